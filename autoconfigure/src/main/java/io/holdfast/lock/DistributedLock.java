@@ -1,0 +1,141 @@
+package io.holdfast.lock;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+import org.springframework.aot.hint.annotation.Reflective;
+import org.springframework.core.annotation.AliasFor;
+
+/**
+ * Holds a distributed lock around a method: acquired before a transaction begins, let go
+ * only after it has committed or rolled back. If the lock is not acquired, the method
+ * does not run.
+ *
+ * <p>
+ * On a class it stands for every public method that does not have its own. It is found on
+ * interface methods, on inherited methods and on annotations of yours that carry it,
+ * whose attributes may override these with {@link AliasFor}.
+ *
+ * <p>
+ * Durations are texts: {@code 5s}, {@code 500ms}, {@code PT5S}, or a placeholder such as
+ * {@code ${orders.lock.wait}}; an empty one takes the value of the application's
+ * properties.
+ *
+ * <pre>
+ * &#64;DistributedLock(name = "stock", key = "#productId")
+ * &#64;Transactional
+ * public void order(long productId, int quantity) { ... }
+ * </pre>
+ *
+ * @see LockOperations
+ */
+@Target({ ElementType.METHOD, ElementType.TYPE })
+@Retention(RetentionPolicy.RUNTIME)
+@Inherited
+@Documented
+@Reflective
+public @interface DistributedLock {
+
+	/**
+	 * Alias for {@link #name()}.
+	 * @return the name
+	 */
+	@AliasFor("name")
+	String value() default "";
+
+	/**
+	 * The fixed part of the lock's name, such as {@code stock}: few values, safe as the
+	 * tag of a meter. May hold placeholders. Required.
+	 * @return the name
+	 */
+	@AliasFor("value")
+	String name() default "";
+
+	/**
+	 * A SpEL expression for the evaluated part of the lock's name, such as
+	 * {@code #productId}, {@code #p0}, {@code #order.id} or {@code @tenants.current()}.
+	 * Empty: one lock for all calls. A result that is null or blank is an error:
+	 * unrelated callers would share a lock.
+	 * @return the expression
+	 */
+	String key() default "";
+
+	/**
+	 * Alone, or together with other readers.
+	 * @return the mode
+	 */
+	LockMode mode() default LockMode.EXCLUSIVE;
+
+	/**
+	 * The longest wait to acquire. {@code 0s} makes one attempt. Empty:
+	 * {@code distributed-lock.wait-time}.
+	 * @return the duration
+	 */
+	String waitTime() default "";
+
+	/**
+	 * How long the store keeps the lock without renewal. Empty:
+	 * {@code distributed-lock.lease-time}.
+	 * @return the duration
+	 */
+	String leaseTime() default "";
+
+	/**
+	 * Whether the lease is renewed, at a third of its time, while the method runs.
+	 * @return whether it is renewed
+	 */
+	boolean renew() default true;
+
+	/**
+	 * When renewal stops, so that a method that hangs does not hold the lock for ever;
+	 * the lease then runs out. Empty: never.
+	 * @return the duration
+	 */
+	String maxHold() default "";
+
+	/**
+	 * How long the lock stays closed at least, counted from its acquisition, even if the
+	 * method ends sooner. Empty: it is let go when the method ends.
+	 * @return the duration
+	 */
+	String minHold() default "";
+
+	/**
+	 * What to do when the lock was not acquired in time.
+	 * @return the reaction
+	 */
+	WhenNotAcquired whenNotAcquired() default WhenNotAcquired.THROW;
+
+	/**
+	 * The method of the same class that is called instead when the lock was not acquired
+	 * in time. It has the same parameters, optionally followed by a
+	 * {@link LockNotAcquiredException}, and a return type that fits. Empty: none.
+	 * @return the method's name
+	 */
+	String fallback() default "";
+
+	/**
+	 * Whether the transaction of this method must be guarded by the fencing token. Stops
+	 * the start where nothing can check the token.
+	 * @return whether it must be fenced
+	 */
+	boolean fenced() default false;
+
+	/**
+	 * Whether claims are granted strictly in the order of their arrival. A store that
+	 * cannot do this stops the start.
+	 * @return whether the order is strict
+	 */
+	boolean fair() default false;
+
+	/**
+	 * The store, such as {@code redis}. Empty: the application's default store.
+	 * @return the store
+	 */
+	String backend() default "";
+
+}

@@ -1,0 +1,33 @@
+package io.holdfast.lock;
+
+/**
+ * Where a hold may begin and end in the course of its caller: the seam between the engine
+ * and the caller's transaction. Called on the caller's thread.
+ */
+public interface HoldBoundary {
+
+	/** No boundary: every hold may begin at once and ends when it is closed. */
+	HoldBoundary NONE = new HoldBoundary() {
+	};
+
+	/**
+	 * Decide whether a new hold may begin here. Not called for a re-entrant hold, whose
+	 * outer hold already stands.
+	 * @param lock the lock that is about to be acquired
+	 * @throws LockException if a hold that begins here could not protect its caller
+	 */
+	default void beforeAcquire(LockName lock) {
+	}
+
+	/**
+	 * Take over a release that must not happen yet.
+	 * @param lock the lock whose hold was closed
+	 * @param release ends the hold; safe to run once, on any thread
+	 * @return {@code true} if this boundary will run {@code release} by itself,
+	 * {@code false} if the caller must run it now
+	 */
+	default boolean deferRelease(LockName lock, Runnable release) {
+		return false;
+	}
+
+}

@@ -1,0 +1,29 @@
+package io.holdfast.lock;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Thrown when the store could not be asked, or did not answer in time, or answered with
+ * an error. The lock does not count as held, and the claim has been withdrawn as far as
+ * the store could be reached; what is left of it ends with its lease.
+ */
+public class LockBackendException extends LockException {
+
+	/**
+	 * Create one.
+	 * @param message fact, state and remedy
+	 */
+	public LockBackendException(String message) {
+		this(message, null);
+	}
+
+	/**
+	 * Create one with its cause.
+	 * @param message fact, state and remedy
+	 * @param cause what led to it, or {@code null}
+	 */
+	public LockBackendException(String message, @Nullable Throwable cause) {
+		super(message, cause);
+	}
+
+}

@@ -1,0 +1,85 @@
+package io.holdfast.lock;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * One hold of a lock, from its acquisition until {@link #close()} or its loss.
+ *
+ * <p>
+ * Thread-safe; it may be closed by another thread than the one that acquired it.
+ */
+public interface LockHandle extends AutoCloseable {
+
+	/**
+	 * The innermost hold of the current thread: the one whose annotated method or
+	 * {@code execute} callback is running.
+	 * @return the handle, or empty if this thread holds nothing
+	 */
+	static Optional<LockHandle> current() {
+		return Optional.ofNullable(LockContext.innermost());
+	}
+
+	/**
+	 * The lock that is held.
+	 * @return its name
+	 */
+	LockName name();
+
+	/**
+	 * The store that granted it.
+	 * @return the store, such as {@code redis}
+	 */
+	String backend();
+
+	/**
+	 * The token of this hold's own grant. It is never read again from the store, so it
+	 * stays the same after a loss: a resource can then tell this holder from its
+	 * successor.
+	 * @return the token
+	 */
+	FencingToken fencingToken();
+
+	/**
+	 * How long the holder may still believe that it holds, if no renewal succeeds.
+	 * @return the time, on a clock that no change of the host's time moves; zero once the
+	 * hold is closed or lost
+	 */
+	Duration remainingValidity();
+
+	/**
+	 * Whether this hold is neither closed nor lost and still valid. Asks no server.
+	 * @return whether it is held
+	 */
+	boolean isHeld();
+
+	/**
+	 * Check that this hold is still valid. Asks no server.
+	 * @throws LockLostException if it is lost, closed, or its validity has run out
+	 */
+	void assertHeld();
+
+	/**
+	 * Check that this hold is still valid right before a commit that depends on it. A
+	 * loss after this no longer fails the call, because its work is done.
+	 * @throws LockLostException as {@link #assertHeld()}
+	 */
+	void assertHeldAtCommit();
+
+	/**
+	 * Call a listener once if this hold is lost, or now if it already is. It runs on the
+	 * thread that noticed, so it must be quick and must not block.
+	 * @param listener told what was lost and why
+	 */
+	void onLost(Consumer<LockLostEvent> listener);
+
+	/**
+	 * End this hold. The lock is let go with its last hold; inside a transaction of the
+	 * caller this may wait for the transaction's end. To close twice does nothing. Never
+	 * throws because the lease is already gone.
+	 */
+	@Override
+	void close();
+
+}

@@ -1,0 +1,85 @@
+package io.holdfast.lock;
+
+import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+import org.springframework.util.StringUtils;
+
+/**
+ * The identity of a lock: a fixed {@code name} such as {@code stock}, and optionally the
+ * evaluated {@code key} of one thing of that kind, such as {@code 42}. Two lock names are
+ * the same lock if, and only if, they are equal.
+ *
+ * <p>
+ * The name has few values and is safe as the tag of a meter; the key may have millions
+ * and never becomes one.
+ *
+ * @param name the fixed part: letters, digits, {@code _}, {@code -}, {@code .} and
+ * {@code /}, at most 100 characters. It has no colon, so that {@link #toString()} is
+ * unambiguous
+ * @param key the evaluated part, or {@code null} for one lock of that name. Any text that
+ * is not blank, at most {@value #MAX_KEY_LENGTH} characters
+ */
+public record LockName(String name, @Nullable String key) implements Comparable<LockName> {
+
+	/** The longest key in characters. */
+	public static final int MAX_KEY_LENGTH = 512;
+
+	private static final Pattern NAME = Pattern.compile("[\\p{L}\\p{N}_./-]{1,100}");
+
+	/**
+	 * Check both parts.
+	 * @throws IllegalArgumentException if the name or the key is not of the form
+	 * described
+	 */
+	public LockName {
+		Assert.isTrue(NAME.matcher(name).matches(), () -> "Lock name '" + name
+				+ "' is not valid. Use 1 to 100 letters, digits, '_', '-', '.' or '/', and put what varies into the key.");
+		if (key != null) {
+			Assert.isTrue(StringUtils.hasText(key), () -> "The key of lock '" + name
+					+ "' is blank. Every caller would share one lock. Give the lock a key that is set, or none at all.");
+			Assert.isTrue(key.length() <= MAX_KEY_LENGTH,
+					() -> "The key of lock '" + name + "' has " + key.length() + " characters and may have "
+							+ MAX_KEY_LENGTH + ". Use a shorter identity, such as an id or a digest.");
+		}
+	}
+
+	/**
+	 * The one lock of a name.
+	 * @param name the fixed part
+	 * @return the lock's name, without a key
+	 */
+	public static LockName of(String name) {
+		return new LockName(name, null);
+	}
+
+	/**
+	 * The lock of one thing of a kind.
+	 * @param name the fixed part
+	 * @param key the evaluated part
+	 * @return the lock's name
+	 */
+	public static LockName of(String name, String key) {
+		return new LockName(name, key);
+	}
+
+	/**
+	 * Orders locks so that everybody who takes several takes them in the same order.
+	 */
+	@Override
+	public int compareTo(LockName other) {
+		return toString().compareTo(other.toString());
+	}
+
+	/**
+	 * The lock as users and stores write it: {@code stock:42}, or {@code stock} without a
+	 * key.
+	 */
+	@Override
+	public String toString() {
+		return (this.key != null) ? this.name + ":" + this.key : this.name;
+	}
+
+}

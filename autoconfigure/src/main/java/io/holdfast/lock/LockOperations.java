@@ -1,0 +1,81 @@
+package io.holdfast.lock;
+
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Acquires locks in code: the programmatic twin of {@link DistributedLock}.
+ *
+ * <p>
+ * {@code acquire} throws when the lock is not to be had, {@code tryAcquire} returns
+ * empty, and {@code execute} holds the lock around a callback. All three wait at most the
+ * request's {@code waitTime}. A hold that was acquired by a blocking method is re-entrant
+ * on its thread; one acquired by an {@code Async} method belongs to its handle alone.
+ *
+ * <p>
+ * Thread-safe. Every method throws {@link LockConfigurationException} for a request that
+ * can never be granted and {@link LockBackendException} when the store fails.
+ */
+public interface LockOperations {
+
+	/**
+	 * Acquire a lock, waiting for it if need be. Close the handle to let go.
+	 * @param request which lock, and how
+	 * @return the hold
+	 * @throws LockNotAcquiredException if another held it for the whole {@code waitTime},
+	 * or the thread was interrupted while waiting; its interrupt flag is then set
+	 */
+	LockHandle acquire(LockRequest request);
+
+	/**
+	 * Acquire a lock if it can be had within the {@code waitTime}.
+	 * @param request which lock, and how
+	 * @return the hold, or empty if another held it for the whole {@code waitTime}
+	 */
+	Optional<LockHandle> tryAcquire(LockRequest request);
+
+	/**
+	 * Run an action while a lock is held.
+	 * @param request which lock, and how
+	 * @param action what to run
+	 * @param <T> what it returns
+	 * @param <E> what it throws
+	 * @return what the action returned
+	 * @throws E if the action does
+	 * @throws LockNotAcquiredException as {@link #acquire}; the action did not run
+	 * @throws LockLostException if the lease was lost while the action ran and no commit
+	 * had confirmed its work before
+	 */
+	<T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockedAction<T, E> action)
+			throws E;
+
+	/**
+	 * Acquire a lock without blocking the caller.
+	 * @param request which lock, and how
+	 * @return the hold, or fails as {@link #acquire} does. To cancel its
+	 * {@link CompletionStage#toCompletableFuture() future} withdraws the claim
+	 */
+	CompletionStage<LockHandle> acquireAsync(LockRequest request);
+
+	/**
+	 * Acquire a lock within the {@code waitTime} without blocking the caller.
+	 * @param request which lock, and how
+	 * @return the hold, or empty if another held it for the whole {@code waitTime}
+	 */
+	CompletionStage<Optional<LockHandle>> tryAcquireAsync(LockRequest request);
+
+	/**
+	 * Run an asynchronous action while a lock is held: until the stage that it returns
+	 * has completed.
+	 * @param request which lock, and how
+	 * @param action what to run
+	 * @param <T> what it returns
+	 * @return what the action's stage completed with, or fails as {@link #execute} does
+	 */
+	<T extends @Nullable Object> CompletionStage<T> executeAsync(LockRequest request,
+			Function<LockHandle, CompletionStage<T>> action);
+
+}

@@ -1,0 +1,231 @@
+package io.holdfast.lock;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which lock to acquire, and how. What is {@code null} comes from the application's
+ * properties.
+ *
+ * @param lock the lock
+ * @param mode alone or shared; {@code EXCLUSIVE} by default
+ * @param waitTime the longest wait to acquire; zero makes one attempt. {@code null}: the
+ * property {@code distributed-lock.wait-time}
+ * @param leaseTime how long the store keeps the lock without renewal, greater than zero.
+ * {@code null}: the property {@code distributed-lock.lease-time}
+ * @param renew whether the lease is renewed while the lock is held; {@code true} by
+ * default. If not, the hold is lost when its lease ends
+ * @param maxHold when renewal stops and the lease is left to run out; {@code null}: never
+ * @param minHold how long the lock stays closed at least, even if its holder lets go
+ * sooner; zero by default
+ * @param fair whether claims are granted strictly in the order of their arrival;
+ * {@code false} by default
+ * @param interruptOnLoss whether the acquiring thread is interrupted when the hold is
+ * lost; {@code null}: the property {@code distributed-lock.interrupt-on-loss}
+ * @param backend the store; {@code null}: the application's default store
+ */
+public record LockRequest(LockName lock, LockMode mode, @Nullable Duration waitTime, @Nullable Duration leaseTime,
+		boolean renew, @Nullable Duration maxHold, Duration minHold, boolean fair, @Nullable Boolean interruptOnLoss,
+		@Nullable String backend) {
+
+	/**
+	 * The longest duration that any setting may have: a year, far from every overflow.
+	 */
+	public static final Duration MAX_DURATION = Duration.ofDays(366);
+
+	/**
+	 * Check the durations.
+	 * @throws LockConfigurationException if one is negative, too long or, for a lease,
+	 * not at least a millisecond
+	 */
+	public LockRequest {
+		requireRange(lock, "waitTime", waitTime, Duration.ZERO);
+		requireRange(lock, "leaseTime", leaseTime, Duration.ofMillis(1));
+		requireRange(lock, "maxHold", maxHold, Duration.ofMillis(1));
+		requireRange(lock, "minHold", minHold, Duration.ZERO);
+	}
+
+	private static void requireRange(LockName lock, String what, @Nullable Duration value, Duration least) {
+		if (value != null && (value.compareTo(least) < 0 || value.compareTo(MAX_DURATION) > 0)) {
+			throw new LockConfigurationException("The %s of lock '%s' is %s. Set it between %s and %s.".formatted(what,
+					lock, value, least, MAX_DURATION));
+		}
+	}
+
+	/**
+	 * A request for the one lock of a name, with all defaults.
+	 * @param name the fixed part of the lock's name
+	 * @return the request
+	 */
+	public static LockRequest of(String name) {
+		return forLock(LockName.of(name)).build();
+	}
+
+	/**
+	 * A request for the lock of one thing of a kind, with all defaults.
+	 * @param name the fixed part of the lock's name
+	 * @param key the evaluated part
+	 * @return the request
+	 */
+	public static LockRequest of(String name, Object key) {
+		return forLock(LockName.of(name, key.toString())).build();
+	}
+
+	/**
+	 * Start a request.
+	 * @param lock the lock
+	 * @return a builder with all defaults
+	 */
+	public static Builder forLock(LockName lock) {
+		return new Builder(lock);
+	}
+
+	/**
+	 * Start a request from this one.
+	 * @return a builder with all values of this request
+	 */
+	public Builder toBuilder() {
+		return new Builder(this.lock).mode(this.mode)
+			.waitTime(this.waitTime)
+			.leaseTime(this.leaseTime)
+			.renew(this.renew)
+			.maxHold(this.maxHold)
+			.minHold(this.minHold)
+			.fair(this.fair)
+			.interruptOnLoss(this.interruptOnLoss)
+			.backend(this.backend);
+	}
+
+	/**
+	 * Builds a {@link LockRequest}. Each setting is described there. Not thread-safe.
+	 */
+	public static final class Builder {
+
+		private final LockName lock;
+
+		private LockMode mode = LockMode.EXCLUSIVE;
+
+		private @Nullable Duration waitTime;
+
+		private @Nullable Duration leaseTime;
+
+		private boolean renew = true;
+
+		private @Nullable Duration maxHold;
+
+		private Duration minHold = Duration.ZERO;
+
+		private boolean fair;
+
+		private @Nullable Boolean interruptOnLoss;
+
+		private @Nullable String backend;
+
+		private Builder(LockName lock) {
+			this.lock = lock;
+		}
+
+		/**
+		 * Set {@link LockRequest#mode()}.
+		 * @param mode the value
+		 * @return this builder
+		 */
+		public Builder mode(LockMode mode) {
+			this.mode = mode;
+			return this;
+		}
+
+		/**
+		 * Set {@link LockRequest#waitTime()}.
+		 * @param waitTime the value
+		 * @return this builder
+		 */
+		public Builder waitTime(@Nullable Duration waitTime) {
+			this.waitTime = waitTime;
+			return this;
+		}
+
+		/**
+		 * Set {@link LockRequest#leaseTime()}.
+		 * @param leaseTime the value
+		 * @return this builder
+		 */
+		public Builder leaseTime(@Nullable Duration leaseTime) {
+			this.leaseTime = leaseTime;
+			return this;
+		}
+
+		/**
+		 * Set {@link LockRequest#renew()}.
+		 * @param renew the value
+		 * @return this builder
+		 */
+		public Builder renew(boolean renew) {
+			this.renew = renew;
+			return this;
+		}
+
+		/**
+		 * Set {@link LockRequest#maxHold()}.
+		 * @param maxHold the value
+		 * @return this builder
+		 */
+		public Builder maxHold(@Nullable Duration maxHold) {
+			this.maxHold = maxHold;
+			return this;
+		}
+
+		/**
+		 * Set {@link LockRequest#minHold()}.
+		 * @param minHold the value
+		 * @return this builder
+		 */
+		public Builder minHold(Duration minHold) {
+			this.minHold = minHold;
+			return this;
+		}
+
+		/**
+		 * Set {@link LockRequest#fair()}.
+		 * @param fair the value
+		 * @return this builder
+		 */
+		public Builder fair(boolean fair) {
+			this.fair = fair;
+			return this;
+		}
+
+		/**
+		 * Set {@link LockRequest#interruptOnLoss()}.
+		 * @param interruptOnLoss the value
+		 * @return this builder
+		 */
+		public Builder interruptOnLoss(@Nullable Boolean interruptOnLoss) {
+			this.interruptOnLoss = interruptOnLoss;
+			return this;
+		}
+
+		/**
+		 * Set {@link LockRequest#backend()}.
+		 * @param backend the value
+		 * @return this builder
+		 */
+		public Builder backend(@Nullable String backend) {
+			this.backend = backend;
+			return this;
+		}
+
+		/**
+		 * Make the request.
+		 * @return the request
+		 * @throws LockConfigurationException if a duration is out of range
+		 */
+		public LockRequest build() {
+			return new LockRequest(this.lock, this.mode, this.waitTime, this.leaseTime, this.renew, this.maxHold,
+					this.minHold, this.fair, this.interruptOnLoss, this.backend);
+		}
+
+	}
+
+}

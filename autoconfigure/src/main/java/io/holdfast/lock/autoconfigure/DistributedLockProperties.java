@@ -1,0 +1,46 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+import io.holdfast.lock.transaction.WhenActive;
+
+/**
+ * The settings of every lock, whatever its store.
+ *
+ * @param enabled whether locks are set up at all
+ * @param backend store of locks that name none. If absent, the only configured one, else
+ * this JVM
+ * @param namespace prefix of everything that is written to a store
+ * @param waitTime longest wait to acquire a lock
+ * @param leaseTime time that the store keeps a lock without renewal
+ * @param responseTimeout time after which an unanswered request to the store counts as of
+ * unknown outcome
+ * @param awaitRelease whether the caller waits until the store has answered a release
+ * @param interruptOnLoss whether the thread that acquired a lock is interrupted when it
+ * is lost
+ * @param shutdownTimeout longest wait at shutdown for running bodies to end by themselves
+ * @param failFast whether an unreachable store stops the start of the application
+ * @param transaction how a lock meets the caller's transaction
+ */
+@ConfigurationProperties("distributed-lock")
+record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullable String backend,
+		@DefaultValue("holdfast") String namespace, @DefaultValue("5s") Duration waitTime,
+		@DefaultValue("30s") Duration leaseTime, @DefaultValue("1s") Duration responseTimeout,
+		@DefaultValue("false") boolean awaitRelease, @DefaultValue("false") boolean interruptOnLoss,
+		@DefaultValue("10s") Duration shutdownTimeout, @DefaultValue("true") boolean failFast,
+		@DefaultValue Transaction transaction) {
+
+	/**
+	 * How a lock meets the caller's transaction.
+	 *
+	 * @param whenActive what to do when the caller is already in a transaction
+	 */
+	record Transaction(@DefaultValue("hold") WhenActive whenActive) {
+	}
+
+}

@@ -1,0 +1,101 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.LockBackend;
+
+/**
+ * The stores of this application by name, and which of them is the default.
+ *
+ * <p>
+ * Immutable and thread-safe.
+ */
+public final class LockBackends {
+
+	private final Map<String, LockBackend> backends = new LinkedHashMap<>();
+
+	private final LockBackend defaultBackend;
+
+	/**
+	 * Create the directory.
+	 * @param backends the stores, each with a name of its own
+	 * @param defaultName the name of the default store
+	 * @throws LockConfigurationException if two stores have one name, or the default is
+	 * not among them
+	 */
+	public LockBackends(Collection<? extends LockBackend> backends, String defaultName) {
+		for (LockBackend backend : backends) {
+			if (this.backends.putIfAbsent(backend.name(), backend) != null) {
+				throw new LockConfigurationException(
+						"Two lock stores are named '%s'. Give one of the beans another name()."
+							.formatted(backend.name()));
+			}
+		}
+		this.defaultBackend = get(defaultName);
+	}
+
+	/**
+	 * The store of a name.
+	 * @param name the name; {@code null} or empty for the default store
+	 * @return the store
+	 * @throws LockConfigurationException if there is none of that name
+	 */
+	public LockBackend get(@Nullable String name) {
+		if (name == null || name.isEmpty()) {
+			return this.defaultBackend;
+		}
+		LockBackend backend = this.backends.get(name);
+		if (backend == null) {
+			throw new LockConfigurationException(
+					"There is no lock store '%s'; configured are %s. Configure it under 'distributed-lock.%s', or use one of these."
+						.formatted(name, this.backends.keySet(), name));
+		}
+		return backend;
+	}
+
+	/**
+	 * Check that a store can do what is asked of it.
+	 * @param name the store's name; {@code null} or empty for the default store
+	 * @param mode the mode that is asked for
+	 * @param fair whether a strict order is asked for
+	 * @param leaseTime the lease that is asked for
+	 * @param user who asks, for the message
+	 * @throws LockConfigurationException if the store cannot do it
+	 */
+	public void requireSupport(@Nullable String name, LockMode mode, boolean fair, Duration leaseTime, String user) {
+		LockBackend backend = get(name);
+		BackendCapabilities able = backend.capabilities();
+		if (mode == LockMode.SHARED && !able.shared()) {
+			throw new LockConfigurationException(
+					"%s asks for mode = SHARED, which the lock store '%s' does not have. Use EXCLUSIVE, or another store."
+						.formatted(user, backend.name()));
+		}
+		if (fair && !able.fair()) {
+			throw new LockConfigurationException(
+					"%s asks for fair = true, and the lock store '%s' keeps no order of arrival. Leave it out, or use another store."
+						.formatted(user, backend.name()));
+		}
+		if (leaseTime.compareTo(able.shortestLease()) < 0) {
+			throw new LockConfigurationException(
+					"%s asks for a lease of %s, and the lock store '%s' keeps none shorter than %s. Set a longer 'leaseTime'."
+						.formatted(user, leaseTime, backend.name(), able.shortestLease()));
+		}
+	}
+
+	/**
+	 * The name of the default store.
+	 * @return the name
+	 */
+	public String defaultName() {
+		return this.defaultBackend.name();
+	}
+
+}

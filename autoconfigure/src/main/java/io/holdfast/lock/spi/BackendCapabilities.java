@@ -1,0 +1,17 @@
+package io.holdfast.lock.spi;
+
+import java.time.Duration;
+
+/**
+ * What a store can do. What is asked of it and not listed here stops the application's
+ * start.
+ *
+ * @param shared whether it knows {@code LockMode.SHARED}
+ * @param fair whether it can grant strictly in the order of arrival
+ * @param blocking whether its methods block the calling thread until the store has
+ * answered, so that they must not be called from an event loop
+ * @param shortestLease the shortest lease that it keeps faithfully
+ */
+public record BackendCapabilities(boolean shared, boolean fair, boolean blocking, Duration shortestLease) {
+
+}

@@ -1,0 +1,69 @@
+package io.holdfast.lock.spi;
+
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * One store that can grant, extend and end a lease on a lock, each in a single attempt.
+ *
+ * <p>
+ * A backend never waits for a lock, repeats a request or schedules one: the engine does.
+ * Expiry is judged on the store's clock, so a wrong wall clock on this host cannot break
+ * exclusion. A long pause of this process still can: that is what the fencing token is
+ * for.
+ *
+ * <p>
+ * Thread-safe. No method throws; what is known to have failed for good, such as a refused
+ * password, completes its stage with a {@link io.holdfast.lock.LockBackendException}, and
+ * everything of unknown outcome is answered as {@code Indeterminate}. An answer takes no
+ * longer than the client's own time-out; the engine does not rely on it.
+ *
+ * <p>
+ * Implementations must pass {@code LockBackendContract}.
+ */
+public interface LockBackend {
+
+	/**
+	 * The store's name in properties, annotations and meters.
+	 * @return the name, such as {@code redis}
+	 */
+	String name();
+
+	/**
+	 * What this store can do.
+	 * @return the capabilities; always the same
+	 */
+	BackendCapabilities capabilities();
+
+	/**
+	 * Try once to get the lock. The same owner may ask again and gets the same grant and
+	 * token; a store that keeps a line keeps the owner's place in it between attempts.
+	 * @param claim who wants which lock, and how
+	 * @return the answer
+	 */
+	CompletionStage<AcquireResult> tryAcquire(Claim claim);
+
+	/**
+	 * Start leases anew that are still their owners', in one request where the store can.
+	 * @param grants the grants to extend, each by its claim's lease time
+	 * @return one answer for each, in the same order. A stage that fails says
+	 * {@code Indeterminate} for all
+	 */
+	CompletionStage<List<RenewResult>> renew(List<Grant> grants);
+
+	/**
+	 * End the lease if, and only if, it is still this owner's. Repeating it does nothing.
+	 * @param grant the grant to end
+	 * @return the answer
+	 */
+	CompletionStage<ReleaseResult> release(Grant grant);
+
+	/**
+	 * Withdraw a claim: its place in line, and the lease if it was granted meanwhile.
+	 * Never frees another owner.
+	 * @param claim the claim to withdraw
+	 * @return completes when the store knows of it, and fails if that is not known
+	 */
+	CompletionStage<Void> abandon(Claim claim);
+
+}

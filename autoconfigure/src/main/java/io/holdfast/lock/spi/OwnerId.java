@@ -1,0 +1,26 @@
+package io.holdfast.lock.spi;
+
+import java.util.UUID;
+
+/**
+ * The random identity of one acquisition. Never derived from a host, a JVM or a thread,
+ * so two acquisitions can never be taken for each other.
+ *
+ * @param value 36 characters: a random UUID
+ */
+public record OwnerId(String value) {
+
+	/**
+	 * A new identity.
+	 * @return the identity
+	 */
+	public static OwnerId random() {
+		return new OwnerId(UUID.randomUUID().toString());
+	}
+
+	@Override
+	public String toString() {
+		return this.value;
+	}
+
+}
