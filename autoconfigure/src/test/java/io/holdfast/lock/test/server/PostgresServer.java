@@ -1,0 +1,133 @@
+package io.holdfast.lock.test.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * A real PostgreSQL with an empty database, for tests. Any password is right.
+ *
+ * <p>
+ * It does not wait for the disk, which no test of ours needs: data outlive a killed
+ * server, not a killed machine.
+ */
+public final class PostgresServer extends ServerProcess {
+
+	/** The user, who may do everything. */
+	public static final String USERNAME = "holdfast";
+
+	private static final Path INSTALLATIONS = Path.of("/usr/lib/postgresql");
+
+	private static final String SYSTEM_USER = "postgres";
+
+	private final Path binaries;
+
+	private final Path data;
+
+	private final int maxConnections;
+
+	private PostgresServer(int maxConnections) {
+		super("postgres");
+		this.binaries = binaries();
+		this.data = directory().resolve("data");
+		this.maxConnections = maxConnections;
+	}
+
+	/**
+	 * Start a server with a new database cluster.
+	 * @return the server; to be closed
+	 */
+	public static PostgresServer started() {
+		PostgresServer server = new PostgresServer(200);
+		try {
+			server.initialize();
+			server.start();
+			return server;
+		}
+		catch (RuntimeException ex) {
+			server.close();
+			throw ex;
+		}
+	}
+
+	private void initialize() {
+		giveDirectoryToServer();
+		int exitCode = run(asServerUser("initdb", "--pgdata=" + this.data, "--username=" + USERNAME, "--auth=trust",
+				"--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"));
+		if (exitCode != 0) {
+			throw new IllegalStateException(
+					"initdb ended with exit code %d. Its output:%n%s".formatted(exitCode, logTail()));
+		}
+	}
+
+	@Override
+	protected List<String> command() {
+		return asServerUser("postgres", "-D", this.data.toString(), "-p", Integer.toString(port()), "-c",
+				"listen_addresses=" + HOST, "-c", "unix_socket_directories=", "-c", "fsync=off", "-c",
+				"full_page_writes=off", "-c", "max_connections=" + this.maxConnections, "-c", "shared_buffers=32MB");
+	}
+
+	@Override
+	protected boolean isReady() {
+		return run(List.of(this.binaries.resolve("pg_isready").toString(), "--quiet", "--host=" + HOST,
+				"--port=" + port(), "--dbname=postgres", "--username=" + USERNAME)) == 0;
+	}
+
+	/**
+	 * The address of the database for JDBC.
+	 * @return the address, complete with its user
+	 */
+	public String jdbcUrl() {
+		return "jdbc:postgresql://" + HOST + ":" + port() + "/postgres?user=" + USERNAME;
+	}
+
+	/** PostgreSQL refuses to run as root, so root hands over to the server's own user. */
+	private List<String> asServerUser(String binary, String... arguments) {
+		List<String> command = new ArrayList<>();
+		if (isRoot()) {
+			command
+				.addAll(List.of("setpriv", "--reuid=" + SYSTEM_USER, "--regid=" + SYSTEM_USER, "--init-groups", "--"));
+		}
+		command.add(this.binaries.resolve(binary).toString());
+		command.addAll(List.of(arguments));
+		return command;
+	}
+
+	private void giveDirectoryToServer() {
+		if (!isRoot()) {
+			return;
+		}
+		try {
+			Files.setOwner(directory(),
+					directory().getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName(SYSTEM_USER));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("Cannot give " + directory() + " to the user " + SYSTEM_USER, ex);
+		}
+	}
+
+	private static boolean isRoot() {
+		return "root".equals(System.getProperty("user.name"));
+	}
+
+	private static Path binaries() {
+		if (Files.isDirectory(INSTALLATIONS)) {
+			try (Stream<Path> versions = Files.list(INSTALLATIONS)) {
+				return versions.map((version) -> version.resolve("bin"))
+					.filter((bin) -> Files.isExecutable(bin.resolve("initdb")))
+					.max(Comparator.naturalOrder())
+					.orElseThrow(() -> notInstalled("PostgreSQL", "postgresql"));
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+		throw notInstalled("PostgreSQL", "postgresql");
+	}
+
+}
