@@ -1,0 +1,48 @@
+package io.holdfast.lock.autoconfigure;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.engine.EngineSettings;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.LockObserver;
+
+/**
+ * Sets up the engine over whichever stores are configured.
+ */
+@AutoConfiguration
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(DistributedLockProperties.class)
+public final class DistributedLockAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	LockBackends lockBackends(ObjectProvider<LockBackend> backends, DistributedLockProperties properties) {
+		return BackendSelection.select(backends.orderedStream().toList(), properties.backend());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(LockOperations.class)
+	LockEngine lockEngine(LockBackends backends, DistributedLockProperties properties,
+			ObjectProvider<HoldBoundary> boundary, ObjectProvider<LockObserver> observers) {
+		EngineSettings settings = new EngineSettings(properties.waitTime(), properties.leaseTime(),
+				properties.responseTimeout(), properties.awaitRelease(), properties.interruptOnLoss(),
+				properties.shutdownTimeout());
+		return new LockEngine(backends, settings, boundary.getIfAvailable(() -> HoldBoundary.NONE),
+				observers.orderedStream().toList());
+	}
+
+	@Bean
+	LockEngineLifecycle lockEngineLifecycle(ObjectProvider<LockEngine> engine) {
+		return new LockEngineLifecycle(engine);
+	}
+
+}

@@ -1,0 +1,62 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+/**
+ * Asks a store and makes sure that something comes back: an answer, or the failure to get one.
+ */
+final class Answers {
+
+	private Answers() {
+	}
+
+	/**
+	 * Ask, and fail with a {@link TimeoutException} if there is no answer in time.
+	 * @param question sends the request; should not throw, and may
+	 * @param patienceNanos how long to wait for the answer
+	 * @param time the engine's clock
+	 */
+	static <T> CompletableFuture<T> within(Supplier<? extends CompletionStage<T>> question, long patienceNanos,
+			EngineTime time) {
+		CompletableFuture<T> answer = new CompletableFuture<>();
+		CompletionStage<T> sent = ask(question);
+		sent.whenComplete((value, failure) -> settle(answer, value, failure));
+		if (!answer.isDone()) {
+			Runnable cancel = time.after(patienceNanos, () -> answer.completeExceptionally(
+					new TimeoutException("No answer within " + Durations.text(Duration.ofNanos(patienceNanos)))));
+			answer.whenComplete((value, failure) -> cancel.run());
+		}
+		return answer;
+	}
+
+	static <T> CompletionStage<T> ask(Supplier<? extends CompletionStage<T>> question) {
+		try {
+			return question.get();
+		}
+		catch (RuntimeException | Error ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	private static <T> void settle(CompletableFuture<T> answer, T value, Throwable failure) {
+		if (failure != null) {
+			answer.completeExceptionally(cause(failure));
+		}
+		else {
+			answer.complete(value);
+		}
+	}
+
+	/**
+	 * What really happened, without the wrapping of the future that brought it.
+	 */
+	static Throwable cause(Throwable failure) {
+		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
+	}
+
+}

@@ -1,0 +1,24 @@
+package io.holdfast.lock.engine;
+
+import java.util.concurrent.Executor;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.spi.LockObserver;
+
+/**
+ * The parts that every acquisition and every lease of one engine works with.
+ *
+ * @param settings what holds for every lock
+ * @param time the clock
+ * @param queues the lines of local waiters
+ * @param watchdog renews leases and notices their end
+ * @param cleanup ends leases and withdraws claims at the store
+ * @param census who holds and who waits
+ * @param boundary where the caller's transaction meets a hold
+ * @param observer who is told of what happens
+ * @param workers threads that may be blocked
+ */
+record EngineContext(EngineSettings settings, EngineTime time, LocalQueues queues, Watchdog watchdog, Cleanup cleanup,
+		Census census, HoldBoundary boundary, LockObserver observer, Executor workers) {
+
+}

@@ -1,0 +1,164 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockName;
+
+/**
+ * One use of a lease by its holder; re-entrant holds share it.
+ */
+final class Hold implements LockHandle {
+
+	private final EngineContext context;
+
+	private final Lease lease;
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	private volatile @Nullable Runnable unbind;
+
+	private volatile boolean ended;
+
+	private volatile boolean confirmed;
+
+	Hold(EngineContext context, Lease lease) {
+		this.context = context;
+		this.lease = lease;
+	}
+
+	/** Make this the innermost hold of the current thread. */
+	Hold bind() {
+		this.unbind = LockContext.bind(this);
+		return this;
+	}
+
+	/**
+	 * Enter again.
+	 * @return a further hold of the same lease, or {@code null} if the lease has ended
+	 */
+	@Nullable Hold reenter() {
+		assertHeld();
+		return this.lease.retain() ? new Hold(this.context, this.lease) : null;
+	}
+
+	Lease lease() {
+		return this.lease;
+	}
+
+	boolean belongsTo(EngineContext engine) {
+		return this.context == engine;
+	}
+
+	@Override
+	public LockName name() {
+		return this.lease.terms().lock();
+	}
+
+	@Override
+	public String backend() {
+		return this.lease.backendName();
+	}
+
+	@Override
+	public FencingToken fencingToken() {
+		return this.lease.token();
+	}
+
+	@Override
+	public Duration remainingValidity() {
+		return this.ended ? Duration.ZERO : this.lease.remainingValidity();
+	}
+
+	@Override
+	public boolean isHeld() {
+		return lossMessage() == null;
+	}
+
+	@Override
+	public void assertHeld() {
+		String message = lossMessage();
+		if (message != null) {
+			throw new LockLostException(message
+					+ " What this call did may meet another holder's work. Verify it, then repeat it; see the pauses and the store's health around this moment.");
+		}
+	}
+
+	private @Nullable String lossMessage() {
+		return this.ended ? "Lock '%s' was let go before (%s, token %s).".formatted(name(), this.lease.terms(),
+				fencingToken()) : this.lease.lossMessage();
+	}
+
+	@Override
+	public void assertHeldAtCommit() {
+		String message = lossMessage();
+		if (message != null) {
+			throw new LockLostException(message
+					+ " The commit was refused and the transaction is rolled back, so nothing was written by it; repeat the call.");
+		}
+		this.confirmed = true;
+	}
+
+	/**
+	 * Check that the body's work can be relied on: a commit confirmed it, or the lock still
+	 * stands.
+	 */
+	void assertHeldAtEnd() {
+		failUnlessConfirmed(this.lease.lossMessage());
+	}
+
+	/** Check the same once the hold has ended: whether the store has said that it came too late. */
+	void assertEndedInTime() {
+		failUnlessConfirmed(this.lease.lost() ? this.lease.lossMessage() : null);
+	}
+
+	private void failUnlessConfirmed(@Nullable String message) {
+		if (message != null && !this.confirmed) {
+			throw new LockLostException(message
+					+ " No commit was checked for it: what this call did may overlap with another holder's work. Verify it before repeating it.");
+		}
+	}
+
+	@Override
+	public void onLost(Consumer<LockLostEvent> listener) {
+		this.lease.onLost(listener);
+	}
+
+	@Override
+	public void close() {
+		if (!this.closed.compareAndSet(false, true)) {
+			return;
+		}
+		boolean boundHere = this.unbind != null && LockContext.handles().contains(this);
+		if (!boundHere || !this.context.boundary().deferRelease(name(), this::end)) {
+			end();
+		}
+	}
+
+	private void end() {
+		Runnable unbinding = this.unbind;
+		if (unbinding != null) {
+			unbinding.run();
+		}
+		this.ended = true;
+		CompletableFuture<?> answered = this.lease.endHold();
+		if (this.context.settings().awaitRelease()) {
+			answered.join();
+		}
+	}
+
+	@Override
+	public String toString() {
+		return "hold of lock '%s' (%s, token %s)".formatted(name(), this.lease.terms(), fencingToken());
+	}
+
+}

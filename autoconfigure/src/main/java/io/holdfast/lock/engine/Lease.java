@@ -1,0 +1,312 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.ReleaseResult;
+
+/**
+ * One grant of a store, from its beginning until it is given back or lost, and the holds that
+ * share it.
+ *
+ * <p>
+ * <em>Validity.</em> The holder believes in the lease for a little less time than the store
+ * keeps it: counted from before the request left, and shorter by a drift allowance of
+ * {@value #DRIFT_PERCENT} % and {@value #DRIFT_MILLIS} ms for clocks that do not run at the same
+ * speed. Every renewal starts it anew.
+ *
+ * <p>
+ * <em>States.</em> {@code HELD} until the last hold ends ({@code ENDED}) or the lease is lost
+ * ({@code LOST}); neither ever turns back. Whichever comes first decides, under the lock of this
+ * object; listeners and the store are called outside of it.
+ */
+final class Lease {
+
+	private static final int DRIFT_PERCENT = 1;
+
+	private static final int DRIFT_MILLIS = 2;
+
+	private final EngineContext context;
+
+	private final Terms terms;
+
+	private final Grant grant;
+
+	private final FencingToken token;
+
+	private final @Nullable Thread acquirer;
+
+	private final long acquiredAt;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private volatile long validUntil;
+
+	private final Loss loss;
+
+	private volatile int holds = 1;
+
+	private boolean lingering;
+
+	private volatile boolean turnLeft;
+
+	Lease(EngineContext context, Terms terms, Grant grant, long sentAt, @Nullable Thread acquirer) {
+		this.context = context;
+		this.terms = terms;
+		this.grant = grant;
+		this.token = FencingToken.of(grant.storeToken(), 0);
+		this.loss = new Loss(terms, this.token);
+		this.acquirer = acquirer;
+		this.acquiredAt = context.time().nanos();
+		this.validUntil = sentAt + validity(grant.lease());
+	}
+
+	/**
+	 * How long a holder may believe in a lease, from before its request left.
+	 * @return nanoseconds
+	 */
+	static long validity(Duration lease) {
+		long nanos = lease.toNanos();
+		return nanos - nanos / 100 * DRIFT_PERCENT - TimeUnit.MILLISECONDS.toNanos(DRIFT_MILLIS);
+	}
+
+	/** Begin to be watched, and to hear of the store's own news. */
+	void begin() {
+		this.context.census().begin(this);
+		this.context.watchdog().watch(this);
+		if (this.grant.revocable()) {
+			this.grant.revoked().whenComplete((news, failure) -> lose(LossCause.REVOKED));
+		}
+	}
+
+	/**
+	 * Add a hold of the same holder.
+	 * @return {@code false} if the lease has ended meanwhile
+	 */
+	boolean retain() {
+		this.lock.lock();
+		try {
+			if (this.holds == 0) {
+				return false;
+			}
+			this.holds++;
+			return true;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * End one hold; with the last one the lease is given back.
+	 * @return completes when the store has answered, never fails
+	 */
+	CompletableFuture<?> endHold() {
+		this.lock.lock();
+		try {
+			if (--this.holds > 0) {
+				return CompletableFuture.completedFuture(null);
+			}
+			this.lingering = !this.loss.happened() && lingerNanos() > 0;
+		}
+		finally {
+			this.lock.unlock();
+		}
+		long now = this.context.time().nanos();
+		this.context.observer()
+			.released(this.terms.lock(), backendName(), Duration.ofNanos(now - this.acquiredAt), this.grant.lease());
+		if (this.lingering) {
+			this.context.census().changed();
+			this.context.time().after(lingerNanos(), this::giveBackOffTheTimer);
+			return CompletableFuture.completedFuture(null);
+		}
+		return giveBack();
+	}
+
+	private long lingerNanos() {
+		return this.acquiredAt + this.terms.minHold().toNanos() - this.context.time().nanos();
+	}
+
+	private void giveBackOffTheTimer() {
+		if (this.terms.backend().capabilities().blocking()) {
+			this.context.workers().execute(this::giveBack);
+		}
+		else {
+			giveBack();
+		}
+	}
+
+	private CompletableFuture<?> giveBack() {
+		leaveCare();
+		if (this.loss.knownToStore()) {
+			return CompletableFuture.completedFuture(null);
+		}
+		announceLeaving();
+		return this.context.cleanup()
+			.release(this.terms.backend(), this.grant, this.validUntil)
+			.handle((answer, failure) -> {
+				if (answer instanceof ReleaseResult.NotHeld) {
+					lose(LossCause.REFUSED, true);
+				}
+				leaveTurn();
+				return null;
+			});
+	}
+
+	/** Not to be watched or counted any more. */
+	private void leaveCare() {
+		this.context.watchdog().unwatch(this);
+		this.context.census().end(this);
+	}
+
+	private void announceLeaving() {
+		if (!this.turnLeft) {
+			this.context.queues().leaving(this.terms.slot());
+		}
+	}
+
+	/** Let the next of this JVM have its turn; done once, whoever asks. */
+	void leaveTurn() {
+		this.lock.lock();
+		try {
+			if (this.turnLeft) {
+				return;
+			}
+			this.turnLeft = true;
+		}
+		finally {
+			this.lock.unlock();
+		}
+		this.context.queues().leave(this.terms.slot());
+	}
+
+	/**
+	 * The store has extended the lease.
+	 * @param sentAt when the request left
+	 */
+	void extended(long sentAt, Duration lease) {
+		this.validUntil = Math.max(this.validUntil, sentAt + validity(lease));
+	}
+
+	/**
+	 * The lease is no longer to be relied on. The first cause stands; once it is given back there
+	 * is nothing to lose any more.
+	 */
+	void lose(LossCause cause) {
+		lose(cause, false);
+	}
+
+	private void lose(LossCause cause, boolean evenIfGivenBack) {
+		Consumer<Consumer<LockLostEvent>> telling;
+		this.lock.lock();
+		try {
+			boolean givenBack = this.holds == 0 && !this.lingering;
+			if (this.loss.happened() || (givenBack && !evenIfGivenBack)) {
+				return;
+			}
+			telling = this.loss.declare(cause);
+			interruptAcquirer();
+		}
+		finally {
+			this.lock.unlock();
+		}
+		leaveCare();
+		leaveTurn();
+		telling.accept(this.context.observer()::lost);
+	}
+
+	private void interruptAcquirer() {
+		if (this.acquirer != null && this.terms.interruptOnLoss() && this.holds > 0) {
+			this.acquirer.interrupt();
+		}
+	}
+
+	void onLost(Consumer<LockLostEvent> listener) {
+		Runnable telling;
+		this.lock.lock();
+		try {
+			telling = this.loss.add(listener);
+		}
+		finally {
+			this.lock.unlock();
+		}
+		telling.run();
+	}
+
+	/**
+	 * Why the lease can no longer be relied on, or {@code null} while it can.
+	 */
+	@Nullable String lossMessage() {
+		if (this.loss.happened() || this.context.time().nanos() < this.validUntil) {
+			return this.loss.message();
+		}
+		return "The validity of lock '%s' has run out (%s, token %s).".formatted(this.terms.lock(), this.terms,
+				this.token);
+	}
+
+	boolean lost() {
+		return this.loss.happened();
+	}
+
+	/** For the watchdog: whether renewal is wanted at this moment. */
+	boolean wantsRenewal(long now) {
+		Duration maxHold = this.terms.maxHold();
+		return this.terms.renew() && (maxHold == null || now - this.acquiredAt < maxHold.toNanos());
+	}
+
+	/** For the watchdog: the cause of an end that nobody prevented. */
+	LossCause causeOfExpiry(long now) {
+		return (this.terms.renew() && !wantsRenewal(now)) ? LossCause.MAX_HOLD : LossCause.EXPIRED;
+	}
+
+	/** Whether a body relies on this lease. */
+	boolean inUse() {
+		return this.holds > 0 && !this.loss.happened();
+	}
+
+	/** Take the lease from bodies that still run, and give it back. */
+	void endAtShutdown() {
+		if (inUse()) {
+			lose(LossCause.SHUTDOWN);
+			giveBack();
+		}
+		else {
+			leaveCare();
+		}
+	}
+
+	Duration remainingValidity() {
+		long nanos = this.loss.happened() ? 0 : this.validUntil - this.context.time().nanos();
+		return Duration.ofNanos(Math.max(0, nanos));
+	}
+
+	long validUntil() {
+		return this.validUntil;
+	}
+
+	Grant grant() {
+		return this.grant;
+	}
+
+	Terms terms() {
+		return this.terms;
+	}
+
+	FencingToken token() {
+		return this.token;
+	}
+
+	String backendName() {
+		return this.terms.backend().name();
+	}
+
+}
