@@ -60,6 +60,18 @@ public final class LockContext {
 		return context.unbinding(handle);
 	}
 
+	/**
+	 * Take a hold off the current thread: it lives on in its handle, for a body that ends on
+	 * another thread. Does nothing if it is not bound here.
+	 * @param handle the handle of the hold
+	 */
+	public static void unbind(LockHandle handle) {
+		LockContext context = CURRENT.get();
+		if (context != null) {
+			context.unbinding(handle).run();
+		}
+	}
+
 	private Runnable unbinding(LockHandle handle) {
 		return () -> {
 			this.handles.remove(handle);

@@ -15,8 +15,8 @@ import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.spi.LockBackend;
 
 /**
- * Picks the default store: the one that is named, else the only one that is configured, else
- * this JVM.
+ * Picks the default store: the one that is named, else the only one that is configured,
+ * else this JVM.
  */
 final class BackendSelection {
 

@@ -7,12 +7,15 @@ import io.holdfast.lock.engine.LockEngine;
 
 /**
  * Ends the engine at the right moment of a shutdown: after the web server has drained its
- * requests, which may still acquire and hold locks while they finish, and before the beans are
- * destroyed whose clients the stores need.
+ * requests, which may still acquire and hold locks while they finish, and before the
+ * beans are destroyed whose clients the stores need.
  */
 final class LockEngineLifecycle implements SmartLifecycle {
 
-	/** The web server drains 1024 and stops 2048 below the default phase; lower phases stop later. */
+	/**
+	 * The web server drains 1024 and stops 2048 below the default phase; lower phases
+	 * stop later.
+	 */
 	static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 4096;
 
 	private final ObjectProvider<LockEngine> engine;

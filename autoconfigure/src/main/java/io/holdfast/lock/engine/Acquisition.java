@@ -17,28 +17,34 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
 
 /**
- * One acquisition: from the wish for a lock to a lease, or to the certainty that there will be
- * none.
+ * One acquisition: from the wish for a lock to a lease, or to the certainty that there
+ * will be none.
  *
  * <p>
- * First the turn in this JVM, then attempts at the store: each answer leads to a lease, to
- * waiting for the store's signal, or to asking again. Every attempt carries the same owner id,
- * so an answer that was lost is simply asked for again. Time-out, interrupt, cancellation and
- * the store's failure all end in {@link #giveUp}, which withdraws what the store may have kept.
+ * First the turn in this JVM, then attempts at the store: each answer leads to a lease,
+ * to waiting for the store's signal, or to asking again. Every attempt carries the same
+ * owner id, so an answer that was lost is simply asked for again. Time-out, interrupt,
+ * cancellation and the store's failure all end in {@link #giveUp}, which withdraws what
+ * the store may have kept.
  *
  * <p>
  * All steps run one after another on the executor given, so the state here needs no lock.
  */
 final class Acquisition implements LocalQueues.Waiter {
 
-	/** The least time an attempt is given to be answered, even if the wait ends before. */
+	/**
+	 * The least time an attempt is given to be answered, even if the wait ends before.
+	 */
 	private static final long SHORTEST_PATIENCE = TimeUnit.MILLISECONDS.toNanos(200);
 
 	private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(20);
 
 	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
-	/** By how much a retry is put off at random, so that instances do not ask in step: a quarter. */
+	/**
+	 * By how much a retry is put off at random, so that instances do not ask in step: a
+	 * quarter.
+	 */
 	private static final double JITTER = 0.25;
 
 	private final EngineContext context;
@@ -220,8 +226,8 @@ final class Acquisition implements LocalQueues.Waiter {
 	}
 
 	/**
-	 * What was granted, or may have been, when nobody waits for it any more must not stand until
-	 * its lease ends.
+	 * What was granted, or may have been, when nobody waits for it any more must not
+	 * stand until its lease ends.
 	 */
 	private void withdrawUnlessInUse() {
 		if (this.outcome.isCompletedExceptionally() || !this.outcome.join().inUse()) {

@@ -8,7 +8,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
- * Asks a store and makes sure that something comes back: an answer, or the failure to get one.
+ * Asks a store and makes sure that something comes back: an answer, or the failure to get
+ * one.
  */
 final class Answers {
 

@@ -7,12 +7,13 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs the steps of one acquisition on the thread that waits for it: that thread would only be
- * parked otherwise, a store that blocks then blocks nobody else, and no step needs a lock.
+ * Runs the steps of one acquisition on the thread that waits for it: that thread would
+ * only be parked otherwise, a store that blocks then blocks nobody else, and no step
+ * needs a lock.
  *
  * <p>
- * Steps that come after the wait has ended, such as an answer that came too late, run on the
- * thread that brings them.
+ * Steps that come after the wait has ended, such as an answer that came too late, run on
+ * the thread that brings them.
  */
 final class CallerRuns implements Executor {
 
@@ -34,8 +35,8 @@ final class CallerRuns implements Executor {
 	}
 
 	/**
-	 * Run steps until a result is there. An interrupt does not end this by itself; it is told
-	 * once, and the thread's flag is set again at the end.
+	 * Run steps until a result is there. An interrupt does not end this by itself; it is
+	 * told once, and the thread's flag is set again at the end.
 	 */
 	void runUntilDone(CompletableFuture<?> result, Runnable onInterrupt) {
 		boolean interrupted = false;

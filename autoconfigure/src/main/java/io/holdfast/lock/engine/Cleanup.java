@@ -19,8 +19,8 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
 
 /**
- * Ends leases and withdraws claims at the store, and does not let go before the store knows of
- * it: what was not answered is sent again, until the lease has ended by itself.
+ * Ends leases and withdraws claims at the store, and does not let go before the store
+ * knows of it: what was not answered is sent again, until the lease has ended by itself.
  */
 final class Cleanup {
 
@@ -47,7 +47,8 @@ final class Cleanup {
 	/**
 	 * End a lease.
 	 * @param deadline when it has ended by itself, on the engine's clock
-	 * @return the first answer, or the failure to get one; what follows is this class's affair
+	 * @return the first answer, or the failure to get one; what follows is this class's
+	 * affair
 	 */
 	CompletableFuture<ReleaseResult> release(LockBackend backend, Grant grant, long deadline) {
 		return new Errand<>(backend, grant.claim().lock(), "release", deadline, () -> backend.release(grant),
@@ -57,7 +58,8 @@ final class Cleanup {
 
 	/**
 	 * Withdraw a claim.
-	 * @param deadline when whatever it may have got has ended by itself, on the engine's clock
+	 * @param deadline when whatever it may have got has ended by itself, on the engine's
+	 * clock
 	 * @return the first answer, or the failure to get one
 	 */
 	CompletableFuture<Void> abandon(LockBackend backend, Claim claim, long deadline) {
@@ -132,8 +134,9 @@ final class Cleanup {
 		private void sendAgainLater(Object answer) {
 			boolean first = !this.firstAnswer.isDone();
 			if (Cleanup.this.time.nanos() + this.pause >= this.deadline) {
-				logger.warn("The %s of lock '%s' was not confirmed by store %s (%s). What is left there ends with its lease."
-					.formatted(this.what, this.lock, this.backend.name(), answer));
+				logger.warn(
+						"The %s of lock '%s' was not confirmed by store %s (%s). What is left there ends with its lease."
+							.formatted(this.what, this.lock, this.backend.name(), answer));
 				return;
 			}
 			if (first) {

@@ -10,10 +10,13 @@ import io.holdfast.lock.LockRequest;
  *
  * @param waitTime the longest wait to acquire; zero makes one attempt
  * @param leaseTime how long a store keeps a lock without renewal
- * @param responseTimeout when an unanswered request to a store counts as of unknown outcome
+ * @param responseTimeout when an unanswered request to a store counts as of unknown
+ * outcome
  * @param awaitRelease whether the caller waits until the store has answered a release
- * @param interruptOnLoss whether the acquiring thread is interrupted when its hold is lost
- * @param shutdownTimeout the longest wait at shutdown for running bodies to end by themselves
+ * @param interruptOnLoss whether the acquiring thread is interrupted when its hold is
+ * lost
+ * @param shutdownTimeout the longest wait at shutdown for running bodies to end by
+ * themselves
  */
 public record EngineSettings(Duration waitTime, Duration leaseTime, Duration responseTimeout, boolean awaitRelease,
 		boolean interruptOnLoss, Duration shutdownTimeout) {

@@ -6,8 +6,10 @@ package io.holdfast.lock.engine;
 interface EngineTime {
 
 	/**
-	 * The time on a clock that only goes forward and that no change of the host's time moves.
-	 * @return nanoseconds since the engine began, so that two times may be compared as numbers
+	 * The time on a clock that only goes forward and that no change of the host's time
+	 * moves.
+	 * @return nanoseconds since the engine began, so that two times may be compared as
+	 * numbers
 	 */
 	long nanos();
 

@@ -94,8 +94,9 @@ final class Hold implements LockHandle {
 	}
 
 	private @Nullable String lossMessage() {
-		return this.ended ? "Lock '%s' was let go before (%s, token %s).".formatted(name(), this.lease.terms(),
-				fencingToken()) : this.lease.lossMessage();
+		return this.ended
+				? "Lock '%s' was let go before (%s, token %s).".formatted(name(), this.lease.terms(), fencingToken())
+				: this.lease.lossMessage();
 	}
 
 	@Override
@@ -109,14 +110,17 @@ final class Hold implements LockHandle {
 	}
 
 	/**
-	 * Check that the body's work can be relied on: a commit confirmed it, or the lock still
-	 * stands.
+	 * Check that the body's work can be relied on: a commit confirmed it, or the lock
+	 * still stands.
 	 */
 	void assertHeldAtEnd() {
 		failUnlessConfirmed(this.lease.lossMessage());
 	}
 
-	/** Check the same once the hold has ended: whether the store has said that it came too late. */
+	/**
+	 * Check the same once the hold has ended: whether the store has said that it came too
+	 * late.
+	 */
 	void assertEndedInTime() {
 		failUnlessConfirmed(this.lease.lost() ? this.lease.lossMessage() : null);
 	}

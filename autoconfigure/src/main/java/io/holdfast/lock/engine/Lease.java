@@ -15,19 +15,19 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 
 /**
- * One grant of a store, from its beginning until it is given back or lost, and the holds that
- * share it.
+ * One grant of a store, from its beginning until it is given back or lost, and the holds
+ * that share it.
  *
  * <p>
- * <em>Validity.</em> The holder believes in the lease for a little less time than the store
- * keeps it: counted from before the request left, and shorter by a drift allowance of
- * {@value #DRIFT_PERCENT} % and {@value #DRIFT_MILLIS} ms for clocks that do not run at the same
- * speed. Every renewal starts it anew.
+ * <em>Validity.</em> The holder believes in the lease for a little less time than the
+ * store keeps it: counted from before the request left, and shorter by a drift allowance
+ * of {@value #DRIFT_PERCENT} % and {@value #DRIFT_MILLIS} ms for clocks that do not run
+ * at the same speed. Every renewal starts it anew.
  *
  * <p>
- * <em>States.</em> {@code HELD} until the last hold ends ({@code ENDED}) or the lease is lost
- * ({@code LOST}); neither ever turns back. Whichever comes first decides, under the lock of this
- * object; listeners and the store are called outside of it.
+ * <em>States.</em> {@code HELD} until the last hold ends ({@code ENDED}) or the lease is
+ * lost ({@code LOST}); neither ever turns back. Whichever comes first decides, under the
+ * lock of this object; listeners and the store are called outside of it.
  */
 final class Lease {
 
@@ -198,8 +198,8 @@ final class Lease {
 	}
 
 	/**
-	 * The lease is no longer to be relied on. The first cause stands; once it is given back there
-	 * is nothing to lose any more.
+	 * The lease is no longer to be relied on. The first cause stands; once it is given
+	 * back there is nothing to lose any more.
 	 */
 	void lose(LossCause cause) {
 		lose(cause, false);

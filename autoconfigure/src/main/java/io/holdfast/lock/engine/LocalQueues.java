@@ -12,20 +12,21 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 
 /**
- * The lines in which the callers of this JVM wait for each other, one line for each lock. Who
- * has the turn of a line talks to the store and then holds the lock; so of many callers that
- * want one lock, only one burdens the store.
+ * The lines in which the callers of this JVM wait for each other, one line for each lock.
+ * Who has the turn of a line talks to the store and then holds the lock; so of many
+ * callers that want one lock, only one burdens the store.
  *
  * <p>
- * The lines are <em>aged</em>. A turn that comes free is open to whoever runs by: a running
- * thread takes it without the cost of waking another. Once the first in line has waited for
- * {@value #AGE_MILLIS} ms, though, the turn is passed to it directly. Strict order would wake a
- * thread for every turn, pure overtaking would let some wait for ever; ageing bounds the wait
- * at almost no cost. A waiter that asked for strict order is never overtaken.
+ * The lines are <em>aged</em>. A turn that comes free is open to whoever runs by: a
+ * running thread takes it without the cost of waking another. Once the first in line has
+ * waited for {@value #AGE_MILLIS} ms, though, the turn is passed to it directly. Strict
+ * order would wake a thread for every turn, pure overtaking would let some wait for ever;
+ * ageing bounds the wait at almost no cost. A waiter that asked for strict order is never
+ * overtaken.
  *
  * <p>
- * A line exists only while somebody has its turn or waits. Thread-safe; callbacks run on the
- * thread that caused them, outside of every lock.
+ * A line exists only while somebody has its turn or waits. Thread-safe; callbacks run on
+ * the thread that caused them, outside of every lock.
  */
 final class LocalQueues {
 
@@ -68,8 +69,8 @@ final class LocalQueues {
 	}
 
 	/**
-	 * Say that the one who has the turn is about to leave and only awaits the store's answer.
-	 * Even a caller that does not wait for holders waits for that.
+	 * Say that the one who has the turn is about to leave and only awaits the store's
+	 * answer. Even a caller that does not wait for holders waits for that.
 	 */
 	void leaving(Slot slot) {
 		this.lines.computeIfPresent(slot, (key, line) -> {
@@ -91,7 +92,8 @@ final class LocalQueues {
 	}
 
 	/**
-	 * Step out of the line. A waiter that was passed the turn at the same moment still has it.
+	 * Step out of the line. A waiter that was passed the turn at the same moment still
+	 * has it.
 	 */
 	void withdraw(Slot slot, Waiter waiter) {
 		Runnable[] next = new Runnable[1];
@@ -148,7 +150,10 @@ final class LocalQueues {
 		/** Whether nobody may overtake it, and it overtakes nobody. */
 		boolean fair();
 
-		/** The turn is this waiter's now; called once, even after a withdrawal that came too late. */
+		/**
+		 * The turn is this waiter's now; called once, even after a withdrawal that came
+		 * too late.
+		 */
 		void turnPassed();
 
 		/** The turn is free: to {@link #take} it is worth a try. */

@@ -23,13 +23,13 @@ import io.holdfast.lock.LockedAction;
 import io.holdfast.lock.spi.LockObserver;
 
 /**
- * The engine's entry: acquires locks from the stores it is given, keeps them while they are
- * held, and gives them back.
+ * The engine's entry: acquires locks from the stores it is given, keeps them while they
+ * are held, and gives them back.
  *
  * <p>
- * Thread-safe. {@link #close()} ends it: nothing is acquired any more, running bodies may end
- * within the shutdown time-out while their leases are still renewed, and what is held after that
- * is declared lost and given back.
+ * Thread-safe. {@link #close()} ends it: nothing is acquired any more, running bodies may
+ * end within the shutdown time-out while their leases are still renewed, and what is held
+ * after that is declared lost and given back.
  */
 public final class LockEngine implements LockOperations, AutoCloseable {
 
@@ -64,8 +64,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		this.backends = backends;
 		this.closeThreads = closeThreads;
 		this.context = new EngineContext(settings, time, new LocalQueues(time),
-				new Watchdog(time, settings, observer, workers),
-				new Cleanup(time, settings.responseTimeout(), workers), new Census(), boundary, observer, workers);
+				new Watchdog(time, settings, observer, workers), new Cleanup(time, settings.responseTimeout(), workers),
+				new Census(), boundary, observer, workers);
 	}
 
 	@Override
@@ -99,7 +99,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	/**
 	 * A hold of the current thread.
-	 * @return the hold, or {@code null} if the lock is not to be had and the caller goes on
+	 * @return the hold, or {@code null} if the lock is not to be had and the caller goes
+	 * on
 	 */
 	private @Nullable Hold hold(LockRequest request, Refusal refusal) {
 		Terms terms = Terms.of(request, this.backends, this.context.settings());

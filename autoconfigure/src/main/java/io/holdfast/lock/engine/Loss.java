@@ -13,8 +13,8 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LossCause;
 
 /**
- * Whether, and why, a lease was lost, and who wants to be told. A loss happens once: the first
- * cause stands. Thread-safe.
+ * Whether, and why, a lease was lost, and who wants to be told. A loss happens once: the
+ * first cause stands. Thread-safe.
  */
 final class Loss {
 
@@ -37,7 +37,10 @@ final class Loss {
 		return this.event != null;
 	}
 
-	/** Whether the store itself said that the lease is gone, so that nothing is left to release. */
+	/**
+	 * Whether the store itself said that the lease is gone, so that nothing is left to
+	 * release.
+	 */
 	boolean knownToStore() {
 		LockLostEvent lost = this.event;
 		return lost != null && (lost.cause() == LossCause.REFUSED || lost.cause() == LossCause.REVOKED);
@@ -61,7 +64,8 @@ final class Loss {
 
 	/**
 	 * Add a listener. The caller holds the lease's lock.
-	 * @return what tells it at once because the loss has happened, to be run outside of that lock
+	 * @return what tells it at once because the loss has happened, to be run outside of
+	 * that lock
 	 */
 	Runnable add(Consumer<LockLostEvent> listener) {
 		LockLostEvent lost = this.event;

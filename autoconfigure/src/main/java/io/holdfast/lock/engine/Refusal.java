@@ -6,8 +6,8 @@ import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.spi.AcquireOutcome;
 
 /**
- * How an acquisition says no: what a lock that is not to be had means to the caller, and the
- * words for every reason.
+ * How an acquisition says no: what a lock that is not to be had means to the caller, and
+ * the words for every reason.
  */
 enum Refusal {
 

@@ -4,9 +4,9 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * The order of one acquisition's steps: one after another, each belonging to a phase. When a
- * phase ends, whatever was planned in it is off; so a timer or a signal that comes too late does
- * nothing.
+ * The order of one acquisition's steps: one after another, each belonging to a phase.
+ * When a phase ends, whatever was planned in it is off; so a timer or a signal that comes
+ * too late does nothing.
  *
  * <p>
  * {@link #run} may be called by any thread; all else only by a step.
@@ -60,7 +60,9 @@ final class Steps {
 		return this.phase;
 	}
 
-	/** A task that runs the step if the present phase still lasts then; for any thread. */
+	/**
+	 * A task that runs the step if the present phase still lasts then; for any thread.
+	 */
 	Runnable inThisPhase(Runnable step) {
 		int current = this.phase;
 		return () -> run(() -> {
@@ -70,7 +72,10 @@ final class Steps {
 		});
 	}
 
-	/** Run a step later, if the present phase still lasts then; there is one such plan at a time. */
+	/**
+	 * Run a step later, if the present phase still lasts then; there is one such plan at
+	 * a time.
+	 */
 	void after(long nanos, Runnable step) {
 		this.cancelTimer.run();
 		this.cancelTimer = this.time.after(nanos, inThisPhase(step));

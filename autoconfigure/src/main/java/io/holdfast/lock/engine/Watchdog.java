@@ -20,13 +20,14 @@ import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.RenewalOutcome;
 
 /**
- * Renews the leases of this JVM at a third of their time, and notices the end of those that were
- * not renewed. There is one for all leases: it sleeps until the next of them needs care, and
- * then looks after all that are nearly due, in one request to each store.
+ * Renews the leases of this JVM at a third of their time, and notices the end of those
+ * that were not renewed. There is one for all leases: it sleeps until the next of them
+ * needs care, and then looks after all that are nearly due, in one request to each store.
  *
  * <p>
- * A renewal without an answer costs nothing but time: the hold stays valid as long as it was,
- * and the renewal is tried again sooner. Only a refusal or the end of validity loses it.
+ * A renewal without an answer costs nothing but time: the hold stays valid as long as it
+ * was, and the renewal is tried again sooner. Only a refusal or the end of validity loses
+ * it.
  */
 final class Watchdog {
 
@@ -34,7 +35,9 @@ final class Watchdog {
 
 	private static final int RETRIES_PER_RENEWAL = 4;
 
-	/** How early a renewal may come in order to go with others: a tenth of its interval. */
+	/**
+	 * How early a renewal may come in order to go with others: a tenth of its interval.
+	 */
 	private static final int BATCH_SHARE = 10;
 
 	private static final long FARTHEST_AHEAD = TimeUnit.SECONDS.toNanos(60);
@@ -183,8 +186,8 @@ final class Watchdog {
 			.whenComplete((answers, failure) -> {
 				for (int i = 0; i < cares.size(); i++) {
 					RenewResult answer = (failure == null && i < answers.size()) ? answers.get(i)
-							: new RenewResult.Indeterminate(
-									(failure != null) ? failure : new IllegalStateException("no answer for this grant"));
+							: new RenewResult.Indeterminate((failure != null) ? failure
+									: new IllegalStateException("no answer for this grant"));
 					answered(cares.get(i), sentAt, answer);
 				}
 			});

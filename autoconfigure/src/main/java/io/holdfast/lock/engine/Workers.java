@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The few daemon threads that may be blocked: for callers that must not be, and for stores that
- * block. They come when there is work and go when there is none.
+ * The few daemon threads that may be blocked: for callers that must not be, and for
+ * stores that block. They come when there is work and go when there is none.
  */
 final class Workers implements Executor, AutoCloseable {
 
