@@ -1,0 +1,24 @@
+package io.holdfast.lock.autoconfigure;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+import io.holdfast.lock.backend.local.LocalLockBackend;
+
+/**
+ * Auto-configuration of the store within this JVM. It is always there, so that single
+ * locks can use it beside another store.
+ */
+@AutoConfiguration
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+public final class LocalLockAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	LocalLockBackend localLockBackend() {
+		return new LocalLockBackend();
+	}
+
+}

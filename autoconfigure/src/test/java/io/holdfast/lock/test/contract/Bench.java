@@ -1,0 +1,179 @@
+package io.holdfast.lock.test.contract;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.AcquireResult.Contended;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.ReleaseResult.NotHeld;
+import io.holdfast.lock.spi.ReleaseResult.Released;
+import io.holdfast.lock.spi.RenewResult;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The work bench of one case: the two clients and the verbs of a store, awaited. Knows
+ * nothing of what it has asked, so any thread may use it.
+ */
+final class Bench {
+
+	private static final long PATIENCE_AFTER_SILENCE_NANOS = Duration.ofMillis(50).toNanos();
+
+	private final LockBackendContract contract;
+
+	Bench(LockBackendContract contract) {
+		this.contract = contract;
+	}
+
+	LockBackendContract contract() {
+		return this.contract;
+	}
+
+	LockBackend first() {
+		return this.contract.backend();
+	}
+
+	LockBackend second() {
+		return this.contract.secondClient();
+	}
+
+	/** The clients in turn. */
+	LockBackend client(int number) {
+		return (number % 2 == 0) ? first() : second();
+	}
+
+	StoreFaults faults() {
+		return this.contract.faults();
+	}
+
+	Duration shortLease() {
+		return this.contract.shortLease();
+	}
+
+	Duration bound() {
+		return this.contract.bound();
+	}
+
+	Collection<String> leftovers() throws Exception {
+		return this.contract.leftovers();
+	}
+
+	AcquireResult ask(LockBackend client, Claim claim) throws Exception {
+		return answer(client.tryAcquire(claim));
+	}
+
+	/** Asks once and must be granted. */
+	Grant granted(LockBackend client, Claim claim) throws Exception {
+		AcquireResult result = ask(client, claim);
+		assertThat(result).as("answer to %s", claim).isInstanceOf(Acquired.class);
+		return ((Acquired) result).grant();
+	}
+
+	/** Asks once and must be refused. */
+	Contended refused(LockBackend client, Claim claim) throws Exception {
+		AcquireResult result = ask(client, claim);
+		assertThat(result).as("answer to %s", claim).isInstanceOf(Contended.class);
+		return (Contended) result;
+	}
+
+	/**
+	 * Asks as the engine does, again after each signal or pause, and must be granted
+	 * soon.
+	 */
+	Grant soonGranted(LockBackend client, Claim claim) throws Exception {
+		long start = System.nanoTime();
+		while (true) {
+			Duration left = bound().minusNanos(System.nanoTime() - start);
+			assertThat(left).as("time left to get in as %s", claim).isPositive();
+			AcquireResult result = ask(client, claim.withPatience(Claims.LONG_LEASE));
+			if (result instanceof Acquired acquired) {
+				return acquired.grant();
+			}
+			else if (result instanceof Contended contended) {
+				awaitTurn(contended, left);
+			}
+			else {
+				LockSupport.parkNanos(PATIENCE_AFTER_SILENCE_NANOS);
+			}
+		}
+	}
+
+	private static void awaitTurn(Contended contended, Duration atMost) throws InterruptedException {
+		long nanos = Math.min(contended.retryAfter().toNanos(), atMost.toNanos());
+		try {
+			contended.signal().toCompletableFuture().get(nanos, TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			// either way it is time to ask again
+		}
+	}
+
+	List<RenewResult> renew(LockBackend client, Grant... grants) throws Exception {
+		return answer(client.renew(List.of(grants)));
+	}
+
+	ReleaseResult release(LockBackend client, Grant grant) throws Exception {
+		return answer(client.release(grant));
+	}
+
+	/** Releases and must have held. */
+	void released(LockBackend client, Grant grant) throws Exception {
+		assertThat(release(client, grant)).as("release of %s", grant).isInstanceOf(Released.class);
+	}
+
+	/** Releases what is not held any more. */
+	void releasedInVain(LockBackend client, Grant grant) throws Exception {
+		assertThat(release(client, grant)).as("release of %s", grant).isInstanceOf(NotHeld.class);
+	}
+
+	void abandon(LockBackend client, Claim claim) throws Exception {
+		answer(client.abandon(claim));
+	}
+
+	<T> T answer(CompletionStage<T> stage) throws Exception {
+		return stage.toCompletableFuture().get(bound().toNanos(), TimeUnit.NANOSECONDS);
+	}
+
+	/** Runs all at the same moment, each on a thread of its own. */
+	<T> List<T> together(List<Callable<T>> tasks) throws Exception {
+		CountDownLatch start = new CountDownLatch(tasks.size());
+		ExecutorService threads = Executors.newFixedThreadPool(tasks.size());
+		try {
+			List<Future<T>> futures = new ArrayList<>();
+			for (Callable<T> task : tasks) {
+				futures.add(threads.submit(() -> {
+					start.countDown();
+					start.await();
+					return task.call();
+				}));
+			}
+			List<T> results = new ArrayList<>();
+			for (Future<T> future : futures) {
+				results.add(future.get(1, TimeUnit.MINUTES));
+			}
+			return results;
+		}
+		finally {
+			threads.shutdownNow();
+			assertThat(threads.awaitTermination(1, TimeUnit.MINUTES)).as("threads of the case ended").isTrue();
+		}
+	}
+
+}

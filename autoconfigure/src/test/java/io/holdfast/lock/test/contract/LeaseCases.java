@@ -1,0 +1,102 @@
+package io.holdfast.lock.test.contract;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.RenewResult.Refused;
+import io.holdfast.lock.spi.RenewResult.Renewed;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A lease ends when it is said to end, and not before.
+ */
+interface LeaseCases {
+
+	@Test
+	default void expiredLeaseIsGrantedToTheNextOwner(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		long asked = System.nanoTime();
+		Grant expiring = bench.granted(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
+		Grant next = bench.soonGranted(bench.second(), Claims.exclusive(lock));
+		Duration kept = Duration.ofNanos(System.nanoTime() - asked);
+		// a store may count in milliseconds, and its clock may run a little fast
+		Duration tolerance = expiring.lease().dividedBy(50).plusMillis(2);
+		assertThat(kept).as("time that the lease was kept").isGreaterThan(expiring.lease().minus(tolerance));
+		bench.releasedInVain(bench.first(), expiring);
+		bench.released(bench.second(), next);
+	}
+
+	@Test
+	default void renewalExtendsTheLease(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		Grant grant = bench.granted(bench.first(), enduring(bench, Claims.renewed(Claims.exclusive(lock))));
+		staysHeld(bench, grant,
+				() -> assertThat(bench.renew(bench.first(), grant)).hasSize(1).allMatch(Renewed.class::isInstance));
+		bench.released(bench.first(), grant);
+	}
+
+	@Test
+	default void sameOwnerAskingAgainStartsTheLeaseAnew(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		Claim claim = enduring(bench, Claims.exclusive(lock));
+		Grant grant = bench.granted(bench.first(), claim);
+		staysHeld(bench, grant, () -> bench.granted(bench.first(), claim));
+		bench.released(bench.first(), grant);
+	}
+
+	@Test
+	default void renewalAnswersEachInOrder(Bench bench) throws Exception {
+		Grant one = bench.granted(bench.first(), Claims.renewed(Claims.exclusive(Claims.newLock())));
+		Grant lost = bench.granted(bench.first(), Claims.renewed(Claims.exclusive(Claims.newLock())));
+		Grant other = bench.granted(bench.first(), Claims.renewed(Claims.exclusive(Claims.newLock())));
+		bench.released(bench.first(), lost);
+		assertThat(bench.renew(bench.first(), one, lost, other)).satisfiesExactly(
+				(result) -> assertThat(result).isInstanceOf(Renewed.class),
+				(result) -> assertThat(result).isInstanceOf(Refused.class),
+				(result) -> assertThat(result).isInstanceOf(Renewed.class));
+		assertThat(bench.renew(bench.first(), lost)).hasSize(1).allMatch(Refused.class::isInstance);
+		bench.released(bench.first(), one);
+		bench.released(bench.first(), other);
+	}
+
+	@Test
+	default void renewalOfNothingAnswersNothing(Bench bench) throws Exception {
+		assertThat(bench.answer(bench.first().renew(List.of()))).isEmpty();
+	}
+
+	/** A lease that a busy machine keeps although it is extended only now and then. */
+	private static Claim enduring(Bench bench, Claim claim) {
+		return Claims.lasting(bench.shortLease().multipliedBy(2), claim);
+	}
+
+	private static void staysHeld(Bench bench, Grant grant, AttemptToExtend extend) {
+		Duration lease = grant.lease();
+		long start = System.nanoTime();
+		Awaitility.await()
+			.atMost(lease.multipliedBy(4))
+			.pollDelay(Duration.ZERO)
+			.pollInterval(lease.dividedBy(6))
+			.until(() -> {
+				extend.attempt();
+				bench.refused(bench.second(), Claims.exclusive(grant.claim().lock()));
+				return System.nanoTime() - start > lease.multipliedBy(2).toNanos();
+			});
+	}
+
+	/**
+	 * One attempt to keep the lease.
+	 */
+	interface AttemptToExtend {
+
+		void attempt() throws Exception;
+
+	}
+
+}

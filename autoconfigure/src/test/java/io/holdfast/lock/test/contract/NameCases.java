@@ -1,0 +1,46 @@
+package io.holdfast.lock.test.contract;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Grant;
+
+/**
+ * Any key is a key, and two different ones are two locks.
+ */
+interface NameCases {
+
+	@ParameterizedTest
+	@EnumSource
+	default void keyOfAnyTextIsALock(OddKey key, Bench bench) throws Exception {
+		LockName lock = LockName.of("contract", key.text());
+		Grant grant = bench.granted(bench.first(), Claims.exclusive(lock));
+		bench.refused(bench.second(), Claims.exclusive(lock));
+		bench.released(bench.first(), grant);
+		bench.released(bench.second(), bench.granted(bench.second(), Claims.exclusive(lock)));
+	}
+
+	@Test
+	default void locksThatDifferAreIndependent(Bench bench) throws Exception {
+		List<LockName> locks = new ArrayList<>();
+		for (String key : OddKey.alike(UUID.randomUUID().toString())) {
+			locks.add(LockName.of("contract", key));
+		}
+		locks.add(LockName.of("contract"));
+		locks.add(LockName.of("contract", "contract"));
+		List<Grant> grants = new ArrayList<>();
+		for (LockName lock : locks) {
+			grants.add(bench.granted(bench.first(), Claims.exclusive(lock)));
+		}
+		for (Grant grant : grants) {
+			bench.released(bench.first(), grant);
+		}
+	}
+
+}

@@ -1,0 +1,60 @@
+package io.holdfast.lock.test.contract;
+
+import java.util.List;
+
+import io.holdfast.lock.LockName;
+
+/**
+ * Keys that a store may stumble over: by its separators, its quoting, its column's length
+ * or its collation.
+ */
+enum OddKey {
+
+	UNICODE("żółć-鍵-\uD83D\uDD12"),
+
+	LONGEST("x".repeat(LockName.MAX_KEY_LENGTH)),
+
+	LONGEST_OF_WIDE_CHARACTERS("鍵".repeat(LockName.MAX_KEY_LENGTH)),
+
+	QUOTES("it's a \"key\" with `quotes`"),
+
+	BRACES("{a}{b}}{"),
+
+	BACKSLASH("a\\b\\"),
+
+	SLASHES("/a//b/../c/"),
+
+	DOTS(".."),
+
+	SPACES(" a  b "),
+
+	COLON(":a::b:"),
+
+	GLOB("*?[a-z]%_"),
+
+	NEWLINE("a\nb\r\n\tc"),
+
+	CONTROL("a\u0000b\u0001c");
+
+	private final String text;
+
+	OddKey(String text) {
+		this.text = text;
+	}
+
+	String text() {
+		return this.text;
+	}
+
+	/**
+	 * Keys that some comparison takes for the same: of equal hash code, other case, other
+	 * accents, other normal form, trailing space, or equal but for the end.
+	 */
+	static List<String> alike(String prefix) {
+		String filler = "x".repeat(LockName.MAX_KEY_LENGTH - prefix.length() - 1);
+		return List.of(prefix + "Aa", prefix + "BB", prefix + "aa", prefix + "é", prefix + "e", prefix + "e\u0301",
+				prefix + "É", prefix, prefix + " ", prefix + "/", prefix + ":", prefix + filler + "1",
+				prefix + filler + "2");
+	}
+
+}

@@ -1,0 +1,76 @@
+package io.holdfast.lock.test.contract;
+
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.RenewResult.Refused;
+import io.holdfast.lock.spi.RenewResult.Renewed;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Whoever was overtaken cannot harm the successor, whatever it does.
+ */
+interface StaleHolderCases {
+
+	@Test
+	default void lateReleaseDoesNotFreeTheSuccessor(Bench bench) throws Exception {
+		Takeover takeover = Takeover.happen(bench);
+		bench.releasedInVain(bench.first(), takeover.stale());
+		takeover.successorStillHolds(bench);
+	}
+
+	@Test
+	default void lateRenewalDoesNotStealFromTheSuccessor(Bench bench) throws Exception {
+		Takeover takeover = Takeover.happen(bench);
+		assertThat(bench.renew(bench.first(), takeover.stale())).hasSize(1).allMatch(Refused.class::isInstance);
+		takeover.successorStillHolds(bench);
+	}
+
+	@Test
+	default void lateAbandonDoesNotFreeTheSuccessor(Bench bench) throws Exception {
+		Takeover takeover = Takeover.happen(bench);
+		bench.abandon(bench.first(), takeover.stale().claim());
+		takeover.successorStillHolds(bench);
+	}
+
+	@Test
+	default void overtakenOwnerAskingAgainIsRefused(Bench bench) throws Exception {
+		Takeover takeover = Takeover.happen(bench);
+		bench.refused(bench.first(), takeover.stale().claim());
+		takeover.successorStillHolds(bench);
+	}
+
+	@Test
+	default void releaseIsIdempotent(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		Grant grant = bench.granted(bench.first(), Claims.exclusive(lock));
+		bench.released(bench.first(), grant);
+		bench.releasedInVain(bench.first(), grant);
+		Grant successor = bench.granted(bench.second(), Claims.exclusive(lock));
+		bench.releasedInVain(bench.first(), grant);
+		bench.refused(bench.first(), Claims.exclusive(lock));
+		bench.released(bench.second(), successor);
+	}
+
+	/**
+	 * One holder whose lease ended without its notice, and the next.
+	 */
+	record Takeover(Grant stale, Grant successor) {
+
+		static Takeover happen(Bench bench) throws Exception {
+			LockName lock = Claims.newLock();
+			Grant stale = bench.granted(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
+			return new Takeover(stale, bench.soonGranted(bench.second(), Claims.renewed(Claims.exclusive(lock))));
+		}
+
+		void successorStillHolds(Bench bench) throws Exception {
+			bench.refused(bench.first(), Claims.exclusive(this.successor.claim().lock()));
+			assertThat(bench.renew(bench.second(), this.successor)).hasSize(1).allMatch(Renewed.class::isInstance);
+			bench.released(bench.second(), this.successor);
+		}
+
+	}
+
+}

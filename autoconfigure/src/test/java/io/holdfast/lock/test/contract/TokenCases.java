@@ -1,0 +1,70 @@
+package io.holdfast.lock.test.contract;
+
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The token of a lock grows with every grant, whatever happened in between.
+ */
+interface TokenCases {
+
+	@Test
+	default void tokensGrowAcrossReleases(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		long last = 0;
+		for (int i = 0; i < 10; i++) {
+			Grant grant = bench.granted(bench.client(i), Claims.exclusive(lock));
+			assertThat(grant.storeToken()).as("token of grant %d", i).isGreaterThan(last);
+			last = grant.storeToken();
+			bench.released(bench.client(i), grant);
+		}
+	}
+
+	@Test
+	default void tokensGrowAcrossATakeover(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		Grant stale = bench.granted(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
+		Grant successor = bench.soonGranted(bench.second(), Claims.exclusive(lock));
+		assertThat(successor.storeToken()).isGreaterThan(stale.storeToken());
+		bench.released(bench.second(), successor);
+	}
+
+	@Test
+	default void tokensGrowAcrossAnAbandonedGrant(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		Claim unheard = Claims.exclusive(lock);
+		Grant abandoned = bench.granted(bench.first(), unheard);
+		bench.abandon(bench.first(), unheard);
+		Grant next = bench.soonGranted(bench.second(), Claims.exclusive(lock));
+		assertThat(next.storeToken()).isGreaterThan(abandoned.storeToken());
+		bench.released(bench.second(), next);
+	}
+
+	@Needs(Ability.RESTART)
+	default void tokensGrowAcrossARestart(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		Grant before = bench.granted(bench.first(), Claims.exclusive(lock));
+		bench.released(bench.first(), before);
+		bench.faults().restart();
+		Grant after = bench.soonGranted(bench.second(), Claims.exclusive(lock));
+		assertThat(after.storeToken()).isGreaterThan(before.storeToken());
+		bench.released(bench.second(), after);
+	}
+
+	@Needs(Ability.CUT_CONNECTION)
+	default void tokensGrowAcrossAReconnection(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		Grant before = bench.granted(bench.first(), Claims.exclusive(lock));
+		bench.released(bench.first(), before);
+		bench.faults().cutConnections();
+		Grant after = bench.soonGranted(bench.first(), Claims.exclusive(lock));
+		assertThat(after.storeToken()).isGreaterThan(before.storeToken());
+		bench.released(bench.first(), after);
+	}
+
+}
