@@ -61,8 +61,8 @@ public final class LockContext {
 	}
 
 	/**
-	 * Take a hold off the current thread: it lives on in its handle, for a body that ends on
-	 * another thread. Does nothing if it is not bound here.
+	 * Take a hold off the current thread: it lives on in its handle, for a body that ends
+	 * on another thread. Does nothing if it is not bound here.
 	 * @param handle the handle of the hold
 	 */
 	public static void unbind(LockHandle handle) {

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -29,6 +30,11 @@ final class Cleanup {
 	private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
 
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
+
+	/** How many errands are repeated at a time, so that a store that is down is not overrun when it is back. */
+	private static final int MOST_REPEATED = 1_000;
+
+	private final AtomicInteger repeated = new AtomicInteger();
 
 	private final EngineTime time;
 
@@ -123,6 +129,9 @@ final class Cleanup {
 			if (failure != null || !this.settled.test(answer)) {
 				sendAgainLater((failure != null) ? failure : answer);
 			}
+			else if (this.firstAnswer.isDone()) {
+				Cleanup.this.repeated.decrementAndGet();
+			}
 			if (failure != null) {
 				this.firstAnswer.completeExceptionally(failure);
 			}
@@ -133,7 +142,9 @@ final class Cleanup {
 
 		private void sendAgainLater(Object answer) {
 			boolean first = !this.firstAnswer.isDone();
-			if (Cleanup.this.time.nanos() + this.pause >= this.deadline) {
+			if (first && Cleanup.this.repeated.incrementAndGet() > MOST_REPEATED
+					|| Cleanup.this.time.nanos() + this.pause >= this.deadline) {
+				Cleanup.this.repeated.decrementAndGet();
 				logger.warn(
 						"The %s of lock '%s' was not confirmed by store %s (%s). What is left there ends with its lease."
 							.formatted(this.what, this.lock, this.backend.name(), answer));

@@ -53,18 +53,19 @@ final class Lease {
 
 	private final Loss loss;
 
+	private final Turn turn;
+
 	private volatile int holds = 1;
 
 	private boolean lingering;
 
-	private volatile boolean turnLeft;
-
-	Lease(EngineContext context, Terms terms, Grant grant, long sentAt, @Nullable Thread acquirer) {
+	Lease(EngineContext context, Terms terms, Grant grant, long sentAt, Turn turn, @Nullable Thread acquirer) {
 		this.context = context;
 		this.terms = terms;
 		this.grant = grant;
 		this.token = FencingToken.of(grant.storeToken(), 0);
 		this.loss = new Loss(terms, this.token);
+		this.turn = turn;
 		this.acquirer = acquirer;
 		this.acquiredAt = context.time().nanos();
 		this.validUntil = sentAt + validity(grant.lease());
@@ -150,14 +151,14 @@ final class Lease {
 		if (this.loss.knownToStore()) {
 			return CompletableFuture.completedFuture(null);
 		}
-		announceLeaving();
+		this.turn.leaving();
 		return this.context.cleanup()
 			.release(this.terms.backend(), this.grant, this.validUntil)
 			.handle((answer, failure) -> {
 				if (answer instanceof ReleaseResult.NotHeld) {
 					lose(LossCause.REFUSED, true);
 				}
-				leaveTurn();
+				this.turn.leave();
 				return null;
 			});
 	}
@@ -166,27 +167,6 @@ final class Lease {
 	private void leaveCare() {
 		this.context.watchdog().unwatch(this);
 		this.context.census().end(this);
-	}
-
-	private void announceLeaving() {
-		if (!this.turnLeft) {
-			this.context.queues().leaving(this.terms.slot());
-		}
-	}
-
-	/** Let the next of this JVM have its turn; done once, whoever asks. */
-	void leaveTurn() {
-		this.lock.lock();
-		try {
-			if (this.turnLeft) {
-				return;
-			}
-			this.turnLeft = true;
-		}
-		finally {
-			this.lock.unlock();
-		}
-		this.context.queues().leave(this.terms.slot());
 	}
 
 	/**
@@ -220,7 +200,7 @@ final class Lease {
 			this.lock.unlock();
 		}
 		leaveCare();
-		leaveTurn();
+		this.turn.leave();
 		telling.accept(this.context.observer()::lost);
 	}
 

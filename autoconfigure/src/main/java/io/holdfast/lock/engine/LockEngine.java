@@ -192,6 +192,10 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		return held;
 	}
 
+	EngineContext context() {
+		return this.context;
+	}
+
 	@Override
 	public void close() {
 		if (!this.context.census().close()) {

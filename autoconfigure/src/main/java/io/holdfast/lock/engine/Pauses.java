@@ -1,0 +1,56 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How long an acquisition waits for what: for an answer, before it asks again after a
+ * refusal, and after silence. All in nanoseconds.
+ */
+final class Pauses {
+
+	/**
+	 * The least time an attempt is given to be answered, even if the wait ends before.
+	 */
+	private static final long SHORTEST_PATIENCE = TimeUnit.MILLISECONDS.toNanos(200);
+
+	private static final long FIRST_AFTER_SILENCE = TimeUnit.MILLISECONDS.toNanos(20);
+
+	private static final long LONGEST_AFTER_SILENCE = TimeUnit.SECONDS.toNanos(1);
+
+	private static final int DOUBLINGS = 10;
+
+	private static final int JITTER_SHARE = 4;
+
+	private Pauses() {
+	}
+
+	/**
+	 * For an answer. Who makes one attempt only gives it the full time-out; who waits
+	 * does not overrun its wait by more than a little.
+	 */
+	static long forAnswer(Terms terms, long left, Duration responseTimeout) {
+		long patience = responseTimeout.toNanos();
+		return terms.patient() ? Math.min(patience, Math.max(left, SHORTEST_PATIENCE)) : patience;
+	}
+
+	/**
+	 * After a refusal: what the store advised, and up to a quarter more, so that
+	 * instances do not ask in step.
+	 */
+	static long afterRefusal(Duration advised) {
+		long pause = Math.max(1, advised.toNanos());
+		return pause + ThreadLocalRandom.current().nextLong(pause / JITTER_SHARE + 1);
+	}
+
+	/**
+	 * After an attempt of unknown outcome: doubling, and spread over half to one and a
+	 * half of itself.
+	 */
+	static long afterSilence(int times) {
+		long pause = Math.min(LONGEST_AFTER_SILENCE, FIRST_AFTER_SILENCE << Math.min(times, DOUBLINGS));
+		return pause / 2 + ThreadLocalRandom.current().nextLong(pause);
+	}
+
+}

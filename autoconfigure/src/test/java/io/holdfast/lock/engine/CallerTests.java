@@ -1,0 +1,100 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.spi.AcquireOutcome;
+
+import static io.holdfast.lock.engine.EngineFixture.LOCK;
+import static io.holdfast.lock.engine.EngineFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for callers that block: real threads in an engine whose time stands still.
+ */
+class CallerTests {
+
+	private final EngineFixture fixture = new EngineFixture();
+
+	@Test
+	void interruptWhileWaitingKeepsTheFlagAndLeavesNoClaim() throws InterruptedException {
+		this.fixture.backend.heldByAnother(LOCK);
+		AtomicReference<Throwable> failure = new AtomicReference<>();
+		AtomicBoolean flag = new AtomicBoolean();
+		Thread caller = new Thread(() -> {
+			try {
+				this.fixture.engine.acquire(request().build());
+			}
+			catch (LockNotAcquiredException ex) {
+				failure.set(ex);
+				flag.set(Thread.currentThread().isInterrupted());
+			}
+		});
+		caller.start();
+		Awaitility.await().until(() -> caller.getState() == Thread.State.WAITING);
+		caller.interrupt();
+		caller.join();
+		assertThat(failure.get()).hasMessageContaining("interrupted");
+		assertThat(flag).isTrue();
+		assertThat(this.fixture.backend.calls).endsWith("abandon stock:42");
+		assertThat(this.fixture.record.outcomes).containsExactly(AcquireOutcome.INTERRUPTED);
+		assertThat(this.fixture.engine.context().queues().size()).isZero();
+	}
+
+	@Test
+	void holderIsInterruptedOnLossIfItAskedForThat() throws InterruptedException {
+		AtomicBoolean interrupted = new AtomicBoolean();
+		CompletableFuture<Void> entered = new CompletableFuture<>();
+		Thread caller = new Thread(() -> {
+			try (LockHandle handle = this.fixture.engine.acquire(request().interruptOnLoss(true).build())) {
+				entered.complete(null);
+				new CompletableFuture<Void>().get();
+			}
+			catch (InterruptedException ex) {
+				interrupted.set(true);
+			}
+			catch (Exception ex) {
+				throw new IllegalStateException(ex);
+			}
+		});
+		caller.start();
+		entered.join();
+		this.fixture.backend.revoked.complete(null);
+		caller.join();
+		assertThat(interrupted).isTrue();
+	}
+
+	@Test
+	void threadsOfOneJvmNeverHoldTogether() throws InterruptedException {
+		AtomicInteger inside = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
+		AtomicInteger done = new AtomicInteger();
+		List<Thread> threads = IntStream.range(0, 8).mapToObj((i) -> new Thread(() -> {
+			for (int n = 0; n < 500; n++) {
+				this.fixture.engine.execute(request().build(), (handle) -> {
+					most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+					inside.decrementAndGet();
+					return done.incrementAndGet();
+				});
+			}
+		})).toList();
+		threads.forEach(Thread::start);
+		for (Thread thread : threads) {
+			thread.join(Duration.ofSeconds(60).toMillis());
+		}
+		assertThat(done).hasValue(4_000);
+		assertThat(most).hasValue(1);
+		this.fixture.assertNothingLeft();
+	}
+
+}

@@ -1,0 +1,109 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.AcquireOutcome;
+import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.RenewalOutcome;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * An engine on a played store and on time that only the test moves. Asynchronous
+ * acquisitions run on the test's own thread.
+ */
+final class EngineFixture {
+
+	static final LockName LOCK = LockName.of("stock", "42");
+
+	final ManualTime time = new ManualTime();
+
+	final FakeBackend backend = new FakeBackend();
+
+	final Record record = new Record();
+
+	final LockEngine engine;
+
+	EngineFixture() {
+		this(EngineSettings.DEFAULTS, HoldBoundary.NONE);
+	}
+
+	EngineFixture(EngineSettings settings, HoldBoundary boundary) {
+		this.engine = new LockEngine(new LockBackends(List.of(this.backend), "fake"), settings, boundary, this.record,
+				this.time, Runnable::run, () -> {
+				});
+	}
+
+	static LockRequest.Builder request() {
+		return LockRequest.forLock(LOCK);
+	}
+
+	CompletableFuture<LockHandle> acquire(LockRequest.Builder request) {
+		return this.engine.acquireAsync(request.build()).toCompletableFuture();
+	}
+
+	LockHandle acquired(LockRequest.Builder request) {
+		CompletableFuture<LockHandle> handle = acquire(request);
+		assertThat(handle).isCompleted();
+		return handle.join();
+	}
+
+	void assertNothingLeft() {
+		assertThat(this.engine.context().queues().size()).as("local lines").isZero();
+		assertThat(this.engine.context().watchdog().size()).as("leases watched").isZero();
+		assertThat(this.engine.context().census().held()).as("leases held").isEmpty();
+		assertThat(this.engine.context().census().waiting()).as("acquisitions").isEmpty();
+		assertThat(this.backend.owners).as("locks in the store").isEmpty();
+	}
+
+	/** What the engine told its observer. */
+	static final class Record implements LockObserver {
+
+		final List<AcquireOutcome> outcomes = new ArrayList<>();
+
+		final List<RenewalOutcome> renewals = new ArrayList<>();
+
+		final List<LockLostEvent> losses = new ArrayList<>();
+
+		final List<Duration> holds = new ArrayList<>();
+
+		int waiting;
+
+		@Override
+		public synchronized void acquiring(LockName lock, String backend) {
+			this.waiting++;
+		}
+
+		@Override
+		public synchronized void acquired(LockName lock, String backend, AcquireOutcome outcome, Duration waited,
+				Duration lease) {
+			this.waiting--;
+			this.outcomes.add(outcome);
+		}
+
+		@Override
+		public synchronized void released(LockName lock, String backend, Duration held, Duration lease) {
+			this.holds.add(held);
+		}
+
+		@Override
+		public synchronized void renewed(LockName lock, String backend, RenewalOutcome outcome) {
+			this.renewals.add(outcome);
+		}
+
+		@Override
+		public synchronized void lost(LockLostEvent event) {
+			this.losses.add(event);
+		}
+
+	}
+
+}

@@ -1,0 +1,132 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * A store that a test plays: it keeps exclusive locks until they are released, never
+ * expires them, and answers otherwise where a test has planned it.
+ */
+final class FakeBackend implements LockBackend {
+
+	final List<String> calls = new ArrayList<>();
+
+	final Map<LockName, OwnerId> owners = new HashMap<>();
+
+	final Deque<Function<Claim, CompletionStage<AcquireResult>>> acquires = new ArrayDeque<>();
+
+	final Deque<Function<Grant, CompletionStage<List<RenewResult>>>> renewals = new ArrayDeque<>();
+
+	final Deque<Function<Grant, CompletionStage<ReleaseResult>>> releases = new ArrayDeque<>();
+
+	final Deque<Function<Claim, CompletionStage<Void>>> withdrawals = new ArrayDeque<>();
+
+	final List<Claim> claims = new ArrayList<>();
+
+	final List<Integer> batches = new ArrayList<>();
+
+	CompletableFuture<Void> signal = new CompletableFuture<>();
+
+	CompletableFuture<Void> revoked = new CompletableFuture<>();
+
+	Duration retryAfter = Duration.ofSeconds(1);
+
+	private long tokens = 1;
+
+	@Override
+	public String name() {
+		return "fake";
+	}
+
+	@Override
+	public BackendCapabilities capabilities() {
+		return new BackendCapabilities(true, true, false, Duration.ofMillis(10));
+	}
+
+	@Override
+	public synchronized CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+		this.calls.add("acquire " + claim.lock());
+		this.claims.add(claim);
+		Function<Claim, CompletionStage<AcquireResult>> planned = this.acquires.poll();
+		return (planned != null) ? planned.apply(claim) : CompletableFuture.completedFuture(answer(claim));
+	}
+
+	synchronized AcquireResult answer(Claim claim) {
+		OwnerId owner = this.owners.get(claim.lock());
+		if (owner == null || owner.equals(claim.owner()) || claim.mode() == LockMode.SHARED) {
+			this.owners.put(claim.lock(), claim.owner());
+			return new AcquireResult.Acquired(new Grant(claim, ++this.tokens, claim.leaseTime(), this.revoked));
+		}
+		return new AcquireResult.Contended(this.signal, this.retryAfter);
+	}
+
+	/** Let another JVM hold the lock. */
+	synchronized void heldByAnother(LockName lock) {
+		this.owners.put(lock, OwnerId.random());
+	}
+
+	/** Let that JVM let go, and tell those who wait. */
+	void freedByAnother(LockName lock) {
+		CompletableFuture<Void> news = this.signal;
+		synchronized (this) {
+			this.owners.remove(lock);
+			this.signal = new CompletableFuture<>();
+		}
+		news.complete(null);
+	}
+
+	@Override
+	public synchronized CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+		this.batches.add(grants.size());
+		this.calls.add("renew");
+		Function<Grant, CompletionStage<List<RenewResult>>> planned = this.renewals.poll();
+		if (planned != null) {
+			return planned.apply(grants.get(0));
+		}
+		return CompletableFuture
+			.completedFuture(grants.stream().<RenewResult>map((g) -> new RenewResult.Renewed(g.lease())).toList());
+	}
+
+	@Override
+	public synchronized CompletionStage<ReleaseResult> release(Grant grant) {
+		this.calls.add("release " + grant.claim().lock());
+		Function<Grant, CompletionStage<ReleaseResult>> planned = this.releases.poll();
+		return (planned != null) ? planned.apply(grant) : CompletableFuture.completedFuture(free(grant.claim()));
+	}
+
+	synchronized ReleaseResult free(Claim claim) {
+		return this.owners.remove(claim.lock(), claim.owner()) ? new ReleaseResult.Released()
+				: new ReleaseResult.NotHeld();
+	}
+
+	@Override
+	public synchronized CompletionStage<Void> abandon(Claim claim) {
+		this.calls.add("abandon " + claim.lock());
+		Function<Claim, CompletionStage<Void>> planned = this.withdrawals.poll();
+		if (planned != null) {
+			return planned.apply(claim);
+		}
+		free(claim);
+		return CompletableFuture.completedFuture(null);
+	}
+
+}

@@ -1,0 +1,441 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.RenewalOutcome;
+
+import static io.holdfast.lock.engine.EngineFixture.LOCK;
+import static io.holdfast.lock.engine.EngineFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link Hold}, {@link Lease} and {@link Watchdog}: validity, renewal, loss,
+ * re-entry and release.
+ */
+class HoldTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private final EngineFixture fixture = new EngineFixture();
+
+	private final FakeBackend backend = this.fixture.backend;
+
+	private final ManualTime time = this.fixture.time;
+
+	@Test
+	void validityIsTheLeaseLessOnePercentAndTwoMilliseconds() {
+		LockHandle handle = this.fixture.acquired(request().leaseTime(Duration.ofSeconds(10)));
+		assertThat(handle.remainingValidity()).isEqualTo(Duration.ofSeconds(10).minusMillis(100 + 2));
+	}
+
+	@Test
+	void validityCountsFromBeforeTheRequestLeft() {
+		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();
+		this.backend.acquires.add((claim) -> answer);
+		CompletableFuture<LockHandle> handle = this.fixture.acquire(request().leaseTime(Duration.ofSeconds(10)));
+		this.time.advance(Duration.ofMillis(700));
+		answer.complete(this.backend.answer(this.backend.claims.get(0)));
+		assertThat(handle.join().remainingValidity()).isEqualTo(Duration.ofSeconds(10).minusMillis(100 + 2 + 700));
+	}
+
+	@Test
+	void leaseIsRenewedAtAThirdOfItsTime() {
+		LockHandle handle = this.fixture.acquired(request());
+		this.time.advance(Duration.ofSeconds(9));
+		assertThat(this.backend.batches).isEmpty();
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(this.backend.batches).containsExactly(1);
+		this.time.advance(Duration.ofMinutes(10));
+		assertThat(handle.isHeld()).isTrue();
+		assertThat(this.backend.batches).hasSize(61);
+		handle.close();
+		this.fixture.assertNothingLeft();
+		this.backend.batches.clear();
+		this.time.advance(Duration.ofMinutes(1));
+		assertThat(this.backend.batches).as("renewals after the release").isEmpty();
+	}
+
+	@Test
+	void leasesThatAreDueTogetherAreRenewedInOneRequest() {
+		for (int i = 0; i < 5; i++) {
+			this.fixture.acquired(LockRequest.forLock(LockName.of("stock", "" + i)));
+			this.time.advance(Duration.ofMillis(100));
+		}
+		this.time.advance(Duration.ofSeconds(10));
+		assertThat(this.backend.batches).containsExactly(5);
+	}
+
+	@Test
+	void refusedRenewalLosesTheHoldOnceAndTellsEverybody() {
+		this.backend.renewals.add((grant) -> CompletableFuture.completedFuture(List.of(new RenewResult.Refused())));
+		LockHandle handle = this.fixture.acquired(request());
+		List<LockLostEvent> told = new ArrayList<>();
+		handle.onLost(told::add);
+		this.time.advance(Duration.ofSeconds(10));
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(handle.remainingValidity()).isZero();
+		assertThat(told).containsExactly(new LockLostEvent(LOCK, "fake", handle.fencingToken(), LossCause.REFUSED));
+		assertThat(this.fixture.record.losses).isEqualTo(told);
+		assertThat(this.fixture.record.renewals).containsExactly(RenewalOutcome.REFUSED);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeld)
+			.withMessageContaining("Lock 'stock:42' was lost")
+			.withMessageContaining("no longer this holder's")
+			.withMessageContaining("store fake");
+		this.time.advance(Duration.ofMinutes(1));
+		assertThat(told).hasSize(1);
+		handle.close();
+		assertThat(this.backend.calls).doesNotContain("release stock:42");
+	}
+
+	@Test
+	void listenerThatComesAfterTheLossIsToldAtOnce() {
+		LockHandle handle = this.fixture.acquired(request().renew(false));
+		this.time.advance(LEASE);
+		List<LockLostEvent> told = new ArrayList<>();
+		handle.onLost(told::add);
+		assertThat(told).extracting(LockLostEvent::cause).containsExactly(LossCause.EXPIRED);
+	}
+
+	@Test
+	void listenerThatThrowsKeepsNobodyFromBeingTold() {
+		LockHandle handle = this.fixture.acquired(request().renew(false));
+		List<LockLostEvent> told = new ArrayList<>();
+		handle.onLost((event) -> {
+			throw new IllegalStateException("boom");
+		});
+		handle.onLost(told::add);
+		this.time.advance(LEASE);
+		assertThat(told).hasSize(1);
+		assertThat(this.fixture.record.losses).hasSize(1);
+	}
+
+	@Test
+	void renewalThatFailsIsTriedAgainAndLosesNothing() {
+		this.backend.renewals.add((grant) -> {
+			throw new IllegalStateException("boom");
+		});
+		this.backend.renewals.add((grant) -> CompletableFuture.failedFuture(new TimeoutException("lost")));
+		this.backend.renewals.add((grant) -> new CompletableFuture<>());
+		LockHandle handle = this.fixture.acquired(request());
+		this.time.advance(Duration.ofMinutes(5));
+		assertThat(handle.isHeld()).isTrue();
+		assertThat(this.fixture.record.renewals).startsWith(RenewalOutcome.INDETERMINATE, RenewalOutcome.INDETERMINATE,
+				RenewalOutcome.INDETERMINATE, RenewalOutcome.RENEWED);
+	}
+
+	@Test
+	void holdIsLostWhenItsValidityEndsWithoutAnAnswer() {
+		LockHandle handle = this.fixture.acquired(request());
+		for (int i = 0; i < 100; i++) {
+			this.backend.renewals.add((grant) -> new CompletableFuture<>());
+		}
+		this.time.advance(Duration.ofMillis(29_697));
+		assertThat(handle.isHeld()).isTrue();
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.EXPIRED);
+		handle.close();
+		assertThat(this.backend.calls).as("what may still stand is released").endsWith("release stock:42");
+	}
+
+	@Test
+	void pausedHolderKnowsBeforeAnyTimerHasRun() {
+		LockHandle handle = this.fixture.acquired(request());
+		this.time.pause(Duration.ofSeconds(31));
+		assertThat(handle.isHeld()).isFalse();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeldAtCommit)
+			.withMessageContaining("has run out")
+			.withMessageContaining("rolled back");
+	}
+
+	@Test
+	void leaseThatIsNotRenewedIsLostAtItsEnd() {
+		LockHandle handle = this.fixture.acquired(request().renew(false));
+		this.time.advance(LEASE);
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(this.backend.batches).isEmpty();
+	}
+
+	@Test
+	void renewalStopsAtMaxHold() {
+		LockHandle handle = this.fixture.acquired(request().maxHold(Duration.ofMinutes(2)));
+		this.time.advance(Duration.ofMinutes(2));
+		assertThat(handle.isHeld()).isTrue();
+		this.time.advance(LEASE);
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.MAX_HOLD);
+	}
+
+	@Test
+	void storeThatRevokesLosesTheHoldAtOnce() {
+		LockHandle handle = this.fixture.acquired(request());
+		this.backend.revoked.complete(null);
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.REVOKED);
+	}
+
+	@Test
+	void lostHoldLetsTheNextOfThisJvmTry() {
+		LockHandle stale = this.fixture.acquired(request());
+		CompletableFuture<LockHandle> next = this.fixture.acquire(request().waitTime(Duration.ofMinutes(5)));
+		CompletableFuture<Void> revoked = this.backend.revoked;
+		this.backend.revoked = new CompletableFuture<>();
+		this.backend.owners.clear();
+		revoked.complete(null);
+		assertThat(next).isCompleted();
+		stale.close();
+		assertThat(next.join().isHeld()).isTrue();
+		next.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void releaseOfWhatWasAlreadyGoneIsALoss() {
+		LockHandle handle = this.fixture.acquired(request());
+		this.backend.owners.clear();
+		handle.close();
+		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.REFUSED);
+	}
+
+	@Test
+	void releaseThatIsNotAnsweredIsSentAgainWhileTheLeaseLasts() {
+		for (int i = 0; i < 3; i++) {
+			this.backend.releases.add((grant) -> new CompletableFuture<>());
+		}
+		this.fixture.acquired(request()).close();
+		this.time.advance(Duration.ofSeconds(10));
+		assertThat(this.backend.calls.stream().filter("release stock:42"::equals)).hasSize(4);
+		this.fixture.assertNothingLeft();
+		assertThat(this.fixture.record.losses).isEmpty();
+	}
+
+	@Test
+	void releaseOfUnknownOutcomeFollowedByNotHeldIsNoLoss() {
+		this.backend.releases.add((grant) -> {
+			this.backend.free(grant.claim());
+			return CompletableFuture.completedFuture(new ReleaseResult.Indeterminate(new TimeoutException("lost")));
+		});
+		this.fixture.acquired(request()).close();
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(this.fixture.record.losses).isEmpty();
+	}
+
+	@Test
+	void closingTwiceReleasesOnce() {
+		LockHandle handle = this.fixture.acquired(request());
+		handle.close();
+		handle.close();
+		assertThat(this.backend.calls).containsOnlyOnce("release stock:42");
+	}
+
+	@Test
+	void minHoldKeepsTheLockClosedAfterItsHolderLetGo() {
+		LockHandle handle = this.fixture.acquired(request().minHold(Duration.ofSeconds(60)));
+		this.time.advance(Duration.ofSeconds(1));
+		handle.close();
+		assertThat(this.fixture.record.holds).containsExactly(Duration.ofSeconds(1));
+		this.time.advance(Duration.ofSeconds(58));
+		assertThat(this.backend.owners).isNotEmpty();
+		assertThat(this.backend.batches).as("renewals in the meantime").hasSizeGreaterThan(3);
+		this.time.advance(Duration.ofSeconds(1));
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void sameThreadEntersAgainWithTheSameTokenAndNoRequest() {
+		try (LockHandle outer = this.fixture.engine.acquire(request().build())) {
+			try (LockHandle inner = this.fixture.engine.acquire(request().build())) {
+				assertThat(inner.fencingToken()).isEqualTo(outer.fencingToken());
+				assertThat(LockHandle.current()).contains(inner);
+			}
+			assertThat(outer.isHeld()).isTrue();
+			assertThat(LockHandle.current()).contains(outer);
+		}
+		assertThat(LockHandle.current()).isEmpty();
+		assertThat(this.backend.calls).containsExactly("acquire stock:42", "release stock:42");
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void innerHoldThatOutlivesTheOuterKeepsTheLock() {
+		LockHandle outer = this.fixture.engine.acquire(request().build());
+		LockHandle inner = this.fixture.engine.acquire(request().build());
+		outer.close();
+		assertThat(inner.isHeld()).isTrue();
+		inner.close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void enteringALostLockAgainFails() {
+		try (LockHandle outer = this.fixture.engine.acquire(request().renew(false).build())) {
+			this.time.advance(LEASE);
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> this.fixture.engine.acquire(request().build()));
+			assertThat(outer.isHeld()).isFalse();
+		}
+	}
+
+	@Test
+	void sharedHoldCannotBecomeExclusive() {
+		try (LockHandle shared = this.fixture.engine.acquire(request().mode(LockMode.SHARED).build())) {
+			assertThat(shared.isHeld()).isTrue();
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> this.fixture.engine.acquire(request().build()))
+				.withMessageContaining("cannot become EXCLUSIVE");
+		}
+	}
+
+	@Test
+	void exclusiveHolderMayTakeShared() {
+		try (LockHandle exclusive = this.fixture.engine.acquire(request().build());
+				LockHandle shared = this.fixture.engine.acquire(request().mode(LockMode.SHARED).build())) {
+			assertThat(shared.fencingToken()).isEqualTo(exclusive.fencingToken());
+		}
+	}
+
+	@Test
+	void handleMayBeClosedByAnotherThread() throws InterruptedException {
+		LockHandle handle = this.fixture.engine.acquire(request().build());
+		Thread other = new Thread(handle::close);
+		other.start();
+		other.join();
+		assertThat(LockContext.handles()).isEmpty();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void lossDuringTheBodyEndsTheCallInAnException() {
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.fixture.engine.execute(request().renew(false).build(), (handle) -> {
+				this.time.advance(LEASE);
+				return "done";
+			}))
+			.withMessageContaining("may overlap with another holder's work");
+	}
+
+	@Test
+	void lossAfterACheckedCommitDoesNotFailTheCall() {
+		String result = this.fixture.engine.execute(request().renew(false).build(), (handle) -> {
+			handle.assertHeldAtCommit();
+			this.time.advance(LEASE);
+			return "committed";
+		});
+		assertThat(result).isEqualTo("committed");
+		assertThat(this.fixture.record.losses).hasSize(1);
+	}
+
+	@Test
+	void exceptionOfTheBodyWinsAndTheLockIsReleased() {
+		assertThatExceptionOfType(IllegalStateException.class)
+			.isThrownBy(() -> this.fixture.engine.execute(request().renew(false).build(), (handle) -> {
+				this.time.advance(LEASE);
+				throw new IllegalStateException("sold out");
+			}))
+			.withMessage("sold out");
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void awaitedReleaseThatCameTooLateEndsTheCallInAnException() {
+		EngineFixture awaiting = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), LEASE,
+				Duration.ofSeconds(1), true, false, Duration.ofSeconds(10)), HoldBoundary.NONE);
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> awaiting.engine.execute(request().build(), (handle) -> {
+				awaiting.backend.owners.clear();
+				return "done";
+			}));
+	}
+
+	@Test
+	void asynchronousBodyHoldsUntilItsStageCompletes() {
+		CompletableFuture<String> body = new CompletableFuture<>();
+		CompletableFuture<String> result = this.fixture.engine.executeAsync(request().build(), (handle) -> body)
+			.toCompletableFuture();
+		assertThat(this.backend.owners).containsKey(LOCK);
+		body.complete("done");
+		assertThat(result).isCompletedWithValue("done");
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void boundaryMayRefuseAndMayDeferTheRelease() {
+		List<Runnable> deferred = new ArrayList<>();
+		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new HoldBoundary() {
+			@Override
+			public boolean deferRelease(LockName lock, Runnable release) {
+				return deferred.add(release);
+			}
+		});
+		LockHandle handle = bounded.engine.acquire(request().build());
+		handle.close();
+		assertThat(handle.isHeld()).as("still held until the boundary").isTrue();
+		assertThat(LockHandle.current()).contains(handle);
+		deferred.forEach(Runnable::run);
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(LockHandle.current()).isEmpty();
+		bounded.assertNothingLeft();
+	}
+
+	@Test
+	void shutdownRefusesNewcomersAndTakesTheLockFromBodiesThatStillRun() {
+		EngineFixture stopping = new EngineFixture(
+				new EngineSettings(Duration.ofSeconds(5), LEASE, Duration.ofSeconds(1), false, false, Duration.ZERO),
+				HoldBoundary.NONE);
+		LockHandle running = stopping.acquired(request());
+		CompletableFuture<LockHandle> waiting = stopping.acquire(request());
+		stopping.engine.close();
+		assertThat(waiting).isCompletedExceptionally();
+		assertThat(running.isHeld()).isFalse();
+		assertThat(stopping.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.SHUTDOWN);
+		assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> stopping.engine.acquire(request().build()))
+			.withMessageContaining("is stopping");
+		stopping.assertNothingLeft();
+	}
+
+	@Test
+	void shutdownLeavesALingeringLockToItsLease() {
+		LockHandle handle = this.fixture.acquired(request().minHold(Duration.ofSeconds(20)));
+		handle.close();
+		this.fixture.engine.close();
+		assertThat(this.backend.owners).containsKey(LOCK);
+		assertThat(this.fixture.record.losses).isEmpty();
+	}
+
+	@Test
+	void millionKeysLeaveNothingBehind() {
+		for (int i = 0; i < 1_000_000; i++) {
+			if (i % 10_000 == 0) {
+				this.backend.calls.clear();
+				this.backend.claims.clear();
+			}
+			this.fixture.engine.acquire(LockRequest.of("stock", i)).close();
+		}
+		this.fixture.assertNothingLeft();
+		assertThat(this.time.planned()).as("timers").isLessThanOrEqualTo(1);
+		assertThat(LockContext.handles()).isEmpty();
+	}
+
+}

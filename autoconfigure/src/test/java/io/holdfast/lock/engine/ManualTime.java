@@ -1,0 +1,68 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.PriorityQueue;
+
+/**
+ * Time that only a test moves. What is due runs on the thread that moves it, in order.
+ */
+final class ManualTime implements EngineTime {
+
+	private final PriorityQueue<Task> tasks = new PriorityQueue<>(
+			Comparator.comparingLong(Task::at).thenComparingLong(Task::number));
+
+	private long now;
+
+	private long numbers;
+
+	@Override
+	public synchronized long nanos() {
+		return this.now;
+	}
+
+	@Override
+	public synchronized Runnable after(long delayNanos, Runnable task) {
+		Task planned = new Task(this.now + Math.max(0, delayNanos), this.numbers++, task);
+		this.tasks.add(planned);
+		return () -> cancel(planned);
+	}
+
+	private synchronized void cancel(Task task) {
+		this.tasks.remove(task);
+	}
+
+	/** Move on without doing what falls due, as a paused process does. */
+	synchronized void pause(Duration duration) {
+		this.now += duration.toNanos();
+	}
+
+	void advance(Duration duration) {
+		long until = nanos() + duration.toNanos();
+		Task next;
+		while ((next = nextDue(until)) != null) {
+			next.task().run();
+		}
+		synchronized (this) {
+			this.now = Math.max(this.now, until);
+		}
+	}
+
+	private synchronized Task nextDue(long until) {
+		Task next = this.tasks.peek();
+		if (next == null || next.at() > until) {
+			return null;
+		}
+		this.tasks.remove();
+		this.now = Math.max(this.now, next.at());
+		return next;
+	}
+
+	synchronized int planned() {
+		return this.tasks.size();
+	}
+
+	private record Task(long at, long number, Runnable task) {
+	}
+
+}
