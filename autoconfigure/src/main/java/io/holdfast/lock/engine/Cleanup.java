@@ -31,7 +31,10 @@ final class Cleanup {
 
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
 
-	/** How many errands are repeated at a time, so that a store that is down is not overrun when it is back. */
+	/**
+	 * How many errands are repeated at a time, so that a store that is down is not
+	 * overrun when it is back.
+	 */
 	private static final int MOST_REPEATED = 1_000;
 
 	private final AtomicInteger repeated = new AtomicInteger();
