@@ -1,0 +1,22 @@
+package io.holdfast.sample;
+
+import org.springframework.http.HttpStatus;
+import org.springframework.web.server.ResponseStatusException;
+
+/**
+ * Thrown when a number of a request is out of range; answered with 400.
+ */
+class BadNumberException extends ResponseStatusException {
+
+	private BadNumberException(String what, long value, long least, long most) {
+		super(HttpStatus.BAD_REQUEST,
+				"'%s' is %d. Use a number between %d and %d.".formatted(what, value, least, most));
+	}
+
+	static void unlessBetween(String what, long value, long least, long most) {
+		if (value < least || value > most) {
+			throw new BadNumberException(what, value, least, most);
+		}
+	}
+
+}

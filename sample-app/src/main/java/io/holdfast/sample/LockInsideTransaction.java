@@ -1,0 +1,66 @@
+package io.holdfast.sample;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+
+import javax.sql.DataSource;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.stereotype.Service;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+
+/**
+ * The classic mistake, to be seen and not to be copied: the lock is let go before the
+ * transaction commits. In between, the next holder reads the old stock.
+ *
+ * <p>
+ * In a transaction of Spring's, Holdfast would keep the lock until the commit in spite of
+ * the early {@code close()}. To make the mistake all the same, this service opens its
+ * transaction by hand, where nobody else knows of it. Its second price: whoever waits for
+ * the lock already occupies a connection of the pool.
+ */
+@Service
+class LockInsideTransaction {
+
+	private final DataSource dataSource;
+
+	private final LockOperations locks;
+
+	LockInsideTransaction(DataSource dataSource, LockOperations locks) {
+		this.dataSource = dataSource;
+		this.locks = locks;
+	}
+
+	Order place(long productId, int quantity, Duration think) throws SQLException {
+		try (Connection connection = this.dataSource.getConnection()) {
+			connection.setAutoCommit(false);
+			try {
+				Order order = sellLocked(warehouse(connection), productId, quantity, think);
+				// the lock is free, and the next holder still reads the old stock
+				Pause.of(think);
+				connection.commit();
+				return order;
+			}
+			catch (RuntimeException | SQLException ex) {
+				connection.rollback();
+				throw ex;
+			}
+		}
+	}
+
+	private Order sellLocked(Warehouse warehouse, long productId, int quantity, Duration think) {
+		try (LockHandle ignored = this.locks.acquire(LockRequest.of("stock", productId))) {
+			return Orders.sell(warehouse, productId, quantity, think);
+		}
+	}
+
+	private static Warehouse warehouse(Connection connection) {
+		return new Warehouse(JdbcClient.create(new SingleConnectionDataSource(connection, true)));
+	}
+
+}

@@ -1,0 +1,61 @@
+package io.holdfast.sample;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.stereotype.Service;
+import org.springframework.transaction.annotation.Transactional;
+
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockHandle;
+
+/**
+ * Places orders. One product is sold by one order at a time, in all instances together;
+ * different products do not wait for each other.
+ */
+@Service
+class Orders {
+
+	private final Warehouse warehouse;
+
+	Orders(Warehouse warehouse) {
+		this.warehouse = warehouse;
+	}
+
+	// tag::place[]
+	@DistributedLock(name = "stock", key = "#productId")
+	@Transactional
+	public Order place(long productId, int quantity, Duration think) {
+		return sell(this.warehouse, productId, quantity, think);
+	}
+	// end::place[]
+
+	/**
+	 * Without the lock: two that have read the same stock both write what they computed.
+	 */
+	@Transactional
+	public Order placeUnlocked(long productId, int quantity, Duration think) {
+		return sell(this.warehouse, productId, quantity, think);
+	}
+
+	// tag::sell[]
+	static Order sell(Warehouse warehouse, long productId, int quantity, Duration think) {
+		int stock = warehouse.product(productId).stock();
+		Pause.of(think);
+		int remaining = stock - quantity;
+		if (remaining < 0) {
+			throw new SoldOutException(productId, quantity, stock);
+		}
+		warehouse.setStock(productId, remaining);
+		Order order = new Order(productId, quantity, remaining, fencingToken());
+		warehouse.add(order);
+		return order;
+	}
+	// end::sell[]
+
+	private static @Nullable Long fencingToken() {
+		return LockHandle.current().map((handle) -> handle.fencingToken().value()).orElse(null);
+	}
+
+}

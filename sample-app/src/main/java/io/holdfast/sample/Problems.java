@@ -1,0 +1,46 @@
+package io.holdfast.sample;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+
+import io.holdfast.lock.LockException;
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockNotAcquiredException;
+
+/**
+ * Answers what goes wrong with a lock as an RFC 9457 problem. In each of these cases
+ * nothing was sold, so the client may try again.
+ */
+@RestControllerAdvice
+class Problems {
+
+	private static final Logger logger = LoggerFactory.getLogger(Problems.class);
+
+	// tag::busy[]
+	@ExceptionHandler
+	ResponseEntity<ProblemDetail> busy(LockNotAcquiredException ex) {
+		return tryAgain("The product is busy", ex);
+	}
+	// end::busy[]
+
+	@ExceptionHandler({ LockBackendException.class, LockLostException.class })
+	ResponseEntity<ProblemDetail> unavailable(LockException ex) {
+		logger.warn("An order was not placed. {}", ex.getMessage());
+		return tryAgain("The product cannot be locked", ex);
+	}
+
+	private static ResponseEntity<ProblemDetail> tryAgain(String title, LockException ex) {
+		ProblemDetail problem = ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, ex.getMessage());
+		problem.setTitle(title);
+		return ResponseEntity.of(problem).header(HttpHeaders.RETRY_AFTER, "1").build();
+	}
+
+}

@@ -1,0 +1,16 @@
+package io.holdfast.sample;
+
+import org.springframework.http.HttpStatus;
+import org.springframework.web.server.ResponseStatusException;
+
+/**
+ * Thrown when less is left than was ordered; answered with 409.
+ */
+class SoldOutException extends ResponseStatusException {
+
+	SoldOutException(long product, int quantity, int stock) {
+		super(HttpStatus.CONFLICT,
+				"Product %d has %d left and %d were ordered. Nothing was sold.".formatted(product, stock, quantity));
+	}
+
+}

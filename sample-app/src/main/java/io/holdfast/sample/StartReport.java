@@ -1,0 +1,81 @@
+package io.holdfast.sample;
+
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.util.UUID;
+
+import javax.sql.DataSource;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.env.Environment;
+import org.springframework.stereotype.Component;
+
+import io.holdfast.lock.LockException;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+
+/**
+ * Says, once the service is up, what it runs on and what to try next.
+ */
+@Component
+class StartReport {
+
+	private static final Logger logger = LoggerFactory.getLogger(StartReport.class);
+
+	private static final String REPORT = """
+
+
+			The stock service is ready.
+			  locks in   {store}
+			  stock in   {database}
+			Try:
+			  curl {url}/products/42
+			  curl -X POST '{url}/products/42/orders?quantity=1'
+			See updates get lost without the lock: 20 orders, and the stock does not sink by 20.
+			  seq 20 | xargs -P 20 -I{} curl -s -o /dev/null -X POST '{url}/products/42/orders?quantity=1&thinkMillis=100&lock=none'
+			Leave out '&lock=none', and it does. What the locks did:
+			  curl -s {url}/actuator/prometheus | grep distributed_lock
+			""";
+
+	private final LockOperations locks;
+
+	private final DataSource dataSource;
+
+	StartReport(LockOperations locks, DataSource dataSource) {
+		this.locks = locks;
+		this.dataSource = dataSource;
+	}
+
+	@EventListener
+	void on(ApplicationReadyEvent event) throws SQLException {
+		Environment environment = event.getApplicationContext().getEnvironment();
+		String url = "http://localhost:" + environment.getProperty("local.server.port")
+				+ environment.getProperty("server.servlet.context-path", "");
+		logger.info(REPORT.replace("{store}", lockStore()).replace("{database}", database()).replace("{url}", url));
+	}
+
+	/** Takes a lock of its own, so that the store has answered before we name it. */
+	private String lockStore() {
+		try (LockHandle handle = this.locks.acquire(LockRequest.of("start", UUID.randomUUID()))) {
+			return handle.backend();
+		}
+		catch (LockException ex) {
+			return "a store that does not answer: " + ex.getMessage();
+		}
+	}
+
+	/** The address up to its parameters: these may hold a password. */
+	private String database() throws SQLException {
+		try (Connection connection = this.dataSource.getConnection()) {
+			DatabaseMetaData database = connection.getMetaData();
+			return database.getDatabaseProductName() + " at " + database.getURL().split("[?;]", 2)[0];
+		}
+	}
+
+}

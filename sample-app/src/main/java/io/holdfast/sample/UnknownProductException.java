@@ -1,0 +1,16 @@
+package io.holdfast.sample;
+
+import org.springframework.http.HttpStatus;
+import org.springframework.web.server.ResponseStatusException;
+
+/**
+ * Thrown when there is no product of an id; answered with 404.
+ */
+class UnknownProductException extends ResponseStatusException {
+
+	UnknownProductException(long product) {
+		super(HttpStatus.NOT_FOUND,
+				"There is no product %d. Create it: PUT /products/%d/stock?quantity=100".formatted(product, product));
+	}
+
+}

@@ -1,0 +1,40 @@
+package io.holdfast.sample;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+
+/**
+ * The tables of the service. It reads a number and writes a number, as an ORM does; that
+ * nobody else writes in between is up to the caller.
+ */
+@Repository
+class Warehouse {
+
+	private final JdbcClient jdbc;
+
+	Warehouse(JdbcClient jdbc) {
+		this.jdbc = jdbc;
+	}
+
+	Product product(long id) {
+		return this.jdbc.sql("select id, stock from product where id = ?")
+			.param(id)
+			.query(Product.class)
+			.optional()
+			.orElseThrow(() -> new UnknownProductException(id));
+	}
+
+	void setStock(long id, int stock) {
+		int updated = this.jdbc.sql("update product set stock = ? where id = ?").params(stock, id).update();
+		if (updated == 0) {
+			this.jdbc.sql("insert into product (id, stock) values (?, ?)").params(id, stock).update();
+		}
+	}
+
+	void add(Order order) {
+		this.jdbc.sql("insert into stock_order (product, quantity, remaining, token) values (?, ?, ?, ?)")
+			.params(order.product(), order.quantity(), order.remaining(), order.fencingToken())
+			.update();
+	}
+
+}
