@@ -119,7 +119,7 @@ final class Cleanup {
 		CompletableFuture<T> start() {
 			Cleanup.this.underWay.add(this.firstAnswer);
 			this.firstAnswer.whenComplete((answer, failure) -> Cleanup.this.underWay.remove(this.firstAnswer));
-			send();
+			sendAside();
 			return this.firstAnswer;
 		}
 
@@ -157,11 +157,12 @@ final class Cleanup {
 				logger.info("The %s of lock '%s' was not confirmed by store %s (%s) and is sent again."
 					.formatted(this.what, this.lock, this.backend.name(), answer));
 			}
-			Cleanup.this.time.after(this.pause, this::sendOffTheTimer);
+			Cleanup.this.time.after(this.pause, this::sendAside);
 			this.pause = Math.min(2 * this.pause, LONGEST_PAUSE.toNanos());
 		}
 
-		private void sendOffTheTimer() {
+		/** Not to block the caller, whose connection this may need, nor the timer. */
+		private void sendAside() {
 			if (this.backend.capabilities().blocking()) {
 				Cleanup.this.workers.execute(this::send);
 			}

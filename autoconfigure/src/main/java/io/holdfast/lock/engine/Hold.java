@@ -144,20 +144,20 @@ final class Hold implements LockHandle {
 		}
 		boolean boundHere = this.unbind != null && LockContext.handles().contains(this);
 		if (!boundHere || !this.context.boundary().deferRelease(name(), this::end)) {
-			end();
+			CompletableFuture<?> answered = end();
+			if (this.context.settings().awaitRelease()) {
+				answered.join();
+			}
 		}
 	}
 
-	private void end() {
+	private CompletableFuture<?> end() {
 		Runnable unbinding = this.unbind;
 		if (unbinding != null) {
 			unbinding.run();
 		}
 		this.ended = true;
-		CompletableFuture<?> answered = this.lease.endHold();
-		if (this.context.settings().awaitRelease()) {
-			answered.join();
-		}
+		return this.lease.endHold();
 	}
 
 	@Override

@@ -127,7 +127,7 @@ final class Lease {
 			.released(this.terms.lock(), backendName(), Duration.ofNanos(now - this.acquiredAt), this.grant.lease());
 		if (this.lingering) {
 			this.context.census().changed();
-			this.context.time().after(lingerNanos(), this::giveBackOffTheTimer);
+			this.context.time().after(lingerNanos(), this::giveBack);
 			return CompletableFuture.completedFuture(null);
 		}
 		return giveBack();
@@ -135,15 +135,6 @@ final class Lease {
 
 	private long lingerNanos() {
 		return this.acquiredAt + this.terms.minHold().toNanos() - this.context.time().nanos();
-	}
-
-	private void giveBackOffTheTimer() {
-		if (this.terms.backend().capabilities().blocking()) {
-			this.context.workers().execute(this::giveBack);
-		}
-		else {
-			giveBack();
-		}
 	}
 
 	private CompletableFuture<?> giveBack() {

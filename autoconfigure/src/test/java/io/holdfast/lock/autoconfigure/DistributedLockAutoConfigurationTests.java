@@ -1,0 +1,191 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link DistributedLockAutoConfiguration}.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class DistributedLockAutoConfigurationTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(
+			AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class));
+
+	@Test
+	void nothingConfiguredMeansThisJvmAndSaysSoOnce(CapturedOutput output) {
+		this.runner.run((context) -> {
+			assertThat(context.getBean(LockBackends.class).defaultName()).isEqualTo("local");
+			assertThat(output.getAll().split("locks live in this JVM only", -1)).hasSize(2);
+			assertThat(output).contains("WARN").contains("a second instance of this application is not kept out");
+		});
+	}
+
+	@Test
+	void localByNameIsNotWarnedOf(CapturedOutput output) {
+		this.runner.withPropertyValues("distributed-lock.backend=local").run((context) -> {
+			assertThat(context).hasSingleBean(LockOperations.class);
+			assertThat(output).doesNotContain("this JVM only");
+		});
+	}
+
+	@Test
+	void onlyConfiguredStoreIsTheDefault() {
+		this.runner.withUserConfiguration(OneStore.class)
+			.run((context) -> assertThat(context.getBean(LockBackends.class).defaultName()).isEqualTo("one"));
+	}
+
+	@Test
+	void namedStoreIsTheDefault() {
+		this.runner.withUserConfiguration(OneStore.class, AnotherStore.class)
+			.withPropertyValues("distributed-lock.backend=Another")
+			.run((context) -> assertThat(context.getBean(LockBackends.class).defaultName()).isEqualTo("another"));
+	}
+
+	@Test
+	void severalStoresWithoutANameStopTheStart() {
+		this.runner.withUserConfiguration(OneStore.class, AnotherStore.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("Several lock stores are configured")
+				.hasMessageContaining("one")
+				.hasMessageContaining("another")
+				.hasMessageContaining("Set 'distributed-lock.backend'"));
+	}
+
+	@Test
+	void storeThatIsNotThereStopsTheStartWithTheRemedy() {
+		this.runner.withPropertyValues("distributed-lock.backend=redis")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'distributed-lock.backend' is 'redis'")
+				.hasMessageContaining("[local]")
+				.hasMessageContaining("org.redisson:redisson")
+				.hasMessageContaining("distributed-lock.redis.address"));
+	}
+
+	@Test
+	void durationOutOfRangeStopsTheStart() {
+		this.runner.withPropertyValues("distributed-lock.lease-time=0s")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'distributed-lock.lease-time' is PT0S"));
+	}
+
+	@Test
+	void disabledMeansNothingAtAll() {
+		this.runner.withPropertyValues("distributed-lock.enabled=false")
+			.run((context) -> assertThat(context).doesNotHaveBean(LockOperations.class));
+	}
+
+	@Test
+	void propertiesAreTheDefaultsOfARequest() {
+		this.runner
+			.withPropertyValues("distributed-lock.backend=local", "distributed-lock.lease-time=1h",
+					"distributed-lock.wait-time=0s")
+			.run((context) -> {
+				LockOperations locks = context.getBean(LockOperations.class);
+				try (LockHandle handle = locks.acquire(LockRequest.of("stock", 42))) {
+					assertThat(handle.remainingValidity()).isGreaterThan(Duration.ofMinutes(59));
+					assertThat(
+							CompletableFuture.supplyAsync(() -> locks.tryAcquire(LockRequest.of("stock", 42))).join())
+						.isEmpty();
+				}
+			});
+	}
+
+	@Test
+	void closedContextAcquiresNothing() {
+		LockOperations[] locks = new LockOperations[1];
+		this.runner.run((context) -> locks[0] = context.getBean(LockOperations.class));
+		assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> locks[0].acquire(LockRequest.of("stock")))
+			.withMessageContaining("is stopping");
+	}
+
+	@Test
+	void engineStopsAfterTheWebServerHasDrained() {
+		this.runner.run((context) -> assertThat(context.getBean(LockEngineLifecycle.class).getPhase())
+			.isLessThan(WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OneStore {
+
+		@Bean
+		LockBackend oneStore() {
+			return new NamedStore("one");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class AnotherStore {
+
+		@Bean
+		LockBackend anotherStore() {
+			return new NamedStore("another");
+		}
+
+	}
+
+	private record NamedStore(String name) implements LockBackend {
+
+		@Override
+		public BackendCapabilities capabilities() {
+			return new BackendCapabilities(false, false, false, Duration.ofMillis(1));
+		}
+
+		@Override
+		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+			return CompletableFuture
+				.completedFuture(new AcquireResult.Acquired(new Grant(claim, 1, claim.leaseTime())));
+		}
+
+		@Override
+		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+			return CompletableFuture.completedFuture(List.of());
+		}
+
+		@Override
+		public CompletionStage<ReleaseResult> release(Grant grant) {
+			return CompletableFuture.completedFuture(new ReleaseResult.Released());
+		}
+
+		@Override
+		public CompletionStage<Void> abandon(Claim claim) {
+			return CompletableFuture.completedFuture(null);
+		}
+
+	}
+
+}
