@@ -61,6 +61,7 @@ class StartReport {
 	}
 
 	/** Takes a lock of its own, so that the store has answered before we name it. */
+	// tag::acquire[]
 	private String lockStore() {
 		try (LockHandle handle = this.locks.acquire(LockRequest.of("start", UUID.randomUUID()))) {
 			return handle.backend();
@@ -69,12 +70,14 @@ class StartReport {
 			return "a store that does not answer: " + ex.getMessage();
 		}
 	}
+	// end::acquire[]
 
-	/** The address up to its parameters: these may hold a password. */
+	/** The address without its user and its parameters, which may hold a password. */
 	private String database() throws SQLException {
 		try (Connection connection = this.dataSource.getConnection()) {
 			DatabaseMetaData database = connection.getMetaData();
-			return database.getDatabaseProductName() + " at " + database.getURL().split("[?;]", 2)[0];
+			return database.getDatabaseProductName() + " at "
+					+ database.getURL().split("[?;]", 2)[0].replaceFirst("//[^/@]*@", "//");
 		}
 	}
 
