@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -111,12 +111,13 @@ public final class LocalLockBackend implements LockBackend {
 	}
 
 	/**
-	 * The locks that somebody holds or waits for at this moment.
-	 * @return a copy of their names
+	 * The locks that somebody holds or waits for at this moment. A test that has ended
+	 * well finds none.
+	 * @return a copy of their names, in no order
 	 */
-	Collection<LockName> inUse() {
+	public Set<LockName> inUse() {
 		sweep();
-		return List.copyOf(this.lines.keySet());
+		return Set.copyOf(this.lines.keySet());
 	}
 
 	/**
