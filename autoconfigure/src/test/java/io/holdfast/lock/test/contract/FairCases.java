@@ -2,40 +2,34 @@ package io.holdfast.lock.test.contract;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
-
-import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * First come, first served, across clients.
  */
 interface FairCases {
 
+	/** Those who came last ask first, each time. */
 	@Needs(Ability.FAIR)
 	default void fairClaimsAreGrantedInTheOrderOfTheirArrival(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		Grant holder = bench.granted(bench.first(), Claims.fair(Claims.exclusive(lock)));
-		List<Integer> served = new CopyOnWriteArrayList<>();
-		List<Callable<Integer>> waiters = new ArrayList<>();
+		List<Claim> line = new ArrayList<>();
 		for (int i = 0; i < 5; i++) {
-			int place = i;
 			Claim waiter = Claims.fair(Claims.exclusive(lock));
-			bench.refused(bench.client(place), waiter);
-			waiters.add(() -> {
-				Grant grant = bench.soonGranted(bench.client(place), waiter);
-				served.add(place);
-				bench.released(bench.client(place), grant);
-				return place;
-			});
+			bench.refused(bench.client(i), waiter);
+			line.add(waiter);
 		}
 		bench.released(bench.first(), holder);
-		bench.together(waiters);
-		assertThat(served).containsExactly(0, 1, 2, 3, 4);
+		for (int next = 0; next < line.size(); next++) {
+			for (int i = line.size() - 1; i > next; i--) {
+				bench.refused(bench.client(i), line.get(i));
+			}
+			bench.released(bench.client(next), bench.soonGranted(bench.client(next), line.get(next)));
+		}
 	}
 
 	@Needs(Ability.FAIR)

@@ -1,0 +1,222 @@
+package io.holdfast.lock.test.contract.teeth;
+
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.TreeSet;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.platform.engine.discovery.ClassSelector;
+import org.junit.platform.engine.discovery.DiscoverySelectors;
+import org.junit.platform.engine.support.descriptor.MethodSource;
+import org.junit.platform.testkit.engine.EngineTestKit;
+import org.junit.platform.testkit.engine.Events;
+
+import io.holdfast.lock.test.contract.LockBackendContract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Every flaw is found by the cases that are about it, and by no other; a sound store
+ * passes them all.
+ */
+class ContractTeethTests {
+
+	/** What can only be seen by a fault of the store. */
+	private static final String[] FAULTY = { "lostReplyAfterGrantIsNotReportedAsContended",
+			"abandonedGrantThatWasNeverHeardOfIsFree", "cutConnectionDoesNotFreeTheHolder",
+			"storeIsUsableAgainAfterARestart", "silenceIsIndeterminate", "killedSessionReportsLost",
+			"tokensGrowAcrossARestart", "tokensGrowAcrossAReconnection" };
+
+	private static Events events;
+
+	/** All at once, since they mostly wait. */
+	@BeforeAll
+	static void runTheContractOverEveryStore() {
+		Class<?>[] contracts = FlawedContracts.class.getDeclaredClasses();
+		events = EngineTestKit.engine("junit-jupiter")
+			.selectors(Arrays.stream(contracts).map(DiscoverySelectors::selectClass).toArray(ClassSelector[]::new))
+			.configurationParameter("junit.jupiter.execution.parallel.enabled", "true")
+			.configurationParameter("junit.jupiter.execution.parallel.mode.default", "same_thread")
+			.configurationParameter("junit.jupiter.execution.parallel.mode.classes.default", "concurrent")
+			.configurationParameter("junit.jupiter.execution.parallel.config.strategy", "fixed")
+			.configurationParameter("junit.jupiter.execution.parallel.config.fixed.parallelism",
+					Integer.toString(contracts.length))
+			.execute()
+			.testEvents();
+	}
+
+	@Test
+	void soundStorePassesEveryCase() {
+		found(FlawedContracts.Sound.class);
+		assertThat(cases(FlawedContracts.Sound.class, events.succeeded())).isEqualTo(everyCase());
+	}
+
+	@Test
+	void storeThatFreesTheSuccessorIsFound() {
+		found(FlawedContracts.FreesTheSuccessor.class, "lateReleaseDoesNotFreeTheSuccessor", "releaseIsIdempotent",
+				"expiredLeaseIsGrantedToTheNextOwner", "leaseOfAReaderEndsOnItsOwn", "killedSessionReportsLost");
+	}
+
+	@Test
+	void storeThatStealsOnRenewalIsFound() {
+		found(FlawedContracts.StealsOnRenewal.class, "lateRenewalDoesNotStealFromTheSuccessor",
+				"renewalAnswersEachInOrder", "leaseOfAReaderEndsOnItsOwn", "killedSessionReportsLost");
+	}
+
+	@Test
+	void storeThatOnlySaysThatItRenewedIsFound() {
+		found(FlawedContracts.OnlySaysThatItRenewed.class, "renewalExtendsTheLease", "renewalAnswersEachInOrder",
+				"lateRenewalDoesNotStealFromTheSuccessor", "leaseOfAReaderEndsOnItsOwn", "killedSessionReportsLost");
+	}
+
+	@Test
+	void storeThatForgetsTheClaimIsFound() {
+		found(FlawedContracts.ForgetsTheClaim.class, "abandonedGrantIsFree", "abandonedWaiterStandsInNobodysWay",
+				"abandonedGrantThatWasNeverHeardOfIsFree", "abandonedGrantCompletesTheSignal",
+				"abandoningNeverFreesAnother", "waiterThatLeavesBeforeTheReleaseDoesNotSwallowTheWakeUp",
+				"waiterThatLeavesAfterTheReleaseDoesNotSwallowTheWakeUp", "tokensGrowAcrossAnAbandonedGrant",
+				"silenceIsIndeterminate", "endOfOneReaderDoesNotEndTheOther", "writerThatGaveUpKeepsNoReaderOut",
+				"fairWaiterThatGaveUpDoesNotBlockTheLine");
+	}
+
+	@Test
+	void storeThatSwallowsAWakeUpIsFound() {
+		found(FlawedContracts.SwallowsTheWakeUp.class, "waiterThatLeavesAfterTheReleaseDoesNotSwallowTheWakeUp",
+				"fairWaiterThatGaveUpDoesNotBlockTheLine");
+	}
+
+	@Test
+	void storeThatTakesSilenceForNoIsFound() {
+		found(FlawedContracts.TakesSilenceForNo.class, "lostReplyAfterGrantIsNotReportedAsContended",
+				"abandonedGrantThatWasNeverHeardOfIsFree", "silenceIsIndeterminate");
+	}
+
+	@Test
+	void storeThatIsDeafToItsSessionIsFound() {
+		found(FlawedContracts.DeafToItsSession.class, "killedSessionReportsLost");
+	}
+
+	@Test
+	void storeThatRefusesItsOwnOwnerIsFound() {
+		found(FlawedContracts.RefusesItsOwnOwner.class, "sameOwnerAskingAgainGetsTheSameGrant",
+				"sameOwnerAskingAgainStartsTheLeaseAnew", "lostReplyAfterGrantIsNotReportedAsContended",
+				"tokensGrowAcrossAReconnection");
+	}
+
+	@Test
+	void tokenThatChangesOnRetryIsFound() {
+		found(FlawedContracts.TokenChangesOnRetry.class, "sameOwnerAskingAgainGetsTheSameGrant",
+				"tokensGrowFromReaderToReaderAndToWriter");
+	}
+
+	@Test
+	void tokenThatDoesNotGrowIsFound() {
+		String[] cases = { "tokensGrowAcrossReleases", "tokensGrowAcrossATakeover", "tokensGrowAcrossAnAbandonedGrant",
+				"tokensGrowAcrossARestart", "tokensGrowAcrossAReconnection", "tokensGrowFromReaderToReaderAndToWriter",
+				"historyOfACrowdHasNoOverlapAndGrowingTokens", "killedSessionReportsLost" };
+		found(FlawedContracts.TokenRepeats.class, cases);
+		found(FlawedContracts.TokenFalls.class, cases);
+	}
+
+	@Test
+	void leaseOfTheWrongLengthIsFound() {
+		found(FlawedContracts.KeepsHalfTheLease.class, "expiredLeaseIsGrantedToTheNextOwner");
+		found(FlawedContracts.KeepsTheLeaseForEver.class, "expiredLeaseIsGrantedToTheNextOwner",
+				"refusalSaysWhenToAskAgain", "tokensGrowAcrossATakeover", "lateReleaseDoesNotFreeTheSuccessor",
+				"lateRenewalDoesNotStealFromTheSuccessor", "lateAbandonDoesNotFreeTheSuccessor",
+				"overtakenOwnerAskingAgainIsRefused", "leaseOfAReaderEndsOnItsOwn");
+	}
+
+	@Test
+	void storeThatComparesHashesOfKeysIsFound() {
+		found(FlawedContracts.ComparesHashesOfKeys.class, "locksThatDifferAreIndependent");
+	}
+
+	@Test
+	void storeThatKnowsNoReadersIsFound() {
+		found(FlawedContracts.KnowsNoReaders.class, "readersHoldTogetherAndKeepAWriterOut",
+				"everyWaitingReaderGetsInAfterAWriter", "tokensGrowFromReaderToReaderAndToWriter",
+				"leaseOfAReaderEndsOnItsOwn", "endOfOneReaderDoesNotEndTheOther", "writerThatGaveUpKeepsNoReaderOut");
+	}
+
+	@Test
+	void storeThatKnowsNoOrderIsFound() {
+		found(FlawedContracts.KnowsNoOrder.class, "fairClaimsAreGrantedInTheOrderOfTheirArrival",
+				"newcomerDoesNotOvertakeAFairWaiter");
+	}
+
+	/** How the crowd fares without a line is a matter of chance. */
+	@Test
+	void storeThatKeepsNoLineIsFound() {
+		assertThat(cases(FlawedContracts.KeepsNoLine.class, events.failed())).contains("releaseCompletesTheSignal",
+				"releaseLetsAWaiterInSoon", "waitingWriterIsNotStarvedByReaders", "newcomerDoesNotOvertakeAFairWaiter",
+				"fairClaimsAreGrantedInTheOrderOfTheirArrival");
+	}
+
+	/** Every case in which somebody is refused leaves something behind. */
+	@Test
+	void storeThatKeepsWhoHasNoPatienceIsFound() {
+		assertThat(cases(FlawedContracts.KeepsWhoHasNoPatience.class, events.failed()))
+			.contains("refusedClaimWithoutPatienceLeavesNothing", "clientsExcludeEachOther")
+			.doesNotContain("grantSaysWhatWasGranted", "tokensGrowAcrossReleases");
+	}
+
+	@Test
+	void storeOfEachClientsOwnIsFound() {
+		assertThat(cases(FlawedContracts.HasAStoreForEachClient.class, events.failed())).contains(
+				"clientsExcludeEachOther", "onlyOneOfManyContendersIsGranted",
+				"historyOfACrowdHasNoOverlapAndGrowingTokens", "keyOfAnyTextIsALock",
+				"lateReleaseDoesNotFreeTheSuccessor");
+	}
+
+	@Test
+	void abilityThatIsHiddenIsFound() {
+		found(FlawedContracts.HidesAnAbility.class, "everyDeclaredCapabilityIsExercised");
+	}
+
+	@Test
+	void harnessThatIsMissingIsFound() {
+		found(FlawedContracts.LacksAHarness.class, FAULTY);
+	}
+
+	@Test
+	void caseThatNeedsWhatIsLackingIsNotGenerated() {
+		found(FlawedContracts.LacksEveryFault.class);
+		Set<String> applicable = everyCase();
+		applicable.removeAll(Set.of(FAULTY));
+		assertThat(cases(FlawedContracts.LacksEveryFault.class, events.started())).isEqualTo(applicable);
+	}
+
+	@Test
+	void nothingIsSkipped() {
+		assertThat(events.skipped().count()).isZero();
+		assertThat(events.aborted().count()).isZero();
+	}
+
+	private static void found(Class<? extends LockBackendContract> store, String... cases) {
+		assertThat(cases(store, events.failed())).as("cases that find %s", store.getSimpleName())
+			.containsExactlyInAnyOrder(cases);
+	}
+
+	private static Set<String> cases(Class<?> store, Events events) {
+		Set<String> names = new TreeSet<>();
+		events.stream()
+			.map((event) -> (MethodSource) event.getTestDescriptor().getSource().orElseThrow())
+			.filter((source) -> source.getJavaClass() == store)
+			.map(MethodSource::getMethodName)
+			.forEach(names::add);
+		return names;
+	}
+
+	private static Set<String> everyCase() {
+		Set<String> names = new TreeSet<>();
+		Arrays.stream(LockBackendContract.class.getMethods())
+			.filter(Method::isDefault)
+			.map(Method::getName)
+			.forEach(names::add);
+		return names;
+	}
+
+}

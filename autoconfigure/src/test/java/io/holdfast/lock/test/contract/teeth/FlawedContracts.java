@@ -1,0 +1,263 @@
+package io.holdfast.lock.test.contract.teeth;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.test.contract.Ability;
+import io.holdfast.lock.test.contract.StoreFaults;
+
+/**
+ * The contract over each flawed client. Run by {@link ContractTeethTests}, and by nobody
+ * else.
+ */
+final class FlawedContracts {
+
+	private static final long SUM = 1L << 52;
+
+	private static final AtomicLong TOKENS = new AtomicLong();
+
+	private FlawedContracts() {
+	}
+
+	static class Sound extends WireContract {
+
+		Sound() {
+			super(Wire::new);
+		}
+
+		@Override
+		protected Duration bound() {
+			return Duration.ofSeconds(10);
+		}
+
+	}
+
+	static class FreesTheSuccessor extends WireContract {
+
+		FreesTheSuccessor() {
+			super(Flaws.FreesTheSuccessor::new);
+		}
+
+	}
+
+	static class StealsOnRenewal extends WireContract {
+
+		StealsOnRenewal() {
+			super(Flaws.StealsOnRenewal::new);
+		}
+
+	}
+
+	static class OnlySaysThatItRenewed extends WireContract {
+
+		OnlySaysThatItRenewed() {
+			super(Flaws.OnlySaysThatItRenewed::new);
+		}
+
+	}
+
+	static class ForgetsTheClaim extends WireContract {
+
+		ForgetsTheClaim() {
+			super(Flaws.ForgetsTheClaim::new);
+		}
+
+	}
+
+	static class TakesSilenceForNo extends WireContract {
+
+		TakesSilenceForNo() {
+			super(Flaws.TakesSilenceForNo::new);
+		}
+
+	}
+
+	static class SwallowsTheWakeUp extends WireContract {
+
+		SwallowsTheWakeUp() {
+			super(Flaws.SwallowsTheWakeUp::new);
+		}
+
+	}
+
+	static class DeafToItsSession extends WireContract {
+
+		DeafToItsSession() {
+			super(Flaws.DeafToItsSession::new);
+		}
+
+	}
+
+	static class TokenChangesOnRetry extends WireContract {
+
+		TokenChangesOnRetry() {
+			super((server) -> new Flaws.Renumbers(server, (token) -> TOKENS.incrementAndGet()));
+		}
+
+	}
+
+	static class RefusesItsOwnOwner extends WireContract {
+
+		RefusesItsOwnOwner() {
+			super(Flaws.RefusesItsOwnOwner::new);
+		}
+
+	}
+
+	static class HidesAnAbility extends WireContract {
+
+		HidesAnAbility() {
+			super(Wire::new);
+		}
+
+		@Override
+		protected Map<Ability, String> lacks() {
+			return Map.of(Ability.SHARED, "it is said to have no readers");
+		}
+
+	}
+
+	static class LacksEveryFault extends WireContract {
+
+		LacksEveryFault() {
+			super(Wire::new);
+		}
+
+		@Override
+		protected Map<Ability, String> lacks() {
+			return Map.of(Ability.LOST_REPLY, "no wire", Ability.CUT_CONNECTION, "no wire", Ability.RESTART, "no end",
+					Ability.PAUSE, "no pause", Ability.KILLED_SESSION, "no session");
+		}
+
+		@Override
+		protected StoreFaults faults() {
+			return StoreFaults.NONE;
+		}
+
+	}
+
+	static class LacksAHarness extends WireContract {
+
+		LacksAHarness() {
+			super(Wire::new);
+		}
+
+		@Override
+		protected StoreFaults faults() {
+			return StoreFaults.NONE;
+		}
+
+	}
+
+	static class TokenRepeats extends WireContract {
+
+		TokenRepeats() {
+			super((server) -> new Flaws.Renumbers(server, (token) -> 1L));
+		}
+
+	}
+
+	static class TokenFalls extends WireContract {
+
+		TokenFalls() {
+			super((server) -> new Flaws.Renumbers(server, (token) -> SUM - token));
+		}
+
+	}
+
+	static class KeepsHalfTheLease extends WireContract {
+
+		KeepsHalfTheLease() {
+			super((server) -> new Flaws.Garbles(server, (claim) -> withLease(claim, claim.leaseTime().dividedBy(2))));
+		}
+
+	}
+
+	static class KeepsTheLeaseForEver extends WireContract {
+
+		KeepsTheLeaseForEver() {
+			super((server) -> new Flaws.Garbles(server, (claim) -> withLease(claim, Duration.ofMinutes(10))));
+		}
+
+	}
+
+	static class KeepsWhoHasNoPatience extends WireContract {
+
+		KeepsWhoHasNoPatience() {
+			super((server) -> new Flaws.Garbles(server, (claim) -> claim.withPatience(Duration.ofMinutes(10))));
+		}
+
+		/** What stays does so for good, so there is no need to wait for it. */
+		@Override
+		protected Duration bound() {
+			return Duration.ofMillis(200);
+		}
+
+	}
+
+	static class KeepsNoLine extends WireContract {
+
+		KeepsNoLine() {
+			super((server) -> new Flaws.Garbles(server, (claim) -> claim.withPatience(Duration.ZERO)));
+		}
+
+	}
+
+	static class ComparesHashesOfKeys extends WireContract {
+
+		ComparesHashesOfKeys() {
+			super((server) -> new Flaws.Garbles(server,
+					(claim) -> withLock(claim, LockName.of("hash", Integer.toString(claim.lock().hashCode())))));
+		}
+
+	}
+
+	static class KnowsNoReaders extends WireContract {
+
+		KnowsNoReaders() {
+			super((server) -> new Flaws.Garbles(server, (claim) -> withMode(claim, LockMode.EXCLUSIVE)));
+		}
+
+	}
+
+	static class KnowsNoOrder extends WireContract {
+
+		KnowsNoOrder() {
+			super((server) -> new Flaws.Garbles(server, FlawedContracts::unfair));
+		}
+
+	}
+
+	static class HasAStoreForEachClient extends WireContract {
+
+		HasAStoreForEachClient() {
+			super((server) -> new Wire(new Server()));
+		}
+
+	}
+
+	private static Claim withLease(Claim claim, Duration lease) {
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), lease, claim.renewed(), claim.patience(),
+				claim.fair());
+	}
+
+	private static Claim withLock(Claim claim, LockName lock) {
+		return new Claim(lock, claim.owner(), claim.mode(), claim.leaseTime(), claim.renewed(), claim.patience(),
+				claim.fair());
+	}
+
+	private static Claim withMode(Claim claim, LockMode mode) {
+		return new Claim(claim.lock(), claim.owner(), mode, claim.leaseTime(), claim.renewed(), claim.patience(),
+				claim.fair());
+	}
+
+	private static Claim unfair(Claim claim) {
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renewed(),
+				claim.patience(), false);
+	}
+
+}

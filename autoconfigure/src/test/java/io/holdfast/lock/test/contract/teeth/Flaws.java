@@ -1,0 +1,279 @@
+package io.holdfast.lock.test.contract.teeth;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.UnaryOperator;
+
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.AcquireResult.Contended;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.ReleaseResult.NotHeld;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.RenewResult.Refused;
+import io.holdfast.lock.spi.RenewResult.Renewed;
+
+/**
+ * Clients that each do one thing wrong, as real ones have done.
+ */
+final class Flaws {
+
+	private Flaws() {
+	}
+
+	/** Deletes the lock without a look at who holds it. */
+	static class FreesTheSuccessor extends Wire {
+
+		FreesTheSuccessor(Server server) {
+			super(server);
+		}
+
+		@Override
+		public CompletionStage<ReleaseResult> release(Grant grant) {
+			return super.release(grant).thenCompose((result) -> {
+				Grant successor = server().latest().get(grant.claim().lock());
+				return (result instanceof NotHeld && successor != null) ? super.release(successor)
+						: CompletableFuture.completedStage(result);
+			});
+		}
+
+	}
+
+	/** Sets a new expiry and its own name without a look at who holds it. */
+	static class StealsOnRenewal extends Wire {
+
+		StealsOnRenewal(Server server) {
+			super(server);
+		}
+
+		@Override
+		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+			return super.renew(grants).thenApply((results) -> {
+				for (int i = 0; i < grants.size(); i++) {
+					Claim stale = grants.get(i).claim();
+					if (results.get(i) instanceof Refused) {
+						server().store().abandon(server().latest().get(stale.lock()).claim());
+						server().store().tryAcquire(stale);
+					}
+				}
+				return grants.stream().<RenewResult>map((grant) -> new Renewed(grant.lease())).toList();
+			});
+		}
+
+	}
+
+	/** Answers the renewal without asking the server. */
+	static class OnlySaysThatItRenewed extends Wire {
+
+		OnlySaysThatItRenewed(Server server) {
+			super(server);
+		}
+
+		@Override
+		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+			return CompletableFuture
+				.completedStage(grants.stream().<RenewResult>map((grant) -> new Renewed(grant.lease())).toList());
+		}
+
+	}
+
+	/** Gives up without telling the server. */
+	static class ForgetsTheClaim extends Wire {
+
+		ForgetsTheClaim(Server server) {
+			super(server);
+		}
+
+		@Override
+		public CompletionStage<Void> abandon(Claim claim) {
+			return CompletableFuture.completedStage(null);
+		}
+
+	}
+
+	/** Asks for something else than it was asked for, and does not say so. */
+	static class Garbles extends Wire {
+
+		private final UnaryOperator<Claim> garbler;
+
+		Garbles(Server server, UnaryOperator<Claim> garbler) {
+			super(server);
+			this.garbler = garbler;
+		}
+
+		@Override
+		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+			return super.tryAcquire(this.garbler.apply(claim)).thenApply((result) -> {
+				if (result instanceof Acquired acquired) {
+					Grant grant = acquired.grant();
+					return new Acquired(new Grant(claim, grant.storeToken(), claim.leaseTime(), grant.revoked()));
+				}
+				return result;
+			});
+		}
+
+		@Override
+		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+			return super.renew(grants.stream().map(this::garbled).toList());
+		}
+
+		@Override
+		public CompletionStage<ReleaseResult> release(Grant grant) {
+			return super.release(garbled(grant));
+		}
+
+		@Override
+		public CompletionStage<Void> abandon(Claim claim) {
+			return super.abandon(this.garbler.apply(claim));
+		}
+
+		private Grant garbled(Grant grant) {
+			Claim claim = this.garbler.apply(grant.claim());
+			return new Grant(claim, grant.storeToken(), claim.leaseTime());
+		}
+
+	}
+
+	/** Numbers its grants in a way of its own. */
+	static class Renumbers extends Wire {
+
+		private final Map<OwnerId, Grant> originals = new ConcurrentHashMap<>();
+
+		private final UnaryOperator<Long> numbering;
+
+		Renumbers(Server server, UnaryOperator<Long> numbering) {
+			super(server);
+			this.numbering = numbering;
+		}
+
+		@Override
+		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+			return super.tryAcquire(claim).thenApply((result) -> {
+				if (result instanceof Acquired acquired) {
+					Grant grant = acquired.grant();
+					this.originals.put(claim.owner(), grant);
+					return new Acquired(new Grant(grant.claim(), this.numbering.apply(grant.storeToken()),
+							grant.lease(), grant.revoked()));
+				}
+				return result;
+			});
+		}
+
+		@Override
+		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+			return super.renew(grants.stream().map(this::original).toList());
+		}
+
+		@Override
+		public CompletionStage<ReleaseResult> release(Grant grant) {
+			return super.release(original(grant));
+		}
+
+		private Grant original(Grant grant) {
+			return this.originals.getOrDefault(grant.claim().owner(), grant);
+		}
+
+	}
+
+	/** Takes no answer for a no. */
+	static class TakesSilenceForNo extends Wire {
+
+		TakesSilenceForNo(Server server) {
+			super(server);
+		}
+
+		@Override
+		AcquireResult unheard(Claim claim) {
+			return new Contended(new CompletableFuture<>(), Duration.ofMillis(10));
+		}
+
+	}
+
+	/** When a waiter gives up, the wake-up that it would have passed on gets lost. */
+	static class SwallowsTheWakeUp extends Wire {
+
+		private static final ThreadLocal<Boolean> SWALLOWING = ThreadLocal.withInitial(() -> false);
+
+		SwallowsTheWakeUp(Server server) {
+			super(server);
+		}
+
+		@Override
+		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+			return super.tryAcquire(claim).thenApply((result) -> {
+				if (result instanceof Contended contended) {
+					CompletableFuture<Void> heard = new CompletableFuture<>();
+					contended.signal().thenRun(() -> hear(heard));
+					return new Contended(heard, contended.retryAfter());
+				}
+				return result;
+			});
+		}
+
+		private static void hear(CompletableFuture<Void> signal) {
+			if (!SWALLOWING.get()) {
+				signal.complete(null);
+			}
+		}
+
+		@Override
+		public CompletionStage<Void> abandon(Claim claim) {
+			SWALLOWING.set(!server().latest().get(claim.lock()).claim().owner().equals(claim.owner()));
+			try {
+				return super.abandon(claim);
+			}
+			finally {
+				SWALLOWING.remove();
+			}
+		}
+
+	}
+
+	/** Takes an owner that asks again for another. */
+	static class RefusesItsOwnOwner extends Wire {
+
+		RefusesItsOwnOwner(Server server) {
+			super(server);
+		}
+
+		@Override
+		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+			Grant latest = server().latest().get(claim.lock());
+			if (latest != null && latest.claim().owner().equals(claim.owner())) {
+				return CompletableFuture
+					.completedStage(new Contended(new CompletableFuture<>(), Duration.ofMillis(10)));
+			}
+			return super.tryAcquire(claim);
+		}
+
+	}
+
+	/** Never hears that its session has ended. */
+	static class DeafToItsSession extends Wire {
+
+		DeafToItsSession(Server server) {
+			super(server);
+		}
+
+		@Override
+		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+			return super.tryAcquire(claim).thenApply((result) -> {
+				if (result instanceof Acquired acquired) {
+					Grant grant = acquired.grant();
+					return new Acquired(
+							new Grant(grant.claim(), grant.storeToken(), grant.lease(), new CompletableFuture<>()));
+				}
+				return result;
+			});
+		}
+
+	}
+
+}

@@ -1,0 +1,133 @@
+package io.holdfast.lock.test.contract.teeth;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * A sound client of the server. What lies between them can lose a reply, break and fall
+ * silent; a request that got no answer was carried out all the same.
+ */
+class Wire implements LockBackend {
+
+	private final Server server;
+
+	private final Map<OwnerId, CompletableFuture<Void>> session = new ConcurrentHashMap<>();
+
+	private volatile boolean losing;
+
+	private volatile boolean silent;
+
+	Wire(Server server) {
+		this.server = server;
+	}
+
+	final Server server() {
+		return this.server;
+	}
+
+	/** The next answer, and no other, does not arrive. */
+	final void loseNextReply() {
+		this.losing = true;
+	}
+
+	final void fallSilent() {
+		this.silent = true;
+	}
+
+	final void mend() {
+		this.losing = false;
+		this.silent = false;
+	}
+
+	/** The server ends what was granted to this client, and the client is told of it. */
+	void killSession() {
+		this.session.forEach((owner, revoked) -> {
+			this.server.latest()
+				.values()
+				.stream()
+				.map(Grant::claim)
+				.filter((claim) -> claim.owner().equals(owner))
+				.forEach(this.server.store()::abandon);
+			revoked.complete(null);
+		});
+		this.session.clear();
+	}
+
+	@Override
+	public String name() {
+		return "teeth";
+	}
+
+	@Override
+	public BackendCapabilities capabilities() {
+		return this.server.store().capabilities();
+	}
+
+	@Override
+	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+		CompletionStage<AcquireResult> answer = this.server.store().tryAcquire(claim).thenApply((result) -> {
+			if (result instanceof Acquired acquired) {
+				return new Acquired(inSession(acquired.grant()));
+			}
+			return result;
+		});
+		return arrives() ? answer : CompletableFuture.completedStage(unheard(claim));
+	}
+
+	private Grant inSession(Grant grant) {
+		this.server.latest().put(grant.claim().lock(), grant);
+		CompletableFuture<Void> revoked = this.session.computeIfAbsent(grant.claim().owner(),
+				(owner) -> new CompletableFuture<>());
+		return new Grant(grant.claim(), grant.storeToken(), grant.lease(), revoked);
+	}
+
+	/** What to say of an acquisition that got no answer. */
+	AcquireResult unheard(Claim claim) {
+		return new AcquireResult.Indeterminate(new IOException("no answer"));
+	}
+
+	@Override
+	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+		CompletionStage<List<RenewResult>> answer = this.server.store().renew(grants);
+		return arrives() ? answer : CompletableFuture.failedStage(new LockBackendException("no answer"));
+	}
+
+	@Override
+	public CompletionStage<ReleaseResult> release(Grant grant) {
+		CompletionStage<ReleaseResult> answer = this.server.store().release(grant);
+		if (!arrives()) {
+			return CompletableFuture.completedStage(new ReleaseResult.Indeterminate(new IOException("no answer")));
+		}
+		this.session.remove(grant.claim().owner());
+		return answer;
+	}
+
+	@Override
+	public CompletionStage<Void> abandon(Claim claim) {
+		this.session.remove(claim.owner());
+		CompletionStage<Void> answer = this.server.store().abandon(claim);
+		return arrives() ? answer : CompletableFuture.failedStage(new LockBackendException("no answer"));
+	}
+
+	private boolean arrives() {
+		boolean lost = this.losing || this.silent;
+		this.losing = false;
+		return !lost;
+	}
+
+}

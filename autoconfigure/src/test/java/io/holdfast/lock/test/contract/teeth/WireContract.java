@@ -1,0 +1,100 @@
+package io.holdfast.lock.test.contract.teeth;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.function.Function;
+
+import org.junit.jupiter.api.BeforeEach;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.test.contract.LockBackendContract;
+import io.holdfast.lock.test.contract.StoreFaults;
+
+/**
+ * The contract over two wires to one server, with every fault that the kit knows.
+ */
+abstract class WireContract extends LockBackendContract implements StoreFaults {
+
+	private final Server server = new Server();
+
+	private final Wire first;
+
+	private final Wire second;
+
+	WireContract(Function<Server, Wire> wire) {
+		this.first = wire.apply(this.server);
+		this.second = wire.apply(this.server);
+	}
+
+	/** A case that fails may leave a fault behind that nobody has met. */
+	@BeforeEach
+	void mend() {
+		this.first.mend();
+		this.second.mend();
+	}
+
+	@Override
+	protected LockBackend backend() {
+		return this.first;
+	}
+
+	@Override
+	protected LockBackend secondClient() {
+		return this.second;
+	}
+
+	@Override
+	protected Collection<String> leftovers() {
+		return this.server.store().inUse().stream().map(LockName::toString).toList();
+	}
+
+	@Override
+	protected Duration shortLease() {
+		return Duration.ofMillis(300);
+	}
+
+	@Override
+	protected Duration bound() {
+		return Duration.ofSeconds(1);
+	}
+
+	@Override
+	protected StoreFaults faults() {
+		return this;
+	}
+
+	@Override
+	public void loseNextReply() {
+		this.first.loseNextReply();
+	}
+
+	/** The next request of each client finds its connection broken. */
+	@Override
+	public void cutConnections() {
+		this.first.loseNextReply();
+		this.second.loseNextReply();
+	}
+
+	@Override
+	public void restart() {
+		this.server.restart();
+	}
+
+	@Override
+	public void pause() {
+		this.first.fallSilent();
+		this.second.fallSilent();
+	}
+
+	@Override
+	public void resume() {
+		mend();
+	}
+
+	@Override
+	public void killSession() {
+		this.first.killSession();
+	}
+
+}
