@@ -98,13 +98,18 @@ final class Bench {
 	 * soon.
 	 */
 	Grant soonGranted(LockBackend client, Claim claim) throws Exception {
+		return soonGrantedSince(client, claim).grant();
+	}
+
+	Granted soonGrantedSince(LockBackend client, Claim claim) throws Exception {
 		long start = System.nanoTime();
 		while (true) {
-			Duration left = bound().minusNanos(System.nanoTime() - start);
+			long asked = System.nanoTime();
+			Duration left = bound().minusNanos(asked - start);
 			assertThat(left).as("time left to get in as %s", claim).isPositive();
 			AcquireResult result = ask(client, claim.withPatience(Claims.LONG_LEASE));
 			if (result instanceof Acquired acquired) {
-				return acquired.grant();
+				return new Granted(acquired.grant(), asked);
 			}
 			else if (result instanceof Contended contended) {
 				awaitTurn(contended, left);
@@ -174,6 +179,12 @@ final class Bench {
 			threads.shutdownNow();
 			assertThat(threads.awaitTermination(1, TimeUnit.MINUTES)).as("threads of the case ended").isTrue();
 		}
+	}
+
+	/**
+	 * A grant and when the request for it left.
+	 */
+	record Granted(Grant grant, long asked) {
 	}
 
 }

@@ -14,6 +14,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.test.contract.Bench.Granted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,6 +27,9 @@ interface HistoryCases {
 	/** How many owners there are at a time. */
 	int CONTENDERS = 8;
 
+	/** How many of them vanish once while they hold. */
+	int VANISHING = 2;
+
 	/** How often each of them holds. */
 	int ROUNDS = 12;
 
@@ -36,8 +40,9 @@ interface HistoryCases {
 		List<Callable<List<Hold>>> crowd = new ArrayList<>();
 		for (int i = 0; i < CONTENDERS; i++) {
 			LockBackend client = bench.client(i);
+			boolean vanishing = i < VANISHING;
 			Random random = new Random(seed + i);
-			crowd.add(() -> contend(bench, client, lock, random));
+			crowd.add(() -> contend(bench, client, lock, vanishing, random));
 		}
 		List<Hold> history = bench.together(crowd)
 			.stream()
@@ -55,26 +60,49 @@ interface HistoryCases {
 		}
 	}
 
-	private static List<Hold> contend(Bench bench, LockBackend client, LockName lock, Random random) throws Exception {
+	/**
+	 * Half-way, some vanish without a release and come back to it when all is over.
+	 */
+	private static List<Hold> contend(Bench bench, LockBackend client, LockName lock, boolean vanishing, Random random)
+			throws Exception {
 		List<Hold> holds = new ArrayList<>();
 		for (int i = 0; i < ROUNDS; i++) {
 			LockSupport.parkNanos(random.nextInt(2_000_000));
-			Claim claim = Claims.exclusive(lock);
-			Grant grant = bench.soonGranted(client, claim);
-			long from = System.nanoTime();
-			LockSupport.parkNanos(random.nextInt(1_000_000));
-			long until = System.nanoTime();
-			assertThat(Duration.ofNanos(until - from)).as("hold within its lease").isLessThan(Claims.LONG_LEASE);
-			bench.released(client, grant);
-			holds.add(new Hold(claim.owner().value(), grant.storeToken(), from, until));
+			boolean vanishes = vanishing && i == ROUNDS / 2;
+			holds.add(hold(bench, client, Claims.exclusive(lock), vanishes, random));
+		}
+		for (Hold hold : holds) {
+			bench.releasedInVain(client, hold.grant());
 		}
 		return holds;
 	}
 
+	private static Hold hold(Bench bench, LockBackend client, Claim claim, boolean vanishes, Random random)
+			throws Exception {
+		Duration lease = vanishes ? bench.shortLease() : Claims.LONG_LEASE;
+		Granted granted = bench.soonGrantedSince(client, Claims.lasting(lease, claim));
+		long from = System.nanoTime();
+		if (vanishes) {
+			long validity = granted.grant().lease().dividedBy(50).multipliedBy(49).minusMillis(2).toNanos();
+			return new Hold(granted.grant(), from, Math.max(from, granted.asked() + validity));
+		}
+		LockSupport.parkNanos(random.nextInt(1_000_000));
+		long until = System.nanoTime();
+		assertThat(Duration.ofNanos(until - granted.asked())).as("hold within its lease").isLessThan(lease);
+		bench.released(client, granted.grant());
+		return new Hold(granted.grant(), from, until);
+	}
+
 	/**
-	 * One hold, from when it was heard of until just before it was let go.
+	 * One hold, from when it was heard of until just before it was let go, or until its
+	 * holder had to take it for lost.
 	 */
-	record Hold(String owner, long token, long from, long until) {
+	record Hold(Grant grant, long from, long until) {
+
+		long token() {
+			return this.grant.storeToken();
+		}
+
 	}
 
 }

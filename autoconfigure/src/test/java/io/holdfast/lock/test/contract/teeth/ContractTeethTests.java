@@ -2,6 +2,7 @@ package io.holdfast.lock.test.contract.teeth;
 
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -29,6 +30,8 @@ class ContractTeethTests {
 			"storeIsUsableAgainAfterARestart", "silenceIsIndeterminate", "killedSessionReportsLost",
 			"tokensGrowAcrossARestart", "tokensGrowAcrossAReconnection" };
 
+	private static final String CROWD = "historyOfACrowdHasNoOverlapAndGrowingTokens";
+
 	private static Events events;
 
 	/** All at once, since they mostly wait. */
@@ -49,7 +52,7 @@ class ContractTeethTests {
 
 	@Test
 	void soundStorePassesEveryCase() {
-		found(FlawedContracts.Sound.class);
+		assertThat(cases(FlawedContracts.Sound.class, events.failed())).isEmpty();
 		assertThat(cases(FlawedContracts.Sound.class, events.succeeded())).isEqualTo(everyCase());
 	}
 
@@ -115,18 +118,18 @@ class ContractTeethTests {
 	void tokenThatDoesNotGrowIsFound() {
 		String[] cases = { "tokensGrowAcrossReleases", "tokensGrowAcrossATakeover", "tokensGrowAcrossAnAbandonedGrant",
 				"tokensGrowAcrossARestart", "tokensGrowAcrossAReconnection", "tokensGrowFromReaderToReaderAndToWriter",
-				"historyOfACrowdHasNoOverlapAndGrowingTokens", "killedSessionReportsLost" };
+				CROWD, "killedSessionReportsLost" };
 		found(FlawedContracts.TokenRepeats.class, cases);
 		found(FlawedContracts.TokenFalls.class, cases);
 	}
 
 	@Test
 	void leaseOfTheWrongLengthIsFound() {
-		found(FlawedContracts.KeepsHalfTheLease.class, "expiredLeaseIsGrantedToTheNextOwner");
+		found(FlawedContracts.KeepsHalfTheLease.class, "expiredLeaseIsGrantedToTheNextOwner", CROWD);
 		found(FlawedContracts.KeepsTheLeaseForEver.class, "expiredLeaseIsGrantedToTheNextOwner",
 				"refusalSaysWhenToAskAgain", "tokensGrowAcrossATakeover", "lateReleaseDoesNotFreeTheSuccessor",
 				"lateRenewalDoesNotStealFromTheSuccessor", "lateAbandonDoesNotFreeTheSuccessor",
-				"overtakenOwnerAskingAgainIsRefused", "leaseOfAReaderEndsOnItsOwn");
+				"overtakenOwnerAskingAgainIsRefused", "leaseOfAReaderEndsOnItsOwn", CROWD);
 	}
 
 	@Test
@@ -166,8 +169,7 @@ class ContractTeethTests {
 	@Test
 	void storeOfEachClientsOwnIsFound() {
 		assertThat(cases(FlawedContracts.HasAStoreForEachClient.class, events.failed())).contains(
-				"clientsExcludeEachOther", "onlyOneOfManyContendersIsGranted",
-				"historyOfACrowdHasNoOverlapAndGrowingTokens", "keyOfAnyTextIsALock",
+				"clientsExcludeEachOther", "onlyOneOfManyContendersIsGranted", CROWD, "keyOfAnyTextIsALock",
 				"lateReleaseDoesNotFreeTheSuccessor");
 	}
 
@@ -195,9 +197,13 @@ class ContractTeethTests {
 		assertThat(events.aborted().count()).isZero();
 	}
 
+	/** The crowd may stumble over any flaw, so it only counts where it must. */
 	private static void found(Class<? extends LockBackendContract> store, String... cases) {
-		assertThat(cases(store, events.failed())).as("cases that find %s", store.getSimpleName())
-			.containsExactlyInAnyOrder(cases);
+		Set<String> found = cases(store, events.failed());
+		if (!List.of(cases).contains(CROWD)) {
+			found.remove(CROWD);
+		}
+		assertThat(found).as("cases that find %s", store.getSimpleName()).containsExactlyInAnyOrder(cases);
 	}
 
 	private static Set<String> cases(Class<?> store, Events events) {
