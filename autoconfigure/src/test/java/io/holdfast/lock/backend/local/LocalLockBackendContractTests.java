@@ -9,6 +9,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.test.contract.Ability;
 import io.holdfast.lock.test.contract.LockBackendContract;
 
+// tag::contract[]
 class LocalLockBackendContractTests extends LockBackendContract {
 
 	private final LocalLockBackend store = new LocalLockBackend();
@@ -41,3 +42,4 @@ class LocalLockBackendContractTests extends LockBackendContract {
 	}
 
 }
+// end::contract[]
