@@ -1,0 +1,120 @@
+package io.holdfast.lock.backend.redis;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockName;
+
+/**
+ * The first contact with Redis. A client that has not connected yet does so on whichever
+ * thread asks first and makes all others wait, so that happens on a thread of its own.
+ */
+final class RedisConnector {
+
+	private static final Log logger = LogFactory.getLog(RedisConnector.class);
+
+	/** More than any client's own time-out for a connection should be. */
+	private static final Duration LONGEST_CONNECT = Duration.ofSeconds(15);
+
+	private final AtomicReference<@Nullable CompletableFuture<Void>> attempt = new AtomicReference<>();
+
+	private final RedisScripts scripts;
+
+	private final WakeUps wakeUps;
+
+	private final RedisLockOptions options;
+
+	private volatile boolean connected;
+
+	RedisConnector(RedisScripts scripts, WakeUps wakeUps, RedisLockOptions options) {
+		this.scripts = scripts;
+		this.wakeUps = wakeUps;
+		this.options = options;
+	}
+
+	boolean isConnected() {
+		return this.connected;
+	}
+
+	/**
+	 * Connect and check, and say what is wrong.
+	 */
+	void start() {
+		try {
+			connect().toCompletableFuture().get(LONGEST_CONNECT.toMillis(), TimeUnit.MILLISECONDS);
+			this.wakeUps.subscribe()
+				.toCompletableFuture()
+				.get(this.options.responseTimeout().toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw unreachable(ex);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			throw unreachable(ex);
+		}
+	}
+
+	/**
+	 * Connect if that has not been done; everybody who asks meanwhile shares one attempt.
+	 * @return completes when Redis has answered, and fails if it has not
+	 */
+	CompletionStage<Void> connect() {
+		CompletableFuture<Void> present = this.attempt.get();
+		if (present != null && !present.isCompletedExceptionally()) {
+			return present;
+		}
+		CompletableFuture<Void> fresh = new CompletableFuture<>();
+		if (!this.attempt.compareAndSet(present, fresh)) {
+			return connect();
+		}
+		Thread thread = new Thread(() -> probe(fresh), "holdfast-redis-connect");
+		thread.setDaemon(true);
+		thread.start();
+		return fresh;
+	}
+
+	private void probe(CompletableFuture<Void> result) {
+		LockKeys keys = LockKeys.of(this.options.namespace(), LockName.of("probe", this.wakeUps.instance()));
+		this.scripts.run(RedisScript.PROBE, keys, this.wakeUps.instance(), this.wakeUps.channels() + "probe")
+			.whenComplete((answer, failure) -> {
+				if (failure != null) {
+					result.completeExceptionally(failure);
+					return;
+				}
+				this.connected = true;
+				warnOfEviction(String.valueOf(answer.get(0)));
+				result.complete(null);
+			});
+	}
+
+	private void warnOfEviction(String policy) {
+		if (!policy.isEmpty() && !policy.equals("noeviction")) {
+			logger.warn(
+					"Redis at %s may evict locks when its memory is full: its maxmemory-policy is '%s', and every lock has an expiry. An evicted lock is soon held by two. Set 'noeviction', or keep locks in a Redis of their own."
+						.formatted(this.options.server(), policy));
+		}
+	}
+
+	private LockBackendException unreachable(Exception failure) {
+		Throwable cause = RedisErrors.unwrap(failure);
+		String code = RedisErrors.definiteCode(cause);
+		String message = (code != null)
+				? "Redis at %s says '%s'. %s".formatted(this.options.server(), RedisErrors.said(cause),
+						RedisErrors.remedy(code, this.options.namespace()))
+				: "Redis at %s did not answer within %s: %s. Start it, or correct its address."
+					.formatted(this.options.server(), this.options.responseTimeout(), RedisErrors.said(cause));
+		return new LockBackendException(message, cause);
+	}
+
+}

@@ -1,0 +1,329 @@
+package io.holdfast.lock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RedissonClient;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.redis.RedisScripts.Call;
+import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * Keeps locks in Redis. One script takes a lock and gives its token, one ends it; a
+ * refused claim leaves its place in the same request and is woken over one channel of
+ * this JVM.
+ *
+ * <p>
+ * Thread-safe. Blocks no caller, except {@link #start()} and {@link #close()}.
+ */
+public final class RedisLockBackend implements LockBackend, AutoCloseable {
+
+	/** The name of this store. */
+	public static final String NAME = "redis";
+
+	private static final Log logger = LogFactory.getLog(RedisLockBackend.class);
+
+	/** Expiry is exact to 1 ms; below this, a usual round trip eats the lease up. */
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(false, false, false,
+			Duration.ofMillis(100));
+
+	/** How long a claim that hears nothing waits: a wake-up may be lost with its JVM. */
+	private static final Duration POLL = Duration.ofSeconds(1);
+
+	/**
+	 * A claim asks at least once per {@link #POLL}, so its place need not last longer.
+	 */
+	private static final Duration LONGEST_PLACE = Duration.ofSeconds(10);
+
+	private static final Duration PLACE_MARGIN = Duration.ofSeconds(1);
+
+	private static final Duration LONGEST_LEASE = Duration.ofDays(36500);
+
+	private static final Duration IDLE_TOKEN = Duration.ofDays(1);
+
+	private final RedissonClient client;
+
+	private final boolean clientOwned;
+
+	private final RedisLockOptions options;
+
+	private final RedisScripts scripts;
+
+	private final WakeUps wakeUps;
+
+	private final RedisConnector connector;
+
+	private final Object[] wakeArgs;
+
+	/**
+	 * Create the store. Nothing is sent yet.
+	 * @param client the client
+	 * @param clientOwned whether {@link #close()} is to shut the client down
+	 * @param options how locks are kept
+	 */
+	public RedisLockBackend(RedissonClient client, boolean clientOwned, RedisLockOptions options) {
+		this.client = client;
+		this.clientOwned = clientOwned;
+		this.options = options;
+		this.scripts = new RedisScripts(client, options);
+		this.wakeUps = new WakeUps(client, options.namespace());
+		this.connector = new RedisConnector(this.scripts, this.wakeUps, options);
+		boolean counted = !client.getConfig().isClusterConfig();
+		this.wakeArgs = new Object[] { this.wakeUps.channels(), counted ? "1" : "0" };
+	}
+
+	/**
+	 * Connect, check that Redis lets us do all that locks need, and begin to listen for
+	 * wake-ups. Without it, that happens at the first use.
+	 * @throws LockBackendException if Redis cannot be reached or refuses
+	 */
+	public void start() {
+		this.connector.start();
+	}
+
+	@Override
+	public String name() {
+		return NAME;
+	}
+
+	@Override
+	public BackendCapabilities capabilities() {
+		return CAPABILITIES;
+	}
+
+	@Override
+	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+		return guarded(() -> {
+			boolean waits = waits(claim);
+			CompletionStage<?> signal = waits ? this.wakeUps.expect(claim.owner()) : null;
+			if (!waits) {
+				this.wakeUps.forget(claim.owner());
+			}
+			Duration lease = lease(claim);
+			return ask(claim, lease).thenCompose((answer) -> answered(claim, lease, signal, answer));
+		}).exceptionallyCompose((failure) -> {
+			if (RedisErrors.definiteCode(failure) != null) {
+				this.wakeUps.forget(claim.owner());
+				return CompletableFuture.failedFuture(refused("could not be acquired", claim.lock(), failure));
+			}
+			return CompletableFuture.completedStage(new AcquireResult.Indeterminate(RedisErrors.unwrap(failure)));
+		});
+	}
+
+	private CompletionStage<Replicated> ask(Claim claim, Duration lease) {
+		Object[] args = { claim.owner().value(), millis(lease), millis(place(claim)), this.wakeUps.instance(),
+				millis(IDLE_TOKEN) };
+		if (this.options.waitReplicas() > 0) {
+			return this.scripts.runReplicated(RedisScript.ACQUIRE, keys(claim.lock()), args);
+		}
+		return this.scripts.run(RedisScript.ACQUIRE, keys(claim.lock()), args)
+			.thenApply((value) -> new Replicated(value, 0, null));
+	}
+
+	private CompletionStage<AcquireResult> answered(Claim claim, Duration lease, @Nullable CompletionStage<?> signal,
+			Replicated answer) {
+		long number = (Long) answer.value().get(1);
+		if ((Long) answer.value().get(0) == 0) {
+			return CompletableFuture.completedStage(new AcquireResult.Contended(
+					(signal != null) ? signal : new CompletableFuture<>().minimalCompletionStage(),
+					retryAfter(number)));
+		}
+		Grant grant = new Grant(claim, number, lease);
+		if (answer.replicas() < this.options.waitReplicas()) {
+			return undo(grant, answer);
+		}
+		this.wakeUps.forget(claim.owner());
+		return CompletableFuture.completedStage(new AcquireResult.Acquired(grant));
+	}
+
+	/** A grant that a failover could forget is none. */
+	private CompletionStage<AcquireResult> undo(Grant grant, Replicated answer) {
+		return release(grant).thenCompose((result) -> {
+			Throwable failure = answer.failure();
+			if (failure != null && RedisErrors.definiteCode(failure) != null) {
+				return CompletableFuture.failedFuture(failure);
+			}
+			return CompletableFuture.completedStage(new AcquireResult.Indeterminate(
+					new LockBackendException(tooFewReplicas(grant.claim().lock(), answer), failure)));
+		});
+	}
+
+	@Override
+	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+		return guarded(() -> {
+			List<CompletableFuture<RenewResult>> results = new ArrayList<>(grants.size());
+			List<CompletionStage<Replicated>> answers = askToRenew(grants);
+			for (int i = 0; i < answers.size(); i++) {
+				Grant grant = grants.get(i);
+				results.add(answers.get(i)
+					.handle((answer, failure) -> renewed(grant, answer, failure))
+					.toCompletableFuture());
+			}
+			return CompletableFuture.allOf(results.toArray(CompletableFuture[]::new))
+				.thenApply((nothing) -> results.stream().map(CompletableFuture::join).toList());
+		}).exceptionally((failure) -> grants.stream()
+			.<RenewResult>map((grant) -> new RenewResult.Indeterminate(RedisErrors.unwrap(failure)))
+			.toList());
+	}
+
+	private List<CompletionStage<Replicated>> askToRenew(List<Grant> grants) {
+		List<Call> calls = grants.stream()
+			.map((grant) -> new Call(keys(grant.claim().lock()), value(grant), millis(lease(grant.claim()))))
+			.toList();
+		if (this.options.waitReplicas() > 0) {
+			// The count of confirming replicas is one per pipeline, and each lock needs
+			// its own
+			return calls.stream()
+				.map((call) -> this.scripts.runReplicated(RedisScript.RENEW, call.keys(), call.args()))
+				.toList();
+		}
+		return this.scripts.runAll(RedisScript.RENEW, calls)
+			.stream()
+			.map((stage) -> stage.thenApply((value) -> new Replicated(value, 0, null)))
+			.toList();
+	}
+
+	private RenewResult renewed(Grant grant, @Nullable Replicated answer, @Nullable Throwable failure) {
+		LockName lock = grant.claim().lock();
+		if (answer == null) {
+			Throwable cause = (failure != null) ? failure : new IllegalStateException("No answer");
+			return new RenewResult.Indeterminate((RedisErrors.definiteCode(cause) != null)
+					? refused("could not be renewed", lock, cause) : RedisErrors.unwrap(cause));
+		}
+		if ((Long) answer.value().get(0) == 0) {
+			return new RenewResult.Refused();
+		}
+		if (answer.replicas() < this.options.waitReplicas()) {
+			return new RenewResult.Indeterminate(
+					new LockBackendException(tooFewReplicas(lock, answer), answer.failure()));
+		}
+		return new RenewResult.Renewed(lease(grant.claim()));
+	}
+
+	@Override
+	public CompletionStage<ReleaseResult> release(Grant grant) {
+		LockName lock = grant.claim().lock();
+		return guarded(() -> this.scripts.run(RedisScript.RELEASE, keys(lock), value(grant), this.wakeArgs[0],
+				this.wakeArgs[1]))
+			.<ReleaseResult>thenApply(
+					(value) -> ((Long) value.get(0) == 1) ? new ReleaseResult.Released() : new ReleaseResult.NotHeld())
+			.exceptionallyCompose((failure) -> (RedisErrors.definiteCode(failure) != null)
+					? CompletableFuture.failedFuture(refused("could not be released", lock, failure))
+					: CompletableFuture.completedStage(new ReleaseResult.Indeterminate(RedisErrors.unwrap(failure))));
+	}
+
+	@Override
+	public CompletionStage<Void> abandon(Claim claim) {
+		this.wakeUps.forget(claim.owner());
+		return guarded(() -> this.scripts.run(RedisScript.ABANDON, keys(claim.lock()), claim.owner().value(),
+				this.wakeArgs[0], this.wakeArgs[1], this.wakeUps.instance()))
+			.<Void>thenApply((value) -> null)
+			.exceptionallyCompose((failure) -> CompletableFuture
+				.failedFuture(refused("could not be withdrawn", claim.lock(), failure)));
+	}
+
+	/**
+	 * Stop listening, and shut the client down if it is this store's own.
+	 */
+	@Override
+	public void close() {
+		try {
+			this.wakeUps.close()
+				.toCompletableFuture()
+				.get(this.options.responseTimeout().toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		catch (Exception ex) {
+			logger.debug("The wake-up channel was not closed; it ends with its connection", ex);
+		}
+		if (this.clientOwned) {
+			this.client.shutdown(0, this.options.responseTimeout().toMillis(), TimeUnit.MILLISECONDS);
+		}
+	}
+
+	@Override
+	public String toString() {
+		return "RedisLockBackend[" + this.options.server() + "]";
+	}
+
+	/** Connect first where that has not happened; whatever is thrown fails the stage. */
+	private <T> CompletionStage<T> guarded(Supplier<CompletionStage<T>> request) {
+		try {
+			return this.connector.isConnected() ? request.get()
+					: this.connector.connect().thenCompose((nothing) -> request.get());
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	private LockBackendException refused(String what, LockName lock, Throwable failure) {
+		String code = RedisErrors.definiteCode(failure);
+		String remedy = (code != null) ? RedisErrors.remedy(code, this.options.namespace())
+				: "Whether it happened is not known; it ends with its lease at the latest.";
+		return new LockBackendException("Lock '%s' %s: Redis at %s says '%s'. %s".formatted(lock, what,
+				this.options.server(), RedisErrors.said(failure), remedy), RedisErrors.unwrap(failure));
+	}
+
+	private String tooFewReplicas(LockName lock, Replicated answer) {
+		return "Lock '%s' reached %d of %d replicas of Redis at %s within %s, so it does not count. Are the replicas connected? If there are fewer, lower 'distributed-lock.redis.wait-replicas'."
+			.formatted(lock, answer.replicas(), this.options.waitReplicas(), this.options.server(),
+					this.options.waitReplicasTimeout());
+	}
+
+	private LockKeys keys(LockName lock) {
+		return LockKeys.of(this.options.namespace(), lock);
+	}
+
+	private static boolean waits(Claim claim) {
+		return claim.patience().compareTo(Duration.ZERO) > 0;
+	}
+
+	private static Duration place(Claim claim) {
+		if (!waits(claim)) {
+			return Duration.ZERO;
+		}
+		return min(claim.patience(), LONGEST_PLACE).plus(PLACE_MARGIN);
+	}
+
+	private static Duration lease(Claim claim) {
+		return Duration.ofMillis(Math.max(1, min(claim.leaseTime(), LONGEST_LEASE).toMillis()));
+	}
+
+	/** A negative rest says that the key is gone, or was not set by us and never ends. */
+	private static Duration retryAfter(long rest) {
+		return (rest == -1) ? POLL : min(Duration.ofMillis(Math.max(1, rest)), POLL);
+	}
+
+	private static Duration min(Duration one, Duration other) {
+		return (one.compareTo(other) < 0) ? one : other;
+	}
+
+	private static String value(Grant grant) {
+		return grant.claim().owner() + ":" + grant.storeToken();
+	}
+
+	private static String millis(Duration duration) {
+		return Long.toString(duration.toMillis());
+	}
+
+}

@@ -1,0 +1,57 @@
+package io.holdfast.lock.backend.redis;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+import org.springframework.core.io.ClassPathResource;
+
+/**
+ * One of our scripts: its text and the digest by which Redis remembers it.
+ *
+ * @param text the Lua text
+ * @param sha1 its digest, in hexadecimal
+ */
+record RedisScript(String text, String sha1) {
+
+	static final RedisScript ACQUIRE = load("acquire");
+
+	static final RedisScript RENEW = load("renew");
+
+	static final RedisScript RELEASE = load("wake", "release");
+
+	static final RedisScript ABANDON = load("wake", "abandon");
+
+	static final RedisScript PROBE = load("probe");
+
+	private static RedisScript load(String... parts) {
+		StringBuilder text = new StringBuilder();
+		for (String part : parts) {
+			text.append(read(part + ".lua"));
+		}
+		return new RedisScript(text.toString(), sha1(text.toString()));
+	}
+
+	private static String read(String file) {
+		try {
+			return new ClassPathResource(file, RedisScript.class).getContentAsString(StandardCharsets.UTF_8);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static String sha1(String text) {
+		try {
+			byte[] digest = MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
+			return HexFormat.of().formatHex(digest);
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

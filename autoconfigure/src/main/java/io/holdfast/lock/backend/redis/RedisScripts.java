@@ -1,0 +1,163 @@
+package io.holdfast.lock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.BatchOptions;
+import org.redisson.api.RBatch;
+import org.redisson.api.RScript;
+import org.redisson.api.RScript.Mode;
+import org.redisson.api.RScript.ReturnType;
+import org.redisson.api.RScriptAsync;
+import org.redisson.api.RedissonClient;
+import org.redisson.api.options.OptionalOptions;
+import org.redisson.client.codec.StringCodec;
+
+/**
+ * Runs our scripts: by digest, and by text where the server does not remember the digest.
+ *
+ * <p>
+ * The client must not send anything again by itself. Whether that is wanted only the
+ * engine knows, so every request has one attempt and the response time-out as its end.
+ */
+final class RedisScripts {
+
+	/** So many renewals at most share one pipeline, and so one time-out. */
+	private static final int PIPELINE = 256;
+
+	private final RedissonClient client;
+
+	private final RedisLockOptions options;
+
+	private final RScript single;
+
+	RedisScripts(RedissonClient client, RedisLockOptions options) {
+		this.client = client;
+		this.options = options;
+		this.single = client.getScript(OptionalOptions.defaults()
+			.codec(StringCodec.INSTANCE)
+			.timeout(options.responseTimeout())
+			.retryAttempts(0));
+	}
+
+	/**
+	 * Run a script on one lock.
+	 * @return what the script gave; fails if it gave nothing. Never throws
+	 */
+	CompletionStage<List<Object>> run(RedisScript script, LockKeys keys, Object... args) {
+		return withFallback((byText) -> send(this.single, script, byText, keys, args));
+	}
+
+	/**
+	 * Run a script on one lock and have the replicas confirm what it wrote, in the same
+	 * pipeline: a script cannot wait for them itself.
+	 */
+	CompletionStage<Replicated> runReplicated(RedisScript script, LockKeys keys, Object... args) {
+		return withFallback((byText) -> sendReplicated(script, byText, keys, args));
+	}
+
+	/**
+	 * Run a script on many locks in few pipelines.
+	 * @return one future for each call, in the same order
+	 */
+	List<CompletionStage<List<Object>>> runAll(RedisScript script, List<Call> calls) {
+		List<CompletionStage<List<Object>>> answers = new ArrayList<>(calls.size());
+		for (int from = 0; from < calls.size(); from += PIPELINE) {
+			answers.addAll(pipeline(script, calls.subList(from, Math.min(from + PIPELINE, calls.size()))));
+		}
+		return answers;
+	}
+
+	private List<CompletionStage<List<Object>>> pipeline(RedisScript script, List<Call> calls) {
+		List<CompletionStage<List<Object>>> answers = new ArrayList<>(calls.size());
+		RBatch batch = this.client.createBatch(batchOptions());
+		RScriptAsync scripts = batch.getScript(StringCodec.INSTANCE);
+		for (Call call : calls) {
+			answers.add(orAlone(send(scripts, script, false, call.keys(), call.args()), script, call));
+		}
+		batch.executeAsync();
+		return answers;
+	}
+
+	/**
+	 * A pipeline fails as a whole where one lock's node is not known, and no request of
+	 * it runs where the digest is not: those are asked again one by one, so that no lock
+	 * suffers for another.
+	 */
+	private CompletionStage<List<Object>> orAlone(CompletionStage<List<Object>> answer, RedisScript script, Call call) {
+		return answer.handle((value, failure) -> {
+			if (failure != null && RedisErrors.isUnsent(failure)) {
+				return run(script, call.keys(), call.args());
+			}
+			return answer;
+		}).thenCompose(Function.identity());
+	}
+
+	private CompletionStage<Replicated> sendReplicated(RedisScript script, boolean byText, LockKeys keys,
+			Object[] args) {
+		RBatch batch = this.client
+			.createBatch(batchOptions().sync(this.options.waitReplicas(), this.options.waitReplicasTimeout()));
+		CompletionStage<List<Object>> answer = send(batch.getScript(StringCodec.INSTANCE), script, byText, keys, args);
+		CompletionStage<Integer> replicas = batch.executeAsync().thenApply((result) -> result.getSyncedSlaves());
+		return answer.thenCompose((value) -> replicas
+			.handle((count, failure) -> new Replicated(value, (failure != null) ? 0 : count, failure)));
+	}
+
+	private BatchOptions batchOptions() {
+		Duration timeout = this.options.responseTimeout();
+		return BatchOptions.defaults().responseTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS).retryAttempts(0);
+	}
+
+	private static CompletionStage<List<Object>> send(RScriptAsync scripts, RedisScript script, boolean byText,
+			LockKeys keys, Object[] args) {
+		if (byText) {
+			return scripts.evalAsync(Mode.READ_WRITE, script.text(), ReturnType.LIST, keys.asList(), args);
+		}
+		return scripts.evalShaAsync(Mode.READ_WRITE, script.sha1(), ReturnType.LIST, keys.asList(), args);
+	}
+
+	private static <T> CompletionStage<T> withFallback(Function<Boolean, CompletionStage<T>> attempt) {
+		CompletionStage<T> first = caught(attempt, false);
+		return first.handle((value, failure) -> {
+			if (failure != null && RedisErrors.isScriptUnknown(failure)) {
+				return caught(attempt, true);
+			}
+			return first;
+		}).thenCompose(Function.identity());
+	}
+
+	private static <T> CompletionStage<T> caught(Function<Boolean, CompletionStage<T>> attempt, boolean byText) {
+		try {
+			return attempt.apply(byText);
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	/**
+	 * One request of many.
+	 *
+	 * @param keys the lock's keys
+	 * @param args the script's arguments
+	 */
+	record Call(LockKeys keys, Object... args) {
+	}
+
+	/**
+	 * An answer and how many replicas have it.
+	 *
+	 * @param value what the script gave
+	 * @param replicas how many replicas confirmed
+	 * @param failure why they could not be asked, or {@code null}
+	 */
+	record Replicated(List<Object> value, int replicas, @Nullable Throwable failure) {
+	}
+
+}

@@ -1,0 +1,130 @@
+package io.holdfast.lock.backend.redis;
+
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RTopic;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+
+import io.holdfast.lock.spi.OwnerId;
+
+/**
+ * The waiting claims of this JVM and the one channel over which they are woken. A message
+ * on it is the owner id of the claim that should try again.
+ *
+ * <p>
+ * Without the subscription everything still works: the claims then poll.
+ */
+final class WakeUps {
+
+	private static final Log logger = LogFactory.getLog(WakeUps.class);
+
+	private final Map<String, CompletableFuture<Void>> waiting = new ConcurrentHashMap<>();
+
+	private final AtomicReference<@Nullable CompletableFuture<Integer>> subscription = new AtomicReference<>();
+
+	private final String instance = UUID.randomUUID().toString();
+
+	private final RTopic topic;
+
+	private final String channels;
+
+	WakeUps(RedissonClient client, String namespace) {
+		String prefix = namespace + ":wake:";
+		this.topic = client.getTopic(prefix + this.instance, StringCodec.INSTANCE);
+		// A client may map names: what the scripts publish to must be what it listens to
+		String mapped = this.topic.getChannelNames().get(0);
+		this.channels = mapped.endsWith(this.instance) ? mapped.substring(0, mapped.length() - this.instance.length())
+				: prefix;
+	}
+
+	/**
+	 * The random identity of this JVM as a listener.
+	 */
+	String instance() {
+		return this.instance;
+	}
+
+	/**
+	 * What stands before an instance in the name of its channel.
+	 */
+	String channels() {
+		return this.channels;
+	}
+
+	/**
+	 * A signal for a claim. It must exist before the claim is sent, since the wake-up may
+	 * overtake the refusal.
+	 */
+	CompletionStage<Void> expect(OwnerId owner) {
+		subscribe();
+		return this.waiting.compute(owner.value(),
+				(key, present) -> (present != null && !present.isDone()) ? present : new CompletableFuture<>());
+	}
+
+	void forget(OwnerId owner) {
+		this.waiting.remove(owner.value());
+	}
+
+	int size() {
+		return this.waiting.size();
+	}
+
+	/**
+	 * Listen, unless it is so already.
+	 * @return completes when this JVM listens
+	 */
+	CompletionStage<Integer> subscribe() {
+		CompletableFuture<Integer> present = this.subscription.get();
+		if (present != null && !present.isCompletedExceptionally()) {
+			return present;
+		}
+		CompletableFuture<Integer> fresh = new CompletableFuture<>();
+		if (!this.subscription.compareAndSet(present, fresh)) {
+			return subscribe();
+		}
+		try {
+			this.topic.addListenerAsync(String.class, (channel, owner) -> wake(owner)).whenComplete((id, failure) -> {
+				if (failure != null) {
+					logger.debug("Cannot listen for wake-ups; waiting locks poll until it works", failure);
+					fresh.completeExceptionally(failure);
+				}
+				else {
+					fresh.complete(id);
+				}
+			});
+		}
+		catch (RuntimeException ex) {
+			fresh.completeExceptionally(ex);
+		}
+		return fresh;
+	}
+
+	private void wake(String owner) {
+		CompletableFuture<Void> signal = this.waiting.get(owner);
+		if (signal != null) {
+			signal.complete(null);
+		}
+	}
+
+	/**
+	 * Stop listening.
+	 * @return completes when that is done, well or not
+	 */
+	CompletionStage<?> close() {
+		CompletableFuture<Integer> present = this.subscription.get();
+		if (present == null || !present.isDone() || present.isCompletedExceptionally()) {
+			return CompletableFuture.completedStage(null);
+		}
+		return this.topic.removeListenerAsync(present.join());
+	}
+
+}

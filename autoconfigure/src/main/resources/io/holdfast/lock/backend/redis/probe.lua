@@ -1,0 +1,29 @@
+-- Do at start-up, on keys of its own, everything that the other scripts do, so that a missing
+-- permission shows now and not at the first lock.
+--
+-- KEYS  lock · token · waiters
+-- ARGV  1 any value · 2 a channel that nobody needs to hear
+-- gives {what Redis does when its memory is full}, or {''} if it has no limit or may not be asked
+
+redis.call('GET', KEYS[1])
+redis.call('GET', KEYS[2])
+redis.call('SET', KEYS[1], ARGV[1], 'PX', 1000)
+redis.call('SET', KEYS[2], ARGV[1], 'PX', 1000)
+redis.call('PEXPIRE', KEYS[1], 1000)
+redis.call('PTTL', KEYS[1])
+local time = redis.call('TIME')
+redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', 0)
+redis.call('ZADD', KEYS[3], 1, ARGV[1])
+redis.call('ZRANGE', KEYS[3], -1, -1, 'WITHSCORES')
+redis.call('PEXPIREAT', KEYS[3], (time[1] + 1) * 1000)
+redis.call('ZREM', KEYS[3], ARGV[1])
+redis.call('ZPOPMIN', KEYS[3])
+redis.call('PUBLISH', ARGV[2], '')
+redis.call('DEL', KEYS[1])
+redis.call('DEL', KEYS[2])
+
+local info = redis.pcall('INFO', 'memory')
+if type(info) ~= 'string' or string.match(info, 'maxmemory:(%d+)') == '0' then
+  return {''}
+end
+return {string.match(info, 'maxmemory_policy:([%w-]+)') or ''}
