@@ -1,0 +1,45 @@
+package io.holdfast.lock.backend.redis;
+
+import java.time.Duration;
+
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/**
+ * Clients for tests.
+ */
+final class TestRedis {
+
+	static final String NAMESPACE = "test";
+
+	private TestRedis() {
+	}
+
+	static Config config(String address) {
+		Config config = new Config();
+		config.setThreads(2).setNettyThreads(2);
+		config.useSingleServer()
+			.setAddress(address)
+			.setConnectionMinimumIdleSize(1)
+			.setSubscriptionConnectionMinimumIdleSize(1);
+		return config;
+	}
+
+	static RedisLockOptions options(int waitReplicas) {
+		return new RedisLockOptions(NAMESPACE, Duration.ofSeconds(1), waitReplicas, Duration.ofMillis(300),
+				"the test's server");
+	}
+
+	static RedisLockBackend backend(String address) {
+		return backend(config(address), options(0));
+	}
+
+	static RedisLockBackend backend(Config config, RedisLockOptions options) {
+		RedissonClient client = Redisson.create(config);
+		RedisLockBackend backend = new RedisLockBackend(client, true, options);
+		backend.start();
+		return backend;
+	}
+
+}

@@ -1,0 +1,101 @@
+package io.holdfast.lock.test.server;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A real Redis Cluster of three masters that share the slots.
+ */
+public final class RedisCluster implements AutoCloseable {
+
+	private static final int SLOTS = 16384;
+
+	private final List<RedisServer> nodes = new ArrayList<>();
+
+	private RedisCluster() {
+	}
+
+	/**
+	 * Start a cluster and wait until it serves all slots.
+	 * @return the cluster; to be closed
+	 */
+	public static RedisCluster started() {
+		RedisCluster cluster = new RedisCluster();
+		try {
+			cluster.form();
+			return cluster;
+		}
+		catch (RuntimeException ex) {
+			cluster.close();
+			throw ex;
+		}
+	}
+
+	private void form() {
+		List<Integer> busPorts = new ArrayList<>();
+		for (int i = 0; i < 3; i++) {
+			int busPort = ServerProcess.freePort();
+			busPorts.add(busPort);
+			RedisServer node = RedisServer.started("cluster-enabled yes", "cluster-port " + busPort,
+					"cluster-node-timeout 2000");
+			this.nodes.add(node);
+			node.ask("cluster", "addslotsrange", Integer.toString(i * SLOTS / 3),
+					Integer.toString((i + 1) * SLOTS / 3 - 1));
+		}
+		for (int i = 1; i < 3; i++) {
+			this.nodes.get(0)
+				.ask("cluster", "meet", ServerProcess.HOST, Integer.toString(this.nodes.get(i).port()),
+						Integer.toString(busPorts.get(i)));
+		}
+		for (RedisServer node : this.nodes) {
+			node.awaitOutput("cluster_state:ok", "cluster", "info");
+			node.awaitOutput("cluster_known_nodes:3", "cluster", "info");
+		}
+	}
+
+	/**
+	 * The masters.
+	 * @return three servers
+	 */
+	public List<RedisServer> nodes() {
+		return this.nodes;
+	}
+
+	/**
+	 * The keys on all nodes that match a pattern.
+	 * @param pattern the pattern
+	 * @return the keys
+	 */
+	public List<String> keys(String pattern) {
+		return this.nodes.stream().flatMap((node) -> node.keys(pattern).stream()).toList();
+	}
+
+	/**
+	 * Move the slot of a key to another master, with the keys in it, as an operator does
+	 * with {@code redis-cli --cluster reshard}.
+	 * @param key the key
+	 */
+	public void moveSlotOf(String key) {
+		String slot = this.nodes.get(0).ask("cluster", "keyslot", key);
+		int owner = Integer.parseInt(slot) * 3 / SLOTS;
+		RedisServer from = this.nodes.get(owner);
+		RedisServer to = this.nodes.get((owner + 1) % 3);
+		String fromId = from.ask("cluster", "myid");
+		String toId = to.ask("cluster", "myid");
+		to.ask("cluster", "setslot", slot, "importing", fromId);
+		from.ask("cluster", "setslot", slot, "migrating", toId);
+		List<String> keys = from.ask("cluster", "getkeysinslot", slot, "1000").lines().toList();
+		for (String moved : keys) {
+			from.ask("migrate", ServerProcess.HOST, Integer.toString(to.port()), moved, "0", "5000");
+		}
+		for (RedisServer node : this.nodes) {
+			node.ask("cluster", "setslot", slot, "node", toId);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.nodes.forEach(RedisServer::close);
+	}
+
+}

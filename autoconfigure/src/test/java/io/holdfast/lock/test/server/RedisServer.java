@@ -1,0 +1,234 @@
+package io.holdfast.lock.test.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A real Redis for tests. It writes nothing to disk, so a restart forgets everything.
+ */
+public final class RedisServer extends ServerProcess {
+
+	private static final String SERVER = "redis-server";
+
+	private static final String CLIENT = "redis-cli";
+
+	private static final Pattern KEY = Pattern.compile("^ *\\d+\\) \"(.*)\"$", Pattern.MULTILINE);
+
+	private final List<String> settings;
+
+	private final @Nullable TestCertificate certificate;
+
+	private final boolean sentinel;
+
+	private @Nullable String password;
+
+	private RedisServer(boolean tls, boolean sentinel, String... settings) {
+		super(sentinel ? "redis-sentinel" : "redis");
+		this.settings = List.of(settings);
+		this.sentinel = sentinel;
+		this.certificate = tls ? TestCertificate.createIn(directory()) : null;
+		for (String setting : settings) {
+			if (setting.startsWith("requirepass ")) {
+				this.password = setting.substring("requirepass ".length());
+			}
+		}
+	}
+
+	/**
+	 * Start a server.
+	 * @param settings lines of its configuration file beside port and directory, such as
+	 * {@code requirepass secret}
+	 * @return the server; to be closed
+	 */
+	public static RedisServer started(String... settings) {
+		return startOrClose(new RedisServer(false, false, settings));
+	}
+
+	/**
+	 * Start a server that speaks nothing but TLS.
+	 * @param settings lines of its configuration file
+	 * @return the server; to be closed
+	 */
+	public static RedisServer startedWithTls(String... settings) {
+		return startOrClose(new RedisServer(true, false, settings));
+	}
+
+	/**
+	 * Start a sentinel.
+	 * @param settings lines of its configuration file
+	 * @return the sentinel; to be closed
+	 */
+	static RedisServer startedAsSentinel(String... settings) {
+		return startOrClose(new RedisServer(false, true, settings));
+	}
+
+	private static RedisServer startOrClose(RedisServer server) {
+		try {
+			server.start();
+			return server;
+		}
+		catch (RuntimeException ex) {
+			server.close();
+			throw ex;
+		}
+	}
+
+	/**
+	 * Start a replica of this server and wait until it follows.
+	 * @param settings lines of its configuration file
+	 * @return the replica; to be closed
+	 */
+	public RedisServer startReplica(String... settings) {
+		List<String> all = new ArrayList<>(List.of(settings));
+		all.add("replicaof " + HOST + " " + port());
+		RedisServer replica = started(all.toArray(String[]::new));
+		replica.awaitOutput("master_link_status:up", "info", "replication");
+		return replica;
+	}
+
+	@Override
+	protected List<String> command() {
+		List<String> lines = new ArrayList<>(List.of("bind " + HOST, "dir " + directory()));
+		if (this.certificate != null) {
+			lines.addAll(List.of("port 0", "tls-port " + port(), "tls-cert-file " + this.certificate.certificate(),
+					"tls-key-file " + this.certificate.key(), "tls-ca-cert-file " + this.certificate.certificate(),
+					"tls-auth-clients no"));
+		}
+		else {
+			lines.add("port " + port());
+		}
+		if (!this.sentinel) {
+			lines.addAll(List.of("save \"\"", "appendonly no", "repl-diskless-sync-delay 0"));
+		}
+		lines.addAll(this.settings);
+		Path file = directory().resolve("redis.conf");
+		try {
+			// A sentinel rewrites its file and must find it again
+			if (!this.sentinel || !Files.exists(file)) {
+				Files.write(file, lines);
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		List<String> command = new ArrayList<>(List.of(binary(SERVER, "redis-server"), file.toString()));
+		if (this.sentinel) {
+			command.add("--sentinel");
+		}
+		return command;
+	}
+
+	@Override
+	protected boolean isReady() {
+		return ask("ping").contains("PONG");
+	}
+
+	/**
+	 * Send one command as an operator would.
+	 * @param words the command and its arguments
+	 * @return what the server answered, as text
+	 */
+	public String ask(String... words) {
+		List<String> command = new ArrayList<>(
+				List.of("timeout", "5", binary(CLIENT, "redis-tools"), "-h", HOST, "-p", Integer.toString(port())));
+		if (this.certificate != null) {
+			command.addAll(List.of("--tls", "--cacert", this.certificate.certificate().toString()));
+		}
+		command.addAll(List.of(words));
+		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+		if (this.password != null) {
+			builder.environment().put("REDISCLI_AUTH", this.password);
+		}
+		try {
+			Process client = builder.start();
+			String output = new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+			client.waitFor(5, TimeUnit.SECONDS);
+			return output.strip();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException("Interrupted while asking Redis", ex);
+		}
+	}
+
+	/**
+	 * The keys that match a pattern.
+	 * @param pattern the pattern, such as {@code *}
+	 * @return the keys, with what is not ASCII or not printable escaped
+	 */
+	public List<String> keys(String pattern) {
+		return KEY.matcher(ask("--no-raw", "keys", pattern)).results().map((line) -> line.group(1)).toList();
+	}
+
+	/**
+	 * How often a command was called since the statistics were reset with
+	 * {@code config resetstat}.
+	 * @param command the command in lower case
+	 * @return the number
+	 */
+	public long calls(String command) {
+		return ask("info", "commandstats").lines()
+			.filter((line) -> line.startsWith("cmdstat_" + command + ":"))
+			.mapToLong((line) -> Long.parseLong(line.replaceAll(".*calls=(\\d+).*", "$1")))
+			.sum();
+	}
+
+	/**
+	 * Ask until the answer has a text in it.
+	 * @param text the text
+	 * @param words the command and its arguments
+	 */
+	void awaitOutput(String text, String... words) {
+		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+		String output = ask(words);
+		while (!output.contains(text)) {
+			if (System.nanoTime() - deadline > 0) {
+				throw new IllegalStateException("%s on port %d did not come to say '%s' but says:%n%s"
+					.formatted(String.join(" ", words), port(), text, output));
+			}
+			output = ask(words);
+		}
+	}
+
+	/**
+	 * The address, without credentials.
+	 * @return such as {@code redis://127.0.0.1:12345}
+	 */
+	public String address() {
+		return ((this.certificate != null) ? "rediss://" : "redis://") + HOST + ":" + port();
+	}
+
+	/**
+	 * The certificate that a client of a TLS server must trust.
+	 * @return the file in PEM
+	 */
+	public Path certificate() {
+		if (this.certificate == null) {
+			throw new IllegalStateException("This server has no certificate: it was started without TLS");
+		}
+		return this.certificate.certificate();
+	}
+
+	private static String binary(String name, String debianPackage) {
+		return Stream.of(System.getenv("PATH").split(":"))
+			.map((directory) -> Path.of(directory, name))
+			.filter(Files::isExecutable)
+			.findFirst()
+			.orElseThrow(() -> notInstalled(name, debianPackage))
+			.toString();
+	}
+
+}

@@ -1,0 +1,173 @@
+package io.holdfast.lock.test.server;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A wire between a client and a server that can lose things.
+ */
+public final class TcpProxy implements AutoCloseable {
+
+	private final Set<Link> links = ConcurrentHashMap.newKeySet();
+
+	private final AtomicReference<@Nullable String> loseReplyTo = new AtomicReference<>();
+
+	private final ServerSocket listener;
+
+	private final int target;
+
+	private TcpProxy(ServerSocket listener, int target) {
+		this.listener = listener;
+		this.target = target;
+	}
+
+	/**
+	 * Open a wire to a server of this machine.
+	 * @param target the server's port
+	 * @return the wire; to be closed
+	 */
+	public static TcpProxy to(int target) {
+		try {
+			ServerSocket listener = new ServerSocket(0, 50, InetAddress.getByName(ServerProcess.HOST));
+			TcpProxy proxy = new TcpProxy(listener, target);
+			daemon(proxy::accept);
+			return proxy;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * The port that clients use instead of the server's.
+	 * @return the port
+	 */
+	public int port() {
+		return this.listener.getLocalPort();
+	}
+
+	/**
+	 * Pass the next request on that contains a text, and let its reply get lost: once the
+	 * server has answered, the client's connection breaks.
+	 * @param text the text
+	 */
+	public void loseNextReplyTo(String text) {
+		this.loseReplyTo.set(text);
+	}
+
+	/**
+	 * Break all connections. New ones are accepted at once.
+	 */
+	public void cut() {
+		this.links.forEach(Link::close);
+	}
+
+	private void accept() {
+		while (!this.listener.isClosed()) {
+			try {
+				Socket client = this.listener.accept();
+				Link link = new Link(client, new Socket(ServerProcess.HOST, this.target));
+				this.links.add(link);
+				daemon(link::passRequests);
+				daemon(link::passReplies);
+			}
+			catch (IOException ex) {
+				// the server is down, or this wire is closed; the client sees it
+			}
+		}
+	}
+
+	@Override
+	public void close() {
+		try {
+			this.listener.close();
+		}
+		catch (IOException ex) {
+			// it is of no more use either way
+		}
+		cut();
+	}
+
+	private static void daemon(Runnable task) {
+		Thread thread = new Thread(task, "tcp-proxy");
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+	/** One connection through the wire. */
+	private final class Link {
+
+		private final Socket client;
+
+		private final Socket server;
+
+		private volatile boolean losing;
+
+		Link(Socket client, Socket server) {
+			this.client = client;
+			this.server = server;
+		}
+
+		void passRequests() {
+			pass(this.client, this.server, true);
+		}
+
+		void passReplies() {
+			pass(this.server, this.client, false);
+		}
+
+		private void pass(Socket from, Socket to, boolean requests) {
+			try {
+				InputStream in = from.getInputStream();
+				OutputStream out = to.getOutputStream();
+				byte[] buffer = new byte[64 * 1024];
+				for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+					if (requests) {
+						watch(new String(buffer, 0, read, StandardCharsets.ISO_8859_1));
+					}
+					else if (this.losing) {
+						break;
+					}
+					out.write(buffer, 0, read);
+					out.flush();
+				}
+			}
+			catch (IOException ex) {
+				// one side has gone, so the other goes too
+			}
+			close();
+		}
+
+		private void watch(String request) {
+			String text = TcpProxy.this.loseReplyTo.get();
+			if (text != null && request.contains(text) && TcpProxy.this.loseReplyTo.compareAndSet(text, null)) {
+				this.losing = true;
+			}
+		}
+
+		void close() {
+			TcpProxy.this.links.remove(this);
+			for (Socket socket : new Socket[] { this.client, this.server }) {
+				try {
+					socket.close();
+				}
+				catch (IOException ex) {
+					// already gone
+				}
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,43 @@
+package io.holdfast.lock.test.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A certificate for {@value ServerProcess#HOST} that signs itself, made for one test.
+ *
+ * @param certificate the certificate in PEM
+ * @param key its key in PEM
+ */
+record TestCertificate(Path certificate, Path key) {
+
+	static TestCertificate createIn(Path directory) {
+		Path certificate = directory.resolve("server.crt");
+		Path key = directory.resolve("server.key");
+		Path log = directory.resolve("openssl.log");
+		try {
+			Process openssl = new ProcessBuilder("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+					"ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=holdfast test", "-addext",
+					"subjectAltName=IP:" + ServerProcess.HOST + ",DNS:localhost", "-keyout", key.toString(), "-out",
+					certificate.toString())
+				.redirectErrorStream(true)
+				.redirectOutput(log.toFile())
+				.start();
+			if (!openssl.waitFor(30, TimeUnit.SECONDS) || openssl.exitValue() != 0) {
+				throw new IllegalStateException("openssl made no certificate; see " + log);
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(
+					"openssl is needed for a test with TLS: apt-get install --no-install-recommends openssl", ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException(ex);
+		}
+		return new TestCertificate(certificate, key);
+	}
+
+}
