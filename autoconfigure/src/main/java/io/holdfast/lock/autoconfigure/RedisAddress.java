@@ -1,0 +1,85 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.StringUtils;
+
+import io.holdfast.lock.LockConfigurationException;
+
+/**
+ * An address of one Redis, taken apart so that its credentials go where they are needed
+ * and nowhere else. It is not parsed as a URI, whose errors would quote the password.
+ *
+ * @param tls whether to speak TLS
+ * @param hostAndPort where it is
+ * @param username the user in the address, or {@code null}
+ * @param password the password in the address, or {@code null}
+ * @param database the number of the database in the address, or {@code null}
+ */
+record RedisAddress(boolean tls, String hostAndPort, @Nullable String username, @Nullable String password,
+		@Nullable Integer database) {
+
+	private static final Pattern LOCATION = Pattern
+		.compile("(\\[[0-9a-fA-F:.%]+]|[^/:\\[\\]\\s]+)(:\\d{1,5})?(/\\d*)?");
+
+	private static final String DEFAULT_PORT = ":6379";
+
+	static RedisAddress parse(String property, String text) {
+		String address = text.trim();
+		int scheme = address.indexOf("://");
+		String name = (scheme > 0) ? address.substring(0, scheme) : "";
+		int at = address.lastIndexOf('@');
+		Matcher location = LOCATION.matcher(address.substring(Math.max(scheme + 3, at + 1)));
+		if (!(name.equals("redis") || name.equals("rediss")) || !location.matches()) {
+			throw new LockConfigurationException(
+					"The property '%s' is '%s', which is not an address of Redis. Write redis://host:port, or rediss://host:port for TLS."
+						.formatted(property, redacted(text)));
+		}
+		String[] login = (at > 0) ? login(address.substring(scheme + 3, at)) : new String[] { "", "" };
+		String port = location.group(2);
+		String path = location.group(3);
+		return new RedisAddress(name.equals("rediss"), location.group(1) + ((port != null) ? port : DEFAULT_PORT),
+				emptyToNull(login[0]), emptyToNull(login[1]),
+				(path != null && path.length() > 1) ? Integer.valueOf(path.substring(1)) : null);
+	}
+
+	/** A login without a colon is a password alone. */
+	private static String[] login(String text) {
+		int colon = text.indexOf(':');
+		return new String[] { (colon > 0) ? decode(text.substring(0, colon)) : "", decode(text.substring(colon + 1)) };
+	}
+
+	private static String decode(String text) {
+		try {
+			return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+		}
+		catch (IllegalArgumentException ex) {
+			return text;
+		}
+	}
+
+	private static @Nullable String emptyToNull(String text) {
+		return StringUtils.hasLength(text) ? text : null;
+	}
+
+	/** An address as it may be shown. */
+	static String redacted(String address) {
+		int at = address.lastIndexOf('@');
+		if (at < 0) {
+			return address;
+		}
+		int scheme = address.indexOf("://");
+		return ((scheme > 0) ? address.substring(0, scheme + 3) : "") + "***" + address.substring(at);
+	}
+
+	@Override
+	public String toString() {
+		return this.hostAndPort;
+	}
+
+}

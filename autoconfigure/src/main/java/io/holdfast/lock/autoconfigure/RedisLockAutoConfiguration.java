@@ -1,0 +1,112 @@
+package io.holdfast.lock.autoconfigure;
+
+import org.redisson.api.RedissonClient;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.autoconfigure.RedisClientFactory.Login;
+import io.holdfast.lock.backend.redis.RedisLockBackend;
+import io.holdfast.lock.backend.redis.RedisLockOptions;
+
+/**
+ * Auto-configuration of the store on Redis, over the address that is set for locks, else
+ * the application's {@link RedissonClient}, else what Spring Boot knows of its Redis.
+ */
+@AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+		"org.redisson.spring.starter.RedissonAutoConfigurationV4",
+		"org.redisson.spring.starter.RedissonAutoConfigurationV2" })
+@ConditionalOnClass(RedissonClient.class)
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@Conditional(OnRedisConfiguredCondition.class)
+@EnableConfigurationProperties({ DistributedLockProperties.class, RedisLockProperties.class })
+public final class RedisLockAutoConfiguration {
+
+	private static final String ADDRESS = "distributed-lock.redis.address";
+
+	private static final String BEAN = "redisLockBackend";
+
+	private static final String BOOT_DETAILS = "org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails";
+
+	@Bean(name = BEAN)
+	@ConditionalOnMissingBean
+	RedisLockBackend redisLockBackend(DistributedLockProperties locks, RedisLockProperties redis,
+			ObjectProvider<SslBundles> bundles, ConfigurableListableBeanFactory beanFactory) {
+		RedisClient client = client(locks, redis, bundles, beanFactory);
+		RedisLockOptions options = new RedisLockOptions(locks.namespace(), locks.responseTimeout(),
+				redis.waitReplicas(), redis.waitReplicasTimeout(), client.server());
+		RedisLockBackend backend = new RedisLockBackend(client.client(), client.owned(), options);
+		if (locks.failFast()) {
+			start(backend, client);
+		}
+		return backend;
+	}
+
+	private static void start(RedisLockBackend backend, RedisClient client) {
+		try {
+			backend.start();
+		}
+		catch (LockBackendException ex) {
+			backend.close();
+			throw new RedisUnavailableException(client, ex);
+		}
+	}
+
+	private static RedisClient client(DistributedLockProperties locks, RedisLockProperties redis,
+			ObjectProvider<SslBundles> bundles, ConfigurableListableBeanFactory beanFactory) {
+		RedisClientFactory factory = new RedisClientFactory(redis.connectionTimeout(), locks.responseTimeout());
+		if (StringUtils.hasText(redis.address())) {
+			return fromAddress(factory, RedisAddress.parse(ADDRESS, redis.address()), redis, bundles);
+		}
+		RedissonClient bean = beanFactory.getBeanProvider(RedissonClient.class).getIfAvailable();
+		if (bean != null) {
+			dependOnClient(beanFactory);
+			return new RedisClient(bean, false, "the RedissonClient bean's address", "your RedissonClient bean");
+		}
+		return fromSpringDataRedis(factory, beanFactory);
+	}
+
+	private static RedisClient fromAddress(RedisClientFactory factory, RedisAddress address, RedisLockProperties redis,
+			ObjectProvider<SslBundles> bundles) {
+		Login login = (address.password() != null) ? new Login(address.username(), address.password())
+				: new Login(redis.username(), redis.password());
+		Integer database = address.database();
+		String bundle = redis.ssl().bundle();
+		SslBundle ssl = StringUtils.hasText(bundle) ? bundles.getObject().getBundle(bundle) : null;
+		return factory.standalone(address.hostAndPort(), login, (database != null) ? database : redis.database(), ssl,
+				address.tls() || ssl != null, "'" + ADDRESS + "'");
+	}
+
+	/** So that the client is still there when locks are given back at the end. */
+	private static void dependOnClient(ConfigurableListableBeanFactory beanFactory) {
+		for (String name : beanFactory.getBeanNamesForType(RedissonClient.class, true, false)) {
+			beanFactory.registerDependentBean(name, BEAN);
+		}
+	}
+
+	private static RedisClient fromSpringDataRedis(RedisClientFactory factory,
+			ConfigurableListableBeanFactory beanFactory) {
+		RedisClient client = ClassUtils.isPresent(BOOT_DETAILS, beanFactory.getBeanClassLoader())
+				? SpringDataRedisClients.create(factory, beanFactory) : null;
+		if (client == null) {
+			throw new LockConfigurationException(
+					"Locks are to be kept in Redis, and its address is not known. Set '%s', publish a RedissonClient bean, or add 'spring-boot-starter-data-redis' and set 'spring.data.redis.host'."
+						.formatted(ADDRESS));
+		}
+		return client;
+	}
+
+}

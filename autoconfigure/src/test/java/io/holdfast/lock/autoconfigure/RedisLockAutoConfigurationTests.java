@@ -1,0 +1,329 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.redis.RedisLockBackend;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.test.server.RedisServer;
+import io.holdfast.lock.test.server.ServerProcess;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class RedisLockAutoConfigurationTests {
+
+	private static final RedisServer server = RedisServer.started();
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations
+		.of(SslAutoConfiguration.class, DataRedisAutoConfiguration.class, RedisLockAutoConfiguration.class,
+				LocalLockAutoConfiguration.class, DistributedLockAutoConfiguration.class));
+
+	@AfterAll
+	static void close() {
+		server.close();
+	}
+
+	@Test
+	void addressIsUsed() {
+		this.runner.withPropertyValues("distributed-lock.redis.address=" + server.address()).run((context) -> {
+			assertThat(context).hasSingleBean(RedisLockBackend.class);
+			assertThat(context).doesNotHaveBean(RedissonClient.class);
+			assertThat(context.getBean(LockBackends.class).defaultName()).isEqualTo("redis");
+			assertLocks(context, server);
+		});
+	}
+
+	@Test
+	void addressWinsOverClientAndSpringDataRedis() {
+		this.runner.withUserConfiguration(BrokenClientConfiguration.class)
+			.withPropertyValues("distributed-lock.redis.address=" + server.address(),
+					"spring.data.redis.port=" + ServerProcess.freePort())
+			.run((context) -> assertLocks(context, server));
+	}
+
+	@Test
+	void clientOfTheApplicationIsUsedAndLeftOpen() {
+		RedissonClient client = Redisson.create(single(server.address()));
+		try {
+			this.runner
+				.withBean(RedissonClient.class, () -> client, (definition) -> definition.setDestroyMethodName(""))
+				.run((context) -> {
+					assertThat(context.getBeansOfType(RedissonClient.class)).hasSize(1);
+					assertLocks(context, server);
+				});
+			assertThat(client.isShutdown()).isFalse();
+		}
+		finally {
+			client.shutdown(0, 1, TimeUnit.SECONDS);
+		}
+	}
+
+	@Test
+	void springDataRedisIsUsedWhereItNamesAServer() {
+		this.runner
+			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + server.port(),
+					"spring.data.redis.database=3")
+			.run((context) -> {
+				assertLocks(context, server);
+				assertThat(server.ask("-n", "3", "exists", "holdfast:{auto:1}:token")).isEqualTo("1");
+			});
+	}
+
+	@Test
+	void nothingConfiguredLeavesTheLocalStore() {
+		this.runner.run((context) -> {
+			assertThat(context).doesNotHaveBean(RedisLockBackend.class);
+			assertThat(context.getBean(LockBackends.class).defaultName()).isEqualTo("local");
+		});
+	}
+
+	@Test
+	void backsOffWithoutRedisson() {
+		this.runner.withClassLoader(new FilteredClassLoader(RedissonClient.class))
+			.withPropertyValues("distributed-lock.redis.address=" + server.address())
+			.run((context) -> assertThat(context).doesNotHaveBean("redisLockBackend"));
+	}
+
+	@Test
+	void backsOffWhereLocksAreDisabled() {
+		this.runner
+			.withPropertyValues("distributed-lock.enabled=false", "distributed-lock.redis.address=" + server.address())
+			.run((context) -> assertThat(context).doesNotHaveBean(RedisLockBackend.class));
+	}
+
+	@Test
+	void addressIsAskedForWhereRedisIsChosenAndNothingKnown() {
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(RedisLockAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.backend=redis")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("Set 'distributed-lock.redis.address'")
+				.hasMessageContaining("RedissonClient"));
+	}
+
+	@Test
+	void unreachableServerIsExplainedWithinSeconds() {
+		int port = ServerProcess.freePort();
+		long start = System.nanoTime();
+		this.runner.withPropertyValues("distributed-lock.redis.address=redis://127.0.0.1:" + port).run((context) -> {
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(6));
+			FailureAnalysis analysis = analysis(context);
+			assertThat(analysis.getDescription()).contains("'distributed-lock.redis.address'")
+				.contains("127.0.0.1:" + port)
+				.containsIgnoringCase("refused");
+			assertThat(analysis.getAction()).contains("Start that Redis")
+				.contains("distributed-lock.fail-fast=false")
+				.contains("distributed-lock.backend=local");
+		});
+	}
+
+	@Test
+	void silentServerIsExplainedWithinSeconds() {
+		try (RedisServer paused = RedisServer.started()) {
+			paused.pause();
+			long start = System.nanoTime();
+			this.runner.withPropertyValues("distributed-lock.redis.address=" + paused.address()).run((context) -> {
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+				assertThat(analysis(context).getDescription()).contains("127.0.0.1:" + paused.port());
+			});
+		}
+	}
+
+	@Test
+	void startsWithoutServerWhereAllowedAndLocksWhenItIsThere() {
+		try (RedisServer late = RedisServer.started()) {
+			late.stop();
+			this.runner
+				.withPropertyValues("distributed-lock.fail-fast=false",
+						"distributed-lock.redis.address=" + late.address())
+				.run((context) -> {
+					RedisLockBackend backend = context.getBean(RedisLockBackend.class);
+					assertThat(acquire(backend)).isInstanceOf(AcquireResult.Indeterminate.class);
+					late.start();
+					assertLocks(context, late);
+				});
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "redis://:s3cr%%40t@127.0.0.1:%d", "redis://default:s3cr%%40t@127.0.0.1:%d/0" })
+	void credentialsInTheAddressAreHonoured(String address) {
+		try (RedisServer guarded = RedisServer.started("requirepass s3cr@t")) {
+			this.runner.withPropertyValues("distributed-lock.redis.address=" + address.formatted(guarded.port()))
+				.run((context) -> assertLocks(context, guarded));
+		}
+	}
+
+	@Test
+	void passwordPropertyIsHonoured() {
+		try (RedisServer guarded = RedisServer.started("requirepass s3cr@t")) {
+			this.runner
+				.withPropertyValues("distributed-lock.redis.address=" + guarded.address(),
+						"distributed-lock.redis.password=s3cr@t")
+				.run((context) -> assertLocks(context, guarded));
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "redis://app:wr0ng-one@127.0.0.1:%d", "redis://wr0ng-one@127.0.0.1:%d",
+			"redis://app:wr0ng-one@127.0.0.1:%d/nonsense" })
+	void wrongPasswordIsExplainedAndNotShown(String address) {
+		try (RedisServer guarded = RedisServer.started("requirepass s3cr@t")) {
+			this.runner.withPropertyValues("distributed-lock.redis.address=" + address.formatted(guarded.port()))
+				.run((context) -> {
+					assertThat(context).hasFailed();
+					assertThat(context).getFailure().hasStackTraceContaining("127.0.0.1:" + guarded.port());
+					assertThat(stackTrace(context)).doesNotContain("wr0ng-one");
+				});
+		}
+	}
+
+	@Test
+	void missingPasswordIsExplained() {
+		try (RedisServer guarded = RedisServer.started("requirepass s3cr@t")) {
+			this.runner.withPropertyValues("distributed-lock.redis.address=" + guarded.address())
+				.run((context) -> assertThat(analysis(context).getDescription()).contains("NOAUTH")
+					.contains("Check username and password"));
+		}
+	}
+
+	@Test
+	void tlsWithABundleIsUsed() {
+		try (RedisServer secure = RedisServer.startedWithTls("requirepass s3cr@t")) {
+			this.runner
+				.withPropertyValues("distributed-lock.redis.address=" + secure.address(),
+						"distributed-lock.redis.password=s3cr@t", "distributed-lock.redis.ssl.bundle=locks",
+						"spring.ssl.bundle.pem.locks.truststore.certificate=" + secure.certificate().toUri())
+				.run((context) -> assertLocks(context, secure));
+		}
+	}
+
+	@Test
+	void tlsOfSpringDataRedisIsUsed() {
+		try (RedisServer secure = RedisServer.startedWithTls()) {
+			this.runner
+				.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + secure.port(),
+						"spring.data.redis.ssl.bundle=locks",
+						"spring.ssl.bundle.pem.locks.truststore.certificate=" + secure.certificate().toUri())
+				.run((context) -> assertLocks(context, secure));
+		}
+	}
+
+	@Test
+	void tlsWithUntrustedCertificateIsExplained() {
+		try (RedisServer secure = RedisServer.startedWithTls()) {
+			this.runner.withPropertyValues("distributed-lock.redis.address=" + secure.address())
+				.run((context) -> assertThat(analysis(context).getDescription()).contains("127.0.0.1:" + secure.port())
+					.containsIgnoringCase("certif"));
+		}
+	}
+
+	@Test
+	void tlsAgainstPlainServerIsExplained() {
+		this.runner.withPropertyValues("distributed-lock.redis.address=rediss://127.0.0.1:" + server.port())
+			.run((context) -> assertThat(analysis(context).getDescription()).contains("127.0.0.1:" + server.port()));
+	}
+
+	@Test
+	void plainAgainstTlsServerIsExplained() {
+		try (RedisServer secure = RedisServer.startedWithTls()) {
+			this.runner.withPropertyValues("distributed-lock.redis.address=redis://127.0.0.1:" + secure.port())
+				.run((context) -> assertThat(analysis(context).getDescription())
+					.contains("127.0.0.1:" + secure.port()));
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "127.0.0.1:6379", "http://h:1", "redis://u:hidden-pw@ho st:1", "u:hidden-pw@host:1" })
+	void badAddressIsExplainedWithoutItsPassword(String address) {
+		this.runner.withPropertyValues("distributed-lock.redis.address=" + address).run((context) -> {
+			assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'distributed-lock.redis.address'")
+				.hasMessageContaining("redis://host:port");
+			assertThat(stackTrace(context)).doesNotContain("hidden-pw");
+		});
+	}
+
+	@Test
+	void propertiesDoNotShowSecrets() {
+		RedisLockProperties properties = new RedisLockProperties("redis://u:hidden-pw@host:1", "u", "hidden-pw", 0,
+				Duration.ofSeconds(1), 0, Duration.ofSeconds(1), new RedisLockProperties.Ssl(null));
+		assertThat(properties.toString()).doesNotContain("hidden-pw").contains("redis://***@host:1");
+	}
+
+	private static void assertLocks(AssertableApplicationContext context, RedisServer where) throws Exception {
+		RedisLockBackend backend = context.getBean(RedisLockBackend.class);
+		AcquireResult result = acquire(backend);
+		assertThat(result).isInstanceOf(Acquired.class);
+		assertThat(where.ask("info", "keyspace")).contains("db");
+		Grant grant = ((Acquired) result).grant();
+		backend.release(grant).toCompletableFuture().get(5, TimeUnit.SECONDS);
+	}
+
+	private static AcquireResult acquire(RedisLockBackend backend) throws Exception {
+		Claim claim = new Claim(LockName.of("auto", "1"), OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30),
+				false, Duration.ZERO, false);
+		return backend.tryAcquire(claim).toCompletableFuture().get(10, TimeUnit.SECONDS);
+	}
+
+	private static FailureAnalysis analysis(AssertableApplicationContext context) {
+		assertThat(context).hasFailed();
+		FailureAnalysis analysis = new RedisUnavailableFailureAnalyzer().analyze(context.getStartupFailure());
+		assertThat(analysis).as("analysis of %s", stackTrace(context)).isNotNull();
+		return analysis;
+	}
+
+	private static String stackTrace(AssertableApplicationContext context) {
+		StringWriter text = new StringWriter();
+		context.getStartupFailure().printStackTrace(new PrintWriter(text));
+		return text.toString();
+	}
+
+	private static Config single(String address) {
+		Config config = new Config();
+		config.setThreads(2).setNettyThreads(2);
+		config.useSingleServer().setAddress(address).setConnectionMinimumIdleSize(1);
+		return config;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class BrokenClientConfiguration {
+
+		@Bean
+		RedissonClient redissonClient() {
+			Config config = single("redis://127.0.0.1:" + ServerProcess.freePort());
+			config.setLazyInitialization(true);
+			return Redisson.create(config);
+		}
+
+	}
+
+}
