@@ -53,6 +53,22 @@ public interface LockOperations {
 			throws E;
 
 	/**
+	 * Run an action while a lock is held, or another one instead if the lock is not to be
+	 * had.
+	 * @param request which lock, and how
+	 * @param action what to run
+	 * @param otherwise what to run without the lock, if another held it for the whole
+	 * {@code waitTime}
+	 * @param <T> what both return
+	 * @param <E> what both throw
+	 * @return what was returned by the one that ran
+	 * @throws E if the one that ran does
+	 * @throws LockLostException as {@link #execute}
+	 */
+	<T extends @Nullable Object, E extends Throwable> T executeOrElse(LockRequest request, LockedAction<T, E> action,
+			UnlockedAction<T, E> otherwise) throws E;
+
+	/**
 	 * Acquire a lock without blocking the caller.
 	 * @param request which lock, and how
 	 * @return the hold, or fails as {@link #acquire} does. To cancel its

@@ -82,6 +82,16 @@ public record LockRequest(LockName lock, LockMode mode, @Nullable Duration waitT
 	}
 
 	/**
+	 * The same request for another lock.
+	 * @param lock the lock
+	 * @return the request
+	 */
+	public LockRequest withLock(LockName lock) {
+		return new LockRequest(lock, this.mode, this.waitTime, this.leaseTime, this.renew, this.maxHold, this.minHold,
+				this.fair, this.interruptOnLoss, this.backend);
+	}
+
+	/**
 	 * Start a request from this one.
 	 * @return a builder with all values of this request
 	 */

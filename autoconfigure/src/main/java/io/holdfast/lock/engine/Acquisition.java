@@ -67,8 +67,6 @@ final class Acquisition {
 
 	private volatile long lastSentAt;
 
-	private volatile @Nullable AcquireOutcome endedAs;
-
 	private @Nullable Throwable lastSilence;
 
 	Acquisition(EngineContext context, Terms terms, Refusal refusal, @Nullable Thread acquirer, Executor executor) {
@@ -89,11 +87,6 @@ final class Acquisition {
 	 */
 	CompletableFuture<Lease> outcome() {
 		return this.outcome;
-	}
-
-	/** Whether the lock was not to be had by a caller that goes on without. */
-	boolean skipped() {
-		return this.endedAs == AcquireOutcome.SKIPPED;
 	}
 
 	/** Set out; to be called once. */
@@ -235,7 +228,7 @@ final class Acquisition {
 			giveUp(AcquireOutcome.ERROR, Refusal.unknown(this.terms, this.attempts, this.lastSilence));
 		}
 		else {
-			giveUp(this.refusal.outcome(), Refusal.notAcquired(this.terms, this.attempts, now() - this.startedAt));
+			giveUp(this.refusal.outcome(), this.refusal.notAcquired(this.terms, this.attempts, now() - this.startedAt));
 		}
 	}
 
@@ -281,7 +274,6 @@ final class Acquisition {
 	}
 
 	private void end(AcquireOutcome how) {
-		this.endedAs = how;
 		this.steps.nextPhase();
 		this.context.census().end(this);
 		this.context.observer()

@@ -7,6 +7,8 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.StringUtils;
+
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.spi.BackendCapabilities;
@@ -54,11 +56,15 @@ public final class LockBackends {
 		}
 		LockBackend backend = this.backends.get(name);
 		if (backend == null) {
-			throw new LockConfigurationException(
-					"There is no lock store '%s'; configured are %s. Configure it under 'distributed-lock.%s', or use one of these."
-						.formatted(name, this.backends.keySet(), name));
+			throw unknown("There is no lock store '%s'", name);
 		}
 		return backend;
+	}
+
+	private LockConfigurationException unknown(String what, String name) {
+		return new LockConfigurationException(
+				(what + "; configured are %s. Configure it under 'distributed-lock.%s', or use one of these.")
+					.formatted(name, this.backends.keySet(), name));
 	}
 
 	/**
@@ -66,11 +72,15 @@ public final class LockBackends {
 	 * @param name the store's name; {@code null} or empty for the default store
 	 * @param mode the mode that is asked for
 	 * @param fair whether a strict order is asked for
-	 * @param leaseTime the lease that is asked for
+	 * @param leaseTime the lease that is asked for, or {@code null} for the default
 	 * @param user who asks, for the message
 	 * @throws LockConfigurationException if the store cannot do it
 	 */
-	public void requireSupport(@Nullable String name, LockMode mode, boolean fair, Duration leaseTime, String user) {
+	public void requireSupport(@Nullable String name, LockMode mode, boolean fair, @Nullable Duration leaseTime,
+			String user) {
+		if (StringUtils.hasLength(name) && !this.backends.containsKey(name)) {
+			throw unknown(user + " names the lock store '%s', and there is none", name);
+		}
 		LockBackend backend = get(name);
 		BackendCapabilities able = backend.capabilities();
 		if (mode == LockMode.SHARED && !able.shared()) {
@@ -83,7 +93,7 @@ public final class LockBackends {
 					"%s asks for fair = true, and the lock store '%s' keeps no order of arrival. Leave it out, or use another store."
 						.formatted(user, backend.name()));
 		}
-		if (leaseTime.compareTo(able.shortestLease()) < 0) {
+		if (leaseTime != null && leaseTime.compareTo(able.shortestLease()) < 0) {
 			throw new LockConfigurationException(
 					"%s asks for a lease of %s, and the lock store '%s' keeps none shorter than %s. Set a longer 'leaseTime'."
 						.formatted(user, leaseTime, backend.name(), able.shortestLease()));

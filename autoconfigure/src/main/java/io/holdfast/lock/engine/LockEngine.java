@@ -10,8 +10,6 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.Assert;
-
 import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
@@ -20,6 +18,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LockedAction;
+import io.holdfast.lock.UnlockedAction;
 import io.holdfast.lock.spi.LockObserver;
 
 /**
@@ -70,18 +69,40 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	@Override
 	public LockHandle acquire(LockRequest request) {
-		return hold(request);
+		return hold(request, Refusal.THROWS);
 	}
 
 	@Override
 	public Optional<LockHandle> tryAcquire(LockRequest request) {
-		return Optional.ofNullable(hold(request, Refusal.SKIPS));
+		try {
+			return Optional.of(hold(request, Refusal.SKIPS));
+		}
+		catch (LockSkippedException ex) {
+			return Optional.empty();
+		}
 	}
 
 	@Override
 	public <T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockedAction<T, E> action)
 			throws E {
-		Hold hold = hold(request);
+		return run(hold(request, Refusal.THROWS), action);
+	}
+
+	@Override
+	public <T extends @Nullable Object, E extends Throwable> T executeOrElse(LockRequest request,
+			LockedAction<T, E> action, UnlockedAction<T, E> otherwise) throws E {
+		Hold hold;
+		try {
+			hold = hold(request, Refusal.SKIPS);
+		}
+		catch (LockSkippedException ex) {
+			return otherwise.run(ex);
+		}
+		return run(hold, action);
+	}
+
+	private static <T extends @Nullable Object, E extends Throwable> T run(Hold hold, LockedAction<T, E> action)
+			throws E {
 		T result;
 		try (hold) {
 			result = action.run(hold);
@@ -91,18 +112,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		return result;
 	}
 
-	private Hold hold(LockRequest request) {
-		Hold hold = hold(request, Refusal.THROWS);
-		Assert.state(hold != null, "A caller that is told by an exception has a hold otherwise");
-		return hold;
-	}
-
-	/**
-	 * A hold of the current thread.
-	 * @return the hold, or {@code null} if the lock is not to be had and the caller goes
-	 * on
-	 */
-	private @Nullable Hold hold(LockRequest request, Refusal refusal) {
+	/** A hold of the current thread. */
+	private Hold hold(LockRequest request, Refusal refusal) {
 		Terms terms = Terms.of(request, this.backends, this.context.settings());
 		Hold again = reenter(terms);
 		if (again != null) {
@@ -113,7 +124,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		Acquisition acquisition = new Acquisition(this.context, terms, refusal, Thread.currentThread(), steps);
 		acquisition.begin();
 		steps.runUntilDone(acquisition.outcome(), acquisition::cancel);
-		return acquisition.skipped() ? null : new Hold(this.context, lease(acquisition)).bind();
+		return new Hold(this.context, lease(acquisition)).bind();
 	}
 
 	private static Lease lease(Acquisition acquisition) {
@@ -176,7 +187,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		CompletableFuture<R> held = new CompletableFuture<>();
 		acquisition.outcome().whenComplete((lease, failure) -> {
 			Hold hold = (lease != null) ? new Hold(this.context, lease) : null;
-			if (hold == null && !acquisition.skipped()) {
+			if (hold == null && !(failure instanceof LockSkippedException)) {
 				held.completeExceptionally(failure);
 			}
 			else if (!held.complete(result.apply(hold)) && hold != null) {

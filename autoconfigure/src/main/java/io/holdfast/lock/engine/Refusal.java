@@ -27,10 +27,10 @@ enum Refusal {
 		return this.outcome;
 	}
 
-	static LockException notAcquired(Terms terms, int attempts, long waitedNanos) {
-		return new LockNotAcquiredException(
-				"Lock '%s' not acquired: another holder kept it for %s (%s, %d attempts). Raise 'waitTime' or 'distributed-lock.wait-time', or shorten what its holder does."
-					.formatted(terms.lock(), Durations.text(waitedNanos), terms, attempts));
+	LockException notAcquired(Terms terms, int attempts, long waitedNanos) {
+		String message = "Lock '%s' not acquired: another holder kept it for %s (%s, %d attempts). Raise 'waitTime' or 'distributed-lock.wait-time', or shorten what its holder does."
+			.formatted(terms.lock(), Durations.text(waitedNanos), terms, attempts);
+		return (this == SKIPS) ? new LockSkippedException(message) : new LockNotAcquiredException(message);
 	}
 
 	static LockException interrupted(Terms terms, int attempts, long waitedNanos) {

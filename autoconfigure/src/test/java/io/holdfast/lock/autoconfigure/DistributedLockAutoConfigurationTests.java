@@ -1,9 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -21,13 +19,8 @@ import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.engine.LockBackends;
-import io.holdfast.lock.spi.AcquireResult;
-import io.holdfast.lock.spi.BackendCapabilities;
-import io.holdfast.lock.spi.Claim;
-import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.spi.ReleaseResult;
-import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.PoorLockBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -143,7 +136,7 @@ class DistributedLockAutoConfigurationTests {
 
 		@Bean
 		LockBackend oneStore() {
-			return new NamedStore("one");
+			return new PoorLockBackend("one");
 		}
 
 	}
@@ -153,37 +146,7 @@ class DistributedLockAutoConfigurationTests {
 
 		@Bean
 		LockBackend anotherStore() {
-			return new NamedStore("another");
-		}
-
-	}
-
-	private record NamedStore(String name) implements LockBackend {
-
-		@Override
-		public BackendCapabilities capabilities() {
-			return new BackendCapabilities(false, false, false, Duration.ofMillis(1));
-		}
-
-		@Override
-		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-			return CompletableFuture
-				.completedFuture(new AcquireResult.Acquired(new Grant(claim, 1, claim.leaseTime())));
-		}
-
-		@Override
-		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-			return CompletableFuture.completedFuture(List.of());
-		}
-
-		@Override
-		public CompletionStage<ReleaseResult> release(Grant grant) {
-			return CompletableFuture.completedFuture(new ReleaseResult.Released());
-		}
-
-		@Override
-		public CompletionStage<Void> abandon(Claim claim) {
-			return CompletableFuture.completedFuture(null);
+			return new PoorLockBackend("another");
 		}
 
 	}

@@ -1,0 +1,19 @@
+package io.holdfast.lock.autoconfigure;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+import io.holdfast.lock.LockConfigurationException;
+
+/**
+ * Says what is wrong with a lock, without the stack of beans that it stood in.
+ */
+final class LockConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<LockConfigurationException> {
+
+	@Override
+	protected FailureAnalysis analyze(Throwable rootFailure, LockConfigurationException cause) {
+		return new FailureAnalysis(cause.getMessage(), "Correct what is named above, then start the application again.",
+				cause);
+	}
+
+}

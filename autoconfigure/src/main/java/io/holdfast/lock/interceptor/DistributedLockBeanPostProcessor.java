@@ -1,0 +1,70 @@
+package io.holdfast.lock.interceptor;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.EmbeddedValueResolver;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.core.Ordered;
+import org.springframework.util.Assert;
+import org.springframework.util.function.SingletonSupplier;
+
+import io.holdfast.lock.LockOperations;
+
+/**
+ * Puts the lock around the beans that ask for it, before every advisor that they already
+ * have: outside of the transaction, whatever its order. The post-processors of
+ * {@code @Async} and {@code @Retryable} come later and land outside of the lock.
+ *
+ * <p>
+ * It needs no more than spring-aop. What it works with is looked up at the first call, so
+ * that nothing is created before its time.
+ */
+public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
+
+	/**
+	 * Before those of {@code @Retryable} ({@code LOWEST_PRECEDENCE - 1}) and
+	 * {@code @Async}.
+	 */
+	static final int ORDER = Ordered.LOWEST_PRECEDENCE - 2;
+
+	private final transient LockSupportVerifier support;
+
+	private transient @Nullable LockMethodVerifier verifier;
+
+	/**
+	 * Create the post-processor; to be declared as a {@code static} bean method.
+	 * @param support checks what the annotations ask of the stores
+	 */
+	public DistributedLockBeanPostProcessor(LockSupportVerifier support) {
+		this.support = support;
+		setBeforeExistingAdvisors(true);
+		setOrder(ORDER);
+	}
+
+	@Override
+	public void setBeanFactory(BeanFactory beanFactory) {
+		super.setBeanFactory(beanFactory);
+		Assert.isInstanceOf(ConfigurableListableBeanFactory.class, beanFactory);
+		LockMethodSpecs specs = new LockMethodSpecs(
+				new EmbeddedValueResolver((ConfigurableListableBeanFactory) beanFactory),
+				new BeanFactoryResolver(beanFactory));
+		this.verifier = new LockMethodVerifier(specs);
+		this.advisor = new DefaultPointcutAdvisor(new LockPointcut(), new DistributedLockInterceptor(
+				SingletonSupplier.of(() -> beanFactory.getBean(LockOperations.class)), specs));
+	}
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		Class<?> type = AopUtils.getTargetClass(bean);
+		if (this.verifier != null && LockAnnotations.mayBeOn(type)) {
+			this.verifier.verify(type).forEach(this.support::add);
+		}
+		return super.postProcessAfterInitialization(bean, beanName);
+	}
+
+}

@@ -1,0 +1,95 @@
+package io.holdfast.lock.interceptor;
+
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+
+/**
+ * Holds the lock around one call: acquires it, lets the rest of the chain run (the
+ * transaction among it), and lets it go. Without the lock nothing of the chain runs.
+ */
+final class DistributedLockInterceptor implements MethodInterceptor {
+
+	private final Supplier<LockOperations> locks;
+
+	private final LockMethodSpecs specs;
+
+	DistributedLockInterceptor(Supplier<LockOperations> locks, LockMethodSpecs specs) {
+		this.locks = locks;
+		this.specs = specs;
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		Object target = invocation.getThis();
+		Class<?> targetClass = (target != null) ? AopUtils.getTargetClass(target)
+				: invocation.getMethod().getDeclaringClass();
+		LockMethodSpec spec = this.specs.get(invocation.getMethod(), targetClass);
+		LockRequest request = spec.request(target, targetClass, invocation.getArguments());
+		LockOperations operations = this.locks.get();
+		if (!spec.goesOnWithout()) {
+			return operations.execute(request, (handle) -> proceed(invocation, spec, request, handle));
+		}
+		return operations.executeOrElse(request, (handle) -> proceed(invocation, spec, request, handle),
+				(reason) -> without(invocation, spec, reason));
+	}
+
+	private @Nullable Object proceed(MethodInvocation invocation, LockMethodSpec spec, LockRequest request,
+			LockHandle handle) throws Throwable {
+		spec.inject(handle, invocation.getArguments());
+		return spec.asynchronous() ? proceedUntilCompletion(invocation, request) : invocation.proceed();
+	}
+
+	/**
+	 * A second hold, which belongs to no thread, keeps the lock until the work has
+	 * completed; the first ends when the method returns, or with the caller's
+	 * transaction.
+	 */
+	private @Nullable Object proceedUntilCompletion(MethodInvocation invocation, LockRequest request) throws Throwable {
+		LockHandle untilCompletion = this.locks.get().acquire(request);
+		LockContext.unbind(untilCompletion);
+		CompletionStage<?> stage = null;
+		try {
+			stage = (CompletionStage<?>) invocation.proceed();
+		}
+		finally {
+			if (stage == null) {
+				untilCompletion.close();
+			}
+		}
+		return (stage != null) ? closedAfter(stage, untilCompletion) : null;
+	}
+
+	private static <T> CompletionStage<T> closedAfter(CompletionStage<T> stage, LockHandle handle) {
+		return stage.thenApply((result) -> {
+			handle.assertHeld();
+			return result;
+		}).whenComplete((result, failure) -> handle.close());
+	}
+
+	private static @Nullable Object without(MethodInvocation invocation, LockMethodSpec spec,
+			LockNotAcquiredException reason) throws Throwable {
+		LockFallback fallback = spec.fallback();
+		if (fallback != null) {
+			return fallback.call(invocation.getThis(), invocation.getArguments(), reason);
+		}
+		if (spec.asynchronous()) {
+			return CompletableFuture.completedFuture(null);
+		}
+		return (spec.method().getReturnType() == Optional.class) ? Optional.empty() : null;
+	}
+
+}

@@ -1,0 +1,51 @@
+package io.holdfast.lock.interceptor;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.ReflectionUtils;
+
+import io.holdfast.lock.DistributedLock;
+
+/**
+ * Finds {@link DistributedLock} wherever it may stand: on the method, on what it
+ * overrides or implements, on its class, or on another annotation on any of them.
+ */
+final class LockAnnotations {
+
+	private LockAnnotations() {
+	}
+
+	/** Whether it is worth looking into a class at all. */
+	static boolean mayBeOn(Class<?> type) {
+		return AnnotationUtils.isCandidateClass(type, DistributedLock.class);
+	}
+
+	/**
+	 * The annotation that counts for a method: its own before that of its class. A
+	 * class's annotation stands for its public methods, and not for those that every
+	 * object has.
+	 */
+	static @Nullable DistributedLock find(Method method, Class<?> targetClass) {
+		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+		DistributedLock own = onMethod(specific, method);
+		if (own != null || ReflectionUtils.isObjectMethod(specific) || !Modifier.isPublic(specific.getModifiers())) {
+			return own;
+		}
+		return AnnotatedElementUtils.findMergedAnnotation(targetClass, DistributedLock.class);
+	}
+
+	private static @Nullable DistributedLock onMethod(Method specific, Method called) {
+		DistributedLock annotation = AnnotatedElementUtils.findMergedAnnotation(specific, DistributedLock.class);
+		if (annotation == null && specific != called) {
+			annotation = AnnotatedElementUtils.findMergedAnnotation(called, DistributedLock.class);
+		}
+		return annotation;
+	}
+
+}

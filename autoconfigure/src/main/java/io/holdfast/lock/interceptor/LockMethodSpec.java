@@ -1,0 +1,53 @@
+package io.holdfast.lock.interceptor;
+
+import java.lang.reflect.Method;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.WhenNotAcquired;
+
+/**
+ * What the annotation of one method means, resolved once.
+ *
+ * @param method the method of the target class
+ * @param template the request, but for the key
+ * @param key the key expression, or {@code null} for one lock for all calls
+ * @param whenNotAcquired what to do without the lock
+ * @param fallback the method to call instead, or {@code null}
+ * @param asynchronous whether the method's work goes on after it has returned, until the
+ * stage that it returned completes
+ */
+record LockMethodSpec(Method method, LockRequest template, @Nullable LockKey key, WhenNotAcquired whenNotAcquired,
+		@Nullable LockFallback fallback, boolean asynchronous) {
+
+	LockRequest request(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments) {
+		if (this.key == null) {
+			return this.template;
+		}
+		String value = this.key.evaluate(target, targetClass, arguments);
+		return this.template.withLock(LockName.of(this.template.lock().name(), value));
+	}
+
+	/** Whether the caller goes on when the lock was not acquired. */
+	boolean goesOnWithout() {
+		return this.fallback != null || this.whenNotAcquired == WhenNotAcquired.SKIP;
+	}
+
+	/** Put the hold where the method has declared a parameter for it. */
+	void inject(LockHandle handle, @Nullable Object[] arguments) {
+		Class<?>[] types = this.method.getParameterTypes();
+		for (int i = 0; i < types.length; i++) {
+			if (types[i] == LockHandle.class) {
+				arguments[i] = handle;
+			}
+			else if (types[i] == FencingToken.class) {
+				arguments[i] = handle.fencingToken();
+			}
+		}
+	}
+
+}

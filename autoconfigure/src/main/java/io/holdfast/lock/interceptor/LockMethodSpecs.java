@@ -1,0 +1,171 @@
+package io.holdfast.lock.interceptor;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.MethodClassKey;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.expression.BeanResolver;
+import org.springframework.util.Assert;
+import org.springframework.util.StringUtils;
+import org.springframework.util.StringValueResolver;
+
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.WhenNotAcquired;
+
+/**
+ * Turns annotations into {@link LockMethodSpec}s, once for each method, and refuses those
+ * that could never work. Thread-safe.
+ */
+final class LockMethodSpecs {
+
+	private final Map<MethodClassKey, LockMethodSpec> specs = new ConcurrentHashMap<>();
+
+	private final StringValueResolver placeholders;
+
+	private final @Nullable BeanResolver beans;
+
+	/**
+	 * Create the directory.
+	 * @param placeholders resolves <code>${...}</code>
+	 * @param beans resolves <code>&#64;bean</code> in key expressions
+	 */
+	LockMethodSpecs(StringValueResolver placeholders, @Nullable BeanResolver beans) {
+		this.placeholders = placeholders;
+		this.beans = beans;
+	}
+
+	/**
+	 * The spec of a method that has the annotation.
+	 * @throws LockConfigurationException if it could never work
+	 */
+	LockMethodSpec get(Method method, Class<?> targetClass) {
+		MethodClassKey key = new MethodClassKey(method, targetClass);
+		LockMethodSpec spec = this.specs.get(key);
+		if (spec == null) {
+			spec = create(method, targetClass);
+			this.specs.put(key, spec);
+		}
+		return spec;
+	}
+
+	private LockMethodSpec create(Method called, Class<?> targetClass) {
+		Method method = AopUtils.getMostSpecificMethod(called, targetClass);
+		DistributedLock annotation = LockAnnotations.find(called, targetClass);
+		Assert.state(annotation != null, () -> "No @DistributedLock on " + MethodText.of(method));
+		boolean asynchronous = requireSupportedReturnType(method);
+		LockFallback fallback = annotation.fallback().isEmpty() ? null
+				: LockFallback.find(annotation.fallback(), method, targetClass);
+		requireOneReaction(method, annotation);
+		LockKey key = annotation.key().isEmpty() ? null : new LockKey(annotation.key(), method, this.beans);
+		return new LockMethodSpec(method, template(method, annotation), key, annotation.whenNotAcquired(), fallback,
+				asynchronous);
+	}
+
+	private static boolean requireSupportedReturnType(Method method) {
+		Class<?> type = method.getReturnType();
+		if (type == CompletableFuture.class || type == CompletionStage.class) {
+			return true;
+		}
+		if (Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)) {
+			throw problem(method,
+					"it returns a %s, whose end cannot be awaited without blocking. Return a CompletableFuture"
+						.formatted(type.getSimpleName()));
+		}
+		if (ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null) {
+			throw problem(method,
+					"it returns a %s, whose work begins after the method has returned, without the lock. Return the value itself or a CompletableFuture"
+						.formatted(type.getSimpleName()));
+		}
+		return false;
+	}
+
+	private static void requireOneReaction(Method method, DistributedLock annotation) {
+		if (annotation.whenNotAcquired() != WhenNotAcquired.SKIP) {
+			return;
+		}
+		if (!annotation.fallback().isEmpty()) {
+			throw problem(method, "it has both 'whenNotAcquired = SKIP' and a fallback. Choose one");
+		}
+		if (method.getReturnType().isPrimitive() && method.getReturnType() != void.class) {
+			throw problem(method,
+					"it has 'whenNotAcquired = SKIP' and returns %s, which has no value that says that nothing was done. Return an Optional or an object, or use THROW or a fallback"
+						.formatted(method.getReturnType()));
+		}
+	}
+
+	private LockRequest template(Method method, DistributedLock annotation) {
+		if (annotation.fenced()) {
+			throw problem(method,
+					"it asks for 'fenced = true', and nothing here checks fencing tokens. Leave it out, or check LockHandle.fencingToken() where the data is written");
+		}
+		try {
+			LockRequest.Builder request = LockRequest.forLock(LockName.of(name(method, annotation)))
+				.mode(annotation.mode())
+				.waitTime(duration(method, "waitTime", annotation.waitTime()))
+				.leaseTime(duration(method, "leaseTime", annotation.leaseTime()))
+				.renew(annotation.renew())
+				.maxHold(duration(method, "maxHold", annotation.maxHold()))
+				.fair(annotation.fair())
+				.backend(StringUtils.hasText(annotation.backend()) ? resolve(annotation.backend()) : null);
+			Duration minHold = duration(method, "minHold", annotation.minHold());
+			return request.minHold((minHold != null) ? minHold : Duration.ZERO).build();
+		}
+		catch (LockConfigurationException ex) {
+			throw ex.getMessage().startsWith("@DistributedLock") ? ex : problem(method, ex.getMessage());
+		}
+		catch (IllegalArgumentException ex) {
+			throw problem(method, ex.getMessage());
+		}
+	}
+
+	private String name(Method method, DistributedLock annotation) {
+		String name = resolve(annotation.name());
+		if (!StringUtils.hasText(name)) {
+			throw problem(method, "it has no name. Give the lock one, as in @DistributedLock(name = \"stock\")");
+		}
+		return name;
+	}
+
+	private @Nullable Duration duration(Method method, String attribute, String text) {
+		String value = resolve(text);
+		if (!StringUtils.hasText(value)) {
+			return null;
+		}
+		try {
+			return DurationStyle.detectAndParse(value);
+		}
+		catch (IllegalArgumentException | ArithmeticException ex) {
+			throw problem(method, "its %s is '%s', which is not a duration. Write it as '5s', '500ms' or 'PT5S'"
+				.formatted(attribute, value));
+		}
+	}
+
+	private String resolve(String text) {
+		String resolved = this.placeholders.resolveStringValue(text);
+		return (resolved != null) ? resolved : "";
+	}
+
+	static LockConfigurationException problem(Method method, String what) {
+		return problem(method, what, null);
+	}
+
+	static LockConfigurationException problem(Method method, String what, @Nullable Throwable cause) {
+		String end = what.endsWith(".") ? "" : ".";
+		return new LockConfigurationException(
+				"@DistributedLock on %s: %s%s".formatted(MethodText.of(method), what, end), cause);
+	}
+
+}

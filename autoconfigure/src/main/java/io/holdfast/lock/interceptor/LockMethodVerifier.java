@@ -1,0 +1,61 @@
+package io.holdfast.lock.interceptor;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.springframework.core.MethodIntrospector;
+import org.springframework.util.ClassUtils;
+
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockConfigurationException;
+
+/**
+ * Looks at every annotated method of a class before the first call: one that no proxy
+ * could intercept, or whose annotation could never work, stops the start.
+ */
+final class LockMethodVerifier {
+
+	private final LockMethodSpecs specs;
+
+	LockMethodVerifier(LockMethodSpecs specs) {
+		this.specs = specs;
+	}
+
+	/**
+	 * Verify a bean's class.
+	 * @return the specs of its annotated methods
+	 * @throws LockConfigurationException if one of them could never work
+	 */
+	List<LockMethodSpec> verify(Class<?> type) {
+		Class<?> userType = ClassUtils.getUserClass(type);
+		List<LockMethodSpec> found = new ArrayList<>();
+		MethodIntrospector
+			.selectMethods(userType,
+					(MethodIntrospector.MetadataLookup<DistributedLock>) (method) -> LockAnnotations.find(method,
+							userType))
+			.keySet()
+			.forEach((method) -> found.add(verify(method, userType)));
+		return found;
+	}
+
+	private LockMethodSpec verify(Method method, Class<?> type) {
+		requireInterceptable(method, Modifier.isPrivate(method.getModifiers()), "private");
+		requireInterceptable(method, Modifier.isStatic(method.getModifiers()), "static");
+		requireInterceptable(method, Modifier.isFinal(method.getModifiers()), "final");
+		requireInterceptable(method,
+				Modifier.isFinal(type.getModifiers()) && ClassUtils.getAllInterfacesForClass(type).length == 0,
+				"in a final class");
+		return this.specs.get(method, type);
+	}
+
+	private static void requireInterceptable(Method method, boolean not, String why) {
+		if (not) {
+			throw LockMethodSpecs.problem(method,
+					"the method is %s, so no proxy can hold a lock around it and it would run without. Make it an overridable method of a class that is not final"
+						.formatted(why));
+		}
+	}
+
+}

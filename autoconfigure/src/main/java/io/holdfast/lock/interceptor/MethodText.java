@@ -1,0 +1,22 @@
+package io.holdfast.lock.interceptor;
+
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
+/**
+ * A method as people read it in a message: {@code Orders.place(long, int)}.
+ */
+final class MethodText {
+
+	private MethodText() {
+	}
+
+	static String of(Method method) {
+		return method.getDeclaringClass().getName() + "." + method.getName()
+				+ Arrays.stream(method.getParameterTypes())
+					.map(Class::getSimpleName)
+					.collect(Collectors.joining(", ", "(", ")"));
+	}
+
+}

@@ -1,0 +1,27 @@
+package io.holdfast.lock.transaction;
+
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
+
+/**
+ * Refuses a commit whose locks have been lost. It looks at every lock that the committing
+ * thread holds, right before the transaction manager commits; an exception there rolls
+ * back.
+ *
+ * <p>
+ * A read-only transaction has nothing to lose and is not checked. Nothing here throws
+ * when a transaction begins: that would leak its connection. Thread-safe.
+ */
+public final class LockCommitListener implements TransactionExecutionListener {
+
+	@Override
+	public void beforeCommit(TransactionExecution transaction) {
+		if (!transaction.isReadOnly()) {
+			LockContext.handles().forEach(LockHandle::assertHeldAtCommit);
+		}
+	}
+
+}

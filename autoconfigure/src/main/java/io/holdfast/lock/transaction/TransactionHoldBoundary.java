@@ -1,0 +1,114 @@
+package io.holdfast.lock.transaction;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.core.Ordered;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockName;
+
+/**
+ * Keeps a lock that was acquired inside a transaction until that transaction has
+ * completed, or refuses to acquire it there, by the policy of {@link WhenActive}.
+ *
+ * <p>
+ * A lock that is let go before its transaction commits protects nothing: the next holder
+ * reads what was there before. Thread-safe.
+ */
+public final class TransactionHoldBoundary implements HoldBoundary {
+
+	private static final Log logger = LogFactory.getLog(TransactionHoldBoundary.class);
+
+	private final WhenActive whenActive;
+
+	private final TransactionSnapshot snapshot = new TransactionSnapshot();
+
+	/** Lock names, not locks: as many as there are annotations. */
+	private final Set<String> warned = ConcurrentHashMap.newKeySet();
+
+	/**
+	 * Create a boundary.
+	 * @param whenActive the policy for a caller that is in a transaction already
+	 */
+	public TransactionHoldBoundary(WhenActive whenActive) {
+		this.whenActive = whenActive;
+	}
+
+	@Override
+	public void beforeAcquire(LockName lock) {
+		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+			return;
+		}
+		switch (this.whenActive) {
+			case HOLD -> requireThatHoldingHelps(lock);
+			case FAIL -> throw refused(lock, "and 'distributed-lock.transaction.when-active' is 'fail'");
+			case ALLOW -> warnOnce(lock);
+		}
+	}
+
+	private void requireThatHoldingHelps(LockName lock) {
+		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+			throw refused(lock, "whose end cannot be awaited because its transaction manager does not synchronize");
+		}
+		String isolation = this.snapshot.isolationOfOldReads();
+		if (isolation != null) {
+			throw refused(lock, "that reads at " + isolation
+					+ " from a snapshot which may be older than the lock, so it could compute from what an earlier holder has changed since");
+		}
+	}
+
+	private LockConfigurationException refused(LockName lock, String why) {
+		return new LockConfigurationException(
+				"Lock '%s' was not acquired: the caller is already in a transaction%s, %s. Acquire the lock before the transaction begins: put @DistributedLock on the method that begins it, or call from outside of it."
+					.formatted(lock, transaction(), why));
+	}
+
+	private static String transaction() {
+		String name = TransactionSynchronizationManager.getCurrentTransactionName();
+		return (name != null) ? " ('" + name + "')" : "";
+	}
+
+	private void warnOnce(LockName lock) {
+		if (this.warned.size() < 1_000 && this.warned.add(lock.name())) {
+			logger.warn(
+					"Lock '%s' is acquired inside a transaction%s and let go before it commits, because 'distributed-lock.transaction.when-active' is 'allow'. The next holder may read what this transaction has not committed yet, and an update is lost."
+						.formatted(lock.name(), transaction()));
+		}
+	}
+
+	@Override
+	public boolean deferRelease(LockName lock, Runnable release) {
+		if (this.whenActive == WhenActive.ALLOW || !TransactionSynchronizationManager.isActualTransactionActive()
+				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
+			return false;
+		}
+		TransactionSynchronizationManager.registerSynchronization(new ReleaseAfterCompletion(release));
+		return true;
+	}
+
+	/**
+	 * Lets go when the transaction has ended, in whatever way, and after all others that
+	 * wait for its end.
+	 */
+	private record ReleaseAfterCompletion(Runnable release) implements TransactionSynchronization {
+
+		@Override
+		public int getOrder() {
+			return Ordered.LOWEST_PRECEDENCE;
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			this.release.run();
+		}
+
+	}
+
+}
