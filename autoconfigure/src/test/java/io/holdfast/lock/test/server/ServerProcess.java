@@ -40,7 +40,7 @@ public abstract class ServerProcess implements AutoCloseable {
 	private static final Set<ServerProcess> RUNNING = ConcurrentHashMap.newKeySet();
 
 	static {
-		Runtime.getRuntime().addShutdownHook(new Thread(() -> RUNNING.forEach(ServerProcess::kill), "server-killer"));
+		Runtime.getRuntime().addShutdownHook(new Thread(() -> RUNNING.forEach(ServerProcess::close), "server-closer"));
 	}
 
 	private final String name;
