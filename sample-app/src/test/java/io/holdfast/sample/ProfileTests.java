@@ -1,0 +1,78 @@
+package io.holdfast.sample;
+
+import java.time.Duration;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+
+import io.holdfast.lock.test.server.PostgresServer;
+import io.holdfast.lock.test.server.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@ExtendWith(OutputCaptureExtension.class)
+class ProfileTests {
+
+	@Test
+	void needsNoServerByDefaultAndSaysSo(CapturedOutput output) {
+		try (RunningSample sample = RunningSample.start()) {
+			sample.order(42, "quantity=1").expectStatus().isCreated();
+			assertThat(output).contains("locks in   local")
+				.contains("stock in   H2 at jdbc:h2:mem:")
+				.contains(sample.port() + "/products/42/orders?quantity=1'");
+		}
+	}
+
+	@Test
+	void keepsItsStockInPostgres(CapturedOutput output) {
+		try (PostgresServer database = PostgresServer.started();
+				RunningSample sample = RunningSample.start("--spring.profiles.active=postgres",
+						"--spring.datasource.url=" + database.jdbcUrl(),
+						"--spring.datasource.username=" + PostgresServer.USERNAME,
+						"--spring.datasource.password=not-to-be-seen")) {
+			sample.order(42, "quantity=1").expectStatus().isCreated();
+			sample.order(42, "quantity=1&lock=inside").expectStatus().isCreated();
+			assertThat(sample.stock(42)).isEqualTo(98);
+			assertThat(output).contains("stock in   PostgreSQL at jdbc:postgresql://127.0.0.1:" + database.port())
+				.doesNotContain("not-to-be-seen");
+		}
+	}
+
+	@Test
+	void keepsItsLocksInRedis(CapturedOutput output) {
+		try (RedisServer redis = RedisServer.started(); RunningSample sample = onRedis(redis)) {
+			sample.order(42, "quantity=1").expectStatus().isCreated();
+			assertThat(output).contains("locks in   redis");
+		}
+	}
+
+	@Test
+	void refusesOrdersWhileRedisIsGoneAndRecovers() {
+		try (RedisServer redis = RedisServer.started(); RunningSample sample = onRedis(redis)) {
+			redis.kill();
+			sample.order(42, "quantity=1")
+				.expectStatus()
+				.isEqualTo(HttpStatus.SERVICE_UNAVAILABLE)
+				.expectHeader()
+				.contentType(MediaType.APPLICATION_PROBLEM_JSON);
+			assertThat(sample.stock(42)).isEqualTo(100);
+			redis.start();
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(30))
+				.untilAsserted(() -> sample.order(42, "quantity=1").expectStatus().isCreated());
+			assertThat(sample.stock(42)).isEqualTo(99);
+		}
+	}
+
+	private static RunningSample onRedis(RedisServer redis) {
+		return RunningSample.start("--spring.profiles.active=redis",
+				"--distributed-lock.redis.address=" + redis.address(), "--distributed-lock.wait-time=2s");
+	}
+
+}

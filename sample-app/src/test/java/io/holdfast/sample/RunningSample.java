@@ -1,0 +1,65 @@
+package io.holdfast.sample;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.test.web.servlet.client.RestTestClient;
+
+/**
+ * The sample as its users start it, on a free port, with a database of its own.
+ */
+final class RunningSample implements AutoCloseable {
+
+	private final ConfigurableApplicationContext context;
+
+	private RunningSample(ConfigurableApplicationContext context) {
+		this.context = context;
+	}
+
+	static RunningSample start(String... arguments) {
+		List<String> all = new ArrayList<>(List.of(arguments));
+		all.add("--server.port=0");
+		if (all.stream().noneMatch((argument) -> argument.startsWith("--spring.datasource.url="))) {
+			all.add("--spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID()
+					+ ";DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=10000");
+		}
+		return new RunningSample(SpringApplication.run(SampleApplication.class, all.toArray(String[]::new)));
+	}
+
+	RestTestClient http() {
+		return RestTestClient.bindToServer().baseUrl(url()).build();
+	}
+
+	String url() {
+		return "http://127.0.0.1:" + port();
+	}
+
+	String port() {
+		return this.context.getEnvironment().getRequiredProperty("local.server.port");
+	}
+
+	<T> T bean(Class<T> type) {
+		return this.context.getBean(type);
+	}
+
+	void setStock(long product, int quantity) {
+		http().put().uri("/products/{id}/stock?quantity={n}", product, quantity).exchange().expectStatus().isOk();
+	}
+
+	RestTestClient.ResponseSpec order(long product, String query) {
+		return http().post().uri("/products/{id}/orders?" + query, product).exchange();
+	}
+
+	int stock(long product) {
+		return bean(Warehouse.class).product(product).stock();
+	}
+
+	@Override
+	public void close() {
+		this.context.close();
+	}
+
+}
