@@ -1,0 +1,103 @@
+package io.holdfast.verification;
+
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Orders of one product that many buyers place at once, at every process in turn.
+ *
+ * @param product the product's id
+ * @param orders how many orders are placed, all buyers together
+ * @param buyersPerProcess how many orders each process has to serve at a time
+ * @param thinkMillis how long an order thinks between its read and its write
+ * @param lock which way the orders go: {@code distributed}, {@code none}, {@code inside}
+ */
+record Load(long product, int orders, int buyersPerProcess, int thinkMillis, String lock) {
+
+	private static final HttpClient CLIENT = HttpClient.newBuilder()
+		.version(HttpClient.Version.HTTP_1_1)
+		.connectTimeout(Duration.ofSeconds(5))
+		.build();
+
+	/** What an order counts as that got no answer: it may have been placed. */
+	static final int NO_ANSWER = 0;
+
+	/**
+	 * Place the orders.
+	 * @param processes the processes that serve them
+	 * @return how many orders were answered with which status
+	 */
+	Map<Integer, Integer> run(List<SampleProcess> processes) throws Exception {
+		AtomicInteger left = new AtomicInteger(this.orders);
+		ExecutorService buyers = Executors.newFixedThreadPool(processes.size() * this.buyersPerProcess);
+		try {
+			List<Future<List<Integer>>> answers = new ArrayList<>();
+			for (SampleProcess process : processes) {
+				for (int buyer = 0; buyer < this.buyersPerProcess; buyer++) {
+					answers.add(buyers.submit(() -> buyFrom(process, left)));
+				}
+			}
+			Map<Integer, Integer> counted = new TreeMap<>();
+			for (Future<List<Integer>> answer : answers) {
+				answer.get().forEach((status) -> counted.merge(status, 1, Integer::sum));
+			}
+			return counted;
+		}
+		finally {
+			buyers.shutdownNow();
+		}
+	}
+
+	private List<Integer> buyFrom(SampleProcess process, AtomicInteger left) throws InterruptedException {
+		HttpRequest order = HttpRequest
+			.newBuilder(process.url("/products/%d/orders?quantity=1&thinkMillis=%d&lock=%s".formatted(this.product,
+					this.thinkMillis, this.lock)))
+			.timeout(Duration.ofSeconds(60))
+			.POST(HttpRequest.BodyPublishers.noBody())
+			.build();
+		List<Integer> answers = new ArrayList<>();
+		while (left.getAndDecrement() > 0) {
+			answers.add(send(order));
+		}
+		return answers;
+	}
+
+	private static int send(HttpRequest request) throws InterruptedException {
+		try {
+			return CLIENT.send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
+		}
+		catch (IOException ex) {
+			return NO_ANSWER;
+		}
+	}
+
+	/**
+	 * Set a product's stock.
+	 * @param process the process to ask
+	 * @param product the product's id
+	 * @param quantity the stock
+	 */
+	static void setStock(SampleProcess process, long product, int quantity) throws InterruptedException {
+		int status = send(
+				HttpRequest.newBuilder(process.url("/products/%d/stock?quantity=%d".formatted(product, quantity)))
+					.timeout(Duration.ofSeconds(60))
+					.PUT(HttpRequest.BodyPublishers.noBody())
+					.build());
+		if (status != 200) {
+			throw new IllegalStateException(
+					"The stock of product %d was not set: status %d".formatted(product, status));
+		}
+	}
+
+}

@@ -1,0 +1,84 @@
+package io.holdfast.verification;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.holdfast.lock.test.server.ServerProcess;
+import io.holdfast.sample.SampleApplication;
+
+/**
+ * One instance of the sample application in a JVM of its own.
+ */
+final class SampleProcess extends ServerProcess {
+
+	private final List<String> arguments;
+
+	SampleProcess(List<String> arguments) {
+		super("sample");
+		this.arguments = List.copyOf(arguments);
+	}
+
+	/**
+	 * Start several instances at once.
+	 * @param count how many
+	 * @param arguments their command line; each gets a port of its own
+	 * @return the instances, which answer
+	 */
+	static List<SampleProcess> start(int count, List<String> arguments) {
+		List<SampleProcess> processes = Stream.generate(() -> new SampleProcess(arguments)).limit(count).toList();
+		CompletableFuture
+			.allOf(processes.stream()
+				.map((process) -> CompletableFuture.runAsync(process::start))
+				.toArray(CompletableFuture[]::new))
+			.join();
+		return processes;
+	}
+
+	@Override
+	protected List<String> command() {
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
+						"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", applicationClassPath(),
+						SampleApplication.class.getName(), "--server.port=" + port(), "--server.address=" + HOST));
+		command.addAll(this.arguments);
+		return command;
+	}
+
+	/** Our own class path without anybody's tests. */
+	private static String applicationClassPath() {
+		return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+			.filter((entry) -> !entry.contains("test-classes") && !entry.endsWith("-tests.jar"))
+			.collect(Collectors.joining(File.pathSeparator));
+	}
+
+	@Override
+	protected boolean isReady() throws IOException {
+		HttpURLConnection connection = (HttpURLConnection) url("/actuator/health/readiness").toURL().openConnection();
+		connection.setConnectTimeout(1000);
+		connection.setReadTimeout(5000);
+		try {
+			return connection.getResponseCode() == HttpURLConnection.HTTP_OK;
+		}
+		finally {
+			connection.disconnect();
+		}
+	}
+
+	/**
+	 * An address of this instance.
+	 * @param path the path and query
+	 * @return the address
+	 */
+	URI url(String path) {
+		return URI.create("http://" + HOST + ":" + port() + path);
+	}
+
+}
