@@ -33,7 +33,8 @@ class Warehouse {
 
 	void add(Order order) {
 		this.jdbc.sql("insert into stock_order (product, quantity, remaining, token) values (?, ?, ?, ?)")
-			.params(order.product(), order.quantity(), order.remaining(), order.fencingToken())
+			.params(order.product(), order.quantity(), order.remaining())
+			.param(order.fencingToken())
 			.update();
 	}
 

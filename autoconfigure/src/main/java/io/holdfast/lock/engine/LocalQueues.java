@@ -83,7 +83,7 @@ final class LocalQueues {
 	 * Give up the turn.
 	 */
 	void leave(Slot slot) {
-		Runnable[] next = new Runnable[1];
+		@Nullable Runnable[] next = new @Nullable Runnable[1];
 		this.lines.computeIfPresent(slot, (key, line) -> {
 			next[0] = line.leave();
 			return line.unlessIdle();
@@ -96,7 +96,7 @@ final class LocalQueues {
 	 * has it.
 	 */
 	void withdraw(Slot slot, Waiter waiter) {
-		Runnable[] next = new Runnable[1];
+		@Nullable Runnable[] next = new @Nullable Runnable[1];
 		this.lines.computeIfPresent(slot, (key, line) -> {
 			next[0] = line.withdraw(waiter);
 			return line.unlessIdle();

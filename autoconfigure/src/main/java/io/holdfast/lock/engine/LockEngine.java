@@ -1,6 +1,7 @@
 package io.holdfast.lock.engine;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -161,7 +162,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	@Override
 	public CompletionStage<LockHandle> acquireAsync(LockRequest request) {
-		return holdAsync(request, Refusal.THROWS, (hold) -> hold);
+		return holdAsync(request, Refusal.THROWS, Objects::requireNonNull);
 	}
 
 	@Override
@@ -172,7 +173,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	@Override
 	public <T extends @Nullable Object> CompletionStage<T> executeAsync(LockRequest request,
 			Function<LockHandle, CompletionStage<T>> action) {
-		return holdAsync(request, Refusal.THROWS, (hold) -> hold)
+		return holdAsync(request, Refusal.THROWS, Objects::requireNonNull)
 			.thenCompose((hold) -> Answers.ask(() -> action.apply(hold)).thenApply((result) -> {
 				hold.assertHeldAtEnd();
 				return result;
