@@ -33,6 +33,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 	}
 
 	@Override
+	@SuppressWarnings("NullAway") // before JDK 22 it cannot see that T is nullable here
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Object target = invocation.getThis();
 		Class<?> targetClass = (target != null) ? AopUtils.getTargetClass(target)

@@ -73,7 +73,7 @@ final class LockKey {
 		if (used.isEmpty()) {
 			return;
 		}
-		String[] names = NAMES.getParameterNames(this.method);
+		@Nullable String @Nullable [] names = NAMES.getParameterNames(this.method);
 		if (names == null) {
 			throw LockMethodSpecs.problem(this.method,
 					"its key \"%s\" uses the name of a parameter, and the names are not in the class file. Compile it with '-parameters', or write #p0 for the first parameter"

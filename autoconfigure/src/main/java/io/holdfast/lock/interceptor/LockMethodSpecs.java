@@ -124,10 +124,11 @@ final class LockMethodSpecs {
 			return request.minHold((minHold != null) ? minHold : Duration.ZERO).build();
 		}
 		catch (LockConfigurationException ex) {
-			throw ex.getMessage().startsWith("@DistributedLock") ? ex : problem(method, ex.getMessage());
+			String message = String.valueOf(ex.getMessage());
+			throw message.startsWith("@DistributedLock") ? ex : problem(method, message);
 		}
 		catch (IllegalArgumentException ex) {
-			throw problem(method, ex.getMessage());
+			throw problem(method, String.valueOf(ex.getMessage()));
 		}
 	}
 
