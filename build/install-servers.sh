@@ -58,7 +58,7 @@ apt() {
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
 }
 
-PACKAGES=$(missing)
+PACKAGES=$(missing) && PACKAGES=${PACKAGES% }
 [ -n "$PACKAGES" ] || exit 0
 
 BY_HAND="Install by hand and try again: apt-get install --no-install-recommends $PACKAGES"
@@ -68,10 +68,10 @@ command -v apt-get > /dev/null || fail "the tests need $PACKAGES, and there is n
 forbid_services
 say "fetching the lists of packages (apt-get update), because these are missing: $PACKAGES"
 apt update || say "the lists could not be fetched; trying with those that are here"
-say "installing $PACKAGES(a minute or two)"
+say "installing $PACKAGES (a minute or two)"
 # shellcheck disable=SC2086
 apt install --no-install-recommends -y $PACKAGES > /dev/null || fail "apt-get could not install $PACKAGES. $BY_HAND"
 
-PACKAGES=$(missing)
+PACKAGES=$(missing) && PACKAGES=${PACKAGES% }
 [ -z "$PACKAGES" ] || fail "still missing after the installation: $PACKAGES"
 say "all servers are there"
