@@ -12,7 +12,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
 
 /**
@@ -32,13 +31,16 @@ final class RedisConnector {
 
 	private final WakeUps wakeUps;
 
+	private final RedisErrors errors;
+
 	private final RedisLockOptions options;
 
 	private volatile boolean connected;
 
-	RedisConnector(RedisScripts scripts, WakeUps wakeUps, RedisLockOptions options) {
+	RedisConnector(RedisScripts scripts, WakeUps wakeUps, RedisErrors errors, RedisLockOptions options) {
 		this.scripts = scripts;
 		this.wakeUps = wakeUps;
+		this.errors = errors;
 		this.options = options;
 	}
 
@@ -58,10 +60,10 @@ final class RedisConnector {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw unreachable(ex);
+			throw this.errors.unreachable(ex);
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			throw unreachable(ex);
+			throw this.errors.unreachable(ex);
 		}
 	}
 
@@ -104,17 +106,6 @@ final class RedisConnector {
 					"Redis at %s may evict locks when its memory is full: its maxmemory-policy is '%s', and every lock has an expiry. An evicted lock is soon held by two. Set 'noeviction', or keep locks in a Redis of their own."
 						.formatted(this.options.server(), policy));
 		}
-	}
-
-	private LockBackendException unreachable(Exception failure) {
-		Throwable cause = RedisErrors.unwrap(failure);
-		String code = RedisErrors.definiteCode(cause);
-		String message = (code != null)
-				? "Redis at %s says '%s'. %s".formatted(this.options.server(), RedisErrors.said(cause),
-						RedisErrors.remedy(code, this.options.namespace()))
-				: "Redis at %s did not answer within %s: %s. Start it, or correct its address."
-					.formatted(this.options.server(), this.options.responseTimeout(), RedisErrors.said(cause));
-		return new LockBackendException(message, cause);
 	}
 
 }

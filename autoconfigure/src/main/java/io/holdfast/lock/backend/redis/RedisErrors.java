@@ -12,8 +12,12 @@ import org.redisson.client.RedisNoScriptException;
 import org.redisson.client.RedisNodeNotFoundException;
 import org.redisson.client.RedisOutOfMemoryException;
 
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
+
 /**
- * Tells what Redis refused for good from what nobody knows the outcome of.
+ * Tells what Redis refused for good from what nobody knows the outcome of, and words it.
  */
 final class RedisErrors {
 
@@ -21,11 +25,52 @@ final class RedisErrors {
 	private static final Pattern CODE = Pattern
 		.compile("^(?:ERR Error (?:running|compiling) script.*?-)?([A-Z]{2,})\\b");
 
+	/** How Redis 7.0 says NOPERM when it is a command within a script. */
+	private static final String NO_PERMISSION_IN_SCRIPT = "The user executing the script can't";
+
 	/** Answers that will be no in a second, too, and after which nothing was done. */
 	private static final Set<String> DEFINITE = Set.of("NOAUTH", "WRONGPASS", "NOPERM", "OOM", "WRONGTYPE", "MISCONF",
 			"ERR");
 
-	private RedisErrors() {
+	private final RedisLockOptions options;
+
+	RedisErrors(RedisLockOptions options) {
+		this.options = options;
+	}
+
+	/**
+	 * A request on a lock failed.
+	 */
+	LockBackendException refused(String what, LockName lock, Throwable failure) {
+		String code = definiteCode(failure);
+		String remedy = (code != null) ? remedy(code)
+				: "Whether it happened is not known; what it left ends with its lease at the latest.";
+		return new LockBackendException("Lock '%s' %s: Redis at %s says '%s'. %s".formatted(lock, what,
+				this.options.server(), said(failure), remedy), unwrap(failure));
+	}
+
+	/**
+	 * A failover could forget the lock.
+	 */
+	LockBackendException tooFewReplicas(LockName lock, Replicated answer) {
+		return new LockBackendException(
+				"Lock '%s' reached %d of %d replicas of Redis at %s within %s, so it does not count. Are the replicas connected? If there are fewer, lower 'distributed-lock.redis.wait-replicas'."
+					.formatted(lock, answer.replicas(), this.options.waitReplicas(), this.options.server(),
+							this.options.waitReplicasTimeout()),
+				answer.failure());
+	}
+
+	/**
+	 * The first contact failed.
+	 */
+	LockBackendException unreachable(Throwable failure) {
+		Throwable cause = unwrap(failure);
+		String code = definiteCode(cause);
+		String message = (code != null)
+				? "Redis at %s says '%s'. %s".formatted(this.options.server(), said(cause), remedy(code))
+				: "Redis at %s could not be reached: %s. Is it running there, and does it speak %s?"
+					.formatted(this.options.server(), said(cause), "TLS just as the address says");
+		return new LockBackendException(message, cause);
 	}
 
 	/**
@@ -79,6 +124,9 @@ final class RedisErrors {
 		if (!cause.getClass().getName().startsWith("org.redisson.client.") || cause.getMessage() == null) {
 			return null;
 		}
+		if (cause.getMessage().contains(NO_PERMISSION_IN_SCRIPT)) {
+			return "NOPERM";
+		}
 		Matcher matcher = CODE.matcher(cause.getMessage());
 		return matcher.find() ? matcher.group(1) : null;
 	}
@@ -91,17 +139,17 @@ final class RedisErrors {
 	/**
 	 * What to do about a definite refusal.
 	 */
-	static String remedy(String code, String namespace) {
+	private String remedy(String code) {
 		return switch (code) {
 			case "NOAUTH", "WRONGPASS" ->
 				"Check username and password where this connection takes them from: 'distributed-lock.redis.*', 'spring.data.redis.*' or your RedissonClient.";
 			case "NOPERM" ->
-				"Give the user at least: ~%1$s:* &%1$s:* +@connection +eval +evalsha +get +set +del +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zremrangebyscore +zpopmin +publish +subscribe +unsubscribe (and +wait, if replicas are waited for)."
-					.formatted(namespace);
+				"Give the user at least: ~%1$s:* &%1$s:* +@connection +eval +evalsha +script|load +get +set +del +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zremrangebyscore +zpopmin +publish +subscribe +unsubscribe (and +wait, if replicas are waited for)."
+					.formatted(this.options.namespace());
 			case "OOM" -> "Redis is full. Raise its 'maxmemory', or keep locks in a Redis of their own.";
 			case "WRONGTYPE" ->
 				"Something else uses a key of this lock. Set another 'distributed-lock.namespace' than '%s'."
-					.formatted(namespace);
+					.formatted(this.options.namespace());
 			case "MISCONF" -> "Redis accepts no writes. Its log says why; often its disk is full.";
 			case "SHUTDOWN" -> "The Redis client has been shut down. Take no locks after the application has stopped.";
 			default -> "Is this really a Redis (5 or later) with scripts allowed?";
@@ -111,7 +159,7 @@ final class RedisErrors {
 	/**
 	 * What Redis said, without the client's account of channels and parameters.
 	 */
-	static String said(Throwable failure) {
+	private static String said(Throwable failure) {
 		Throwable cause = unwrap(failure);
 		while (cause.getCause() != null && code(cause) == null && !(cause instanceof RedisOutOfMemoryException)) {
 			cause = cause.getCause();

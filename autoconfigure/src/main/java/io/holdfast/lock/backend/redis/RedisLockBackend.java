@@ -3,8 +3,11 @@ package io.holdfast.lock.backend.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -22,6 +25,7 @@ import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
@@ -44,20 +48,6 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(false, false, false,
 			Duration.ofMillis(100));
 
-	/** How long a claim that hears nothing waits: a wake-up may be lost with its JVM. */
-	private static final Duration POLL = Duration.ofSeconds(1);
-
-	/**
-	 * A claim asks at least once per {@link #POLL}, so its place need not last longer.
-	 */
-	private static final Duration LONGEST_PLACE = Duration.ofSeconds(10);
-
-	private static final Duration PLACE_MARGIN = Duration.ofSeconds(1);
-
-	private static final Duration LONGEST_LEASE = Duration.ofDays(36500);
-
-	private static final Duration IDLE_TOKEN = Duration.ofDays(1);
-
 	private final RedissonClient client;
 
 	private final boolean clientOwned;
@@ -68,7 +58,12 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	private final WakeUps wakeUps;
 
+	private final RedisErrors errors;
+
 	private final RedisConnector connector;
+
+	/** Claims that wait for the first connection; empty ever after. */
+	private final Set<OwnerId> unsent = ConcurrentHashMap.newKeySet();
 
 	private final Object[] wakeArgs;
 
@@ -84,7 +79,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		this.options = options;
 		this.scripts = new RedisScripts(client, options);
 		this.wakeUps = new WakeUps(client, options.namespace());
-		this.connector = new RedisConnector(this.scripts, this.wakeUps, options);
+		this.errors = new RedisErrors(options);
+		this.connector = new RedisConnector(this.scripts, this.wakeUps, this.errors, options);
 		boolean counted = !client.getConfig().isClusterConfig();
 		this.wakeArgs = new Object[] { this.wakeUps.channels(), counted ? "1" : "0" };
 	}
@@ -110,26 +106,34 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+		this.unsent.add(claim.owner());
 		return guarded(() -> {
-			boolean waits = waits(claim);
+			if (!this.unsent.remove(claim.owner())) {
+				// Given up while we were connecting; sent now, it might be granted to
+				// nobody
+				return CompletableFuture.failedStage(new CancellationException("The claim was withdrawn"));
+			}
+			boolean waits = Timing.waits(claim);
 			CompletionStage<?> signal = waits ? this.wakeUps.expect(claim.owner()) : null;
 			if (!waits) {
 				this.wakeUps.forget(claim.owner());
 			}
-			Duration lease = lease(claim);
+			Duration lease = Timing.lease(claim);
 			return ask(claim, lease).thenCompose((answer) -> answered(claim, lease, signal, answer));
 		}).exceptionallyCompose((failure) -> {
+			this.unsent.remove(claim.owner());
 			if (RedisErrors.definiteCode(failure) != null) {
 				this.wakeUps.forget(claim.owner());
-				return CompletableFuture.failedFuture(refused("could not be acquired", claim.lock(), failure));
+				return CompletableFuture
+					.failedFuture(this.errors.refused("could not be acquired", claim.lock(), failure));
 			}
 			return CompletableFuture.completedStage(new AcquireResult.Indeterminate(RedisErrors.unwrap(failure)));
 		});
 	}
 
 	private CompletionStage<Replicated> ask(Claim claim, Duration lease) {
-		Object[] args = { claim.owner().value(), millis(lease), millis(place(claim)), this.wakeUps.instance(),
-				millis(IDLE_TOKEN) };
+		Object[] args = { claim.owner().value(), Timing.millis(lease), Timing.placeMillis(claim),
+				this.wakeUps.instance(), Timing.IDLE_TOKEN_MILLIS };
 		if (this.options.waitReplicas() > 0) {
 			return this.scripts.runReplicated(RedisScript.ACQUIRE, keys(claim.lock()), args);
 		}
@@ -143,7 +147,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		if ((Long) answer.value().get(0) == 0) {
 			return CompletableFuture.completedStage(new AcquireResult.Contended(
 					(signal != null) ? signal : new CompletableFuture<>().minimalCompletionStage(),
-					retryAfter(number)));
+					Timing.retryAfter(number)));
 		}
 		Grant grant = new Grant(claim, number, lease);
 		if (answer.replicas() < this.options.waitReplicas()) {
@@ -160,8 +164,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 			if (failure != null && RedisErrors.definiteCode(failure) != null) {
 				return CompletableFuture.failedFuture(failure);
 			}
-			return CompletableFuture.completedStage(new AcquireResult.Indeterminate(
-					new LockBackendException(tooFewReplicas(grant.claim().lock(), answer), failure)));
+			return CompletableFuture.completedStage(
+					new AcquireResult.Indeterminate(this.errors.tooFewReplicas(grant.claim().lock(), answer)));
 		});
 	}
 
@@ -185,7 +189,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	private List<CompletionStage<Replicated>> askToRenew(List<Grant> grants) {
 		List<Call> calls = grants.stream()
-			.map((grant) -> new Call(keys(grant.claim().lock()), value(grant), millis(lease(grant.claim()))))
+			.map((grant) -> new Call(keys(grant.claim().lock()), value(grant),
+					Timing.millis(Timing.lease(grant.claim()))))
 			.toList();
 		if (this.options.waitReplicas() > 0) {
 			// The count of confirming replicas is one per pipeline, and each lock needs
@@ -205,16 +210,15 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		if (answer == null) {
 			Throwable cause = (failure != null) ? failure : new IllegalStateException("No answer");
 			return new RenewResult.Indeterminate((RedisErrors.definiteCode(cause) != null)
-					? refused("could not be renewed", lock, cause) : RedisErrors.unwrap(cause));
+					? this.errors.refused("could not be renewed", lock, cause) : RedisErrors.unwrap(cause));
 		}
 		if ((Long) answer.value().get(0) == 0) {
 			return new RenewResult.Refused();
 		}
 		if (answer.replicas() < this.options.waitReplicas()) {
-			return new RenewResult.Indeterminate(
-					new LockBackendException(tooFewReplicas(lock, answer), answer.failure()));
+			return new RenewResult.Indeterminate(this.errors.tooFewReplicas(lock, answer));
 		}
-		return new RenewResult.Renewed(lease(grant.claim()));
+		return new RenewResult.Renewed(Timing.lease(grant.claim()));
 	}
 
 	@Override
@@ -225,18 +229,24 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 			.<ReleaseResult>thenApply(
 					(value) -> ((Long) value.get(0) == 1) ? new ReleaseResult.Released() : new ReleaseResult.NotHeld())
 			.exceptionallyCompose((failure) -> (RedisErrors.definiteCode(failure) != null)
-					? CompletableFuture.failedFuture(refused("could not be released", lock, failure))
+					? CompletableFuture.failedFuture(this.errors.refused("could not be released", lock, failure))
 					: CompletableFuture.completedStage(new ReleaseResult.Indeterminate(RedisErrors.unwrap(failure))));
 	}
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
+		this.unsent.remove(claim.owner());
 		this.wakeUps.forget(claim.owner());
 		return guarded(() -> this.scripts.run(RedisScript.ABANDON, keys(claim.lock()), claim.owner().value(),
 				this.wakeArgs[0], this.wakeArgs[1], this.wakeUps.instance()))
 			.<Void>thenApply((value) -> null)
 			.exceptionallyCompose((failure) -> CompletableFuture
-				.failedFuture(refused("could not be withdrawn", claim.lock(), failure)));
+				.failedFuture(this.errors.refused("could not be withdrawn", claim.lock(), failure)));
+	}
+
+	/** How many claims wait for a signal in this JVM. */
+	int waiting() {
+		return this.wakeUps.size();
 	}
 
 	/**
@@ -276,54 +286,12 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		}
 	}
 
-	private LockBackendException refused(String what, LockName lock, Throwable failure) {
-		String code = RedisErrors.definiteCode(failure);
-		String remedy = (code != null) ? RedisErrors.remedy(code, this.options.namespace())
-				: "Whether it happened is not known; it ends with its lease at the latest.";
-		return new LockBackendException("Lock '%s' %s: Redis at %s says '%s'. %s".formatted(lock, what,
-				this.options.server(), RedisErrors.said(failure), remedy), RedisErrors.unwrap(failure));
-	}
-
-	private String tooFewReplicas(LockName lock, Replicated answer) {
-		return "Lock '%s' reached %d of %d replicas of Redis at %s within %s, so it does not count. Are the replicas connected? If there are fewer, lower 'distributed-lock.redis.wait-replicas'."
-			.formatted(lock, answer.replicas(), this.options.waitReplicas(), this.options.server(),
-					this.options.waitReplicasTimeout());
-	}
-
 	private LockKeys keys(LockName lock) {
 		return LockKeys.of(this.options.namespace(), lock);
 	}
 
-	private static boolean waits(Claim claim) {
-		return claim.patience().compareTo(Duration.ZERO) > 0;
-	}
-
-	private static Duration place(Claim claim) {
-		if (!waits(claim)) {
-			return Duration.ZERO;
-		}
-		return min(claim.patience(), LONGEST_PLACE).plus(PLACE_MARGIN);
-	}
-
-	private static Duration lease(Claim claim) {
-		return Duration.ofMillis(Math.max(1, min(claim.leaseTime(), LONGEST_LEASE).toMillis()));
-	}
-
-	/** A negative rest says that the key is gone, or was not set by us and never ends. */
-	private static Duration retryAfter(long rest) {
-		return (rest == -1) ? POLL : min(Duration.ofMillis(Math.max(1, rest)), POLL);
-	}
-
-	private static Duration min(Duration one, Duration other) {
-		return (one.compareTo(other) < 0) ? one : other;
-	}
-
 	private static String value(Grant grant) {
 		return grant.claim().owner() + ":" + grant.storeToken();
-	}
-
-	private static String millis(Duration duration) {
-		return Long.toString(duration.toMillis());
 	}
 
 }

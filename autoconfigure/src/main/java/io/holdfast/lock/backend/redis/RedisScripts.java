@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.BatchOptions;
@@ -20,7 +21,8 @@ import org.redisson.api.options.OptionalOptions;
 import org.redisson.client.codec.StringCodec;
 
 /**
- * Runs our scripts: by digest, and by text where the server does not remember the digest.
+ * Runs our scripts by their digests, and loads one again where the server has forgotten
+ * it: its cache was flushed, it has restarted, or another has taken over.
  *
  * <p>
  * The client must not send anything again by itself. Whether that is wanted only the
@@ -51,7 +53,7 @@ final class RedisScripts {
 	 * @return what the script gave; fails if it gave nothing. Never throws
 	 */
 	CompletionStage<List<Object>> run(RedisScript script, LockKeys keys, Object... args) {
-		return withFallback((byText) -> send(this.single, script, byText, keys, args));
+		return orByText(caught(() -> send(this.single, script, keys, args)), script, keys, args);
 	}
 
 	/**
@@ -59,7 +61,16 @@ final class RedisScripts {
 	 * pipeline: a script cannot wait for them itself.
 	 */
 	CompletionStage<Replicated> runReplicated(RedisScript script, LockKeys keys, Object... args) {
-		return withFallback((byText) -> sendReplicated(script, byText, keys, args));
+		CompletionStage<Replicated> first = caught(() -> sendReplicated(script, keys, args));
+		return first.handle((value, failure) -> {
+			if (failure != null && RedisErrors.isScriptUnknown(failure)) {
+				// Every script may run twice. Within a pipeline a client that caches
+				// scripts would
+				// send the digest again, and believe for ever that the server knows it
+				return run(script, keys, args).thenCompose((known) -> caught(() -> sendReplicated(script, keys, args)));
+			}
+			return first;
+		}).thenCompose(Function.identity());
 	}
 
 	/**
@@ -79,7 +90,7 @@ final class RedisScripts {
 		RBatch batch = this.client.createBatch(batchOptions());
 		RScriptAsync scripts = batch.getScript(StringCodec.INSTANCE);
 		for (Call call : calls) {
-			answers.add(orAlone(send(scripts, script, false, call.keys(), call.args()), script, call));
+			answers.add(orAlone(send(scripts, script, call.keys(), call.args()), script, call));
 		}
 		batch.executeAsync();
 		return answers;
@@ -99,11 +110,10 @@ final class RedisScripts {
 		}).thenCompose(Function.identity());
 	}
 
-	private CompletionStage<Replicated> sendReplicated(RedisScript script, boolean byText, LockKeys keys,
-			Object[] args) {
+	private CompletionStage<Replicated> sendReplicated(RedisScript script, LockKeys keys, Object[] args) {
 		RBatch batch = this.client
 			.createBatch(batchOptions().sync(this.options.waitReplicas(), this.options.waitReplicasTimeout()));
-		CompletionStage<List<Object>> answer = send(batch.getScript(StringCodec.INSTANCE), script, byText, keys, args);
+		CompletionStage<List<Object>> answer = send(batch.getScript(StringCodec.INSTANCE), script, keys, args);
 		CompletionStage<Integer> replicas = batch.executeAsync().thenApply((result) -> result.getSyncedSlaves());
 		return answer.thenCompose((value) -> replicas
 			.handle((count, failure) -> new Replicated(value, (failure != null) ? 0 : count, failure)));
@@ -114,27 +124,29 @@ final class RedisScripts {
 		return BatchOptions.defaults().responseTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS).retryAttempts(0);
 	}
 
-	private static CompletionStage<List<Object>> send(RScriptAsync scripts, RedisScript script, boolean byText,
-			LockKeys keys, Object[] args) {
-		if (byText) {
-			return scripts.evalAsync(Mode.READ_WRITE, script.text(), ReturnType.LIST, keys.asList(), args);
-		}
+	private static CompletionStage<List<Object>> send(RScriptAsync scripts, RedisScript script, LockKeys keys,
+			Object[] args) {
 		return scripts.evalShaAsync(Mode.READ_WRITE, script.sha1(), ReturnType.LIST, keys.asList(), args);
 	}
 
-	private static <T> CompletionStage<T> withFallback(Function<Boolean, CompletionStage<T>> attempt) {
-		CompletionStage<T> first = caught(attempt, false);
-		return first.handle((value, failure) -> {
+	/**
+	 * Where the server does not know the digest, the text is run. The node that runs it
+	 * may be another than the client thinks, so it is not enough to load the text first.
+	 */
+	private CompletionStage<List<Object>> orByText(CompletionStage<List<Object>> answer, RedisScript script,
+			LockKeys keys, Object[] args) {
+		return answer.handle((value, failure) -> {
 			if (failure != null && RedisErrors.isScriptUnknown(failure)) {
-				return caught(attempt, true);
+				return caught(() -> this.single.<List<Object>>evalAsync(Mode.READ_WRITE, script.text(), ReturnType.LIST,
+						keys.asList(), args));
 			}
-			return first;
+			return answer;
 		}).thenCompose(Function.identity());
 	}
 
-	private static <T> CompletionStage<T> caught(Function<Boolean, CompletionStage<T>> attempt, boolean byText) {
+	private static <T> CompletionStage<T> caught(Supplier<? extends CompletionStage<T>> attempt) {
 		try {
-			return attempt.apply(byText);
+			return attempt.get();
 		}
 		catch (RuntimeException ex) {
 			return CompletableFuture.failedFuture(ex);

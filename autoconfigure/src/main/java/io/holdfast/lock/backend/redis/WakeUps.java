@@ -5,6 +5,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.apache.commons.logging.Log;
@@ -30,6 +31,8 @@ final class WakeUps {
 	private final Map<String, CompletableFuture<Void>> waiting = new ConcurrentHashMap<>();
 
 	private final AtomicReference<@Nullable CompletableFuture<Integer>> subscription = new AtomicReference<>();
+
+	private final AtomicBoolean reported = new AtomicBoolean();
 
 	private final String instance = UUID.randomUUID().toString();
 
@@ -94,7 +97,7 @@ final class WakeUps {
 		try {
 			this.topic.addListenerAsync(String.class, (channel, owner) -> wake(owner)).whenComplete((id, failure) -> {
 				if (failure != null) {
-					logger.debug("Cannot listen for wake-ups; waiting locks poll until it works", failure);
+					reportOnce(failure);
 					fresh.completeExceptionally(failure);
 				}
 				else {
@@ -106,6 +109,16 @@ final class WakeUps {
 			fresh.completeExceptionally(ex);
 		}
 		return fresh;
+	}
+
+	private void reportOnce(Throwable failure) {
+		String code = RedisErrors.definiteCode(failure);
+		if (code != null && this.reported.compareAndSet(false, true)) {
+			logger.warn(
+					"Redis refuses to let this JVM listen on '%s' (%s). Waiting locks poll, which is slower. Allow the channel."
+						.formatted(this.channels + this.instance, code));
+		}
+		logger.debug("Cannot listen for wake-ups yet", failure);
 	}
 
 	private void wake(String owner) {

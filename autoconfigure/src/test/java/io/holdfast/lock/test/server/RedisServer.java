@@ -1,5 +1,6 @@
 package io.holdfast.lock.test.server;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -7,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -93,6 +96,7 @@ public final class RedisServer extends ServerProcess {
 		all.add("replicaof " + HOST + " " + port());
 		RedisServer replica = started(all.toArray(String[]::new));
 		replica.awaitOutput("master_link_status:up", "info", "replication");
+		awaitOutput("port=" + replica.port() + ",state=online", "info", "replication");
 		return replica;
 	}
 
@@ -108,7 +112,7 @@ public final class RedisServer extends ServerProcess {
 			lines.add("port " + port());
 		}
 		if (!this.sentinel) {
-			lines.addAll(List.of("save \"\"", "appendonly no", "repl-diskless-sync-delay 0"));
+			lines.addAll(List.of("save \"\"", "appendonly no", "repl-diskless-sync no"));
 		}
 		lines.addAll(this.settings);
 		Path file = directory().resolve("redis.conf");
@@ -139,20 +143,10 @@ public final class RedisServer extends ServerProcess {
 	 * @return what the server answered, as text
 	 */
 	public String ask(String... words) {
-		List<String> command = new ArrayList<>(
-				List.of("timeout", "5", binary(CLIENT, "redis-tools"), "-h", HOST, "-p", Integer.toString(port())));
-		if (this.certificate != null) {
-			command.addAll(List.of("--tls", "--cacert", this.certificate.certificate().toString()));
-		}
-		command.addAll(List.of(words));
-		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-		if (this.password != null) {
-			builder.environment().put("REDISCLI_AUTH", this.password);
-		}
 		try {
-			Process client = builder.start();
+			Process client = client(words).start();
 			String output = new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-			client.waitFor(5, TimeUnit.SECONDS);
+			client.waitFor(30, TimeUnit.SECONDS);
 			return output.strip();
 		}
 		catch (IOException ex) {
@@ -162,6 +156,20 @@ public final class RedisServer extends ServerProcess {
 			Thread.currentThread().interrupt();
 			throw new IllegalStateException("Interrupted while asking Redis", ex);
 		}
+	}
+
+	private ProcessBuilder client(String... words) {
+		List<String> command = new ArrayList<>(
+				List.of("timeout", "30", binary(CLIENT, "redis-tools"), "-h", HOST, "-p", Integer.toString(port())));
+		if (this.certificate != null) {
+			command.addAll(List.of("--tls", "--cacert", this.certificate.certificate().toString()));
+		}
+		command.addAll(List.of(words));
+		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+		if (this.password != null) {
+			builder.environment().put("REDISCLI_AUTH", this.password);
+		}
+		return builder;
 	}
 
 	/**
@@ -174,16 +182,28 @@ public final class RedisServer extends ServerProcess {
 	}
 
 	/**
-	 * How often a command was called since the statistics were reset with
-	 * {@code config resetstat}.
-	 * @param command the command in lower case
-	 * @return the number
+	 * Watch everything that the server carries out during an action, also within scripts
+	 * (which its statistics do not count).
+	 * @param action the action
+	 * @return one line for each command, as {@code monitor} writes it
+	 * @throws Exception if the action failed
 	 */
-	public long calls(String command) {
-		return ask("info", "commandstats").lines()
-			.filter((line) -> line.startsWith("cmdstat_" + command + ":"))
-			.mapToLong((line) -> Long.parseLong(line.replaceAll(".*calls=(\\d+).*", "$1")))
-			.sum();
+	public List<String> watched(Callable<?> action) throws Exception {
+		Process monitor = client("monitor").start();
+		try (BufferedReader output = monitor.inputReader()) {
+			output.readLine();
+			action.call();
+			String end = "end-" + UUID.randomUUID();
+			ask("echo", end);
+			List<String> lines = new ArrayList<>();
+			for (String line = output.readLine(); line != null && !line.contains(end); line = output.readLine()) {
+				lines.add(line);
+			}
+			return lines;
+		}
+		finally {
+			monitor.destroy();
+		}
 	}
 
 	/**

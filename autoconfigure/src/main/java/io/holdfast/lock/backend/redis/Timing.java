@@ -1,0 +1,60 @@
+package io.holdfast.lock.backend.redis;
+
+import java.time.Duration;
+
+import io.holdfast.lock.spi.Claim;
+
+/**
+ * The times that we hand to Redis, in whole milliseconds and within what it takes.
+ */
+final class Timing {
+
+	/** How long a token is remembered after its last grant. */
+	static final String IDLE_TOKEN_MILLIS = millis(Duration.ofDays(1));
+
+	/** How long a claim that hears nothing waits: a wake-up may be lost with its JVM. */
+	private static final Duration POLL = Duration.ofSeconds(1);
+
+	/**
+	 * A claim asks at least once per {@link #POLL}, so its place need not last longer.
+	 */
+	private static final Duration LONGEST_PLACE = Duration.ofSeconds(10);
+
+	private static final Duration PLACE_MARGIN = Duration.ofSeconds(1);
+
+	private static final Duration LONGEST_LEASE = Duration.ofDays(36500);
+
+	private Timing() {
+	}
+
+	static boolean waits(Claim claim) {
+		return claim.patience().compareTo(Duration.ZERO) > 0;
+	}
+
+	/** How long a refused claim keeps its place. */
+	static String placeMillis(Claim claim) {
+		return waits(claim) ? millis(min(claim.patience(), LONGEST_PLACE).plus(PLACE_MARGIN)) : "0";
+	}
+
+	static Duration lease(Claim claim) {
+		return Duration.ofMillis(Math.max(1, min(claim.leaseTime(), LONGEST_LEASE).toMillis()));
+	}
+
+	/**
+	 * When to ask again at the latest.
+	 * @param rest what Redis gave as the remaining time: -1 for a key that never ends and
+	 * so is not ours
+	 */
+	static Duration retryAfter(long rest) {
+		return (rest == -1) ? POLL : min(Duration.ofMillis(Math.max(1, rest)), POLL);
+	}
+
+	static String millis(Duration duration) {
+		return Long.toString(duration.toMillis());
+	}
+
+	private static Duration min(Duration one, Duration other) {
+		return (one.compareTo(other) < 0) ? one : other;
+	}
+
+}

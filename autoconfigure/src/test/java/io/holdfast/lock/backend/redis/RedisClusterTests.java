@@ -1,0 +1,125 @@
+package io.holdfast.lock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.redisson.config.Config;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.AcquireResult.Contended;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.server.RedisCluster;
+import io.holdfast.lock.test.server.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * On a Cluster of three masters the locks are spread, and each has all its keys in one
+ * slot.
+ */
+class RedisClusterTests {
+
+	private static final RedisCluster cluster = RedisCluster.started();
+
+	private static final RedisLockBackend first = backend();
+
+	private static final RedisLockBackend second = backend();
+
+	@AfterAll
+	static void closeAll() {
+		first.close();
+		second.close();
+		cluster.close();
+	}
+
+	private static RedisLockBackend backend() {
+		Config config = new Config();
+		config.setThreads(2).setNettyThreads(2);
+		config.useClusterServers()
+			.setMasterConnectionMinimumIdleSize(1)
+			.setSubscriptionConnectionMinimumIdleSize(1)
+			.setNodeAddresses(List.of(cluster.nodes().get(0).address()));
+		return TestRedis.backend(config, TestRedis.options(0));
+	}
+
+	@Test
+	void locksOnAllNodesAreTakenRenewedAndReleased() throws Exception {
+		List<Grant> grants = new ArrayList<>();
+		for (int i = 0; i < 60; i++) {
+			grants.add(granted(first, claim("spread", "n" + i)));
+			assertThat(get(second.tryAcquire(claim("spread", "n" + i)))).isInstanceOf(Contended.class);
+		}
+		for (RedisServer node : cluster.nodes()) {
+			assertThat(node.keys("test:{spread:*}:lock")).hasSizeBetween(5, 40);
+		}
+		assertThat(get(first.renew(grants))).hasSize(60).allMatch((result) -> result instanceof RenewResult.Renewed);
+		for (Grant grant : grants) {
+			assertThat(get(first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
+		}
+		assertThat(cluster.keys("test:{spread:*}:lock")).isEmpty();
+		assertThat(cluster.keys("test:{spread:*}:waiters")).isEmpty();
+	}
+
+	@Test
+	void waitersAreWokenWhicheverNodeKeepsTheLock() throws Exception {
+		for (int i = 0; i < 12; i++) {
+			Grant grant = granted(first, claim("wake", "n" + i));
+			Claim waiting = claim("wake", "n" + i).withPatience(Duration.ofSeconds(9));
+			Contended contended = (Contended) get(second.tryAcquire(waiting));
+			assertThat(get(first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
+			get(contended.signal());
+			assertThat(get(second.release(granted(second, waiting)))).isInstanceOf(ReleaseResult.Released.class);
+		}
+	}
+
+	@Test
+	void keysWithBracesKeepToOneSlot() throws Exception {
+		for (String key : List.of("}", "{", "a}b", "{a}", "}{")) {
+			Grant grant = granted(first, claim("braces", key));
+			Claim waiting = claim("braces", key).withPatience(Duration.ofSeconds(5));
+			assertThat(get(second.tryAcquire(waiting))).isInstanceOf(Contended.class);
+			get(second.abandon(waiting));
+			assertThat(get(first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
+		}
+	}
+
+	@Test
+	void lockThatMovesToAnotherNodeStaysItsHolders() throws Exception {
+		Grant grant = granted(first, claim("moving", "1"));
+		cluster.moveSlotOf("test:{moving:1}:lock");
+		assertThat(get(second.tryAcquire(claim("moving", "1")))).isInstanceOf(Contended.class);
+		assertThat(get(first.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Renewed.class);
+		assertThat(get(first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
+		Grant next = granted(second, claim("moving", "1"));
+		assertThat(next.storeToken()).isGreaterThan(grant.storeToken());
+		assertThat(get(second.release(next))).isInstanceOf(ReleaseResult.Released.class);
+	}
+
+	private static Claim claim(String name, String key) {
+		return new Claim(LockName.of(name, key), OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false,
+				Duration.ZERO, false);
+	}
+
+	private static Grant granted(RedisLockBackend backend, Claim claim) throws Exception {
+		AcquireResult result = get(backend.tryAcquire(claim));
+		assertThat(result).isInstanceOf(Acquired.class);
+		return ((Acquired) result).grant();
+	}
+
+	private static <T> T get(CompletionStage<T> stage) throws Exception {
+		return stage.toCompletableFuture().get(5, TimeUnit.SECONDS);
+	}
+
+}

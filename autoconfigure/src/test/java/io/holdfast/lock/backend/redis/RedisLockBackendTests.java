@@ -1,0 +1,417 @@
+package io.holdfast.lock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+
+import org.assertj.core.data.Offset;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.Redisson;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.AcquireResult.Contended;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.server.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class RedisLockBackendTests {
+
+	private static final RedisServer server = RedisServer.started();
+
+	private static final RedisLockBackend first = TestRedis.backend(server.address());
+
+	private static final RedisLockBackend second = TestRedis.backend(server.address());
+
+	private final LockName lock = LockName.of("stock", OwnerId.random().value());
+
+	@AfterAll
+	static void closeAll() {
+		first.close();
+		second.close();
+		server.close();
+	}
+
+	@AfterEach
+	void nothingIsLeftButTokens() {
+		List<String> keys = server.keys("*");
+		server.ask("flushall");
+		assertThat(keys).allMatch((key) -> key.endsWith("}:token"));
+	}
+
+	@Test
+	void lockIsOneKeyThatExpires() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		assertThat(server.ask("get", key("lock"))).isEqualTo(grant.claim().owner() + ":" + grant.storeToken());
+		assertThat(Long.parseLong(server.ask("pttl", key("lock")))).isBetween(25_000L, 30_000L);
+		assertThat(server.ask("get", key("token"))).isEqualTo(Long.toString(grant.storeToken()));
+		assertThat(Long.parseLong(server.ask("ttl", key("token")))).isBetween(86_000L, 86_400L);
+		released(first, grant);
+	}
+
+	@Test
+	void tokenIsTimeOfTheServerAndGrowsEvenIfTheClockDoesNot() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		assertThat(grant.storeToken() / 1_000_000)
+			.isCloseTo(Long.parseLong(server.ask("time").lines().findFirst().get()), Offset.offset(60L));
+		released(first, grant);
+		long ahead = grant.storeToken() + 1_000_000_000_000L;
+		server.ask("set", key("token"), Long.toString(ahead));
+		Grant next = granted(first, claim(Duration.ZERO));
+		assertThat(next.storeToken()).isEqualTo(ahead + 1);
+		released(first, next);
+	}
+
+	@Test
+	void flushedScriptsAreSentAgainWithinTheCall() throws Exception {
+		List<Grant> grants = new ArrayList<>();
+		for (int i = 0; i < 5; i++) {
+			server.ask("script", "flush");
+			grants.add(granted(first, claim(LockName.of("flush", "n" + i), Duration.ZERO)));
+		}
+		server.ask("script", "flush");
+		assertThat(get(first.renew(grants))).hasSize(5).allMatch((result) -> result instanceof RenewResult.Renewed);
+		server.ask("script", "flush");
+		released(first, grants.get(0));
+		server.ask("script", "flush");
+		get(first.abandon(grants.get(1).claim()));
+		for (Grant grant : grants.subList(2, 5)) {
+			released(second, grant);
+		}
+	}
+
+	@Test
+	void renewalAnswersEachGrantInOrder() throws Exception {
+		List<Grant> grants = new ArrayList<>();
+		for (int i = 0; i < 600; i++) {
+			grants.add(granted(first, claim(LockName.of("many", "n" + i), Duration.ZERO)));
+		}
+		for (int i = 0; i < 600; i += 2) {
+			released(first, grants.get(i));
+		}
+		get(first.renew(grants.subList(0, 1)));
+		List<RenewResult> results = new ArrayList<>();
+		List<String> commands = server.watched(() -> results.addAll(get(first.renew(grants))));
+		assertThat(commands).filteredOn((line) -> line.contains("\"EVAL")).hasSize(600);
+		assertThat(results).hasSize(600);
+		for (int i = 0; i < 600; i++) {
+			assertThat(results.get(i))
+				.isInstanceOf((i % 2 == 0) ? RenewResult.Refused.class : RenewResult.Renewed.class);
+		}
+		for (int i = 1; i < 600; i += 2) {
+			released(first, grants.get(i));
+		}
+		assertThat(get(first.renew(List.of()))).isEmpty();
+	}
+
+	@Test
+	void acquireAndReleaseAreOneRequestEachAndPublishNothing() throws Exception {
+		released(first, granted(first, claim(Duration.ZERO)));
+		List<String> commands = server.watched(() -> {
+			released(first, granted(first, claim(Duration.ofSeconds(5))));
+			return null;
+		});
+		assertThat(commands).filteredOn((line) -> line.contains("\"EVAL"))
+			.hasSize(2)
+			.allMatch((line) -> line.contains("\"EVALSHA\""));
+		assertThat(commands).filteredOn((line) -> line.contains(" lua] ")).isNotEmpty();
+		assertThat(commands).noneMatch((line) -> line.toLowerCase(Locale.ROOT).contains("publish"));
+	}
+
+	@Test
+	void refusedClaimLeavesAPlaceThatEndsByItself() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		Claim waiting = claim(Duration.ofMillis(300));
+		refused(second, waiting);
+		assertThat(server.ask("zrange", key("waiters"), "0", "-1")).endsWith("|" + waiting.owner());
+		assertThat(Long.parseLong(server.ask("pttl", key("waiters")))).isBetween(300L, 1300L);
+		Awaitility.await().until(() -> server.ask("exists", key("waiters")).equals("0"));
+		released(first, grant);
+	}
+
+	@Test
+	void refusedClaimWithoutPatienceLeavesNothing() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		Claim waiting = claim(Duration.ofSeconds(5));
+		refused(second, waiting);
+		Contended last = refused(second, waiting.withPatience(Duration.ZERO));
+		assertThat(last.signal().toCompletableFuture()).isNotDone();
+		assertThat(server.ask("exists", key("waiters"))).isEqualTo("0");
+		released(first, grant);
+	}
+
+	@Test
+	void releaseWakesTheWaiterWhosePatienceEndsFirst() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		Contended patient = refused(second, claim(Duration.ofSeconds(8)));
+		Claim hasty = claim(Duration.ofSeconds(4));
+		Contended early = refused(second, hasty);
+		List<String> commands = server.watched(() -> {
+			released(first, grant);
+			return get(early.signal());
+		});
+		assertThat(patient.signal().toCompletableFuture()).isNotDone();
+		assertThat(commands).filteredOn((line) -> line.contains("\"PUBLISH\"")).hasSize(1);
+		Grant next = granted(second, hasty);
+		released(second, next);
+		get(patient.signal());
+	}
+
+	@Test
+	void wakeUpOfAWithdrawnClaimIsPassedOn() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		Claim leaving = claim(Duration.ofSeconds(2));
+		Contended woken = refused(second, leaving);
+		Claim staying = claim(Duration.ofSeconds(9));
+		Contended waiting = refused(first, staying);
+		released(first, grant);
+		get(woken.signal());
+		get(second.abandon(leaving));
+		get(waiting.signal());
+		released(first, granted(first, staying));
+	}
+
+	@Test
+	void withdrawalOfAHeldLockWakesTheNext() throws Exception {
+		Claim holder = claim(Duration.ZERO);
+		granted(first, holder);
+		Contended waiting = refused(second, claim(Duration.ofSeconds(5)));
+		get(first.abandon(holder));
+		get(waiting.signal());
+		assertThat(server.ask("exists", key("lock"))).isEqualTo("0");
+	}
+
+	@Test
+	void placeOfADeadJvmDoesNotSwallowTheWakeUp() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		RedisLockBackend dying = TestRedis.backend(server.address());
+		refused(dying, claim(Duration.ofSeconds(1)));
+		dying.close();
+		Contended waiting = refused(second, claim(Duration.ofSeconds(9)));
+		assertThat(server.ask("zcard", key("waiters"))).isEqualTo("2");
+		released(first, grant);
+		get(waiting.signal());
+	}
+
+	@Test
+	void lateWakeUpOfAnEarlierAttemptIsOnlyNeedless() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		Claim waiting = claim(Duration.ofSeconds(9));
+		Contended one = refused(second, waiting);
+		released(first, grant);
+		get(one.signal());
+		Grant other = granted(first, claim(Duration.ZERO));
+		Contended two = refused(second, waiting);
+		assertThat(two.signal().toCompletableFuture()).isNotDone();
+		released(first, other);
+		get(two.signal());
+		released(second, granted(second, waiting));
+	}
+
+	@Test
+	void retryComesAtTheEndOfTheLeaseOrWithinASecond() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		assertThat(refused(second, claim(Duration.ZERO)).retryAfter()).isEqualTo(Duration.ofSeconds(1));
+		server.ask("pexpire", key("lock"), "400");
+		assertThat(refused(second, claim(Duration.ZERO)).retryAfter()).isBetween(Duration.ofMillis(1),
+				Duration.ofMillis(400));
+		released(first, grant);
+		server.ask("set", key("lock"), "foreign");
+		assertThat(refused(second, claim(Duration.ZERO)).retryAfter()).isEqualTo(Duration.ofSeconds(1));
+		server.ask("del", key("lock"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(
+			strings = { "}", "{", "{}", "a}b{c", "}:lock", "ключ \u00fc \u4e2d", "\"quoted\" 'too'", "a\\b", "*?[x]" })
+	void keysWithOddCharactersAreLocksOfTheirOwn(String text) throws Exception {
+		Grant odd = granted(first, claim(LockName.of("stock", text), Duration.ZERO));
+		Grant plain = granted(first, claim(Duration.ZERO));
+		refused(second, claim(LockName.of("stock", text), Duration.ZERO));
+		released(first, plain);
+		released(first, odd);
+	}
+
+	@Test
+	void leaseBeyondWhatRedisTakesIsCut() throws Exception {
+		Claim claim = new Claim(this.lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(Long.MAX_VALUE),
+				false, Duration.ofSeconds(Long.MAX_VALUE), false);
+		Grant grant = granted(first, claim);
+		assertThat(grant.lease()).isEqualTo(Duration.ofDays(36500));
+		refused(second, new Claim(this.lock, OwnerId.random(), LockMode.EXCLUSIVE, claim.leaseTime(), false,
+				claim.patience(), false));
+		server.ask("del", key("waiters"));
+		released(first, grant);
+	}
+
+	@Test
+	void keyOfAnotherKindIsExplained() {
+		server.ask("lpush", key("lock"), "not a lock");
+		try {
+			assertThatExceptionOfType(ExecutionException.class)
+				.isThrownBy(() -> get(first.tryAcquire(claim(Duration.ofSeconds(3)))))
+				.havingCause()
+				.isInstanceOf(LockBackendException.class)
+				.withMessageContaining("Lock '" + this.lock + "' could not be acquired")
+				.withMessageContaining("WRONGTYPE")
+				.withMessageContaining("Set another 'distributed-lock.namespace'");
+		}
+		finally {
+			server.ask("del", key("lock"));
+		}
+	}
+
+	@Test
+	void fullMemoryIsExplainedAndReleaseStillWorks() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		server.ask("config", "set", "maxmemory", "1");
+		try {
+			assertThatExceptionOfType(ExecutionException.class)
+				.isThrownBy(() -> get(first.tryAcquire(claim(LockName.of("other"), Duration.ZERO))))
+				.havingCause()
+				.isInstanceOf(LockBackendException.class)
+				.withMessageContaining("Raise its 'maxmemory'");
+			assertThat(get(first.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Renewed.class);
+			released(first, grant);
+		}
+		finally {
+			server.ask("config", "set", "maxmemory", "0");
+		}
+	}
+
+	@Test
+	void silenceLongerThanTheTimeOutIsOfUnknownOutcome() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		server.ask("client", "pause", "2500", "ALL");
+		long start = System.nanoTime();
+		List<CompletionStage<?>> answers = List.of(first.tryAcquire(claim(Duration.ZERO)), first.renew(List.of(grant)),
+				first.release(grant));
+		assertThat(get(answers.get(0))).isInstanceOf(AcquireResult.Indeterminate.class);
+		assertThat((List<?>) get(answers.get(1))).first().isInstanceOf(RenewResult.Indeterminate.class);
+		assertThat(get(answers.get(2))).isInstanceOf(ReleaseResult.Indeterminate.class);
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(900),
+				Duration.ofMillis(2400));
+		Awaitility.await().until(() -> server.ask("exists", key("lock")).equals("0"));
+	}
+
+	@Test
+	void readOnlyServerIsOfUnknownOutcome() throws Exception {
+		try (RedisServer replica = server.startReplica()) {
+			server.ask("config", "set", "min-replicas-to-write", "2");
+			assertThat(get(first.tryAcquire(claim(Duration.ZERO)))).isInstanceOf(AcquireResult.Indeterminate.class);
+			RedisLockBackend onReplica = new RedisLockBackend(Redisson.create(TestRedis.config(replica.address())),
+					true, TestRedis.options(0));
+			assertThat(get(onReplica.tryAcquire(claim(Duration.ZERO)))).isInstanceOf(AcquireResult.Indeterminate.class);
+			onReplica.close();
+		}
+		finally {
+			server.ask("config", "set", "min-replicas-to-write", "0");
+		}
+	}
+
+	@Test
+	void grantThatReplicasHaveCounts() throws Exception {
+		RedisLockBackend careful = TestRedis.backend(TestRedis.config(server.address()), TestRedis.options(1));
+		try (RedisServer replica = server.startReplica()) {
+			server.ask("script", "flush");
+			Grant grant = granted(careful, claim(Duration.ofSeconds(5)));
+			assertThat(replica.ask("get", key("lock"))).startsWith(grant.claim().owner().value());
+			server.ask("script", "flush");
+			assertThat(get(careful.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Renewed.class);
+			refused(careful, claim(Duration.ZERO));
+			released(careful, grant);
+		}
+		finally {
+			careful.close();
+		}
+	}
+
+	@Test
+	void grantThatReplicasLackIsUndone() throws Exception {
+		RedisLockBackend careful = TestRedis.backend(TestRedis.config(server.address()), TestRedis.options(2));
+		try (RedisServer replica = server.startReplica()) {
+			assertThat(get(careful.tryAcquire(claim(Duration.ofSeconds(5))))).isInstanceOfSatisfying(
+					AcquireResult.Indeterminate.class,
+					(result) -> assertThat(result.cause())
+						.hasMessageContaining("Lock '" + this.lock + "' reached 1 of 2 replicas")
+						.hasMessageContaining("lower 'distributed-lock.redis.wait-replicas'"));
+			assertThat(server.ask("exists", key("lock"))).isEqualTo("0");
+			Grant grant = granted(first, claim(Duration.ZERO));
+			assertThat(get(careful.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Indeterminate.class);
+			released(first, grant);
+		}
+		finally {
+			careful.close();
+		}
+	}
+
+	@Test
+	void nothingStaysInThisJvm() throws Exception {
+		int before = first.waiting() + second.waiting();
+		Grant grant = granted(first, claim(Duration.ZERO));
+		List<Claim> waiting = new ArrayList<>();
+		for (int i = 0; i < 20; i++) {
+			waiting.add(claim(Duration.ofSeconds(5)));
+			refused(second, waiting.get(i));
+		}
+		assertThat(second.waiting()).isGreaterThanOrEqualTo(20);
+		released(first, grant);
+		Grant next = granted(second, waiting.get(0));
+		for (Claim claim : waiting.subList(1, 20)) {
+			get(second.abandon(claim));
+		}
+		released(second, next);
+		assertThat(first.waiting() + second.waiting()).isEqualTo(before);
+	}
+
+	private String key(String part) {
+		return "test:{" + this.lock + "}:" + part;
+	}
+
+	private Claim claim(Duration patience) {
+		return claim(this.lock, patience);
+	}
+
+	private static Claim claim(LockName lock, Duration patience) {
+		return new Claim(lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false, patience, false);
+	}
+
+	private static Grant granted(RedisLockBackend backend, Claim claim) throws Exception {
+		AcquireResult result = get(backend.tryAcquire(claim));
+		assertThat(result).isInstanceOf(Acquired.class);
+		return ((Acquired) result).grant();
+	}
+
+	private static Contended refused(RedisLockBackend backend, Claim claim) throws Exception {
+		AcquireResult result = get(backend.tryAcquire(claim));
+		assertThat(result).isInstanceOf(Contended.class);
+		return (Contended) result;
+	}
+
+	private static void released(RedisLockBackend backend, Grant grant) throws Exception {
+		assertThat(get(backend.release(grant))).isInstanceOf(ReleaseResult.Released.class);
+	}
+
+	private static <T> T get(CompletionStage<T> stage) throws Exception {
+		return stage.toCompletableFuture().get(5, TimeUnit.SECONDS);
+	}
+
+}

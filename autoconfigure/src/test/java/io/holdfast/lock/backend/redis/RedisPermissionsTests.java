@@ -1,0 +1,151 @@
+package io.holdfast.lock.backend.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.redisson.config.Config;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.AcquireResult.Contended;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.server.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@ExtendWith(OutputCaptureExtension.class)
+class RedisPermissionsTests {
+
+	/** As in docs/how-to/redis.md. */
+	private static final String MINIMUM = "~test:* &test:* +@connection +eval +evalsha +script|load +get +set +del +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zremrangebyscore +zpopmin +publish +subscribe +unsubscribe";
+
+	@Test
+	void userWithTheDocumentedPermissionsDoesEverything() throws Exception {
+		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM + " +wait");
+				RedisServer replica = server.startReplica();
+				RedisLockBackend first = TestRedis.backend(config(server, "s3cret"), TestRedis.options(1));
+				RedisLockBackend second = TestRedis.backend(config(server, "s3cret"), TestRedis.options(0))) {
+			assertThat(replica.isRunning()).isTrue();
+			server.ask("acl", "log", "reset");
+			Grant grant = ((Acquired) get(first.tryAcquire(claim(Duration.ZERO)))).grant();
+			Claim waiting = claim(Duration.ofSeconds(9));
+			Contended contended = (Contended) get(second.tryAcquire(waiting));
+			assertThat(get(first.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Renewed.class);
+			assertThat(get(first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
+			get(contended.signal());
+			get(second.abandon(waiting));
+			assertThat(server.ask("acl", "log")).isEmpty();
+		}
+	}
+
+	@Test
+	void missingPermissionStopsTheStartWithTheRemedy() {
+		try (RedisServer server = RedisServer
+			.started("user app on >s3cret " + MINIMUM.replace("+zpopmin", "").replace("~test:*", "~other:*"))) {
+			assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(0)))
+				.withMessageContaining("Give the user at least: " + MINIMUM);
+		}
+	}
+
+	@Test
+	void missingChannelStopsTheStartWithTheRemedy() {
+		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM.replace("&test:*", ""))) {
+			assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(0)))
+				.withMessageContaining("can't publish")
+				.withMessageContaining("Give the user at least: " + MINIMUM);
+		}
+	}
+
+	@Test
+	void permissionTakenAwayLaterIsExplained() throws Exception {
+		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM);
+				RedisLockBackend backend = TestRedis.backend(config(server, "s3cret"), TestRedis.options(0))) {
+			server.ask("acl", "setuser", "app", "-set");
+			assertThatExceptionOfType(ExecutionException.class)
+				.isThrownBy(() -> get(backend.tryAcquire(claim(Duration.ZERO))))
+				.havingCause()
+				.isInstanceOf(LockBackendException.class)
+				.withMessageContaining("Lock 'guarded' could not be acquired: Redis at the test's server says")
+				.withMessageContaining("The user executing the script")
+				.withMessageContaining("Give the user at least");
+		}
+	}
+
+	@Test
+	void passwordShowsNowhereWhenItIsWrong(CapturedOutput output) {
+		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM)) {
+			assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> TestRedis.backend(config(server, "not-th1s"), TestRedis.options(0)))
+				.withMessageContaining("WRONGPASS")
+				.withMessageContaining("Check username and password")
+				.satisfies((ex) -> assertThat(ex).hasStackTraceContaining("WRONGPASS"));
+		}
+		assertThat(output.getAll()).doesNotContain("not-th1s");
+	}
+
+	@Test
+	void passwordThatIsChangedLaterIsExplained() throws Exception {
+		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM);
+				RedisLockBackend backend = TestRedis.backend(config(server, "s3cret"), TestRedis.options(0))) {
+			server.ask("acl", "setuser", "app", "resetpass", ">an0ther");
+			server.ask("client", "kill", "type", "normal", "skipme", "yes");
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> {
+				for (int i = 0; i < 50; i++) {
+					get(backend.tryAcquire(claim(Duration.ZERO)));
+				}
+			}).havingCause().withMessageContaining("Check username and password");
+		}
+	}
+
+	@Test
+	void evictionIsWarnedOf(CapturedOutput output) {
+		try (RedisServer server = RedisServer.started("maxmemory 100mb", "maxmemory-policy allkeys-lru");
+				RedisLockBackend backend = TestRedis.backend(server.address())) {
+			assertThat(backend.name()).isEqualTo("redis");
+			assertThat(output.getAll()).contains("may evict locks").contains("allkeys-lru").contains("noeviction");
+		}
+	}
+
+	@Test
+	void noEvictionIsNotWarnedOf(CapturedOutput output) {
+		try (RedisServer server = RedisServer.started("maxmemory 100mb", "maxmemory-policy noeviction");
+				RedisLockBackend backend = TestRedis.backend(server.address())) {
+			assertThat(backend.name()).isEqualTo("redis");
+			assertThat(output.getAll()).doesNotContain("evict");
+		}
+	}
+
+	private static Config config(RedisServer server, String password) {
+		Config config = TestRedis.config(server.address());
+		config.setLazyInitialization(true).setUsername("app").setPassword(password);
+		config.useSingleServer().setRetryAttempts(0);
+		return config;
+	}
+
+	private static Claim claim(Duration patience) {
+		return new Claim(LockName.of("guarded"), OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false,
+				patience, false);
+	}
+
+	private static <T> T get(CompletionStage<T> stage) throws Exception {
+		return stage.toCompletableFuture().get(5, TimeUnit.SECONDS);
+	}
+
+}

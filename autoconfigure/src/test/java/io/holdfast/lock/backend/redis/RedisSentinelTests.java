@@ -1,0 +1,101 @@
+package io.holdfast.lock.backend.redis;
+
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.redisson.config.Config;
+import org.redisson.config.ReadMode;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.AcquireResult.Contended;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.test.server.RedisSentinel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class RedisSentinelTests {
+
+	@Test
+	void locksAndWakeUpsWorkAgainAfterAFailoverAndTokensGrow() throws Exception {
+		try (RedisSentinel group = RedisSentinel.started();
+				RedisLockBackend first = backend(group);
+				RedisLockBackend second = backend(group)) {
+			Grant before = granted(first, claim(Duration.ZERO));
+			assertThat(group.primary().ask("wait", "1", "2000")).isEqualTo("1");
+			group.failOver();
+			Claim waiting = claim(Duration.ofSeconds(30));
+			AcquireResult refused = eventually(second, waiting);
+			assertThat(refused).as("the replica knew of the lock").isInstanceOf(Contended.class);
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(20))
+				.until(() -> get(first.release(before)) instanceof ReleaseResult.Released);
+			Grant after = ((Acquired) eventually(second, waiting)).grant();
+			assertThat(after.storeToken()).isGreaterThan(before.storeToken());
+			assertWokenInTheEnd(first, second, after);
+		}
+	}
+
+	private static void assertWokenInTheEnd(RedisLockBackend first, RedisLockBackend second, Grant held)
+			throws Exception {
+		Grant[] grant = { held };
+		Awaitility.await("the channel listens again").atMost(Duration.ofSeconds(20)).until(() -> {
+			Claim waiting = claim(Duration.ofSeconds(9));
+			Contended contended = (Contended) get(first.tryAcquire(waiting));
+			get(second.release(grant[0]));
+			boolean woken = contended.signal()
+				.toCompletableFuture()
+				.handle((value, failure) -> true)
+				.completeOnTimeout(false, 500, TimeUnit.MILLISECONDS)
+				.get();
+			get(first.abandon(waiting));
+			grant[0] = granted(second, claim(Duration.ZERO));
+			return woken;
+		});
+		assertThat(get(second.release(grant[0]))).isInstanceOf(ReleaseResult.Released.class);
+	}
+
+	private static AcquireResult eventually(RedisLockBackend backend, Claim claim) {
+		return Awaitility.await()
+			.atMost(Duration.ofSeconds(20))
+			.until(() -> get(backend.tryAcquire(claim)), (result) -> !(result instanceof AcquireResult.Indeterminate));
+	}
+
+	private static RedisLockBackend backend(RedisSentinel group) {
+		Config config = new Config();
+		config.setThreads(2).setNettyThreads(2);
+		config.useSentinelServers()
+			.setMasterName(RedisSentinel.MASTER)
+			.setCheckSentinelsList(false)
+			.setScanInterval(500)
+			.setReadMode(ReadMode.MASTER)
+			.setMasterConnectionMinimumIdleSize(1)
+			.setSubscriptionConnectionMinimumIdleSize(1)
+			.addSentinelAddress(group.sentinel().address());
+		return TestRedis.backend(config, TestRedis.options(0));
+	}
+
+	private static Claim claim(Duration patience) {
+		return new Claim(LockName.of("failover"), OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(60), false,
+				patience, false);
+	}
+
+	private static Grant granted(RedisLockBackend backend, Claim claim) throws Exception {
+		AcquireResult result = get(backend.tryAcquire(claim));
+		assertThat(result).isInstanceOf(Acquired.class);
+		return ((Acquired) result).grant();
+	}
+
+	private static <T> T get(CompletionStage<T> stage) throws Exception {
+		return stage.toCompletableFuture().get(5, TimeUnit.SECONDS);
+	}
+
+}
