@@ -66,7 +66,7 @@ final class RedisClientFactory {
 
 	Config config(Login login, @Nullable SslBundle ssl) {
 		Config config = new Config();
-		config.setLazyInitialization(true).setThreads(THREADS).setNettyThreads(THREADS);
+		config.setLazyInitialization(true).setUseScriptCache(false).setThreads(THREADS).setNettyThreads(THREADS);
 		config.setUsername(login.username()).setPassword(login.password());
 		if (ssl != null) {
 			config.setSslTrustManagerFactory(ssl.getManagers().getTrustManagerFactory());

@@ -3,10 +3,12 @@ package io.holdfast.lock.autoconfigure;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.Redisson;
@@ -20,11 +22,16 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
+import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.redis.RedisLockBackend;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.spi.AcquireResult;
@@ -32,11 +39,14 @@ import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.test.server.RedisCluster;
+import io.holdfast.lock.test.server.RedisSentinel;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@ExtendWith(OutputCaptureExtension.class)
 class RedisLockAutoConfigurationTests {
 
 	private static final RedisServer server = RedisServer.started();
@@ -97,6 +107,59 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@Test
+	void clusterOfSpringDataRedisIsUsed() {
+		try (RedisCluster cluster = RedisCluster.started()) {
+			this.runner
+				.withPropertyValues("spring.data.redis.cluster.nodes[0]=127.0.0.1:" + cluster.nodes().get(1).port())
+				.run((context) -> {
+					assertThat(acquire(context.getBean(RedisLockBackend.class))).isInstanceOf(Acquired.class);
+					assertThat(cluster.keys("holdfast:{auto:1}:lock")).hasSize(1);
+				});
+		}
+	}
+
+	@Test
+	void sentinelOfSpringDataRedisIsUsed() {
+		try (RedisSentinel group = RedisSentinel.started()) {
+			this.runner
+				.withPropertyValues("spring.data.redis.sentinel.master=" + RedisSentinel.MASTER,
+						"spring.data.redis.sentinel.nodes=127.0.0.1:" + group.sentinel().port())
+				.run((context) -> assertLocks(context, group.primary()));
+		}
+	}
+
+	@Test
+	void unreachableClusterAndSentinelAreExplained() {
+		int port = ServerProcess.freePort();
+		this.runner.withPropertyValues("spring.data.redis.cluster.nodes=127.0.0.1:" + port)
+			.run((context) -> assertThat(analysis(context).getDescription()).contains("'spring.data.redis'")
+				.contains("the cluster of 127.0.0.1:" + port));
+		this.runner
+			.withPropertyValues("spring.data.redis.sentinel.master=shop",
+					"spring.data.redis.sentinel.nodes=127.0.0.1:" + port)
+			.run((context) -> assertThat(analysis(context).getDescription()).contains("'spring.data.redis'")
+				.contains("master 'shop' of the sentinels 127.0.0.1:" + port));
+	}
+
+	@Test
+	void unreachableClientOfTheApplicationIsExplained() {
+		this.runner.withUserConfiguration(BrokenClientConfiguration.class)
+			.run((context) -> assertThat(analysis(context).getDescription()).contains("your RedissonClient bean"));
+	}
+
+	@Test
+	void locksAreGivenBackBeforeTheClientOfTheApplicationCloses() {
+		this.runner.withUserConfiguration(WorkingClientConfiguration.class).run((context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			LockHandle handle = locks.acquire(LockRequest.of("auto", "closing"));
+			CompletableFuture.delayedExecutor(300, TimeUnit.MILLISECONDS).execute(handle::close);
+			context.close();
+			assertThat(handle.isHeld()).isFalse();
+			assertThat(server.ask("exists", "holdfast:{auto:closing}:lock")).isEqualTo("0");
+		});
+	}
+
+	@Test
 	void nothingConfiguredLeavesTheLocalStore() {
 		this.runner.run((context) -> {
 			assertThat(context).doesNotHaveBean(RedisLockBackend.class);
@@ -151,7 +214,8 @@ class RedisLockAutoConfigurationTests {
 			long start = System.nanoTime();
 			this.runner.withPropertyValues("distributed-lock.redis.address=" + paused.address()).run((context) -> {
 				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
-				assertThat(analysis(context).getDescription()).contains("127.0.0.1:" + paused.port());
+				assertThat(analysis(context).getDescription())
+					.contains("Redis at 127.0.0.1:" + paused.port() + " could not be reached: no answer in time");
 			});
 		}
 	}
@@ -194,13 +258,14 @@ class RedisLockAutoConfigurationTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "redis://app:wr0ng-one@127.0.0.1:%d", "redis://wr0ng-one@127.0.0.1:%d",
 			"redis://app:wr0ng-one@127.0.0.1:%d/nonsense" })
-	void wrongPasswordIsExplainedAndNotShown(String address) {
+	void wrongPasswordIsExplainedAndNotShown(String address, CapturedOutput output) {
 		try (RedisServer guarded = RedisServer.started("requirepass s3cr@t")) {
 			this.runner.withPropertyValues("distributed-lock.redis.address=" + address.formatted(guarded.port()))
 				.run((context) -> {
 					assertThat(context).hasFailed();
 					assertThat(context).getFailure().hasStackTraceContaining("127.0.0.1:" + guarded.port());
 					assertThat(stackTrace(context)).doesNotContain("wr0ng-one");
+					assertThat(output.getAll()).doesNotContain("wr0ng-one");
 				});
 		}
 	}
@@ -248,15 +313,16 @@ class RedisLockAutoConfigurationTests {
 	@Test
 	void tlsAgainstPlainServerIsExplained() {
 		this.runner.withPropertyValues("distributed-lock.redis.address=rediss://127.0.0.1:" + server.port())
-			.run((context) -> assertThat(analysis(context).getDescription()).contains("127.0.0.1:" + server.port()));
+			.run((context) -> assertThat(analysis(context).getDescription()).contains("127.0.0.1:" + server.port())
+				.contains("whether it speaks TLS"));
 	}
 
 	@Test
 	void plainAgainstTlsServerIsExplained() {
 		try (RedisServer secure = RedisServer.startedWithTls()) {
 			this.runner.withPropertyValues("distributed-lock.redis.address=redis://127.0.0.1:" + secure.port())
-				.run((context) -> assertThat(analysis(context).getDescription())
-					.contains("127.0.0.1:" + secure.port()));
+				.run((context) -> assertThat(analysis(context).getDescription()).contains("127.0.0.1:" + secure.port())
+					.contains("whether it speaks TLS"));
 		}
 	}
 
@@ -317,11 +383,21 @@ class RedisLockAutoConfigurationTests {
 	@Configuration(proxyBeanMethods = false)
 	static class BrokenClientConfiguration {
 
-		@Bean
+		@Bean(destroyMethod = "shutdown")
 		RedissonClient redissonClient() {
 			Config config = single("redis://127.0.0.1:" + ServerProcess.freePort());
 			config.setLazyInitialization(true);
 			return Redisson.create(config);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class WorkingClientConfiguration {
+
+		@Bean(destroyMethod = "shutdown")
+		RedissonClient redissonClient() {
+			return Redisson.create(single(server.address()));
 		}
 
 	}

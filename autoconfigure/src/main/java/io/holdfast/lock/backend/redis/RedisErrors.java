@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.redis;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -11,6 +12,7 @@ import org.redisson.RedissonShutdownException;
 import org.redisson.client.RedisNoScriptException;
 import org.redisson.client.RedisNodeNotFoundException;
 import org.redisson.client.RedisOutOfMemoryException;
+import org.redisson.client.RedisTimeoutException;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
@@ -68,8 +70,8 @@ final class RedisErrors {
 		String code = definiteCode(cause);
 		String message = (code != null)
 				? "Redis at %s says '%s'. %s".formatted(this.options.server(), said(cause), remedy(code))
-				: "Redis at %s could not be reached: %s. Is it running there, and does it speak %s?"
-					.formatted(this.options.server(), said(cause), "TLS just as the address says");
+				: "Redis at %s could not be reached: %s. Check that it runs there, and whether it speaks TLS."
+					.formatted(this.options.server(), said(cause));
 		return new LockBackendException(message, cause);
 	}
 
@@ -164,12 +166,15 @@ final class RedisErrors {
 		while (cause.getCause() != null && code(cause) == null && !(cause instanceof RedisOutOfMemoryException)) {
 			cause = cause.getCause();
 		}
-		String message = String.valueOf(cause.getMessage());
+		if (cause instanceof TimeoutException || cause instanceof RedisTimeoutException || cause.getMessage() == null) {
+			return "no answer in time";
+		}
+		String message = cause.getMessage();
 		for (String end : new String[] { ". channel:", " script:" }) {
 			int at = message.indexOf(end);
 			message = (at > 0) ? message.substring(0, at) : message;
 		}
-		return message;
+		return message.endsWith(".") ? message.substring(0, message.length() - 1) : message;
 	}
 
 }
