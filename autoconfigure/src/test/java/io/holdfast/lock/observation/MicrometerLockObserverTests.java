@@ -1,0 +1,114 @@
+package io.holdfast.lock.observation;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.AcquireOutcome;
+import io.holdfast.lock.spi.RenewalOutcome;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class MicrometerLockObserverTests {
+
+	private static final LockName LOCK = LockName.of("stock", "42");
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+	private final MicrometerLockObserver observer = new MicrometerLockObserver(this.registry);
+
+	@Test
+	void acquisitionIsTimedByItsOutcome() {
+		acquire(AcquireOutcome.ACQUIRED, Duration.ofMillis(3));
+		acquire(AcquireOutcome.TIMEOUT, Duration.ofMillis(500));
+		assertThat(time("acquire", "outcome", "acquired")).isEqualTo(3);
+		assertThat(time("acquire", "outcome", "timeout")).isEqualTo(500);
+		assertThat(time("acquire", "outcome", "contended")).isZero();
+	}
+
+	@Test
+	void whoWaitsIsCountedUntilTheEndOfTheAcquisition() {
+		this.observer.acquiring(LOCK, "redis");
+		this.observer.acquiring(LockName.of("stock", "43"), "redis");
+		assertThat(gauge("waiting")).isEqualTo(2);
+		this.observer.acquired(LOCK, "redis", AcquireOutcome.ERROR, Duration.ZERO, LEASE);
+		assertThat(gauge("waiting")).isEqualTo(1);
+		assertThat(gauge("held")).isZero();
+	}
+
+	@Test
+	void whatIsHeldIsCountedAndTimedUntilItsRelease() {
+		acquire(AcquireOutcome.ACQUIRED, Duration.ZERO);
+		acquire(AcquireOutcome.CONTENDED, Duration.ZERO);
+		assertThat(gauge("held")).isEqualTo(2);
+		this.observer.released(LOCK, "redis", Duration.ofMillis(70), LEASE);
+		assertThat(gauge("held")).isEqualTo(1);
+		assertThat(this.registry.get("distributed.lock.hold").timer().totalTime(TimeUnit.MILLISECONDS)).isEqualTo(70);
+	}
+
+	@Test
+	void renewalsAndLossesAreCountedByTheirReason() {
+		this.observer.renewed(LOCK, "redis", RenewalOutcome.RENEWED);
+		this.observer.renewed(LOCK, "redis", RenewalOutcome.REFUSED);
+		this.observer.lost(new LockLostEvent(LOCK, "redis", new FencingToken(1), LossCause.MAX_HOLD));
+		assertThat(count("renewal", "outcome", "renewed")).isEqualTo(1);
+		assertThat(count("renewal", "outcome", "refused")).isEqualTo(1);
+		assertThat(count("renewal", "outcome", "indeterminate")).isZero();
+		assertThat(count("lost", "cause", "max-hold")).isEqualTo(1);
+		assertThat(count("lost", "cause", "expired")).isZero();
+	}
+
+	@Test
+	void aMillionKeysAreOneSetOfMeters() {
+		acquire(AcquireOutcome.ACQUIRED, Duration.ZERO);
+		int before = this.registry.getMeters().size();
+		for (int key = 0; key < 1_000_000; key++) {
+			this.observer.acquiring(LockName.of("stock", "" + key), "redis");
+		}
+		List<Meter> meters = this.registry.getMeters();
+		assertThat(meters).hasSize(before);
+		assertThat(meters).allSatisfy((meter) -> assertThat(meter.getId().getTags().toString()).doesNotContain("42"));
+	}
+
+	@Test
+	void storesAreKeptApart() {
+		acquire(AcquireOutcome.ACQUIRED, Duration.ZERO);
+		this.observer.acquiring(LOCK, "local");
+		assertThat(this.registry.get("distributed.lock.held").tag("backend", "redis").gauge().value()).isEqualTo(1);
+		assertThat(this.registry.get("distributed.lock.held").tag("backend", "local").gauge().value()).isZero();
+	}
+
+	private void acquire(AcquireOutcome outcome, Duration waited) {
+		this.observer.acquiring(LOCK, "redis");
+		this.observer.acquired(LOCK, "redis", outcome, waited, LEASE);
+	}
+
+	private double time(String meter, String tag, String value) {
+		return this.registry.get("distributed.lock." + meter)
+			.tags("name", "stock", "backend", "redis", tag, value)
+			.timer()
+			.totalTime(TimeUnit.MILLISECONDS);
+	}
+
+	private double gauge(String meter) {
+		return this.registry.get("distributed.lock." + meter).tags("name", "stock", "backend", "redis").gauge().value();
+	}
+
+	private double count(String meter, String tag, String value) {
+		return this.registry.get("distributed.lock." + meter)
+			.tags("name", "stock", "backend", "redis", tag, value)
+			.counter()
+			.count();
+	}
+
+}
