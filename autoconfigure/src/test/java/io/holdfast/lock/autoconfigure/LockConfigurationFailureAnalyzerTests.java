@@ -1,0 +1,57 @@
+package io.holdfast.lock.autoconfigure;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import io.holdfast.lock.DistributedLock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+/**
+ * Tests for {@link LockConfigurationFailureAnalyzer}, as an application's user sees it.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class LockConfigurationFailureAnalyzerTests {
+
+	@Test
+	void badAnnotationIsToldWithoutAStackTrace(CapturedOutput output) {
+		SpringApplication application = new SpringApplication(Application.class);
+		application.setWebApplicationType(WebApplicationType.NONE);
+		assertThatException().isThrownBy(() -> application.run("--distributed-lock.backend=local"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains(
+					"@DistributedLock on " + Forgetful.class.getName() + ".call(long): its key \"#ident\" uses #ident")
+			.contains("Correct what is named above")
+			.doesNotContain("\tat ");
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
+			LockInterceptorAutoConfiguration.class })
+	static class Application {
+
+		@Bean
+		Forgetful forgetful() {
+			return new Forgetful();
+		}
+
+	}
+
+	static class Forgetful {
+
+		@DistributedLock(name = "stock", key = "#ident")
+		public void call(long id) {
+		}
+
+	}
+
+}

@@ -1,0 +1,292 @@
+package io.holdfast.lock.interceptor;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.cache.CacheManager;
+import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.EnableCaching;
+import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
+import org.springframework.cache.interceptor.CacheInterceptor;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.resilience.annotation.Retryable;
+import org.springframework.resilience.retry.AbstractRetryInterceptor;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.interceptor.MatchAlwaysTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
+
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
+import io.holdfast.lock.autoconfigure.LocalLockAutoConfiguration;
+import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
+import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The lock's place among everything else that Spring puts around a method: inside of what
+ * starts or repeats a call, outside of what it protects.
+ */
+class AdvisorOrderTests {
+
+	private static ApplicationContextRunner runner(Class<?>... configurations) {
+		return new ApplicationContextRunner()
+			.withConfiguration(
+					AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
+							LockInterceptorAutoConfiguration.class, LockTransactionAutoConfiguration.class,
+							AopAutoConfiguration.class, TransactionAutoConfiguration.class,
+							DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class))
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:order", "distributed-lock.backend=local")
+			.withUserConfiguration(configurations);
+	}
+
+	private static List<String> chain(Object bean) {
+		assertThat(bean).isInstanceOf(Advised.class);
+		return Arrays.stream(((Advised) bean).getAdvisors())
+			.map(AdvisorOrderTests::role)
+			.filter((role) -> !role.isEmpty())
+			.toList();
+	}
+
+	private static String role(Advisor advisor) {
+		Object advice = advisor.getAdvice();
+		if (advice instanceof AsyncExecutionInterceptor) {
+			return "async";
+		}
+		if (advice instanceof AbstractRetryInterceptor) {
+			return "retry";
+		}
+		if (advice instanceof DistributedLockInterceptor) {
+			return "lock";
+		}
+		if (advice instanceof CacheInterceptor) {
+			return "cache";
+		}
+		if (advice instanceof TransactionInterceptor) {
+			return "transaction";
+		}
+		return (advice instanceof UsersAdvice) ? "user" : "";
+	}
+
+	static Stream<Arguments> combinations() {
+		List<Arguments> all = new ArrayList<>();
+		for (Class<?> order : List.of(Defaults.class, TransactionsFirst.class, TransactionsLast.class)) {
+			for (Class<? extends Service> bean : List.of(OnMethods.class, OnClass.class)) {
+				for (boolean targetClass : new boolean[] { true, false }) {
+					all.add(Arguments.of(order, bean, targetClass));
+				}
+			}
+		}
+		return all.stream();
+	}
+
+	@ParameterizedTest(name = "{0} {1} proxyTargetClass={2}")
+	@MethodSource("combinations")
+	void lockIsOutsideOfWhatItProtectsAndInsideOfWhatRepeatsIt(Class<?> order, Class<? extends Service> bean,
+			boolean targetClass) {
+		runner(order, Everything.class).withBean(bean)
+			.withPropertyValues("spring.aop.proxy-target-class=" + targetClass)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				List<String> chain = chain(context.getBean(Service.class));
+				assertThat(chain).startsWith("async", "retry", "lock");
+				assertThat(chain.subList(3, 5)).containsExactlyInAnyOrder("cache", "transaction");
+			});
+	}
+
+	@Test
+	void lockStaysOutsideOfAUsersAdviceThatIsAppendedLater() {
+		runner(Defaults.class, UserAppends.class).withBean(OnMethods.class)
+			.run((context) -> assertThat(chain(context.getBean(OnMethods.class))).containsExactly("lock", "transaction",
+					"user"));
+	}
+
+	@Test
+	void postProcessorThatPutsATransactionOutsideStopsTheStart() {
+		runner(Defaults.class, UserPutsTransactionFirst.class).withBean(OnMethods.class).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context.getStartupFailure()).hasRootCauseInstanceOf(LockConfigurationException.class)
+				.rootCause()
+				.hasMessageContaining("begins its transaction before it acquires its lock")
+				.hasMessageContaining("updates would be lost");
+		});
+	}
+
+	@Test
+	void proxyAroundTheProxyWithATransactionStopsTheStart() {
+		runner(Defaults.class, UserWrapsInTransaction.class).withBean(OnMethods.class).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context.getStartupFailure()).rootCause()
+				.hasMessageContaining("begins its transaction before it acquires its lock");
+		});
+	}
+
+	interface Service {
+
+		void call();
+
+	}
+
+	static class OnMethods implements Service {
+
+		@Override
+		@Async
+		@Retryable
+		@Cacheable("things")
+		@Transactional
+		@DistributedLock("stock")
+		public void call() {
+		}
+
+	}
+
+	@Async
+	@Retryable
+	@Cacheable("things")
+	@Transactional
+	@DistributedLock("stock")
+	static class OnClass implements Service {
+
+		@Override
+		public void call() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Defaults {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement(order = Ordered.HIGHEST_PRECEDENCE)
+	static class TransactionsFirst {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement(order = Ordered.LOWEST_PRECEDENCE)
+	static class TransactionsLast {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAsync
+	@EnableResilientMethods
+	@EnableCaching
+	static class Everything {
+
+		@Bean
+		CacheManager cacheManager() {
+			return new ConcurrentMapCacheManager();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class UserAppends {
+
+		@Bean
+		static BeanPostProcessor appending() {
+			return new LatePostProcessor((proxy) -> {
+				proxy.addAdvice(new UsersAdvice());
+				return proxy;
+			});
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class UserPutsTransactionFirst {
+
+		@Bean
+		static BeanPostProcessor prepending() {
+			return new LatePostProcessor((proxy) -> {
+				proxy.addAdvisor(0, transaction());
+				return proxy;
+			});
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class UserWrapsInTransaction {
+
+		@Bean
+		static BeanPostProcessor wrapping() {
+			return new LatePostProcessor((proxy) -> {
+				ProxyFactory factory = new ProxyFactory(proxy);
+				factory.setInterfaces(Service.class);
+				factory.addAdvisor(transaction());
+				return factory.getProxy();
+			});
+		}
+
+	}
+
+	private static Advisor transaction() {
+		return new DefaultPointcutAdvisor(
+				new TransactionInterceptor((TransactionManager) null, new MatchAlwaysTransactionAttributeSource()));
+	}
+
+	static final class UsersAdvice implements MethodInterceptor {
+
+		@Override
+		public Object invoke(MethodInvocation invocation) throws Throwable {
+			return invocation.proceed();
+		}
+
+	}
+
+	/** A user's post-processor that runs after all of Spring's own. */
+	static final class LatePostProcessor implements BeanPostProcessor, Ordered {
+
+		private final Function<Advised, Object> change;
+
+		LatePostProcessor(Function<Advised, Object> change) {
+			this.change = change;
+		}
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			return (bean instanceof Advised proxy && bean instanceof Service) ? this.change.apply(proxy) : bean;
+		}
+
+		@Override
+		public int getOrder() {
+			return Ordered.LOWEST_PRECEDENCE;
+		}
+
+	}
+
+}
