@@ -68,7 +68,7 @@ public final class LockContext {
 	public static void unbind(LockHandle handle) {
 		LockContext context = CURRENT.get();
 		if (context != null) {
-			context.unbinding(handle).run();
+			handle.parts().forEach((part) -> context.unbinding(part).run());
 		}
 	}
 

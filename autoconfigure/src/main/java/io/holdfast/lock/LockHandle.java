@@ -1,6 +1,7 @@
 package io.holdfast.lock;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -22,7 +23,16 @@ public interface LockHandle extends AutoCloseable {
 	}
 
 	/**
-	 * The lock that is held.
+	 * The holds of which this one consists: several if it was asked for several locks,
+	 * else this one alone.
+	 * @return the holds, in the global order of their locks
+	 */
+	default List<LockHandle> parts() {
+		return List.of(this);
+	}
+
+	/**
+	 * The lock that is held; of several, the first in the global order.
 	 * @return its name
 	 */
 	LockName name();
@@ -38,6 +48,8 @@ public interface LockHandle extends AutoCloseable {
 	 * stays the same after a loss: a resource can then tell this holder from its
 	 * successor.
 	 * @return the token
+	 * @throws IllegalStateException if this hold has several {@link #parts()}, each of
+	 * which has a token of its own
 	 */
 	FencingToken fencingToken();
 

@@ -1,15 +1,23 @@
 package io.holdfast.lock;
 
 import java.time.Duration;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which lock to acquire, and how. What is {@code null} comes from the application's
- * properties.
+ * Which lock to acquire, and how; or which locks, all or none. What is {@code null} comes
+ * from the application's properties.
  *
- * @param lock the lock
- * @param mode alone or shared; {@code EXCLUSIVE} by default
+ * <p>
+ * Several locks are acquired in one global order, whatever the order they were named in,
+ * so that two callers with the same locks never wait for each other.
+ *
+ * @param locks the locks and how each is held, in the global order; at least one and at
+ * most {@value #MAX_LOCKS}
  * @param waitTime the longest wait to acquire; zero makes one attempt. {@code null}: the
  * property {@code distributed-lock.wait-time}
  * @param leaseTime how long the store keeps the lock without renewal, greater than zero.
@@ -25,9 +33,12 @@ import org.jspecify.annotations.Nullable;
  * lost; {@code null}: the property {@code distributed-lock.interrupt-on-loss}
  * @param backend the store; {@code null}: the application's default store
  */
-public record LockRequest(LockName lock, LockMode mode, @Nullable Duration waitTime, @Nullable Duration leaseTime,
-		boolean renew, @Nullable Duration maxHold, Duration minHold, boolean fair, @Nullable Boolean interruptOnLoss,
-		@Nullable String backend) {
+public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duration waitTime,
+		@Nullable Duration leaseTime, boolean renew, @Nullable Duration maxHold, Duration minHold, boolean fair,
+		@Nullable Boolean interruptOnLoss, @Nullable String backend) {
+
+	/** The most locks of one request. */
+	public static final int MAX_LOCKS = 1_000;
 
 	/**
 	 * The longest duration that any setting may have: a year, far from every overflow.
@@ -35,15 +46,21 @@ public record LockRequest(LockName lock, LockMode mode, @Nullable Duration waitT
 	public static final Duration MAX_DURATION = Duration.ofDays(366);
 
 	/**
-	 * Check the durations.
-	 * @throws LockConfigurationException if one is negative, too long or, for a lease,
-	 * not at least a millisecond
+	 * Check the locks and the durations.
+	 * @throws LockConfigurationException if there is no lock or there are too many, or a
+	 * duration is negative, too long or, for a lease, not at least a millisecond
 	 */
 	public LockRequest {
-		requireRange(lock, "waitTime", waitTime, Duration.ZERO);
-		requireRange(lock, "leaseTime", leaseTime, Duration.ofMillis(1));
-		requireRange(lock, "maxHold", maxHold, Duration.ofMillis(1));
-		requireRange(lock, "minHold", minHold, Duration.ZERO);
+		if (locks.isEmpty() || locks.size() > MAX_LOCKS) {
+			throw new LockConfigurationException(
+					"A request names %d locks. Name between 1 and %d.".formatted(locks.size(), MAX_LOCKS));
+		}
+		locks = Collections.unmodifiableSortedMap(new TreeMap<>(locks));
+		LockName first = locks.firstKey();
+		requireRange(first, "waitTime", waitTime, Duration.ZERO);
+		requireRange(first, "leaseTime", leaseTime, Duration.ofMillis(1));
+		requireRange(first, "maxHold", maxHold, Duration.ofMillis(1));
+		requireRange(first, "minHold", minHold, Duration.ZERO);
 	}
 
 	private static void requireRange(LockName lock, String what, @Nullable Duration value, Duration least) {
@@ -78,17 +95,39 @@ public record LockRequest(LockName lock, LockMode mode, @Nullable Duration waitT
 	 * @return a builder with all defaults
 	 */
 	public static Builder forLock(LockName lock) {
-		return new Builder(lock);
+		return new Builder().and(lock, LockMode.EXCLUSIVE);
 	}
 
 	/**
-	 * The same request for another lock.
-	 * @param lock the lock
+	 * Start a request for several locks, all or none.
+	 * @param locks the locks, in any order; what is named twice is locked once
+	 * @return a builder with all defaults
+	 */
+	public static Builder forLocks(Collection<LockName> locks) {
+		Builder builder = new Builder();
+		locks.forEach((lock) -> builder.and(lock, LockMode.EXCLUSIVE));
+		return builder;
+	}
+
+	/**
+	 * The lock, or the first in the global order.
+	 * @return its name
+	 */
+	public LockName lock() {
+		return this.locks.firstKey();
+	}
+
+	/**
+	 * The same request for other locks, held in the way of the first of this one.
+	 * @param locks the locks
 	 * @return the request
 	 */
-	public LockRequest withLock(LockName lock) {
-		return new LockRequest(lock, this.mode, this.waitTime, this.leaseTime, this.renew, this.maxHold, this.minHold,
-				this.fair, this.interruptOnLoss, this.backend);
+	public LockRequest withLocks(Collection<LockName> locks) {
+		SortedMap<LockName, LockMode> others = new TreeMap<>();
+		LockMode mode = this.locks.getOrDefault(lock(), LockMode.EXCLUSIVE);
+		locks.forEach((lock) -> others.put(lock, mode));
+		return new LockRequest(others, this.waitTime, this.leaseTime, this.renew, this.maxHold, this.minHold, this.fair,
+				this.interruptOnLoss, this.backend);
 	}
 
 	/**
@@ -96,8 +135,7 @@ public record LockRequest(LockName lock, LockMode mode, @Nullable Duration waitT
 	 * @return a builder with all values of this request
 	 */
 	public Builder toBuilder() {
-		return new Builder(this.lock).mode(this.mode)
-			.waitTime(this.waitTime)
+		Builder builder = new Builder().waitTime(this.waitTime)
 			.leaseTime(this.leaseTime)
 			.renew(this.renew)
 			.maxHold(this.maxHold)
@@ -105,6 +143,8 @@ public record LockRequest(LockName lock, LockMode mode, @Nullable Duration waitT
 			.fair(this.fair)
 			.interruptOnLoss(this.interruptOnLoss)
 			.backend(this.backend);
+		this.locks.forEach(builder::and);
+		return builder;
 	}
 
 	/**
@@ -112,9 +152,7 @@ public record LockRequest(LockName lock, LockMode mode, @Nullable Duration waitT
 	 */
 	public static final class Builder {
 
-		private final LockName lock;
-
-		private LockMode mode = LockMode.EXCLUSIVE;
+		private final SortedMap<LockName, LockMode> locks = new TreeMap<>();
 
 		private @Nullable Duration waitTime;
 
@@ -132,17 +170,28 @@ public record LockRequest(LockName lock, LockMode mode, @Nullable Duration waitT
 
 		private @Nullable String backend;
 
-		private Builder(LockName lock) {
-			this.lock = lock;
+		private Builder() {
 		}
 
 		/**
-		 * Set {@link LockRequest#mode()}.
-		 * @param mode the value
+		 * Add a lock. One that is there already is held exclusively if either asks for
+		 * that.
+		 * @param lock the lock
+		 * @param mode how it is held
+		 * @return this builder
+		 */
+		public Builder and(LockName lock, LockMode mode) {
+			this.locks.merge(lock, mode, (one, other) -> (one == LockMode.EXCLUSIVE) ? one : other);
+			return this;
+		}
+
+		/**
+		 * Hold all locks that were added so far in this way.
+		 * @param mode the mode
 		 * @return this builder
 		 */
 		public Builder mode(LockMode mode) {
-			this.mode = mode;
+			this.locks.replaceAll((lock, before) -> mode);
 			return this;
 		}
 
@@ -229,11 +278,12 @@ public record LockRequest(LockName lock, LockMode mode, @Nullable Duration waitT
 		/**
 		 * Make the request.
 		 * @return the request
-		 * @throws LockConfigurationException if a duration is out of range
+		 * @throws LockConfigurationException if a duration is out of range or there is no
+		 * lock
 		 */
 		public LockRequest build() {
-			return new LockRequest(this.lock, this.mode, this.waitTime, this.leaseTime, this.renew, this.maxHold,
-					this.minHold, this.fair, this.interruptOnLoss, this.backend);
+			return new LockRequest(this.locks, this.waitTime, this.leaseTime, this.renew, this.maxHold, this.minHold,
+					this.fair, this.interruptOnLoss, this.backend);
 		}
 
 	}

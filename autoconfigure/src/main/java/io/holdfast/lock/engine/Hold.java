@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockContext;
-import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
@@ -17,7 +16,7 @@ import io.holdfast.lock.LockName;
 /**
  * One use of a lease by its holder; re-entrant holds share it.
  */
-final class Hold implements LockHandle {
+final class Hold implements HeldLocks {
 
 	private final EngineContext context;
 
@@ -109,19 +108,13 @@ final class Hold implements LockHandle {
 		this.confirmed = true;
 	}
 
-	/**
-	 * Check that the body's work can be relied on: a commit confirmed it, or the lock
-	 * still stands.
-	 */
-	void assertHeldAtEnd() {
+	@Override
+	public void assertHeldAtEnd() {
 		failUnlessConfirmed(this.lease.lossMessage());
 	}
 
-	/**
-	 * Check the same once the hold has ended: whether the store has said that it came too
-	 * late.
-	 */
-	void assertEndedInTime() {
+	@Override
+	public void assertEndedInTime() {
 		failUnlessConfirmed(this.lease.lost() ? this.lease.lossMessage() : null);
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -77,26 +78,26 @@ public final class LockBackends {
 	 * @throws LockConfigurationException if the store cannot do it
 	 */
 	public void requireSupport(@Nullable String name, LockMode mode, boolean fair, @Nullable Duration leaseTime,
-			String user) {
+			Supplier<String> user) {
 		if (StringUtils.hasLength(name) && !this.backends.containsKey(name)) {
-			throw unknown(user + " names the lock store '%s', and there is none", name);
+			throw unknown(user.get() + " names the lock store '%s', and there is none", name);
 		}
 		LockBackend backend = get(name);
 		BackendCapabilities able = backend.capabilities();
 		if (mode == LockMode.SHARED && !able.shared()) {
 			throw new LockConfigurationException(
 					"%s asks for mode = SHARED, which the lock store '%s' does not have. Use EXCLUSIVE, or another store."
-						.formatted(user, backend.name()));
+						.formatted(user.get(), backend.name()));
 		}
 		if (fair && !able.fair()) {
 			throw new LockConfigurationException(
 					"%s asks for fair = true, and the lock store '%s' keeps no order of arrival. Leave it out, or use another store."
-						.formatted(user, backend.name()));
+						.formatted(user.get(), backend.name()));
 		}
 		if (leaseTime != null && leaseTime.compareTo(able.shortestLease()) < 0) {
 			throw new LockConfigurationException(
 					"%s asks for a lease of %s, and the lock store '%s' keeps none shorter than %s. Set a longer 'leaseTime'."
-						.formatted(user, leaseTime, backend.name(), able.shortestLease()));
+						.formatted(user.get(), leaseTime, backend.name(), able.shortestLease()));
 		}
 	}
 

@@ -1,21 +1,18 @@
 package io.holdfast.lock.engine;
 
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.HoldBoundary;
-import io.holdfast.lock.LockConfigurationException;
-import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
-import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LockedAction;
@@ -36,6 +33,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	private final LockBackends backends;
 
 	private final EngineContext context;
+
+	private final BlockingEntrance blocking;
 
 	private final Runnable closeThreads;
 
@@ -66,6 +65,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		this.context = new EngineContext(settings, time, new LocalQueues(time),
 				new Watchdog(time, settings, observer, workers), new Cleanup(time, settings.responseTimeout(), workers),
 				new Census(), boundary, observer, workers);
+		this.blocking = new BlockingEntrance(this.context);
 	}
 
 	@Override
@@ -92,116 +92,83 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	@Override
 	public <T extends @Nullable Object, E extends Throwable> T executeOrElse(LockRequest request,
 			LockedAction<T, E> action, UnlockedAction<T, E> otherwise) throws E {
-		Hold hold;
+		HeldLocks held;
 		try {
-			hold = hold(request, Refusal.SKIPS);
+			held = hold(request, Refusal.SKIPS);
 		}
 		catch (LockSkippedException ex) {
 			return otherwise.run(ex);
 		}
-		return run(hold, action);
+		return run(held, action);
 	}
 
-	private static <T extends @Nullable Object, E extends Throwable> T run(Hold hold, LockedAction<T, E> action)
+	private static <T extends @Nullable Object, E extends Throwable> T run(HeldLocks held, LockedAction<T, E> action)
 			throws E {
 		T result;
-		try (hold) {
-			result = action.run(hold);
-			hold.assertHeldAtEnd();
+		try (held) {
+			result = action.run(held);
+			held.assertHeldAtEnd();
 		}
-		hold.assertEndedInTime();
+		held.assertEndedInTime();
 		return result;
 	}
 
-	/** A hold of the current thread. */
-	private Hold hold(LockRequest request, Refusal refusal) {
-		Terms terms = Terms.of(request, this.backends, this.context.settings());
-		Hold again = reenter(terms);
-		if (again != null) {
-			return again.bind();
-		}
-		this.context.boundary().beforeAcquire(terms.lock());
-		CallerRuns steps = new CallerRuns();
-		Acquisition acquisition = new Acquisition(this.context, terms, refusal, Thread.currentThread(), steps);
-		acquisition.begin();
-		steps.runUntilDone(acquisition.outcome(), acquisition::cancel);
-		return new Hold(this.context, lease(acquisition)).bind();
+	private HeldLocks hold(LockRequest request, Refusal refusal) {
+		return this.blocking.hold(terms(request), refusal);
 	}
 
-	private static Lease lease(Acquisition acquisition) {
-		try {
-			return acquisition.outcome().join();
-		}
-		catch (CompletionException ex) {
-			// the cause was made on this thread or for this caller alone
-			throw (ex.getCause() instanceof RuntimeException cause) ? cause : ex;
-		}
-	}
-
-	private @Nullable Hold reenter(Terms terms) {
-		for (LockHandle handle : LockContext.handles()) {
-			if (handle instanceof Hold hold && hold.belongsTo(this.context) && isSameLock(hold, terms)) {
-				if (terms.mode() == LockMode.EXCLUSIVE && hold.lease().terms().mode() == LockMode.SHARED) {
-					throw new LockConfigurationException(
-							"Lock '%s' is held SHARED by this thread and cannot become EXCLUSIVE: two readers that both tried would wait for each other for ever. Acquire it EXCLUSIVE in the first place."
-								.formatted(terms.lock()));
-				}
-				Hold again = hold.reenter();
-				if (again != null) {
-					return again;
-				}
-			}
-		}
-		return null;
-	}
-
-	private static boolean isSameLock(Hold hold, Terms terms) {
-		Terms held = hold.lease().terms();
-		return held.lock().equals(terms.lock()) && held.backend() == terms.backend();
+	private List<Terms> terms(LockRequest request) {
+		return Terms.of(request, this.backends, this.context.settings());
 	}
 
 	@Override
 	public CompletionStage<LockHandle> acquireAsync(LockRequest request) {
-		return holdAsync(request, Refusal.THROWS, Objects::requireNonNull);
+		return mapped(holdAsync(request, Refusal.THROWS), (held, failure) -> {
+			if (failure != null) {
+				throw new CompletionException(failure);
+			}
+			return held;
+		});
 	}
 
 	@Override
 	public CompletionStage<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
-		return holdAsync(request, Refusal.SKIPS, Optional::ofNullable);
+		return mapped(holdAsync(request, Refusal.SKIPS), (held, failure) -> {
+			if (failure != null && !(failure instanceof LockSkippedException)) {
+				throw new CompletionException(failure);
+			}
+			return Optional.ofNullable(held);
+		});
 	}
 
 	@Override
 	public <T extends @Nullable Object> CompletionStage<T> executeAsync(LockRequest request,
 			Function<LockHandle, CompletionStage<T>> action) {
-		return holdAsync(request, Refusal.THROWS, Objects::requireNonNull)
-			.thenCompose((hold) -> Answers.ask(() -> action.apply(hold)).thenApply((result) -> {
-				hold.assertHeldAtEnd();
+		return holdAsync(request, Refusal.THROWS)
+			.thenCompose((held) -> Answers.ask(() -> action.apply(held)).thenApply((result) -> {
+				held.assertHeldAtEnd();
 				return result;
-			}).whenComplete((result, failure) -> hold.close()));
+			}).whenComplete((result, failure) -> held.close()));
 	}
 
-	private <R> CompletableFuture<R> holdAsync(LockRequest request, Refusal refusal,
-			Function<@Nullable Hold, R> result) {
-		Terms terms = Terms.of(request, this.backends, this.context.settings());
-		Acquisition acquisition = new Acquisition(this.context, terms, refusal, null,
-				new SerialExecutor(this.context.workers()));
-		CompletableFuture<R> held = new CompletableFuture<>();
-		acquisition.outcome().whenComplete((lease, failure) -> {
-			Hold hold = (lease != null) ? new Hold(this.context, lease) : null;
-			if (hold == null && !(failure instanceof LockSkippedException)) {
-				held.completeExceptionally(failure);
-			}
-			else if (!held.complete(result.apply(hold)) && hold != null) {
-				hold.close();
-			}
-		});
-		held.whenComplete((value, failure) -> {
-			if (held.isCancelled()) {
-				acquisition.cancel();
+	private CompletableFuture<HeldLocks> holdAsync(LockRequest request, Refusal refusal) {
+		return new AsyncEntrance(this.context, terms(request), refusal).hold();
+	}
+
+	/**
+	 * To cancel what the caller got must withdraw the claim, or let go of what was
+	 * granted meanwhile.
+	 */
+	private static <R> CompletableFuture<R> mapped(CompletableFuture<HeldLocks> held,
+			BiFunction<@Nullable HeldLocks, @Nullable Throwable, R> mapping) {
+		CompletableFuture<R> result = held.handle(mapping);
+		result.whenComplete((value, failure) -> {
+			if (result.isCancelled()) {
+				held.cancel(false);
+				held.thenAccept(LockHandle::close);
 			}
 		});
-		acquisition.begin();
-		return held;
+		return result;
 	}
 
 	EngineContext context() {

@@ -1,6 +1,8 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +12,8 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.LockBackend;
 
 /**
- * A request with nothing left open: every default filled in, the store found.
+ * One lock of a request, with nothing left open: every default filled in, the store
+ * found.
  *
  * @param lock the lock
  * @param backend the store
@@ -26,14 +29,29 @@ import io.holdfast.lock.spi.LockBackend;
 record Terms(LockName lock, LockBackend backend, LockMode mode, Duration waitTime, Duration leaseTime, boolean renew,
 		@Nullable Duration maxHold, Duration minHold, boolean fair, boolean interruptOnLoss) {
 
-	static Terms of(LockRequest request, LockBackends backends, EngineSettings settings) {
+	/**
+	 * The terms of each lock of a request, in the global order.
+	 */
+	static List<Terms> of(LockRequest request, LockBackends backends, EngineSettings settings) {
+		LockBackend backend = backends.get(request.backend());
 		Duration leaseTime = orElse(request.leaseTime(), settings.leaseTime());
-		backends.requireSupport(request.backend(), request.mode(), request.fair(), leaseTime,
-				"The request for lock '" + request.lock() + "'");
+		Duration waitTime = orElse(request.waitTime(), settings.waitTime());
 		Boolean interrupt = request.interruptOnLoss();
-		return new Terms(request.lock(), backends.get(request.backend()), request.mode(),
-				orElse(request.waitTime(), settings.waitTime()), leaseTime, request.renew(), request.maxHold(),
-				request.minHold(), request.fair(), (interrupt != null) ? interrupt : settings.interruptOnLoss());
+		boolean interruptOnLoss = (interrupt != null) ? interrupt : settings.interruptOnLoss();
+		List<Terms> terms = new ArrayList<>(request.locks().size());
+		request.locks().forEach((lock, mode) -> {
+			backends.requireSupport(request.backend(), mode, request.fair(), leaseTime,
+					() -> "The request for lock '" + lock + "'");
+			terms.add(new Terms(lock, backend, mode, waitTime, leaseTime, request.renew(), request.maxHold(),
+					request.minHold(), request.fair(), interruptOnLoss));
+		});
+		return terms;
+	}
+
+	/** The same terms, with what is left of a wait that began before. */
+	Terms withWaitTime(long nanos) {
+		return new Terms(this.lock, this.backend, this.mode, Duration.ofNanos(Math.max(0, nanos)), this.leaseTime,
+				this.renew, this.maxHold, this.minHold, this.fair, this.interruptOnLoss);
 	}
 
 	private static Duration orElse(@Nullable Duration value, Duration otherwise) {

@@ -1,9 +1,9 @@
 package io.holdfast.lock.interceptor;
 
-import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -22,6 +22,7 @@ import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.util.ObjectUtils;
 
 import io.holdfast.lock.LockConfigurationException;
 
@@ -104,11 +105,12 @@ final class LockKey {
 	}
 
 	/**
-	 * The key of one call.
-	 * @throws LockConfigurationException if it cannot be evaluated, or is null or blank:
-	 * then unrelated calls would share one lock
+	 * The keys of one call: one, or as many as the collection or array has that the
+	 * expression gives.
+	 * @throws LockConfigurationException if it cannot be evaluated or gives none, or one
+	 * is null or blank: then unrelated calls would share one lock
 	 */
-	String evaluate(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments) {
+	List<String> evaluate(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments) {
 		MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(
 				new Root(this.method, arguments, target, targetClass), this.method, arguments, NAMES);
 		context.setBeanResolver(this.beans);
@@ -117,30 +119,36 @@ final class LockKey {
 			value = this.expression.getValue(context);
 		}
 		catch (EvaluationException ex) {
-			throw LockMethodSpecs.problem(this.method,
-					"its key \"%s\" could not be evaluated: %s. The method did not run"
-						.formatted(this.expression.getExpressionString(), ex.getMessage()),
-					ex);
+			throw problem("could not be evaluated: " + ex.getMessage(), ex);
 		}
-		return requireUsable(value);
+		if (value instanceof Collection<?> several) {
+			return usable(several);
+		}
+		return (value != null && value.getClass().isArray()) ? usable(Arrays.asList(ObjectUtils.toObjectArray(value)))
+				: List.of(usable(value));
 	}
 
-	private String requireUsable(@Nullable Object value) {
-		if (value instanceof Collection<?> || value instanceof Object[]
-				|| (value != null && value.getClass().isArray() && Array.getLength(value) >= 0)) {
-			throw LockMethodSpecs.problem(this.method,
-					"its key \"%s\" gave several values, and one lock has one key. Use one value"
-						.formatted(this.expression.getExpressionString()),
-					null);
+	private List<String> usable(Collection<?> values) {
+		if (values.isEmpty()) {
+			throw problem("is empty, so there is nothing to lock. Pass at least one value", null);
 		}
+		return values.stream().map(this::usable).toList();
+	}
+
+	private String usable(@Nullable Object value) {
 		String key = (value != null) ? value.toString() : null;
 		if (key == null || key.isBlank()) {
-			throw LockMethodSpecs.problem(this.method,
-					"its key \"%s\" is %s, so unrelated calls would share one lock. Pass a value, or leave the key out if one lock for all calls is meant. The method did not run"
-						.formatted(this.expression.getExpressionString(), (key != null) ? "blank" : "null"),
+			throw problem("is " + ((key != null) ? "blank" : "null")
+					+ ", so unrelated calls would share one lock. Pass a value, or leave the key out if one lock for all calls is meant",
 					null);
 		}
 		return key;
+	}
+
+	private LockConfigurationException problem(String what, @Nullable Throwable cause) {
+		return LockMethodSpecs.problem(this.method,
+				"its key \"%s\" %s. The method did not run".formatted(this.expression.getExpressionString(), what),
+				cause);
 	}
 
 	/**

@@ -28,8 +28,11 @@ record LockMethodSpec(Method method, LockRequest template, @Nullable LockKey key
 		if (this.key == null) {
 			return this.template;
 		}
-		String value = this.key.evaluate(target, targetClass, arguments);
-		return this.template.withLock(LockName.of(this.template.lock().name(), value));
+		String name = this.template.lock().name();
+		return this.template.withLocks(this.key.evaluate(target, targetClass, arguments)
+			.stream()
+			.map((key) -> LockName.of(name, key))
+			.toList());
 	}
 
 	/** Whether the caller goes on when the lock was not acquired. */

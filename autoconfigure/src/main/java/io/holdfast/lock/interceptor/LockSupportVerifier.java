@@ -45,11 +45,16 @@ public final class LockSupportVerifier implements SmartInitializingSingleton {
 	private void check() {
 		LockMethodSpec spec;
 		while ((spec = this.unchecked.poll()) != null) {
-			LockRequest request = spec.template();
-			this.backends.get()
-				.requireSupport(request.backend(), request.mode(), request.fair(), request.leaseTime(),
-						"@DistributedLock on " + MethodText.of(spec.method()));
+			check(spec);
 		}
+	}
+
+	private void check(LockMethodSpec spec) {
+		LockRequest request = spec.template();
+		request.locks()
+			.forEach((lock, mode) -> this.backends.get()
+				.requireSupport(request.backend(), mode, request.fair(), request.leaseTime(),
+						() -> "@DistributedLock on " + MethodText.of(spec.method())));
 	}
 
 }

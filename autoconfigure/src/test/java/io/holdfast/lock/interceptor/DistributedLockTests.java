@@ -4,6 +4,9 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -21,6 +24,7 @@ import org.springframework.core.annotation.AliasFor;
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockOperations;
@@ -150,6 +154,19 @@ class DistributedLockTests {
 			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> bean.property(null))
 				.withMessageContaining("could not be evaluated");
 			assertThat(bean.runs).isZero();
+		});
+	}
+
+	@Test
+	void collectionAndArrayKeysLockAllInOrder() {
+		with(Keys.class, (bean) -> {
+			assertThat(bean.collection(List.of(3, 1, 2, 1))).containsExactly("k:1", "k:2", "k:3");
+			assertThat(bean.array(new long[] { 2, 1 })).containsExactly("k:1", "k:2");
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> bean.collection(List.of()))
+				.withMessageContaining("is empty");
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> bean.collection(Arrays.asList(1, null)))
+				.withMessageContaining("is null");
 		});
 	}
 
@@ -407,6 +424,20 @@ class DistributedLockTests {
 		@DistributedLock(name = "k", key = "#root.targetClass.simpleName")
 		public String rootTarget() {
 			return held();
+		}
+
+		@DistributedLock(name = "k", key = "#ids")
+		public List<String> collection(Collection<Integer> ids) {
+			return allHeld();
+		}
+
+		@DistributedLock(name = "k", key = "#ids")
+		public List<String> array(long[] ids) {
+			return allHeld();
+		}
+
+		private static List<String> allHeld() {
+			return LockContext.handles().stream().map((handle) -> handle.name().toString()).sorted().toList();
 		}
 
 		@DistributedLock(name = "k", key = "@tenants.current()")

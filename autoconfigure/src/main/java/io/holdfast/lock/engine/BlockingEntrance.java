@@ -1,0 +1,97 @@
+package io.holdfast.lock.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockMode;
+
+/**
+ * How a thread that may be blocked comes to its holds: by entering a lock again that it
+ * stands in already, or by acquiring it while it waits.
+ */
+final class BlockingEntrance {
+
+	private final EngineContext context;
+
+	BlockingEntrance(EngineContext context) {
+		this.context = context;
+	}
+
+	/**
+	 * All locks or none, one after another in the order given; what is left of the wait
+	 * is for the next.
+	 */
+	HeldLocks hold(List<Terms> all, Refusal refusal) {
+		if (all.size() == 1) {
+			return hold(all.get(0), refusal);
+		}
+		long deadline = this.context.time().nanos() + all.get(0).waitTime().toNanos();
+		List<Hold> holds = new ArrayList<>(all.size());
+		try {
+			for (Terms terms : all) {
+				holds.add(hold(terms.withWaitTime(deadline - this.context.time().nanos()), refusal));
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			CombinedHold.close(holds);
+			throw ex;
+		}
+		return CombinedHold.of(holds);
+	}
+
+	private Hold hold(Terms terms, Refusal refusal) {
+		Hold again = reenter(terms);
+		if (again != null) {
+			return again.bind();
+		}
+		this.context.boundary().beforeAcquire(terms.lock());
+		CallerRuns steps = new CallerRuns();
+		Acquisition acquisition = new Acquisition(this.context, terms, refusal, Thread.currentThread(), steps);
+		acquisition.begin();
+		steps.runUntilDone(acquisition.outcome(), acquisition::cancel);
+		return new Hold(this.context, lease(acquisition)).bind();
+	}
+
+	private static Lease lease(Acquisition acquisition) {
+		try {
+			return acquisition.outcome().join();
+		}
+		catch (CompletionException ex) {
+			// the cause was made for this caller alone
+			throw (ex.getCause() instanceof RuntimeException cause) ? cause : ex;
+		}
+	}
+
+	private @Nullable Hold reenter(Terms terms) {
+		for (LockHandle handle : LockContext.handles()) {
+			if (handle instanceof Hold hold && hold.belongsTo(this.context) && isSameLock(hold, terms)) {
+				requireNoUpgrade(hold, terms);
+				Hold again = hold.reenter();
+				if (again != null) {
+					return again;
+				}
+			}
+		}
+		return null;
+	}
+
+	private static boolean isSameLock(Hold hold, Terms terms) {
+		Terms held = hold.lease().terms();
+		return held.lock().equals(terms.lock()) && held.backend() == terms.backend();
+	}
+
+	private static void requireNoUpgrade(Hold hold, Terms terms) {
+		if (terms.mode() == LockMode.EXCLUSIVE && hold.lease().terms().mode() == LockMode.SHARED) {
+			throw new LockConfigurationException(
+					"Lock '%s' is held SHARED by this thread and cannot become EXCLUSIVE: two readers that both tried would wait for each other for ever. Acquire it EXCLUSIVE in the first place."
+						.formatted(terms.lock()));
+		}
+	}
+
+}

@@ -1,0 +1,109 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockName;
+
+/**
+ * Several holds that are one to the caller: held while all are held, lost when one is
+ * lost, and let go in the reverse of the order in which they were acquired.
+ */
+final class CombinedHold implements HeldLocks {
+
+	private final List<Hold> parts;
+
+	private CombinedHold(List<Hold> parts) {
+		this.parts = List.copyOf(parts);
+	}
+
+	static HeldLocks of(List<Hold> parts) {
+		return (parts.size() == 1) ? parts.get(0) : new CombinedHold(parts);
+	}
+
+	/** Let go of holds that were acquired in this order. */
+	static void close(List<Hold> holds) {
+		for (int i = holds.size() - 1; i >= 0; i--) {
+			holds.get(i).close();
+		}
+	}
+
+	@Override
+	public List<LockHandle> parts() {
+		return List.copyOf(this.parts);
+	}
+
+	@Override
+	public LockName name() {
+		return this.parts.get(0).name();
+	}
+
+	@Override
+	public String backend() {
+		return this.parts.get(0).backend();
+	}
+
+	@Override
+	public FencingToken fencingToken() {
+		throw new IllegalStateException(
+				"A hold of %d locks has a token for each of them, the first being '%s'. Ask its parts()."
+					.formatted(this.parts.size(), name()));
+	}
+
+	@Override
+	public Duration remainingValidity() {
+		return this.parts.stream().map(Hold::remainingValidity).min(Comparator.naturalOrder()).orElse(Duration.ZERO);
+	}
+
+	@Override
+	public boolean isHeld() {
+		return this.parts.stream().allMatch(Hold::isHeld);
+	}
+
+	@Override
+	public void assertHeld() {
+		this.parts.forEach(Hold::assertHeld);
+	}
+
+	@Override
+	public void assertHeldAtCommit() {
+		this.parts.forEach(Hold::assertHeldAtCommit);
+	}
+
+	@Override
+	public void assertHeldAtEnd() {
+		this.parts.forEach(Hold::assertHeldAtEnd);
+	}
+
+	@Override
+	public void assertEndedInTime() {
+		this.parts.forEach(Hold::assertEndedInTime);
+	}
+
+	@Override
+	public void onLost(Consumer<LockLostEvent> listener) {
+		AtomicBoolean told = new AtomicBoolean();
+		this.parts.forEach((part) -> part.onLost((event) -> {
+			if (told.compareAndSet(false, true)) {
+				listener.accept(event);
+			}
+		}));
+	}
+
+	@Override
+	public void close() {
+		close(this.parts);
+	}
+
+	@Override
+	public String toString() {
+		return this.parts.toString();
+	}
+
+}

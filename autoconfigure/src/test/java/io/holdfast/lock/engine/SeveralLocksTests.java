@@ -1,0 +1,177 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockHierarchy;
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.backend.local.LocalLockBackend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Several locks of one request: all or none, in one order.
+ */
+class SeveralLocksTests {
+
+	private static final LockName A = LockName.of("stock", "a");
+
+	private static final LockName B = LockName.of("stock", "b");
+
+	private static final LockName C = LockName.of("stock", "c");
+
+	private final EngineFixture fixture = new EngineFixture();
+
+	private final FakeBackend backend = this.fixture.backend;
+
+	@Test
+	void locksAreAcquiredInOneOrderOnceEachAndReleasedInReverse() {
+		LockHandle handle = this.fixture.engine.acquire(LockRequest.forLocks(List.of(C, A, B, A)).build());
+		assertThat(handle.parts()).extracting(LockHandle::name).containsExactly(A, B, C);
+		assertThat(handle.isHeld()).isTrue();
+		handle.close();
+		assertThat(this.backend.calls).containsExactly("acquire stock:a", "acquire stock:b", "acquire stock:c",
+				"release stock:c", "release stock:b", "release stock:a");
+		this.fixture.assertNothingLeft();
+		assertThat(LockContext.handles()).isEmpty();
+	}
+
+	@Test
+	void lockThatIsNotToBeHadLeavesNoneOfTheOthers() {
+		this.backend.heldByAnother(B);
+		LockRequest request = LockRequest.forLocks(List.of(A, B, C)).waitTime(Duration.ZERO).build();
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.fixture.engine.acquire(request))
+			.withMessageContaining("'stock:b'");
+		assertThat(this.fixture.engine.tryAcquire(request)).isEmpty();
+		assertThat(this.backend.owners).containsOnlyKeys(B);
+		assertThat(LockContext.handles()).isEmpty();
+	}
+
+	@Test
+	void asynchronousCallerGetsAllOrNone() {
+		CompletableFuture<LockHandle> all = this.fixture.acquire(LockRequest.forLocks(List.of(B, A)));
+		assertThat(all).isCompleted();
+		this.backend.heldByAnother(C);
+		CompletableFuture<LockHandle> none = this.fixture.acquire(LockRequest.forLocks(List.of(C, LockName.of("art"))));
+		assertThat(this.backend.owners).containsKey(LockName.of("art"));
+		none.cancel(false);
+		assertThat(this.backend.owners).doesNotContainKey(LockName.of("art"));
+		all.join().close();
+		this.backend.owners.remove(C);
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void waitIsSharedAmongThem() {
+		this.backend.heldByAnother(A);
+		this.backend.heldByAnother(B);
+		CompletableFuture<LockHandle> waiting = this.fixture
+			.acquire(LockRequest.forLocks(List.of(A, B)).waitTime(Duration.ofSeconds(4)));
+		this.fixture.time.advance(Duration.ofSeconds(3));
+		this.backend.freedByAnother(A);
+		assertThat(waiting).isNotDone();
+		this.fixture.time.advance(Duration.ofSeconds(1));
+		assertThat(waiting).isCompletedExceptionally();
+	}
+
+	@Test
+	void lossOfOneIsTheLossOfAll() {
+		LockHandle handle = this.fixture.engine.acquire(LockRequest.forLocks(List.of(A, B)).build());
+		List<LockLostEvent> told = new ArrayList<>();
+		handle.onLost(told::add);
+		this.backend.revoked.complete(null);
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(told).hasSize(1);
+		handle.close();
+	}
+
+	@Test
+	void tokenIsAskedOfTheParts() {
+		try (LockHandle handle = this.fixture.engine.acquire(LockRequest.forLocks(List.of(A, B)).build())) {
+			assertThatIllegalStateException().isThrownBy(handle::fencingToken).withMessageContaining("parts()");
+			assertThat(handle.parts()).extracting(LockHandle::fencingToken).doesNotHaveDuplicates();
+		}
+	}
+
+	@Test
+	void hierarchyIsSharedOnTheParentsAndExclusiveOnTheLeaf() {
+		assertThat(LockHierarchy.request("orders/42/7").locks()).containsExactly(
+				Map.entry(LockName.of("orders"), LockMode.SHARED),
+				Map.entry(LockName.of("orders", "42"), LockMode.SHARED),
+				Map.entry(LockName.of("orders", "42/7"), LockMode.EXCLUSIVE));
+		assertThat(LockHierarchy.request("orders").locks())
+			.containsExactly(Map.entry(LockName.of("orders"), LockMode.EXCLUSIVE));
+	}
+
+	@Test
+	void requestWithoutALockIsRefused() {
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> LockRequest.forLocks(List.of()).build())
+			.withMessageContaining("names 0 locks");
+	}
+
+	@Test
+	void callersWithTheSameLocksInOppositeOrderNeverWaitForEachOther() throws Exception {
+		LocalLockBackend store = new LocalLockBackend();
+		ExecutorService threads = Executors.newFixedThreadPool(8);
+		long[] counters = new long[4];
+		try (LockEngine one = engine(store); LockEngine other = engine(store)) {
+			List<Future<?>> runs = IntStream.range(0, 8).<Future<?>>mapToObj((i) -> threads.submit(() -> {
+				Random random = new Random(i);
+				for (int n = 0; n < 500; n++) {
+					List<Integer> keys = random.ints(3, 0, counters.length).boxed().toList();
+					LockRequest request = LockRequest
+						.forLocks(keys.stream().map((key) -> LockName.of("counter", "" + key)).toList())
+						.waitTime(Duration.ofSeconds(30))
+						.build();
+					((i % 2 == 0) ? one : other).execute(request, (handle) -> {
+						keys.stream().distinct().forEach((key) -> counters[key]++);
+						return null;
+					});
+				}
+			})).toList();
+			for (Future<?> run : runs) {
+				run.get(60, TimeUnit.SECONDS);
+			}
+		}
+		finally {
+			threads.shutdownNow();
+		}
+		long expected = IntStream.range(0, 8).mapToLong((i) -> {
+			Random random = new Random(i);
+			return IntStream.range(0, 500)
+				.mapToLong((n) -> random.ints(3, 0, counters.length).distinct().count())
+				.sum();
+		}).sum();
+		assertThat(Arrays.stream(counters).sum()).isEqualTo(expected);
+		assertThat(store.inUse()).isEmpty();
+	}
+
+	private static LockEngine engine(LocalLockBackend store) {
+		return new LockEngine(new LockBackends(List.of(store), "local"), EngineSettings.DEFAULTS, HoldBoundary.NONE,
+				List.of());
+	}
+
+}
