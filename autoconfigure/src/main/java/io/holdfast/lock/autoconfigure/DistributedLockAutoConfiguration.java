@@ -35,7 +35,7 @@ public final class DistributedLockAutoConfiguration {
 			ObjectProvider<HoldBoundary> boundary, ObjectProvider<LockObserver> observers) {
 		EngineSettings settings = new EngineSettings(properties.waitTime(), properties.leaseTime(),
 				properties.responseTimeout(), properties.awaitRelease(), properties.interruptOnLoss(),
-				properties.shutdownTimeout());
+				properties.shutdownTimeout(), properties.watchLockOrder());
 		return new LockEngine(backends, settings, boundary.getIfAvailable(() -> HoldBoundary.NONE),
 				observers.orderedStream().toList());
 	}

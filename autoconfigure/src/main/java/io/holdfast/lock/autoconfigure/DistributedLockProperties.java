@@ -25,6 +25,8 @@ import io.holdfast.lock.transaction.WhenActive;
  * is lost
  * @param shutdownTimeout longest wait at shutdown for running bodies to end by themselves
  * @param failFast whether an unreachable store stops the start of the application
+ * @param watchLockOrder whether nested acquisitions in contradictory orders are reported,
+ * a diagnosis for development
  * @param transaction how a lock meets the caller's transaction
  */
 @ConfigurationProperties("distributed-lock")
@@ -33,7 +35,7 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 		@DefaultValue("30s") Duration leaseTime, @DefaultValue("1s") Duration responseTimeout,
 		@DefaultValue("false") boolean awaitRelease, @DefaultValue("false") boolean interruptOnLoss,
 		@DefaultValue("10s") Duration shutdownTimeout, @DefaultValue("true") boolean failFast,
-		@DefaultValue Transaction transaction) {
+		@DefaultValue("false") boolean watchLockOrder, @DefaultValue Transaction transaction) {
 
 	/**
 	 * How a lock meets the caller's transaction.

@@ -19,8 +19,11 @@ final class BlockingEntrance {
 
 	private final EngineContext context;
 
+	private final @Nullable LockOrderWatch orderWatch;
+
 	BlockingEntrance(EngineContext context) {
 		this.context = context;
+		this.orderWatch = context.settings().watchLockOrder() ? new LockOrderWatch() : null;
 	}
 
 	/**
@@ -49,6 +52,9 @@ final class BlockingEntrance {
 		Hold again = reenter(terms);
 		if (again != null) {
 			return again.bind();
+		}
+		if (this.orderWatch != null) {
+			this.orderWatch.acquiring(terms.lock());
 		}
 		this.context.boundary().beforeAcquire(terms.lock());
 		CallerRuns steps = new CallerRuns();

@@ -17,13 +17,14 @@ import io.holdfast.lock.LockRequest;
  * lost
  * @param shutdownTimeout the longest wait at shutdown for running bodies to end by
  * themselves
+ * @param watchLockOrder whether nested acquisitions in contradictory orders are reported
  */
 public record EngineSettings(Duration waitTime, Duration leaseTime, Duration responseTimeout, boolean awaitRelease,
-		boolean interruptOnLoss, Duration shutdownTimeout) {
+		boolean interruptOnLoss, Duration shutdownTimeout, boolean watchLockOrder) {
 
 	/** The settings of an application that sets none. */
 	public static final EngineSettings DEFAULTS = new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10));
+			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), false);
 
 	/**
 	 * Check the durations.

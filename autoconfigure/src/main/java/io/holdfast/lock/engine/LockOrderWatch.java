@@ -1,0 +1,91 @@
+package io.holdfast.lock.engine;
+
+import java.lang.StackWalker.StackFrame;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+
+/**
+ * A diagnosis for development: remembers in which order locks were acquired while others
+ * were held, and reports once when two places do it in opposite orders. Such places can
+ * wait for each other until one of them gives up.
+ *
+ * <p>
+ * Locks of different names are compared by name, since any of their keys may meet; locks
+ * of one name by their keys. Thread-safe; its memory is bounded.
+ */
+final class LockOrderWatch {
+
+	private static final Log logger = LogFactory.getLog(LockOrderWatch.class);
+
+	private static final int MOST_PAIRS = 10_000;
+
+	private static final List<String> NOT_THE_CALLER = List.of("io.holdfast.lock.engine.",
+			"io.holdfast.lock.interceptor.", "org.springframework.", "java.", "jdk.");
+
+	private static final StackWalker STACK = StackWalker.getInstance();
+
+	/** Each order that was seen, and where first. */
+	private final Map<Pair, String> seen = new ConcurrentHashMap<>();
+
+	private final Set<Pair> reported = ConcurrentHashMap.newKeySet();
+
+	/** The current thread is about to acquire a lock with all that it holds already. */
+	void acquiring(LockName wanted) {
+		for (LockHandle handle : LockContext.handles()) {
+			if (!handle.name().equals(wanted)) {
+				note(Pair.of(handle.name(), wanted));
+			}
+		}
+	}
+
+	private void note(Pair order) {
+		if (this.seen.size() < MOST_PAIRS && !this.seen.containsKey(order)) {
+			this.seen.put(order, caller());
+		}
+		String opposite = this.seen.get(order.reversed());
+		if (opposite != null && !this.reported.contains(order.reversed()) && this.reported.add(order)) {
+			logger.warn(
+					"Locks '%s' and '%s' are acquired in opposite orders, so their callers can wait for each other: '%s' while '%s' is held at %s, and the other way round at %s. Acquire them in one order everywhere, or both in one request."
+						.formatted(order.held(), order.wanted(), order.wanted(), order.held(), caller(), opposite));
+		}
+	}
+
+	private static String caller() {
+		return STACK.walk((frames) -> frames.filter(LockOrderWatch::isCaller)
+			.findFirst()
+			.map(StackFrame::toStackTraceElement)
+			.map(StackTraceElement::toString)
+			.orElse("an unknown place"));
+	}
+
+	private static boolean isCaller(StackFrame frame) {
+		String name = frame.getClassName();
+		return !name.contains("$$") && NOT_THE_CALLER.stream().noneMatch(name::startsWith);
+	}
+
+	/**
+	 * One order of two locks.
+	 */
+	private record Pair(String held, String wanted) {
+
+		static Pair of(LockName held, LockName wanted) {
+			return held.name().equals(wanted.name()) ? new Pair(held.toString(), wanted.toString())
+					: new Pair(held.name(), wanted.name());
+		}
+
+		Pair reversed() {
+			return new Pair(this.wanted, this.held);
+		}
+
+	}
+
+}
