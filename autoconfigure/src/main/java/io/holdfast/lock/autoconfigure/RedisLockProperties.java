@@ -10,9 +10,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * The settings of locks in Redis.
  *
- * @param address address of a single Redis, such as {@code redis://127.0.0.1:6379} or,
- * with TLS, {@code rediss://127.0.0.1:6379}. If absent, a RedissonClient bean is used,
- * else 'spring.data.redis'
+ * @param address address of a single Redis, such as 'redis://127.0.0.1:6379' or, with
+ * TLS, 'rediss://127.0.0.1:6379'. If absent, a RedissonClient bean is used, else
+ * 'spring.data.redis'
  * @param username user to log in as at the address
  * @param password password to log in with at the address
  * @param database number of the database at the address

@@ -1,0 +1,163 @@
+package io.holdfast.lock.architecture;
+
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.Date;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.lang.ArchRule;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The rooms and the arrows between them.
+ */
+class ArchitectureTests {
+
+	private static final String ROOT = "io.holdfast.lock";
+
+	/** Which rooms a room may import; {@code ""} is the root room. */
+	private static final Map<String, List<String>> ROOMS = rooms();
+
+	private static final JavaClasses CLASSES = new ClassFileImporter().importPath(Path.of("target", "classes"));
+
+	private static Map<String, List<String>> rooms() {
+		Map<String, List<String>> rooms = new LinkedHashMap<>();
+		rooms.put("", List.of());
+		rooms.put("spi", List.of(""));
+		rooms.put("engine", List.of("", "spi"));
+		for (String store : List.of("local", "redis", "zookeeper", "etcd", "jdbc")) {
+			rooms.put("backend." + store, List.of("", "spi"));
+		}
+		rooms.put("backend.redlock", List.of("", "spi", "backend.redis"));
+		rooms.put("transaction", List.of(""));
+		rooms.put("fencing", List.of(""));
+		rooms.put("interceptor", List.of("", "engine", "transaction", "fencing"));
+		rooms.put("observation", List.of("", "spi"));
+		rooms.put("actuate", List.of("", "spi", "engine"));
+		rooms.put("autoconfigure", rooms.keySet().stream().toList());
+		return rooms;
+	}
+
+	static Stream<String> everyRoom() {
+		return ROOMS.keySet().stream();
+	}
+
+	@ParameterizedTest(name = "room [{0}]")
+	@MethodSource("everyRoom")
+	void roomImportsOnlyWhatItMay(String room) {
+		Set<String> allowed = ROOMS.get(room).stream().map(ArchitectureTests::packageOf).collect(Collectors.toSet());
+		allowed.add(packageOf(room));
+		noClasses().that()
+			.resideInAPackage(packageOf(room))
+			.should()
+			.dependOnClassesThat(describe("are in a room other than " + new TreeSet<>(allowed),
+					(type) -> type.getPackageName().startsWith("io.holdfast")
+							&& !allowed.contains(type.getPackageName())))
+			.allowEmptyShould(true)
+			.check(CLASSES);
+	}
+
+	@Test
+	void everyPackageIsARoomOfThePlan() {
+		Set<String> known = ROOMS.keySet().stream().map(ArchitectureTests::packageOf).collect(Collectors.toSet());
+		assertThat(packages()).isNotEmpty().isSubsetOf(known);
+	}
+
+	@Test
+	void roomsFormNoCycle() {
+		slices().matching("io.holdfast.(**)").should().beFreeOfCycles().check(CLASSES);
+	}
+
+	@Test
+	void everyRoomIsNullMarkedAndSaysWhatItIsFor() {
+		Map<String, String> packageInfos = Sources.packageInfos();
+		assertThat(packageInfos).containsOnlyKeys(packages());
+		assertThat(packageInfos).allSatisfy((room, source) -> assertThat(source).as("package-info of %s", room)
+			.contains("@" + NullMarked.class.getSimpleName())
+			.startsWith("/**"));
+	}
+
+	@Test
+	void nothingReadsTheWallClock() {
+		ArchRule rule = noClasses().that()
+			.doNotHaveFullyQualifiedName(ROOT + ".backend.local.LocalLockBackend")
+			.should()
+			.accessTargetWhere(describe("reads the wall clock", ArchitectureTests::readsTheWallClock))
+			.because("time is measured by nanoTime, and expiry is judged by the store");
+		rule.check(CLASSES);
+	}
+
+	@Test
+	void localStoreReadsTheWallClockOnceForTheSeedOfItsTokens() {
+		JavaClass localStore = CLASSES.get(ROOT + ".backend.local.LocalLockBackend");
+		assertThat(localStore.getAccessesFromSelf()).filteredOn(ArchitectureTests::readsTheWallClock)
+			.singleElement()
+			.satisfies((access) -> assertThat(access.getOrigin().getName()).isEqualTo("<clinit>"));
+	}
+
+	@Test
+	void engineHasNoSynchronizedMethod() {
+		methods().that()
+			.areDeclaredInClassesThat()
+			.resideInAPackage(packageOf("engine"))
+			.should()
+			.notHaveModifier(JavaModifier.SYNCHRONIZED)
+			.because("a virtual thread that blocks in it would pin its carrier")
+			.check(CLASSES);
+	}
+
+	@Test
+	void nothingWritesToStandardOutput() {
+		noClasses().should()
+			.accessTargetWhere(describe("uses System.out or System.err",
+					(access) -> access.getTargetOwner().isEquivalentTo(System.class)
+							&& Set.of("out", "err").contains(access.getName())))
+			.check(CLASSES);
+	}
+
+	private static boolean readsTheWallClock(JavaAccess<?> access) {
+		JavaClass owner = access.getTargetOwner();
+		String name = access.getName();
+		return owner.isEquivalentTo(System.class) && name.equals("currentTimeMillis")
+				|| owner.getPackageName().equals("java.time") && name.equals("now")
+				|| owner.isEquivalentTo(Clock.class) && name.startsWith("system")
+				|| owner.isEquivalentTo(Date.class) && isConstructorWithoutArguments(access)
+				|| owner.getName().equals("java.util.Calendar") && name.equals("getInstance");
+	}
+
+	private static boolean isConstructorWithoutArguments(JavaAccess<?> access) {
+		return access.getName().equals("<init>") && access.getTarget().getFullName().endsWith("<init>()");
+	}
+
+	private static Set<String> packages() {
+		return CLASSES.stream()
+			.filter((type) -> !type.getSimpleName().equals("package-info"))
+			.map(JavaClass::getPackageName)
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private static String packageOf(String room) {
+		return room.isEmpty() ? ROOT : ROOT + "." + room;
+	}
+
+}

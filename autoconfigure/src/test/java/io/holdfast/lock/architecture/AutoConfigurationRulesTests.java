@@ -1,0 +1,169 @@
+package io.holdfast.lock.architecture;
+
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.stream.Stream;
+
+import com.jayway.jsonpath.JsonPath;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaConstructor;
+import com.tngtech.archunit.core.domain.JavaMember;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.annotation.ImportCandidates;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.io.support.PropertiesLoaderUtils;
+import org.springframework.core.io.FileSystemResource;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * How an auto-configuration has to look, and that the names that it is ordered by exist.
+ */
+class AutoConfigurationRulesTests {
+
+	private static final Path OUTPUT = Path.of("target", "classes");
+
+	private static final JavaClasses CLASSES = new ClassFileImporter().importPath(OUTPUT);
+
+	@Test
+	void autoConfigurationsArePublicAndFinal() {
+		assertThat(autoConfigurations()).allSatisfy((type) -> assertThat(type.getModifiers()).as(type.getName())
+			.contains(JavaModifier.PUBLIC, JavaModifier.FINAL));
+	}
+
+	@Test
+	void autoConfigurationsHaveNoPublicMember() {
+		assertThat(autoConfigurations().stream().flatMap((type) -> type.getMembers().stream()))
+			.filteredOn(
+					(member) -> member.getModifiers().contains(JavaModifier.PUBLIC) && !isDefaultConstructor(member))
+			.isEmpty();
+	}
+
+	@Test
+	void autoConfigurationsAreListedForSpringBoot() {
+		List<String> listed = ImportCandidates.load(AutoConfiguration.class, null)
+			.getCandidates()
+			.stream()
+			.filter((name) -> name.startsWith("io.holdfast."))
+			.toList();
+		assertThat(listed)
+			.containsExactlyInAnyOrderElementsOf(autoConfigurations().stream().map(JavaClass::getName).toList());
+	}
+
+	@Test
+	void everyAutoConfigurationThatOursAreOrderedByExists() throws Exception {
+		try (URLClassLoader known = new URLClassLoader(foreignStarters(), getClass().getClassLoader())) {
+			for (JavaClass type : autoConfigurations()) {
+				AutoConfiguration annotation = Class.forName(type.getName()).getAnnotation(AutoConfiguration.class);
+				assertThat(Stream.of(annotation.afterName(), annotation.beforeName()).flatMap(Stream::of))
+					.as("after and before of " + type.getName())
+					.allMatch((name) -> known
+						.getResource(ClassUtils.convertClassNameToResourcePath(name) + ".class") != null);
+				assertThat(Stream.of(annotation.after(), annotation.before()).flatMap(Stream::of)).doesNotContainNull();
+			}
+		}
+	}
+
+	/**
+	 * Starters of others, which would configure our tests if they were on the class path.
+	 */
+	private static URL[] foreignStarters() throws IOException {
+		try (Stream<Path> jars = Files.list(Path.of("target", "foreign-starters"))) {
+			List<URL> urls = new ArrayList<>();
+			for (Path jar : jars.toList()) {
+				urls.add(jar.toUri().toURL());
+			}
+			return urls.toArray(URL[]::new);
+		}
+	}
+
+	@Test
+	void beanMethodsAreNotConditionalOnAClass() {
+		methods().that()
+			.areAnnotatedWith(Bean.class)
+			.should()
+			.notBeAnnotatedWith(ConditionalOnClass.class)
+			.because("the type in its signature would be loaded before the condition is asked")
+			.check(CLASSES);
+	}
+
+	@Test
+	void postProcessorsAreMadeByStaticMethods() {
+		methods().that()
+			.areAnnotatedWith(Bean.class)
+			.and()
+			.haveRawReturnType(JavaClass.Predicates.assignableTo(BeanPostProcessor.class)
+				.or(JavaClass.Predicates.assignableTo(BeanFactoryPostProcessor.class)))
+			.should()
+			.beStatic()
+			.because("the configuration would be made before anything could process it")
+			.allowEmptyShould(true)
+			.check(CLASSES);
+	}
+
+	@Test
+	void everyTypeInSpringFactoriesExists() throws IOException {
+		Properties factories = PropertiesLoaderUtils
+			.loadProperties(new FileSystemResource(OUTPUT.resolve("META-INF/spring.factories")));
+		assertThat(factories).isNotEmpty()
+			.allSatisfy((key, values) -> assertThat(StringUtils.commaDelimitedListToSet(key + "," + values))
+				.allMatch((name) -> ClassUtils.isPresent(name.strip(), getClass().getClassLoader())));
+	}
+
+	@Test
+	void everyPropertyIsDescribedInPlainText() {
+		List<Map<String, Object>> properties = metadata("properties");
+		assertThat(properties).isNotEmpty()
+			.allSatisfy(
+					(property) -> assertThat(property.get("description")).as("description of %s", property.get("name"))
+						.asString()
+						.isNotBlank()
+						.doesNotContain("{@", "<", "null"));
+	}
+
+	@Test
+	void everyClassOfPropertiesIsInTheMetadata() {
+		List<String> types = CLASSES.stream()
+			.filter((type) -> type.isAnnotatedWith(ConfigurationProperties.class))
+			.map(JavaClass::getName)
+			.toList();
+		assertThat(types).isNotEmpty();
+		assertThat(metadata("groups")).extracting((group) -> (String) group.get("type")).containsAll(types);
+	}
+
+	private static List<Map<String, Object>> metadata(String kind) {
+		return JsonPath.read(Sources.text(OUTPUT.resolve("META-INF/spring-configuration-metadata.json")), "$." + kind);
+	}
+
+	private static List<JavaClass> autoConfigurations() {
+		List<JavaClass> types = CLASSES.stream()
+			.filter((type) -> type.isAnnotatedWith(AutoConfiguration.class))
+			.toList();
+		assertThat(types).isNotEmpty();
+		return types;
+	}
+
+	private static boolean isDefaultConstructor(JavaMember member) {
+		return member instanceof JavaConstructor constructor && constructor.getParameters().isEmpty();
+	}
+
+}

@@ -1,0 +1,100 @@
+package io.holdfast.lock.architecture;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+
+import com.sun.source.tree.CompilationUnitTree;
+import com.sun.source.tree.LineMap;
+import com.sun.source.tree.MethodTree;
+import com.sun.source.util.JavacTask;
+import com.sun.source.util.SourcePositions;
+import com.sun.source.util.TreeScanner;
+import com.sun.source.util.Trees;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What is too long to be read at once is too long.
+ */
+class SourceSizeTests {
+
+	private static final int LONGEST_FILE = 300;
+
+	private static final int LONGEST_METHOD = 30;
+
+	@Test
+	void filesAreShort() {
+		List<String> tooLong = new ArrayList<>();
+		for (Path file : Sources.files()) {
+			long lines = Sources.text(file).lines().count();
+			if (lines > LONGEST_FILE) {
+				tooLong.add("%s has %d lines and may have %d: give part of its work a type of its own".formatted(file,
+						lines, LONGEST_FILE));
+			}
+		}
+		assertThat(tooLong).isEmpty();
+	}
+
+	@Test
+	void methodsAreShort() throws IOException {
+		MethodLengths lengths = new MethodLengths();
+		assertThat(lengths.measure(Sources.files())).as("methods seen").isGreaterThan(100);
+		assertThat(lengths.tooLong).isEmpty();
+	}
+
+	/**
+	 * Reads sources with the compiler's own parser. A method's length is that of its body
+	 * with both braces.
+	 */
+	private static final class MethodLengths extends TreeScanner<@Nullable Void, CompilationUnitTree> {
+
+		private final List<String> tooLong = new ArrayList<>();
+
+		private @Nullable SourcePositions positions;
+
+		private int seen;
+
+		int measure(List<Path> files) throws IOException {
+			JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+			try (StandardJavaFileManager fileManager = compiler.getStandardFileManager(null, null, null)) {
+				JavacTask task = (JavacTask) compiler.getTask(null, fileManager, null, null, null,
+						fileManager.getJavaFileObjectsFromPaths(files));
+				this.positions = Trees.instance(task).getSourcePositions();
+				for (CompilationUnitTree unit : task.parse()) {
+					scan(unit, unit);
+				}
+			}
+			return this.seen;
+		}
+
+		@Override
+		public @Nullable Void visitMethod(MethodTree method, CompilationUnitTree unit) {
+			if (method.getBody() != null) {
+				this.seen++;
+				long lines = lines(method, unit);
+				if (lines > LONGEST_METHOD) {
+					this.tooLong.add("%s: %s has %d lines and may have %d: give a step of it a name".formatted(
+							Path.of(unit.getSourceFile().toUri()).getFileName(), method.getName(), lines,
+							LONGEST_METHOD));
+				}
+			}
+			return super.visitMethod(method, unit);
+		}
+
+		private long lines(MethodTree method, CompilationUnitTree unit) {
+			LineMap map = unit.getLineMap();
+			return map.getLineNumber(this.positions.getEndPosition(unit, method.getBody()))
+					- map.getLineNumber(this.positions.getStartPosition(unit, method.getBody())) + 1;
+		}
+
+	}
+
+}
