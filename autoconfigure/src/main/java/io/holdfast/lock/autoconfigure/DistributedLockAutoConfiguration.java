@@ -5,6 +5,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 
 import io.holdfast.lock.HoldBoundary;
@@ -38,6 +39,11 @@ public final class DistributedLockAutoConfiguration {
 				properties.shutdownTimeout(), properties.watchLockOrder());
 		return new LockEngine(backends, settings, boundary.getIfAvailable(() -> HoldBoundary.NONE),
 				observers.orderedStream().toList());
+	}
+
+	@Bean
+	LockLostEventPublisher lockLostEventPublisher(ApplicationEventPublisher publisher) {
+		return new LockLostEventPublisher(publisher);
 	}
 
 	@Bean

@@ -6,7 +6,9 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
+import io.micrometer.common.KeyValue;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -21,51 +23,90 @@ import io.holdfast.lock.spi.RenewalOutcome;
  */
 final class LockMeters {
 
-	private static final String PREFIX = "distributed.lock.";
+	/** Histograms of Micrometer are integer: a share would be rounded up to 1. */
+	private static final double PERCENT = 100;
+
+	/**
+	 * The shares at which an operator should look: half of a lease spent waiting, four
+	 * fifths of it held. They are counted exactly, without a histogram.
+	 */
+	private static final double[] ACQUIRE_PERCENT = { 50, 100 };
+
+	private static final double[] HOLD_PERCENT = { 80, 100 };
+
+	private final MeterRegistry registry;
+
+	private final Tags tags;
 
 	private final Map<AcquireOutcome, Timer> acquire;
 
+	private final DistributionSummary acquireLeaseRatio;
+
 	private final Timer hold;
 
-	private final AtomicInteger held = new AtomicInteger();
+	private final DistributionSummary holdLeaseRatio;
 
-	private final AtomicInteger waiting = new AtomicInteger();
+	private final AtomicInteger held;
+
+	private final AtomicInteger waiting;
 
 	private final Map<RenewalOutcome, Counter> renewal;
 
 	private final Map<LossCause, Counter> lost;
 
 	LockMeters(MeterRegistry registry, String name, String backend) {
-		Tags tags = Tags.of("name", name, "backend", backend);
+		this.registry = registry;
+		this.tags = Tags.of(LockMeter.Tag.NAME.asString(), name, LockMeter.Tag.BACKEND.asString(), backend);
 		this.acquire = forEach(AcquireOutcome.class,
-				(outcome) -> Timer.builder(PREFIX + "acquire")
-					.description("Time to acquire a lock, or to give up")
-					.tags(tags.and("outcome", outcome.tag()))
-					.register(registry));
-		this.hold = Timer.builder(PREFIX + "hold")
-			.description("Time for which a lock was held")
-			.tags(tags)
-			.register(registry);
-		Gauge.builder(PREFIX + "held", this.held, AtomicInteger::get)
-			.description("Locks held by this instance")
-			.tags(tags)
-			.strongReference(true)
-			.register(registry);
-		Gauge.builder(PREFIX + "waiting", this.waiting, AtomicInteger::get)
-			.description("Acquisitions of this instance under way")
-			.tags(tags)
-			.strongReference(true)
-			.register(registry);
+				(outcome) -> timer(LockMeter.ACQUIRE, LockMeter.Tag.OUTCOME_OF_ACQUISITION.withValue(outcome.tag())));
+		this.acquireLeaseRatio = ratio(LockMeter.ACQUIRE_LEASE_RATIO, ACQUIRE_PERCENT);
+		this.hold = timer(LockMeter.HOLD);
+		this.holdLeaseRatio = ratio(LockMeter.HOLD_LEASE_RATIO, HOLD_PERCENT);
+		this.held = gauge(LockMeter.HELD);
+		this.waiting = gauge(LockMeter.WAITING);
 		this.renewal = forEach(RenewalOutcome.class,
-				(outcome) -> Counter.builder(PREFIX + "renewal")
-					.description("Renewals of leases")
-					.tags(tags.and("outcome", outcome.tag()))
-					.register(registry));
+				(outcome) -> counter(LockMeter.RENEWAL, LockMeter.Tag.OUTCOME_OF_RENEWAL.withValue(outcome.tag())));
 		this.lost = forEach(LossCause.class,
-				(cause) -> Counter.builder(PREFIX + "lost")
-					.description("Holds that ended before their holder let go")
-					.tags(tags.and("cause", cause.tag()))
-					.register(registry));
+				(cause) -> counter(LockMeter.LOST, LockMeter.Tag.CAUSE.withValue(cause.tag())));
+	}
+
+	private Timer timer(LockMeter meter, KeyValue... own) {
+		return Timer.builder(meter.getName()).description(meter.description()).tags(tags(own)).register(this.registry);
+	}
+
+	private DistributionSummary ratio(LockMeter meter, double... boundaries) {
+		return DistributionSummary.builder(meter.getName())
+			.description(meter.description())
+			.tags(this.tags)
+			.baseUnit(meter.getBaseUnit())
+			.scale(PERCENT)
+			.serviceLevelObjectives(boundaries)
+			.register(this.registry);
+	}
+
+	private AtomicInteger gauge(LockMeter meter) {
+		AtomicInteger value = new AtomicInteger();
+		Gauge.builder(meter.getName(), value, AtomicInteger::get)
+			.description(meter.description())
+			.tags(this.tags)
+			.strongReference(true)
+			.register(this.registry);
+		return value;
+	}
+
+	private Counter counter(LockMeter meter, KeyValue... own) {
+		return Counter.builder(meter.getName())
+			.description(meter.description())
+			.tags(tags(own))
+			.register(this.registry);
+	}
+
+	private Tags tags(KeyValue... own) {
+		Tags all = this.tags;
+		for (KeyValue value : own) {
+			all = all.and(value.getKey(), value.getValue());
+		}
+		return all;
 	}
 
 	private static <K extends Enum<K>, M> Map<K, M> forEach(Class<K> type, Function<K, M> meter) {
@@ -80,8 +121,16 @@ final class LockMeters {
 		return get(this.acquire, outcome);
 	}
 
+	DistributionSummary acquireLeaseRatio() {
+		return this.acquireLeaseRatio;
+	}
+
 	Timer hold() {
 		return this.hold;
+	}
+
+	DistributionSummary holdLeaseRatio() {
+		return this.holdLeaseRatio;
 	}
 
 	AtomicInteger held() {

@@ -2,9 +2,14 @@ package io.holdfast.lock.observation;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
@@ -23,7 +28,24 @@ import io.holdfast.lock.spi.RenewalOutcome;
  */
 public final class MicrometerLockObserver implements LockObserver {
 
-	private final Map<Subject, LockMeters> meters = new ConcurrentHashMap<>();
+	/**
+	 * How many names have meters of their own; the others share one. Names are constants
+	 * as a rule, but one could be made of a key by mistake.
+	 */
+	static final int MAX_NAMES = 1000;
+
+	static final String OTHER = "other";
+
+	private static final Log logger = LogFactory.getLog(MicrometerLockObserver.class);
+
+	/** By store, then by name: to look one up makes no garbage. */
+	private final Map<String, Map<String, LockMeters>> meters = new ConcurrentHashMap<>();
+
+	private final Lock adding = new ReentrantLock();
+
+	private final Set<String> names = ConcurrentHashMap.newKeySet();
+
+	private volatile boolean full;
 
 	private final MeterRegistry registry;
 
@@ -45,6 +67,7 @@ public final class MicrometerLockObserver implements LockObserver {
 		LockMeters locks = of(lock, backend);
 		locks.waiting().decrementAndGet();
 		locks.acquire(outcome).record(waited);
+		locks.acquireLeaseRatio().record(share(waited, lease));
 		if (outcome == AcquireOutcome.ACQUIRED || outcome == AcquireOutcome.CONTENDED) {
 			locks.held().incrementAndGet();
 		}
@@ -55,6 +78,7 @@ public final class MicrometerLockObserver implements LockObserver {
 		LockMeters locks = of(lock, backend);
 		locks.held().decrementAndGet();
 		locks.hold().record(held);
+		locks.holdLeaseRatio().record(share(held, lease));
 	}
 
 	@Override
@@ -67,12 +91,47 @@ public final class MicrometerLockObserver implements LockObserver {
 		of(event.lock(), event.backend()).lost(event.cause()).increment();
 	}
 
-	private LockMeters of(LockName lock, String backend) {
-		return this.meters.computeIfAbsent(new Subject(lock.name(), backend),
-				(subject) -> new LockMeters(this.registry, subject.name(), subject.backend()));
+	private static double share(Duration part, Duration lease) {
+		return (double) part.toNanos() / lease.toNanos();
 	}
 
-	private record Subject(String name, String backend) {
+	private LockMeters of(LockName lock, String backend) {
+		String name = (this.full && !this.names.contains(lock.name())) ? OTHER : lock.name();
+		Map<String, LockMeters> byName = this.meters.get(backend);
+		LockMeters found = (byName != null) ? byName.get(name) : null;
+		return (found != null) ? found : add(name, backend);
+	}
+
+	/**
+	 * A name that came too late stays without meters of its own for good: what is counted
+	 * up and down is counted in the same place.
+	 */
+	private LockMeters add(String name, String backend) {
+		this.adding.lock();
+		try {
+			String known = admit(name) ? name : OTHER;
+			return this.meters.computeIfAbsent(backend, (key) -> new ConcurrentHashMap<>())
+				.computeIfAbsent(known, (key) -> new LockMeters(this.registry, known, backend));
+		}
+		finally {
+			this.adding.unlock();
+		}
+	}
+
+	private boolean admit(String name) {
+		if (this.names.contains(name) || name.equals(OTHER)) {
+			return true;
+		}
+		if (this.names.size() < MAX_NAMES) {
+			return this.names.add(name);
+		}
+		if (!this.full) {
+			this.full = true;
+			logger.warn(("More than %d lock names are in use; '%s' and all further ones are metered as '%s'. "
+					+ "Put what varies into the key of a lock, not into its name.")
+				.formatted(MAX_NAMES, name, OTHER));
+		}
+		return false;
 	}
 
 }

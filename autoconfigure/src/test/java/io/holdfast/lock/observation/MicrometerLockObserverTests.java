@@ -2,11 +2,22 @@ package io.holdfast.lock.observation;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
+import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.distribution.CountAtBucket;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockLostEvent;
@@ -16,7 +27,9 @@ import io.holdfast.lock.spi.AcquireOutcome;
 import io.holdfast.lock.spi.RenewalOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
+@ExtendWith(OutputCaptureExtension.class)
 class MicrometerLockObserverTests {
 
 	private static final LockName LOCK = LockName.of("stock", "42");
@@ -86,6 +99,71 @@ class MicrometerLockObserverTests {
 		this.observer.acquiring(LOCK, "local");
 		assertThat(this.registry.get("distributed.lock.held").tag("backend", "redis").gauge().value()).isEqualTo(1);
 		assertThat(this.registry.get("distributed.lock.held").tag("backend", "local").gauge().value()).isZero();
+	}
+
+	@Test
+	void shareOfTheLeaseThatWasUsedIsMeasured() {
+		acquire(AcquireOutcome.CONTENDED, Duration.ofSeconds(3));
+		this.observer.released(LOCK, "redis", Duration.ofSeconds(45), LEASE);
+		assertThat(this.registry.get("distributed.lock.acquire.lease.ratio").summary().max()).isEqualTo(10);
+		assertThat(this.registry.get("distributed.lock.hold.lease.ratio").summary().max()).isEqualTo(150);
+	}
+
+	@Test
+	void metersAreThoseOfTheVocabulary() {
+		acquire(AcquireOutcome.ACQUIRED, Duration.ZERO);
+		assertThat(this.registry.getMeters()).filteredOn((meter) -> meter.getId().syntheticAssociation() == null)
+			.extracting((meter) -> meter.getId().getName())
+			.containsOnly(Stream.of(LockMeter.values()).map(LockMeter::getName).toArray(String[]::new));
+		for (LockMeter meter : LockMeter.values()) {
+			assertThat(this.registry.get(meter.getName()).meters()).allSatisfy((registered) -> {
+				assertThat(registered.getId().getType()).isEqualTo(meter.getType());
+				assertThat(registered.getId().getDescription()).isEqualTo(meter.description());
+				assertThat(registered.getId().getTags()).extracting(Tag::getKey)
+					.containsExactlyInAnyOrder(
+							Stream.of(meter.getKeyNames()).map(KeyName::asString).toArray(String[]::new));
+			});
+		}
+	}
+
+	@Test
+	void namesWithoutBoundShareOneSetOfMetersAndOneWarning(CapturedOutput output) {
+		acquire(AcquireOutcome.ACQUIRED, Duration.ZERO);
+		for (int name = 0; name < MicrometerLockObserver.MAX_NAMES + 500; name++) {
+			this.observer.acquiring(LockName.of("stock-" + name), "redis");
+		}
+		assertThat(this.registry.find("distributed.lock.waiting").gauges())
+			.hasSize(MicrometerLockObserver.MAX_NAMES + 1);
+		assertThat(this.registry.get("distributed.lock.waiting").tag("name", "other").gauge().value()).isEqualTo(501);
+		assertThat(gauge("held")).isEqualTo(1);
+		assertThat(output).containsOnlyOnce("More than 1000 lock names are in use; 'stock-999'");
+	}
+
+	@Test
+	void nameThatCameTooLateIsCountedUpAndDownInTheSamePlace() {
+		for (int name = 0; name <= MicrometerLockObserver.MAX_NAMES; name++) {
+			this.observer.acquiring(LockName.of("stock-" + name), "redis");
+		}
+		for (int name = 0; name <= MicrometerLockObserver.MAX_NAMES; name++) {
+			this.observer.acquired(LockName.of("stock-" + name), "redis", AcquireOutcome.ERROR, Duration.ZERO, LEASE);
+		}
+		assertThat(this.registry.find("distributed.lock.waiting").gauges()).isNotEmpty()
+			.allSatisfy((gauge) -> assertThat(gauge.value()).isZero());
+	}
+
+	@Test
+	void sharesThatMatterAreCountedExactly() {
+		for (long seconds : new long[] { 3, 15, 16, 24, 31 }) {
+			acquire(AcquireOutcome.CONTENDED, Duration.ofSeconds(seconds));
+			this.observer.released(LOCK, "redis", Duration.ofSeconds(seconds), LEASE);
+		}
+		assertThat(buckets(LockMeter.ACQUIRE_LEASE_RATIO)).containsExactly(entry(50.0, 2.0), entry(100.0, 4.0));
+		assertThat(buckets(LockMeter.HOLD_LEASE_RATIO)).containsExactly(entry(80.0, 4.0), entry(100.0, 4.0));
+	}
+
+	private Map<Double, Double> buckets(LockMeter meter) {
+		return Stream.of(this.registry.get(meter.getName()).summary().takeSnapshot().histogramCounts())
+			.collect(Collectors.toMap(CountAtBucket::bucket, CountAtBucket::count, (a, b) -> a, TreeMap::new));
 	}
 
 	private void acquire(AcquireOutcome outcome, Duration waited) {

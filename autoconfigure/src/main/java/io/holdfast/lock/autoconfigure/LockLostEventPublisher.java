@@ -1,0 +1,69 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
+
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.spi.LockObserver;
+
+/**
+ * Publishes each {@link LockLostEvent} to the application's event listeners.
+ *
+ * <p>
+ * On a thread of its own, one event after the other: the thread that notices a loss also
+ * renews the leases of all others, and a slow listener must not cost them theirs. The
+ * thread ends when it has nothing to do for a while.
+ */
+final class LockLostEventPublisher implements LockObserver, DisposableBean {
+
+	private static final Log logger = LogFactory.getLog(LockLostEventPublisher.class);
+
+	private static final int IDLE_SECONDS = 5;
+
+	private final ApplicationEventPublisher publisher;
+
+	private final ThreadPoolExecutor executor;
+
+	LockLostEventPublisher(ApplicationEventPublisher publisher) {
+		this.publisher = publisher;
+		CustomizableThreadFactory threads = new CustomizableThreadFactory("holdfast-lost-");
+		threads.setDaemon(true);
+		this.executor = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
+				threads);
+		this.executor.allowCoreThreadTimeOut(true);
+	}
+
+	@Override
+	public void lost(LockLostEvent event) {
+		try {
+			this.executor.execute(() -> publish(event));
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The application has stopped; nobody listens any more for the loss of " + event.lock());
+		}
+	}
+
+	private void publish(LockLostEvent event) {
+		try {
+			this.publisher.publishEvent(event);
+		}
+		catch (RuntimeException ex) {
+			logger.error("A listener for the loss of lock '%s' failed".formatted(event.lock()), ex);
+		}
+	}
+
+	@Override
+	public void destroy() {
+		this.executor.shutdown();
+	}
+
+}
