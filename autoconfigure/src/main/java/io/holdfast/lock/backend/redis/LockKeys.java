@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.redis;
 import java.util.List;
 
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Grant;
 
 /**
  * The keys of one lock. What stands between the first braces decides the slot on a
@@ -22,6 +23,13 @@ record LockKeys(String lock, String token, String waiters) {
 
 	List<Object> asList() {
 		return List.of(this.lock, this.token, this.waiters);
+	}
+
+	/**
+	 * What the key of a lock holds while the grant does.
+	 */
+	static String value(Grant grant) {
+		return grant.claim().owner() + ":" + grant.storeToken();
 	}
 
 }

@@ -10,7 +10,6 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.redisson.RedissonShutdownException;
 import org.redisson.client.RedisNoScriptException;
-import org.redisson.client.RedisNodeNotFoundException;
 import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.RedisTimeoutException;
 
@@ -95,10 +94,10 @@ final class RedisErrors {
 	}
 
 	/**
-	 * Whether the request never left, or was refused before it did anything.
+	 * Whether it was the connection that failed, and not merely the time that ran out.
 	 */
-	static boolean isUnsent(Throwable failure) {
-		return isScriptUnknown(failure) || unwrap(failure) instanceof RedisNodeNotFoundException;
+	static boolean isOfConnection(Throwable failure) {
+		return definiteCode(failure) == null && !(unwrap(failure) instanceof RedisTimeoutException);
 	}
 
 	/**

@@ -1,7 +1,6 @@
 package io.holdfast.lock.backend.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -18,7 +17,6 @@ import org.redisson.api.RedissonClient;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.backend.redis.RedisScripts.Call;
 import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
@@ -60,6 +58,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	private final RedisErrors errors;
 
+	private final Renewals renewals;
+
 	private final RedisConnector connector;
 
 	/** Claims that wait for the first connection; empty ever after. */
@@ -80,9 +80,9 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		this.scripts = new RedisScripts(client, options);
 		this.wakeUps = new WakeUps(client, options.namespace());
 		this.errors = new RedisErrors(options);
+		this.renewals = new Renewals(this.scripts, this.errors, options);
 		this.connector = new RedisConnector(this.scripts, this.wakeUps, this.errors, options);
-		boolean counted = !client.getConfig().isClusterConfig();
-		this.wakeArgs = new Object[] { this.wakeUps.channels(), counted ? "1" : "0" };
+		this.wakeArgs = new Object[] { this.wakeUps.channels(), this.scripts.severalNodes() ? "0" : "1" };
 	}
 
 	/**
@@ -171,60 +171,15 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-		return guarded(() -> {
-			List<CompletableFuture<RenewResult>> results = new ArrayList<>(grants.size());
-			List<CompletionStage<Replicated>> answers = askToRenew(grants);
-			for (int i = 0; i < answers.size(); i++) {
-				Grant grant = grants.get(i);
-				results.add(answers.get(i)
-					.handle((answer, failure) -> renewed(grant, answer, failure))
-					.toCompletableFuture());
-			}
-			return CompletableFuture.allOf(results.toArray(CompletableFuture[]::new))
-				.thenApply((nothing) -> results.stream().map(CompletableFuture::join).toList());
-		}).exceptionally((failure) -> grants.stream()
+		return guarded(() -> this.renewals.renew(grants)).exceptionally((failure) -> grants.stream()
 			.<RenewResult>map((grant) -> new RenewResult.Indeterminate(RedisErrors.unwrap(failure)))
 			.toList());
-	}
-
-	private List<CompletionStage<Replicated>> askToRenew(List<Grant> grants) {
-		List<Call> calls = grants.stream()
-			.map((grant) -> new Call(keys(grant.claim().lock()), value(grant),
-					Timing.millis(Timing.lease(grant.claim()))))
-			.toList();
-		if (this.options.waitReplicas() > 0) {
-			// The count of confirming replicas is one per pipeline, and each lock needs
-			// its own
-			return calls.stream()
-				.map((call) -> this.scripts.runReplicated(RedisScript.RENEW, call.keys(), call.args()))
-				.toList();
-		}
-		return this.scripts.runAll(RedisScript.RENEW, calls)
-			.stream()
-			.map((stage) -> stage.thenApply((value) -> new Replicated(value, 0, null)))
-			.toList();
-	}
-
-	private RenewResult renewed(Grant grant, @Nullable Replicated answer, @Nullable Throwable failure) {
-		LockName lock = grant.claim().lock();
-		if (answer == null) {
-			Throwable cause = (failure != null) ? failure : new IllegalStateException("No answer");
-			return new RenewResult.Indeterminate((RedisErrors.definiteCode(cause) != null)
-					? this.errors.refused("could not be renewed", lock, cause) : RedisErrors.unwrap(cause));
-		}
-		if ((Long) answer.value().get(0) == 0) {
-			return new RenewResult.Refused();
-		}
-		if (answer.replicas() < this.options.waitReplicas()) {
-			return new RenewResult.Indeterminate(this.errors.tooFewReplicas(lock, answer));
-		}
-		return new RenewResult.Renewed(Timing.lease(grant.claim()));
 	}
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
 		LockName lock = grant.claim().lock();
-		return guarded(() -> this.scripts.run(RedisScript.RELEASE, keys(lock), value(grant), this.wakeArgs[0],
+		return guarded(() -> this.scripts.run(RedisScript.RELEASE, keys(lock), LockKeys.value(grant), this.wakeArgs[0],
 				this.wakeArgs[1]))
 			.<ReleaseResult>thenApply(
 					(value) -> ((Long) value.get(0) == 1) ? new ReleaseResult.Released() : new ReleaseResult.NotHeld())
@@ -288,10 +243,6 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	private LockKeys keys(LockName lock) {
 		return LockKeys.of(this.options.namespace(), lock);
-	}
-
-	private static String value(Grant grant) {
-		return grant.claim().owner() + ":" + grant.storeToken();
 	}
 
 }

@@ -39,13 +39,23 @@ final class RedisScripts {
 
 	private final RScript single;
 
+	private final boolean severalNodes;
+
 	RedisScripts(RedissonClient client, RedisLockOptions options) {
 		this.client = client;
 		this.options = options;
+		this.severalNodes = client.getConfig().isClusterConfig();
 		this.single = client.getScript(OptionalOptions.defaults()
 			.codec(StringCodec.INSTANCE)
 			.timeout(options.responseTimeout())
 			.retryAttempts(0));
+	}
+
+	/**
+	 * Whether locks are spread over nodes that can fail one by one.
+	 */
+	boolean severalNodes() {
+		return this.severalNodes;
 	}
 
 	/**
@@ -97,13 +107,14 @@ final class RedisScripts {
 	}
 
 	/**
-	 * A pipeline fails as a whole where one lock's node is not known, and no request of
-	 * it runs where the digest is not: those are asked again one by one, so that no lock
-	 * suffers for another.
+	 * A pipeline over several nodes fails as a whole where one of them does, and no
+	 * request of it runs where the digest is not known: those are asked again one by one,
+	 * so that no lock suffers for another. Every script may run twice.
 	 */
 	private CompletionStage<List<Object>> orAlone(CompletionStage<List<Object>> answer, RedisScript script, Call call) {
 		return answer.handle((value, failure) -> {
-			if (failure != null && RedisErrors.isUnsent(failure)) {
+			if (failure != null && (RedisErrors.isScriptUnknown(failure)
+					|| this.severalNodes && RedisErrors.isOfConnection(failure))) {
 				return run(script, call.keys(), call.args());
 			}
 			return answer;

@@ -1,8 +1,10 @@
 package io.holdfast.lock.backend.redis;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
 
 /**
  * The times that we hand to Redis, in whole milliseconds and within what it takes.
@@ -47,6 +49,18 @@ final class Timing {
 	 */
 	static Duration retryAfter(long rest) {
 		return (rest == -1) ? POLL : min(Duration.ofMillis(Math.max(1, rest)), POLL);
+	}
+
+	/**
+	 * How long to wait for the slowest of several renewals: less than whoever asked waits
+	 * for all of them, which is at most a third of the shortest lease.
+	 */
+	static Duration renewalPatience(List<Grant> grants, Duration responseTimeout) {
+		Duration shortest = grants.stream()
+			.map((grant) -> lease(grant.claim()))
+			.reduce(Timing::min)
+			.orElse(responseTimeout);
+		return min(shortest.dividedBy(4), responseTimeout.multipliedBy(3).dividedBy(4));
 	}
 
 	static String millis(Duration duration) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.redisson.config.Config;
@@ -33,9 +34,9 @@ class RedisClusterTests {
 
 	private static final RedisCluster cluster = RedisCluster.started();
 
-	private static final RedisLockBackend first = backend();
+	private static final RedisLockBackend first = backend(cluster);
 
-	private static final RedisLockBackend second = backend();
+	private static final RedisLockBackend second = backend(cluster);
 
 	@AfterAll
 	static void closeAll() {
@@ -44,7 +45,7 @@ class RedisClusterTests {
 		cluster.close();
 	}
 
-	private static RedisLockBackend backend() {
+	private static RedisLockBackend backend(RedisCluster cluster) {
 		Config config = new Config();
 		config.setThreads(2).setNettyThreads(2);
 		config.useClusterServers()
@@ -105,6 +106,54 @@ class RedisClusterTests {
 		Grant next = granted(second, claim("moving", "1"));
 		assertThat(next.storeToken()).isGreaterThan(grant.storeToken());
 		assertThat(get(second.release(next))).isInstanceOf(ReleaseResult.Released.class);
+	}
+
+	@Test
+	void locksOnOtherNodesDoNotSufferForADeadOne() throws Exception {
+		try (RedisCluster broken = RedisCluster.started(); RedisLockBackend backend = backend(broken)) {
+			List<Grant> grants = grants(backend);
+			int lost = broken.nodes().get(1).keys("test:{survivor:*}:lock").size();
+			broken.nodes().get(1).kill();
+			for (int round = 0; round < 4; round++) {
+				assertRenewedButFor(lost, backend, grants);
+			}
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(20))
+				.until(() -> broken.nodes().get(0).ask("cluster", "nodes").contains("fail "));
+			for (int round = 0; round < 4; round++) {
+				assertRenewedButFor(lost, backend, grants);
+			}
+		}
+	}
+
+	@Test
+	void locksOnOtherNodesDoNotSufferForASilentOne() throws Exception {
+		try (RedisCluster broken = RedisCluster.started(); RedisLockBackend backend = backend(broken)) {
+			List<Grant> grants = grants(backend);
+			int lost = broken.nodes().get(1).keys("test:{survivor:*}:lock").size();
+			assertRenewedButFor(0, backend, grants);
+			broken.nodes().get(1).pause();
+			for (int round = 0; round < 4; round++) {
+				long start = System.nanoTime();
+				assertRenewedButFor(lost, backend, grants);
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(950));
+			}
+			broken.nodes().get(1).resume();
+		}
+	}
+
+	private static List<Grant> grants(RedisLockBackend backend) throws Exception {
+		List<Grant> grants = new ArrayList<>();
+		for (int i = 0; i < 60; i++) {
+			grants.add(granted(backend, claim("survivor", "n" + i)));
+		}
+		return grants;
+	}
+
+	private static void assertRenewedButFor(int lost, RedisLockBackend backend, List<Grant> grants) throws Exception {
+		List<RenewResult> results = get(backend.renew(grants));
+		assertThat(results).filteredOn((result) -> result instanceof RenewResult.Renewed).hasSize(60 - lost);
+		assertThat(results).filteredOn((result) -> result instanceof RenewResult.Indeterminate).hasSize(lost);
 	}
 
 	private static Claim claim(String name, String key) {

@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.redis;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -51,6 +52,12 @@ class RedisPermissionsTests {
 			get(second.abandon(waiting));
 			assertThat(server.ask("acl", "log")).isEmpty();
 		}
+	}
+
+	@Test
+	void permissionsAreDocumented() throws Exception {
+		assertThat(Path.of("../docs/how-to/redis.md")).content()
+			.contains("user app on >secret " + MINIMUM.replace("test:", "shop:"));
 	}
 
 	@Test

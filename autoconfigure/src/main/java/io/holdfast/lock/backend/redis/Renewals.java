@@ -1,0 +1,94 @@
+package io.holdfast.lock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.redis.RedisScripts.Call;
+import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * Renews many leases in few pipelines, and sees to it that none suffers for another.
+ */
+final class Renewals {
+
+	private final RedisScripts scripts;
+
+	private final RedisErrors errors;
+
+	private final RedisLockOptions options;
+
+	Renewals(RedisScripts scripts, RedisErrors errors, RedisLockOptions options) {
+		this.scripts = scripts;
+		this.errors = errors;
+		this.options = options;
+	}
+
+	CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+		List<CompletableFuture<RenewResult>> results = new ArrayList<>(grants.size());
+		List<CompletionStage<Replicated>> answers = askToRenew(grants);
+		for (int i = 0; i < answers.size(); i++) {
+			Grant grant = grants.get(i);
+			results
+				.add(answers.get(i).handle((answer, failure) -> renewed(grant, answer, failure)).toCompletableFuture());
+		}
+		if (this.scripts.severalNodes()) {
+			answerInTime(results, Timing.renewalPatience(grants, this.options.responseTimeout()));
+		}
+		return CompletableFuture.allOf(results.toArray(CompletableFuture[]::new))
+			.thenApply((nothing) -> results.stream().map(CompletableFuture::join).toList());
+	}
+
+	/** A silent node must not hold up the answers of the others. */
+	private static void answerInTime(List<CompletableFuture<RenewResult>> results, Duration patience) {
+		for (CompletableFuture<RenewResult> result : results) {
+			result.completeOnTimeout(
+					new RenewResult.Indeterminate(new TimeoutException("The node of this lock does not answer")),
+					patience.toNanos(), TimeUnit.NANOSECONDS);
+		}
+	}
+
+	private List<CompletionStage<Replicated>> askToRenew(List<Grant> grants) {
+		List<Call> calls = grants.stream()
+			.map((grant) -> new Call(LockKeys.of(this.options.namespace(), grant.claim().lock()), LockKeys.value(grant),
+					Timing.millis(Timing.lease(grant.claim()))))
+			.toList();
+		if (this.options.waitReplicas() > 0) {
+			// The count of confirming replicas is one per pipeline, and each lock needs
+			// its own
+			return calls.stream()
+				.map((call) -> this.scripts.runReplicated(RedisScript.RENEW, call.keys(), call.args()))
+				.toList();
+		}
+		return this.scripts.runAll(RedisScript.RENEW, calls)
+			.stream()
+			.map((stage) -> stage.thenApply((value) -> new Replicated(value, 0, null)))
+			.toList();
+	}
+
+	private RenewResult renewed(Grant grant, @Nullable Replicated answer, @Nullable Throwable failure) {
+		LockName lock = grant.claim().lock();
+		if (answer == null) {
+			Throwable cause = (failure != null) ? failure : new IllegalStateException("No answer");
+			return new RenewResult.Indeterminate((RedisErrors.definiteCode(cause) != null)
+					? this.errors.refused("could not be renewed", lock, cause) : RedisErrors.unwrap(cause));
+		}
+		if ((Long) answer.value().get(0) == 0) {
+			return new RenewResult.Refused();
+		}
+		if (answer.replicas() < this.options.waitReplicas()) {
+			return new RenewResult.Indeterminate(this.errors.tooFewReplicas(lock, answer));
+		}
+		return new RenewResult.Renewed(Timing.lease(grant.claim()));
+	}
+
+}
