@@ -24,6 +24,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.server.RedisCluster;
 import io.holdfast.lock.test.server.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -58,6 +59,22 @@ class RedisPermissionsTests {
 	void permissionsAreDocumented() throws Exception {
 		assertThat(Path.of("../docs/how-to/redis.md")).content()
 			.contains("user app on >secret " + MINIMUM.replace("test:", "shop:"));
+	}
+
+	@Test
+	void clusterNeedsOneMorePermission() throws Exception {
+		try (RedisCluster cluster = RedisCluster.started("user app on >s3cret " + MINIMUM + " +cluster|nodes")) {
+			Config config = new Config();
+			config.setThreads(2).setNettyThreads(2).setUsername("app").setPassword("s3cret");
+			config.useClusterServers()
+				.setMasterConnectionMinimumIdleSize(1)
+				.setSubscriptionConnectionMinimumIdleSize(1)
+				.setNodeAddresses(List.of(cluster.nodes().get(0).address()));
+			try (RedisLockBackend backend = TestRedis.backend(config, TestRedis.options(0))) {
+				Grant grant = ((Acquired) get(backend.tryAcquire(claim(Duration.ZERO)))).grant();
+				assertThat(get(backend.release(grant))).isInstanceOf(ReleaseResult.Released.class);
+			}
+		}
 	}
 
 	@Test

@@ -18,12 +18,13 @@ public final class RedisCluster implements AutoCloseable {
 
 	/**
 	 * Start a cluster and wait until it serves all slots.
+	 * @param settings lines of every node's configuration file
 	 * @return the cluster; to be closed
 	 */
-	public static RedisCluster started() {
+	public static RedisCluster started(String... settings) {
 		RedisCluster cluster = new RedisCluster();
 		try {
-			cluster.form();
+			cluster.form(settings);
 			return cluster;
 		}
 		catch (RuntimeException ex) {
@@ -32,13 +33,15 @@ public final class RedisCluster implements AutoCloseable {
 		}
 	}
 
-	private void form() {
+	private void form(String... settings) {
 		List<Integer> busPorts = new ArrayList<>();
 		for (int i = 0; i < 3; i++) {
 			int busPort = ServerProcess.freePort();
 			busPorts.add(busPort);
-			RedisServer node = RedisServer.started("cluster-enabled yes", "cluster-port " + busPort,
-					"cluster-node-timeout 2000", "cluster-require-full-coverage no");
+			List<String> all = new ArrayList<>(List.of(settings));
+			all.addAll(List.of("cluster-enabled yes", "cluster-port " + busPort, "cluster-node-timeout 2000",
+					"cluster-require-full-coverage no"));
+			RedisServer node = RedisServer.started(all.toArray(String[]::new));
 			this.nodes.add(node);
 			node.ask("cluster", "addslotsrange", Integer.toString(i * SLOTS / 3),
 					Integer.toString((i + 1) * SLOTS / 3 - 1));
