@@ -94,13 +94,6 @@ final class RedisErrors {
 	}
 
 	/**
-	 * Whether it was the connection that failed, and not merely the time that ran out.
-	 */
-	static boolean isOfConnection(Throwable failure) {
-		return definiteCode(failure) == null && !(unwrap(failure) instanceof RedisTimeoutException);
-	}
-
-	/**
 	 * The code of a definite refusal.
 	 * @return the code, or {@code null} if the outcome is not known
 	 */

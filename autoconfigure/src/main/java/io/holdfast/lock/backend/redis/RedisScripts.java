@@ -84,10 +84,15 @@ final class RedisScripts {
 	}
 
 	/**
-	 * Run a script on many locks in few pipelines.
+	 * Run a script on many locks, in few pipelines where they share a node. A pipeline
+	 * over several nodes fails as a whole when one of them does, so there every request
+	 * goes by itself.
 	 * @return one future for each call, in the same order
 	 */
 	List<CompletionStage<List<Object>>> runAll(RedisScript script, List<Call> calls) {
+		if (this.severalNodes) {
+			return calls.stream().map((call) -> run(script, call.keys(), call.args())).toList();
+		}
 		List<CompletionStage<List<Object>>> answers = new ArrayList<>(calls.size());
 		for (int from = 0; from < calls.size(); from += PIPELINE) {
 			answers.addAll(pipeline(script, calls.subList(from, Math.min(from + PIPELINE, calls.size()))));
@@ -107,14 +112,12 @@ final class RedisScripts {
 	}
 
 	/**
-	 * A pipeline over several nodes fails as a whole where one of them does, and no
-	 * request of it runs where the digest is not known: those are asked again one by one,
-	 * so that no lock suffers for another. Every script may run twice.
+	 * No request of a pipeline runs where the digest is not known: then they are asked
+	 * again one by one, and the first brings the text.
 	 */
 	private CompletionStage<List<Object>> orAlone(CompletionStage<List<Object>> answer, RedisScript script, Call call) {
 		return answer.handle((value, failure) -> {
-			if (failure != null && (RedisErrors.isScriptUnknown(failure)
-					|| this.severalNodes && RedisErrors.isOfConnection(failure))) {
+			if (failure != null && RedisErrors.isScriptUnknown(failure)) {
 				return run(script, call.keys(), call.args());
 			}
 			return answer;
