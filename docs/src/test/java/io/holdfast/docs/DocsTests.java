@@ -1,0 +1,123 @@
+package io.holdfast.docs;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
+import org.springframework.core.io.ByteArrayResource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Links lead somewhere, code is code that was compiled, commands are those that are run,
+ * settings exist.
+ */
+class DocsTests {
+
+	private static final Pattern SETTING = Pattern.compile("\\bdistributed-lock((?:\\.[a-z][a-z-]*)+)");
+
+	static List<Page> pages() {
+		return Page.all();
+	}
+
+	@ParameterizedTest
+	@MethodSource("pages")
+	void linksLeadToFilesAndHeadings(Page page) {
+		List<String> broken = new ArrayList<>();
+		for (String link : page.relativeLinks()) {
+			String[] parts = link.split("#", 2);
+			Path from = Page.PROJECT.resolve(page.file());
+			Path target = parts[0].isEmpty() ? from : from.resolveSibling(parts[0]).normalize();
+			if (!Files.exists(target)) {
+				broken.add(link + " leads to no file");
+			}
+			else if (parts.length == 2 && !Page.read(target).anchors().contains(parts[1])) {
+				broken.add(link + " leads to no heading");
+			}
+		}
+		assertThat(broken).isEmpty();
+	}
+
+	@ParameterizedTest
+	@MethodSource("pages")
+	void javaIsTakenFromCodeThatIsCompiled(Page page) {
+		assertThat(page.blocks("java")).allSatisfy((block) -> assertThat(block.source())
+			.as("the line '<!-- snippet: path/to/File.java#tag -->' before%n%s", block.text())
+			.isNotNull());
+	}
+
+	@ParameterizedTest
+	@MethodSource("pages")
+	void snippetsAreWhatTheirSourceSays(Page page) {
+		for (Page.Block block : page.blocks()) {
+			Page.Source source = block.source();
+			if (source != null) {
+				assertThat(block.text()).as("%s in %s", block.before(), page).isEqualTo(source.text());
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("pages")
+	void settingsExist(Page page) {
+		Set<String> unknown = new TreeSet<>();
+		page.blocks("yaml").forEach((block) -> unknown.addAll(settings(block)));
+		String text = Page.text(Page.PROJECT.resolve(page.file()));
+		SETTING.matcher(text).results().map(MatchResult::group).forEach(unknown::add);
+		unknown.removeIf((name) -> name.matches("distributed-lock\\.(yml|yaml|md)"));
+		unknown.removeAll(known());
+		assertThat(unknown).as("settings that do not exist").isEmpty();
+	}
+
+	@Test
+	void commandsOfTheReadmeAreOneLineEach() {
+		List<Page.Block> commands = Page.read(Page.PROJECT.resolve("README.md")).blocks("sh");
+		assertThat(commands).hasSizeGreaterThanOrEqualTo(2);
+		assertThat(commands.subList(0, 2)).allSatisfy((block) -> assertThat(block.lines()).hasSize(1));
+	}
+
+	@Test
+	void continuousIntegrationRunsTheSecondCommandOfTheReadmeAndNothingElse() {
+		String command = Page.read(Page.PROJECT.resolve("README.md")).blocks("sh").get(1).text();
+		assertThat(Page.text(Page.PROJECT.resolve(".ci/run")).lines())
+			.filteredOn((line) -> !line.isBlank() && !line.startsWith("#") && !line.startsWith("set ")
+					&& !line.startsWith("cd "))
+			.containsExactly(command);
+	}
+
+	private static Set<String> settings(Page.Block yaml) {
+		YamlPropertiesFactoryBean factory = new YamlPropertiesFactoryBean();
+		factory.setResources(new ByteArrayResource(yaml.text().getBytes()));
+		Properties properties = factory.getObject();
+		return properties.keySet()
+			.stream()
+			.map(Object::toString)
+			.filter((name) -> name.startsWith(Metadata.PREFIX + "."))
+			.map((name) -> name.replaceAll("\\[.*", ""))
+			.collect(Collectors.toSet());
+	}
+
+	/** Every setting, and every group of settings. */
+	private static Set<String> known() {
+		Set<String> known = new TreeSet<>();
+		for (Metadata.Property property : Metadata.properties()) {
+			known.add(property.name());
+			known.add(property.group());
+		}
+		assertThat(known).contains("distributed-lock.wait-time");
+		return known;
+	}
+
+}

@@ -1,0 +1,165 @@
+package io.holdfast.docs;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One page of the documentation.
+ *
+ * @param file where it is, relative to the root of the project
+ * @param prose its text without fenced blocks
+ * @param blocks its fenced blocks
+ */
+record Page(Path file, String prose, List<Block> blocks) {
+
+	/** The project, as seen from this module. */
+	static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
+
+	private static final Pattern FENCE = Pattern.compile("\\s*```(\\w*).*");
+
+	private static final Pattern SNIPPET = Pattern.compile("<!-- snippet: (\\S+)#(\\S+) -->");
+
+	private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
+
+	private static final Pattern HEADING = Pattern.compile("(?m)^#+ +(.*)$");
+
+	/** The README, the changes and all of {@code docs}. */
+	static List<Page> all() {
+		try (Stream<Path> files = Files.walk(PROJECT.resolve("docs"))) {
+			return Stream.concat(Stream.of("README.md", "CHANGELOG.md").map(PROJECT::resolve), files)
+				.filter((file) -> file.toString().endsWith(".md"))
+				.sorted()
+				.map(Page::read)
+				.toList();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	static Page read(Path file) {
+		StringBuilder prose = new StringBuilder();
+		List<Block> blocks = new ArrayList<>();
+		Block block = null;
+		String last = "";
+		for (String line : text(file).lines().toList()) {
+			Matcher fence = FENCE.matcher(line);
+			if (block != null && fence.matches()) {
+				blocks.add(block);
+				block = null;
+			}
+			else if (block != null) {
+				block.lines().add(line);
+			}
+			else if (fence.matches()) {
+				block = new Block(fence.group(1), last, new ArrayList<>());
+			}
+			else {
+				prose.append(line).append('\n');
+			}
+			last = line;
+		}
+		return new Page(PROJECT.relativize(file), prose.toString(), blocks);
+	}
+
+	static String text(Path file) {
+		try {
+			return Files.readString(file);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	List<Block> blocks(String language) {
+		return this.blocks.stream().filter((block) -> block.language().equals(language)).toList();
+	}
+
+	/** The links to other files of the project, and to places of this page. */
+	List<String> relativeLinks() {
+		return LINK.matcher(this.prose)
+			.results()
+			.map((link) -> link.group(1))
+			.filter((link) -> !link.matches("[a-z]+:.*"))
+			.toList();
+	}
+
+	/** The names under which the headings can be linked to. */
+	List<String> anchors() {
+		return HEADING.matcher(this.prose).results().map(Page::anchor).toList();
+	}
+
+	private static String anchor(MatchResult heading) {
+		return heading.group(1).toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N} _-]", "").strip().replace(' ', '-');
+	}
+
+	@Override
+	public String toString() {
+		return this.file.toString();
+	}
+
+	/**
+	 * A fenced block.
+	 *
+	 * @param language what it is written in, or empty
+	 * @param before the line before it
+	 * @param lines its lines
+	 */
+	record Block(String language, String before, List<String> lines) {
+
+		/** The file and the tag that it says it was taken from, if it says so. */
+		@Nullable Source source() {
+			Matcher snippet = SNIPPET.matcher(this.before);
+			return snippet.matches() ? new Source(PROJECT.resolve(snippet.group(1)), snippet.group(2)) : null;
+		}
+
+		String text() {
+			return String.join("\n", this.lines).stripIndent().strip();
+		}
+
+	}
+
+	/**
+	 * A tagged region of a file.
+	 *
+	 * @param file the file
+	 * @param tag the name of the region
+	 */
+	record Source(Path file, String tag) {
+
+		/** The lines between its tags, without any tags and without their indentation. */
+		String text() {
+			List<String> lines = Page.text(this.file).lines().toList();
+			int first = position(lines, "tag::" + this.tag + "[]");
+			int last = position(lines, "end::" + this.tag + "[]");
+			List<String> region = lines.subList(first + 1, last)
+				.stream()
+				.filter((line) -> !line.matches("\\s*(//|#|--|<!--) *(tag|end)::.*"))
+				.map((line) -> line.isBlank() ? "" : line)
+				.toList();
+			return String.join("\n", region).stripIndent().strip();
+		}
+
+		private int position(List<String> lines, String mark) {
+			for (int i = 0; i < lines.size(); i++) {
+				if (lines.get(i).contains(mark)) {
+					return i;
+				}
+			}
+			throw new AssertionError("There is no '%s' in %s".formatted(mark, PROJECT.relativize(this.file)));
+		}
+
+	}
+
+}

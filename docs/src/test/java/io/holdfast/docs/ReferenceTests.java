@@ -1,0 +1,95 @@
+package io.holdfast.docs;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.micrometer.core.instrument.Meter;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.observation.LockMeter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The tables of the reference are what the build generated. With the system property
+ * {@code docs.write} they are written instead.
+ */
+class ReferenceTests {
+
+	private static final String BEGIN = "<!-- generated -->\n";
+
+	private static final String END = "<!-- end of generated -->\n";
+
+	@Test
+	void settingsAreThoseOfTheMetadata() throws IOException {
+		StringBuilder table = new StringBuilder();
+		String group = "";
+		for (Metadata.Property property : Metadata.properties()) {
+			if (!property.group().equals(group)) {
+				group = property.group();
+				table.append("\n## `")
+					.append(group)
+					.append("`\n\n")
+					.append(header("name", "value", "default", "meaning"));
+			}
+			table.append(row("`" + property.name() + "`", property.kind(),
+					(property.defaultValue() != null) ? "`" + property.defaultValue() + "`" : "",
+					property.description()));
+		}
+		compareOrWrite("docs/reference/properties.md", table + "\n");
+	}
+
+	@Test
+	void metersAreThoseOfTheVocabulary() throws IOException {
+		StringBuilder table = new StringBuilder("\n" + header("meter", "type", "own tag", "meaning"));
+		for (LockMeter meter : LockMeter.values()) {
+			table.append(row("`" + meter.getName() + "`", type(meter), ownTags(meter), meter.description()));
+		}
+		compareOrWrite("docs/reference/meters.md", table + "\n");
+	}
+
+	private static String type(LockMeter meter) {
+		return (meter.getType() == Meter.Type.DISTRIBUTION_SUMMARY) ? "summary"
+				: meter.getType().name().toLowerCase(Locale.ROOT);
+	}
+
+	private static String ownTags(LockMeter meter) {
+		return Stream.of(meter.getKeyNames())
+			.map(LockMeter.Tag.class::cast)
+			.filter((tag) -> tag != LockMeter.Tag.NAME && tag != LockMeter.Tag.BACKEND)
+			.map((tag) -> "`" + tag.asString() + "`: " + tag.meaning())
+			.collect(Collectors.joining("; "));
+	}
+
+	private static String header(String... cells) {
+		return row(cells) + row(List.of(cells).stream().map((cell) -> "---").toArray(String[]::new));
+	}
+
+	private static String row(String... cells) {
+		return Stream.of(cells)
+			.map((cell) -> cell.replace("|", "\\|"))
+			.collect(Collectors.joining(" | ", "| ", " |\n"));
+	}
+
+	private static void compareOrWrite(String page, String table) throws IOException {
+		Path file = Page.PROJECT.resolve(page);
+		String text = Page.text(file);
+		int begin = text.indexOf(BEGIN) + BEGIN.length();
+		int end = text.indexOf(END);
+		if (System.getProperty("docs.write") != null) {
+			Files.writeString(file, text.substring(0, begin) + table + text.substring(end));
+		}
+		else {
+			assertThat(text.substring(begin, end))
+				.as("%s; to write it anew: mvn -pl docs -am test -Dtest=ReferenceTests -Dsurefire.failIfNoSpecifiedTests=false -Ddocs.write",
+						page)
+				.isEqualTo(table);
+		}
+	}
+
+}
