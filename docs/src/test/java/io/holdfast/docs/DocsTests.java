@@ -1,5 +1,6 @@
 package io.holdfast.docs;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -10,6 +11,7 @@ import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -95,6 +97,23 @@ class DocsTests {
 			.filteredOn((line) -> !line.isBlank() && !line.startsWith("#") && !line.startsWith("set ")
 					&& !line.startsWith("cd "))
 			.containsExactly(command);
+	}
+
+	@Test
+	void typesOnTheMapOfTheRoomsExist() throws IOException {
+		String map = Page.text(Page.PROJECT.resolve("docs/internals/rooms.md"));
+		Set<String> named = Pattern.compile("`([A-Z][a-z]\\w+)`")
+			.matcher(map)
+			.results()
+			.map((type) -> type.group(1))
+			.collect(Collectors.toCollection(TreeSet::new));
+		try (Stream<Path> files = Files.walk(Page.PROJECT)) {
+			Set<String> types = files.map((file) -> file.getFileName().toString())
+				.filter((file) -> file.endsWith(".java"))
+				.map((file) -> file.substring(0, file.indexOf('.')))
+				.collect(Collectors.toSet());
+			assertThat(named).hasSizeGreaterThan(20).isSubsetOf(types);
+		}
 	}
 
 	private static Set<String> settings(Page.Block yaml) {
