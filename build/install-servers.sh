@@ -8,6 +8,7 @@ SERVERS='
 redis-server    redis-server
 redis-tools     redis-cli
 postgresql      /usr/lib/postgresql/*/bin/initdb
+mariadb-server  mariadbd
 openssl         openssl
 '
 

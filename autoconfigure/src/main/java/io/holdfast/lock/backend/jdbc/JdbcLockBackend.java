@@ -1,0 +1,238 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * Keeps locks as rows of a database. Leases are judged by the database's clock; owner and
+ * state are compared and changed in one statement, or, for shared locks, under the lock
+ * of one row. Waiters ask again after a short random pause.
+ *
+ * <p>
+ * Every call takes a connection of its own, which no transaction of the caller has a part
+ * in, and blocks the calling thread until the database has answered. Thread-safe.
+ */
+public final class JdbcLockBackend implements LockBackend {
+
+	/** The name of this store. */
+	public static final String NAME = "jdbc";
+
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true,
+			Duration.ofMillis(100));
+
+	private static final int SHORTEST_POLL_MILLIS = 50;
+
+	private static final int LONGEST_POLL_MILLIS = 150;
+
+	/**
+	 * How long a waiting writer keeps new readers out: several polls, after each of which
+	 * it says so again.
+	 */
+	private static final long WRITER_MARK_MICROS = TimeUnit.SECONDS.toMicros(1);
+
+	private final DataSource dataSource;
+
+	private final JdbcLockOptions options;
+
+	private final JdbcConnections connections;
+
+	private volatile @Nullable JdbcStatements statements;
+
+	/**
+	 * Create the store. Nothing is sent yet.
+	 * @param dataSource where connections come from
+	 * @param options how locks are kept
+	 */
+	public JdbcLockBackend(DataSource dataSource, JdbcLockOptions options) {
+		this.dataSource = dataSource;
+		this.options = options;
+		this.connections = new JdbcConnections(dataSource, options.timeoutSeconds());
+	}
+
+	/**
+	 * Look whether the database is there, is one that we know, and has the tables.
+	 * Without it, that shows at the first use.
+	 * @throws SQLException if it is not, or has not
+	 */
+	public void verify() throws SQLException {
+		JdbcStatements sql = statements();
+		this.connections.single((session) -> session.first(sql.probe, Map.of(), (row) -> row.getInt(1)));
+	}
+
+	/**
+	 * The statements that make the tables.
+	 * @param table the table's name
+	 * @return a script
+	 */
+	public static String schema(String table) {
+		return JdbcStatements.text("schema.sql").replace("${table}", table);
+	}
+
+	@Override
+	public String name() {
+		return NAME;
+	}
+
+	@Override
+	public BackendCapabilities capabilities() {
+		return CAPABILITIES;
+	}
+
+	@Override
+	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+		LockName lock = claim.lock();
+		try {
+			long token = shared(claim) ? SharedRows.acquire(this.connections, statements(), parameters(claim))
+					: acquire(claim);
+			return CompletableFuture.completedFuture(
+					(token > 0) ? new AcquireResult.Acquired(new Grant(claim, token, claim.leaseTime())) : contended());
+		}
+		catch (SQLException ex) {
+			if (JdbcErrors.duplicate(ex)) {
+				return CompletableFuture.completedFuture(contended());
+			}
+			LockBackendException definite = JdbcErrors.definite(ex, lock, this.options.table());
+			return (definite != null) ? CompletableFuture.failedFuture(definite)
+					: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(ex));
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	/** The token, or zero if another holds the lock. */
+	private long acquire(Claim claim) throws SQLException {
+		JdbcStatements sql = statements();
+		Map<String, Object> parameters = parameters(claim);
+		return this.connections.single((session) -> {
+			long token = session
+				.first(sql.acquire, parameters,
+						(row) -> row.getString(1).equals(claim.owner().value()) ? row.getLong(2) : 0L)
+				.orElse(0L);
+			if (token == 0 && !claim.patience().isZero()) {
+				session.update(sql.markWriter, parameters);
+			}
+			return token;
+		});
+	}
+
+	private static AcquireResult contended() {
+		int pause = ThreadLocalRandom.current().nextInt(SHORTEST_POLL_MILLIS, LONGEST_POLL_MILLIS);
+		return new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
+				Duration.ofMillis(pause));
+	}
+
+	@Override
+	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+		List<RenewResult> results = new ArrayList<>(grants.size());
+		for (Grant grant : grants) {
+			results.add(renew(grant));
+		}
+		return CompletableFuture.completedFuture(results);
+	}
+
+	private RenewResult renew(Grant grant) {
+		try {
+			JdbcStatements sql = statements();
+			Map<String, Object> parameters = parameters(grant);
+			boolean renewed = shared(grant.claim()) ? SharedRows.renew(this.connections, sql, parameters)
+					: this.connections.single((session) -> session.update(sql.renew, parameters)) == 1;
+			return renewed ? new RenewResult.Renewed(grant.claim().leaseTime()) : new RenewResult.Refused();
+		}
+		catch (SQLException | RuntimeException ex) {
+			return new RenewResult.Indeterminate(ex);
+		}
+	}
+
+	@Override
+	public CompletionStage<ReleaseResult> release(Grant grant) {
+		try {
+			JdbcStatements sql = statements();
+			Map<String, Object> parameters = parameters(grant);
+			boolean released = shared(grant.claim()) ? SharedRows.release(this.connections, sql, parameters)
+					: this.connections.single((session) -> session.update(sql.release, parameters)) == 1;
+			return CompletableFuture
+				.completedFuture(released ? new ReleaseResult.Released() : new ReleaseResult.NotHeld());
+		}
+		catch (SQLException | RuntimeException ex) {
+			return CompletableFuture.completedFuture(new ReleaseResult.Indeterminate(ex));
+		}
+	}
+
+	@Override
+	public CompletionStage<Void> abandon(Claim claim) {
+		try {
+			JdbcStatements sql = statements();
+			Map<String, Object> parameters = parameters(claim);
+			if (shared(claim)) {
+				SharedRows.abandon(this.connections, sql, parameters);
+			}
+			else {
+				this.connections.single((session) -> session.update(sql.abandon, parameters));
+			}
+			return CompletableFuture.completedFuture(null);
+		}
+		catch (SQLException | RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	private static boolean shared(Claim claim) {
+		return claim.mode() == LockMode.SHARED;
+	}
+
+	private Map<String, Object> parameters(Claim claim) {
+		LockRow row = LockRow.of(this.options.namespace(), claim.lock());
+		Map<String, Object> parameters = new HashMap<>();
+		parameters.put("id", row.id());
+		parameters.put("name", row.name());
+		parameters.put("owner", claim.owner().value());
+		parameters.put("lease", TimeUnit.NANOSECONDS.toMicros(claim.leaseTime().toNanos()));
+		parameters.put("mark", WRITER_MARK_MICROS);
+		parameters.put("token", 0L);
+		return parameters;
+	}
+
+	private Map<String, Object> parameters(Grant grant) {
+		Map<String, Object> parameters = parameters(grant.claim());
+		parameters.put("token", grant.storeToken());
+		return parameters;
+	}
+
+	private JdbcStatements statements() throws SQLException {
+		JdbcStatements known = this.statements;
+		if (known == null) {
+			try (Connection connection = this.dataSource.getConnection()) {
+				String product = connection.getMetaData().getDatabaseProductName();
+				known = new JdbcStatements(JdbcDialect.of(product), this.options.table());
+			}
+			this.statements = known;
+		}
+		return known;
+	}
+
+}

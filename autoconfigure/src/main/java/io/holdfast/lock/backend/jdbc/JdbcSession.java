@@ -1,0 +1,66 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.Optional;
+
+import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
+import org.springframework.jdbc.core.namedparam.NamedParameterUtils;
+import org.springframework.jdbc.core.namedparam.ParsedSql;
+
+/**
+ * The use of one connection of the store's own, which has nothing to do with any
+ * transaction of the caller.
+ */
+final class JdbcSession {
+
+	private final Connection connection;
+
+	private final int timeoutSeconds;
+
+	JdbcSession(Connection connection, int timeoutSeconds) {
+		this.connection = connection;
+		this.timeoutSeconds = timeoutSeconds;
+	}
+
+	int update(ParsedSql sql, Map<String, ?> parameters) throws SQLException {
+		try (PreparedStatement statement = prepare(sql, parameters)) {
+			return statement.executeUpdate();
+		}
+	}
+
+	/** What a reader makes of the first row, if there is one. */
+	<T> Optional<T> first(ParsedSql sql, Map<String, ?> parameters, RowReader<T> reader) throws SQLException {
+		try (PreparedStatement statement = prepare(sql, parameters); ResultSet rows = statement.executeQuery()) {
+			return rows.next() ? Optional.of(reader.read(rows)) : Optional.empty();
+		}
+	}
+
+	private PreparedStatement prepare(ParsedSql sql, Map<String, ?> parameters) throws SQLException {
+		MapSqlParameterSource source = new MapSqlParameterSource(parameters);
+		PreparedStatement statement = this.connection
+			.prepareStatement(NamedParameterUtils.substituteNamedParameters(sql, source));
+		statement.setQueryTimeout(this.timeoutSeconds);
+		Object[] values = NamedParameterUtils.buildValueArray(sql, source, null);
+		for (int i = 0; i < values.length; i++) {
+			statement.setObject(i + 1, values[i]);
+		}
+		return statement;
+	}
+
+	/**
+	 * Reads one row.
+	 *
+	 * @param <T> what it is
+	 */
+	@FunctionalInterface
+	interface RowReader<T> {
+
+		T read(ResultSet row) throws SQLException;
+
+	}
+
+}

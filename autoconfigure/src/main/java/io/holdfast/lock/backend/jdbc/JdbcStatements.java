@@ -1,0 +1,108 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.namedparam.NamedParameterUtils;
+import org.springframework.jdbc.core.namedparam.ParsedSql;
+
+/**
+ * The statements of one database and one table, parsed.
+ */
+final class JdbcStatements {
+
+	final ParsedSql acquire;
+
+	final ParsedSql renew;
+
+	final ParsedSql release;
+
+	final ParsedSql abandon;
+
+	final ParsedSql markWriter;
+
+	final ParsedSql lockRow;
+
+	final ParsedSql readState;
+
+	final ParsedSql forgetReaders;
+
+	final ParsedSql insertRow;
+
+	final ParsedSql insertReader;
+
+	final ParsedSql renewReader;
+
+	final ParsedSql deleteReader;
+
+	final ParsedSql admitReaders;
+
+	final ParsedSql probe;
+
+	private final String table;
+
+	private final String now;
+
+	JdbcStatements(JdbcDialect dialect, String table) {
+		this.table = table;
+		this.now = dialect.now();
+		this.acquire = parse(text(dialect.resource("acquire")));
+		this.renew = parse("""
+				UPDATE ${table} SET until_us = ${now} + :lease
+				WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""");
+		this.release = parse("""
+				UPDATE ${table} SET until_us = ${now}, owner = ''
+				WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""");
+		this.abandon = parse("""
+				UPDATE ${table} SET until_us = CASE WHEN owner = :owner THEN ${now} ELSE until_us END,
+				owner = CASE WHEN owner = :owner THEN '' ELSE owner END, writer_until_us = 0
+				WHERE lock_id = :id""");
+		this.markWriter = parse("""
+				UPDATE ${table} SET writer_until_us = GREATEST(writer_until_us, ${now} + :mark)
+				WHERE lock_id = :id AND readers_until_us > ${now}""");
+		this.insertRow = parse("""
+				INSERT INTO ${table} (lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us)
+				VALUES (:id, :name, '', 0, 0, 0, 0)""");
+		this.lockRow = parse("SELECT token FROM ${table} WHERE lock_id = :id FOR UPDATE");
+		this.readState = parse("""
+				SELECT l.token, r.token AS own, ${now} AS now_us,
+				CASE WHEN l.until_us > ${now} THEN 1 ELSE 0 END AS written,
+				CASE WHEN l.writer_until_us > ${now} THEN 1 ELSE 0 END AS wanted
+				FROM ${table} l LEFT JOIN ${table}_reader r
+				ON r.lock_id = l.lock_id AND r.owner = :owner AND r.until_us > ${now}
+				WHERE l.lock_id = :id""");
+		this.forgetReaders = parse(
+				"DELETE FROM ${table}_reader WHERE lock_id = :id AND (owner = :owner OR until_us <= ${now})");
+		this.insertReader = parse("""
+				INSERT INTO ${table}_reader (lock_id, owner, token, until_us)
+				VALUES (:id, :owner, :token, ${now} + :lease)""");
+		this.renewReader = parse("""
+				UPDATE ${table}_reader SET until_us = ${now} + :lease
+				WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""");
+		this.deleteReader = parse("""
+				DELETE FROM ${table}_reader
+				WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""");
+		this.admitReaders = parse("""
+				UPDATE ${table} SET token = GREATEST(token, :token), readers_until_us = COALESCE(
+				(SELECT MAX(r.until_us) FROM ${table}_reader r WHERE r.lock_id = :id), 0)
+				WHERE lock_id = :id""");
+		this.probe = parse(
+				"SELECT COUNT(*) FROM ${table} l, ${table}_reader r WHERE l.lock_id = '' AND r.lock_id = ''");
+	}
+
+	private ParsedSql parse(String sql) {
+		return NamedParameterUtils.parseSqlStatement(sql.replace("${table}", this.table).replace("${now}", this.now));
+	}
+
+	static String text(String resource) {
+		try {
+			return new ClassPathResource(resource, JdbcStatements.class).getContentAsString(StandardCharsets.UTF_8);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,78 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * What readers do: each has a row of its own, and the lock's row says until when the last
+ * of them reads, so that a writer needs to look at that one row only. Whatever changes
+ * readers holds the lock of that row meanwhile.
+ */
+final class SharedRows {
+
+	private SharedRows() {
+	}
+
+	/**
+	 * Admit a reader, unless somebody writes, or waits to write and this one does not
+	 * read yet.
+	 * @return its token, or zero
+	 */
+	static long acquire(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
+			throws SQLException {
+		boolean known = connections
+			.single((session) -> session.first(sql.readState, parameters, (row) -> true).isPresent());
+		if (!known) {
+			connections.single((session) -> session.update(sql.insertRow, parameters));
+		}
+		return connections.together((session) -> {
+			session.first(sql.lockRow, parameters, (row) -> row.getLong(1));
+			long token = session.first(sql.readState, parameters, SharedRows::nextToken).orElse(0L);
+			if (token > 0) {
+				Map<String, Object> reader = new HashMap<>(parameters);
+				reader.put("token", token);
+				session.update(sql.forgetReaders, reader);
+				session.update(sql.insertReader, reader);
+				session.update(sql.admitReaders, reader);
+			}
+			return token;
+		});
+	}
+
+	private static long nextToken(ResultSet row) throws SQLException {
+		long own = row.getLong("own");
+		if (own > 0) {
+			return own;
+		}
+		boolean closed = row.getInt("written") == 1 || row.getInt("wanted") == 1;
+		return closed ? 0 : Math.max(row.getLong("token") + 1, row.getLong("now_us"));
+	}
+
+	static boolean renew(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
+			throws SQLException {
+		return change(connections, sql, parameters, (session) -> session.update(sql.renewReader, parameters));
+	}
+
+	static boolean release(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
+			throws SQLException {
+		return change(connections, sql, parameters, (session) -> session.update(sql.deleteReader, parameters));
+	}
+
+	static void abandon(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
+			throws SQLException {
+		change(connections, sql, parameters, (session) -> session.update(sql.forgetReaders, parameters));
+	}
+
+	private static boolean change(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters,
+			JdbcConnections.Work<Integer> change) throws SQLException {
+		return connections.together((session) -> {
+			session.first(sql.lockRow, parameters, (row) -> row.getLong(1));
+			int changed = change.run(session);
+			session.update(sql.admitReaders, parameters);
+			return changed > 0;
+		});
+	}
+
+}

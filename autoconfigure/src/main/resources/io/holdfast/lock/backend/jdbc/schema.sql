@@ -1,0 +1,19 @@
+-- What the lock store 'jdbc' needs; for H2, PostgreSQL, MariaDB and MySQL.
+-- A lock keeps its row when it is free, because the row remembers the token. One that was not used for a day
+-- may be deleted: tokens are never below the database's time.
+CREATE TABLE IF NOT EXISTS ${table} (
+	lock_id CHAR(64) NOT NULL PRIMARY KEY, -- digest of namespace and lock
+	lock_name VARCHAR(255) NOT NULL,       -- the lock as people read it, shortened
+	owner VARCHAR(36) NOT NULL,            -- the exclusive holder
+	token BIGINT NOT NULL,                 -- the greatest token given
+	until_us BIGINT NOT NULL,              -- end of the exclusive lease, in microseconds of the database's clock
+	readers_until_us BIGINT NOT NULL,      -- end of the last shared lease
+	writer_until_us BIGINT NOT NULL        -- no new reader before this, because a writer waits
+);
+CREATE TABLE IF NOT EXISTS ${table}_reader (
+	lock_id CHAR(64) NOT NULL,
+	owner VARCHAR(36) NOT NULL,
+	token BIGINT NOT NULL,
+	until_us BIGINT NOT NULL,
+	PRIMARY KEY (lock_id, owner)
+);

@@ -1,0 +1,114 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.test.contract.LockBackendContract;
+
+/**
+ * The contract on one database: two clients with a pool each, and a third connection that
+ * looks at what is left.
+ */
+abstract class JdbcContract extends LockBackendContract {
+
+	static final String TABLE = "holdfast_lock";
+
+	static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(1);
+
+	private final List<HikariDataSource> pools = new ArrayList<>();
+
+	private HikariDataSource inspection;
+
+	private LockBackend first;
+
+	private LockBackend second;
+
+	/** The address of the database for one client. */
+	abstract String url(int client);
+
+	String username() {
+		return "sa";
+	}
+
+	String password() {
+		return "";
+	}
+
+	@BeforeAll
+	void open() {
+		this.inspection = pool(0);
+		createTables(this.inspection);
+		this.first = backend(pool(1));
+		this.second = backend(pool(2));
+	}
+
+	static void createTables(DataSource dataSource) {
+		new ResourceDatabasePopulator(new ByteArrayResource(JdbcLockBackend.schema(TABLE).getBytes()))
+			.execute(dataSource);
+	}
+
+	static LockBackend backend(DataSource dataSource) {
+		return new JdbcLockBackend(dataSource, new JdbcLockOptions("test", TABLE, RESPONSE_TIMEOUT));
+	}
+
+	private HikariDataSource pool(int client) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(url(client));
+		pool.setUsername(username());
+		pool.setPassword(password());
+		pool.setConnectionTimeout(2_000);
+		pool.setValidationTimeout(1_000);
+		pool.setMaximumPoolSize(4);
+		this.pools.add(pool);
+		return pool;
+	}
+
+	@AfterAll
+	void closePools() {
+		this.pools.forEach(HikariDataSource::close);
+	}
+
+	@Override
+	protected LockBackend backend() {
+		return this.first;
+	}
+
+	@Override
+	protected LockBackend secondClient() {
+		return this.second;
+	}
+
+	@Override
+	protected Collection<String> leftovers() {
+		// a lease that has ended is none, though its row is only forgotten at the next
+		// use
+		long now = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+		JdbcClient jdbc = JdbcClient.create(this.inspection);
+		List<String> left = new ArrayList<>();
+		left.addAll(jdbc.sql("SELECT lock_name FROM holdfast_lock WHERE owner <> '' AND until_us > ?")
+			.param(now)
+			.query(String.class)
+			.list());
+		left.addAll(jdbc.sql("SELECT owner FROM holdfast_lock_reader WHERE until_us > ?")
+			.param(now)
+			.query(String.class)
+			.list());
+		return left;
+	}
+
+}

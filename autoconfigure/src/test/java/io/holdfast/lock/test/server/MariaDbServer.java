@@ -1,0 +1,108 @@
+package io.holdfast.lock.test.server;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * A real MariaDB with an empty database {@value #DATABASE}, for tests.
+ *
+ * <p>
+ * It does not wait for the disk, which no test of ours needs: data outlive a killed
+ * server, not a killed machine.
+ */
+public final class MariaDbServer extends ServerProcess {
+
+	/** The user, who may do everything in the database. */
+	public static final String USERNAME = "holdfast";
+
+	/** The password of {@link #USERNAME}. */
+	public static final String PASSWORD = "holdfast";
+
+	private static final String DATABASE = "holdfast";
+
+	private static final String PACKAGE = "mariadb-server";
+
+	private static final Path SERVER = Path.of("/usr/sbin/mariadbd");
+
+	private MariaDbServer() {
+		super("mariadb");
+	}
+
+	/**
+	 * Start a server with a new data directory.
+	 * @return the server; to be closed
+	 */
+	public static MariaDbServer started() {
+		if (!Files.isExecutable(SERVER)) {
+			throw notInstalled("MariaDB", PACKAGE);
+		}
+		MariaDbServer server = new MariaDbServer();
+		try {
+			server.initialize();
+			server.start();
+			return server;
+		}
+		catch (RuntimeException | IOException ex) {
+			server.close();
+			throw new IllegalStateException("MariaDB did not start", ex);
+		}
+	}
+
+	private void initialize() throws IOException {
+		int exitCode = run(List.of("mariadb-install-db", "--no-defaults", "--datadir=" + data(),
+				"--auth-root-authentication-method=normal", "--skip-test-db",
+				"--user=" + System.getProperty("user.name")));
+		if (exitCode != 0) {
+			throw new IllegalStateException(
+					"mariadb-install-db ended with exit code %d. Its output:%n%s".formatted(exitCode, logTail()));
+		}
+		Files.writeString(init(), """
+				CREATE DATABASE IF NOT EXISTS %1$s CHARACTER SET utf8mb4;
+				CREATE USER IF NOT EXISTS '%2$s'@'%%' IDENTIFIED BY '%3$s';
+				GRANT ALL ON %1$s.* TO '%2$s'@'%%';
+				""".formatted(DATABASE, USERNAME, PASSWORD));
+	}
+
+	@Override
+	protected List<String> command() {
+		return List.of(SERVER.toString(), "--no-defaults", "--datadir=" + data(), "--port=" + port(),
+				"--bind-address=" + HOST, "--socket=" + directory().resolve("mariadb.sock"),
+				"--pid-file=" + directory().resolve("mariadb.pid"), "--init-file=" + init(),
+				"--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=32M", "--skip-name-resolve",
+				"--user=" + System.getProperty("user.name"));
+	}
+
+	@Override
+	protected boolean isReady() {
+		return run(List.of("mariadb", "--no-defaults", "--host=" + HOST, "--port=" + port(), "--user=" + USERNAME,
+				"--password=" + PASSWORD, "--execute=SELECT 1", DATABASE)) == 0;
+	}
+
+	private Path data() {
+		return directory().resolve("data");
+	}
+
+	private Path init() {
+		return directory().resolve("init.sql");
+	}
+
+	/**
+	 * Where the database is.
+	 * @return an address for JDBC
+	 */
+	public String jdbcUrl() {
+		return jdbcUrl(port());
+	}
+
+	/**
+	 * Where the database is behind another port.
+	 * @param port the port
+	 * @return an address for JDBC
+	 */
+	public String jdbcUrl(int port) {
+		return "jdbc:mariadb://%s:%d/%s".formatted(HOST, port, DATABASE);
+	}
+
+}
