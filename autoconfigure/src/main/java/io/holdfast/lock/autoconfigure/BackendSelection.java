@@ -25,7 +25,8 @@ final class BackendSelection {
 	private static final String LOCAL = "local";
 
 	private static final Map<String, String> HOW_TO_CONFIGURE = Map.of("redis",
-			"Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redis.address', a RedissonClient bean, or 'spring.data.redis.*'.");
+			"Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redis.address', a RedissonClient bean, or 'spring.data.redis.*'.",
+			"jdbc", "Add 'spring-boot-starter-jdbc' and set 'spring.datasource.*'.");
 
 	private BackendSelection() {
 	}

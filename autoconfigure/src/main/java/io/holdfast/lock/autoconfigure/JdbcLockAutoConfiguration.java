@@ -1,0 +1,95 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+
+import javax.sql.DataSource;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.util.StringUtils;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.backend.jdbc.JdbcLockBackend;
+import io.holdfast.lock.backend.jdbc.JdbcLockOptions;
+
+/**
+ * Auto-configuration of the store in a database, over the application's
+ * {@link DataSource} or another one of its beans.
+ */
+@AutoConfiguration(afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
+@ConditionalOnClass({ DataSource.class, ResourceDatabasePopulator.class, EmbeddedDatabaseConnection.class })
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@Conditional(OnJdbcConfiguredCondition.class)
+@EnableConfigurationProperties({ DistributedLockProperties.class, JdbcLockProperties.class })
+public final class JdbcLockAutoConfiguration {
+
+	private static final String SCHEMA = "io/holdfast/lock/backend/jdbc/schema.sql";
+
+	@Bean
+	@ConditionalOnMissingBean
+	JdbcLockBackend jdbcLockBackend(DistributedLockProperties locks, JdbcLockProperties jdbc,
+			ListableBeanFactory beanFactory) {
+		DataSource dataSource = dataSource(jdbc, beanFactory);
+		JdbcLockBackend backend = new JdbcLockBackend(dataSource,
+				new JdbcLockOptions(locks.namespace(), jdbc.table(), locks.responseTimeout()));
+		if (initializes(jdbc.initializeSchema(), dataSource)) {
+			new ResourceDatabasePopulator(
+					new ByteArrayResource(JdbcLockBackend.schema(jdbc.table()).getBytes(StandardCharsets.UTF_8)))
+				.execute(dataSource);
+		}
+		if (locks.failFast()) {
+			verify(backend, jdbc);
+		}
+		return backend;
+	}
+
+	private static DataSource dataSource(JdbcLockProperties jdbc, ListableBeanFactory beanFactory) {
+		if (StringUtils.hasText(jdbc.dataSource())) {
+			if (!beanFactory.containsBean(jdbc.dataSource())) {
+				throw new LockConfigurationException(
+						"The property 'distributed-lock.jdbc.data-source' is '%s', and there is no bean of that name. Name a DataSource bean, or leave it out to use the application's own."
+							.formatted(jdbc.dataSource()));
+			}
+			return beanFactory.getBean(jdbc.dataSource(), DataSource.class);
+		}
+		DataSource dataSource = beanFactory.getBeanProvider(DataSource.class).getIfUnique();
+		if (dataSource == null) {
+			throw new LockConfigurationException(
+					"Locks are to be kept in a database, and it is not known in which: there is no DataSource, or several and none is primary. Set 'spring.datasource.*', or name one with 'distributed-lock.jdbc.data-source'.");
+		}
+		return dataSource;
+	}
+
+	private static boolean initializes(DatabaseInitializationMode mode, DataSource dataSource) {
+		return mode == DatabaseInitializationMode.ALWAYS
+				|| (mode == DatabaseInitializationMode.EMBEDDED && EmbeddedDatabaseConnection.isEmbedded(dataSource));
+	}
+
+	private static void verify(JdbcLockBackend backend, JdbcLockProperties jdbc) {
+		try {
+			backend.verify();
+		}
+		catch (SQLException ex) {
+			String state = ex.getSQLState();
+			boolean missing = state != null && state.startsWith("42");
+			throw new LockConfigurationException(missing
+					? "The tables '%s' and '%s_reader' of the lock store 'jdbc' are not there or may not be read. Make them by the script '%s' of this library as a migration, or set 'distributed-lock.jdbc.initialize-schema=always'."
+						.formatted(jdbc.table(), jdbc.table(), SCHEMA)
+					: "The database of the lock store 'jdbc' did not answer at the start (SQL state %s). Start it and check its DataSource ('spring.datasource.*'), or set 'distributed-lock.fail-fast=false' to start without it."
+						.formatted(state),
+					ex);
+		}
+	}
+
+}

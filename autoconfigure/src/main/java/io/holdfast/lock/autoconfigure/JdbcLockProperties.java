@@ -1,0 +1,22 @@
+package io.holdfast.lock.autoconfigure;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+
+/**
+ * The settings of the store in a database.
+ *
+ * @param table table of the locks, optionally with its schema; the readers are in a
+ * second one of that name with '_reader' behind it
+ * @param dataSource bean name of the DataSource. If absent, the application's only or
+ * primary one
+ * @param initializeSchema which databases get the tables when the application starts
+ */
+@ConfigurationProperties("distributed-lock.jdbc")
+record JdbcLockProperties(@DefaultValue("holdfast_lock") String table, @Nullable String dataSource,
+		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
+
+}
