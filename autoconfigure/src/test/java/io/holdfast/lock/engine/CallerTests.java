@@ -3,6 +3,9 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -72,6 +75,41 @@ class CallerTests {
 		this.fixture.backend.revoked.complete(null);
 		caller.join();
 		assertThat(interrupted).isTrue();
+	}
+
+	/**
+	 * On virtual threads where this JVM has them, each parked without a carrier; else on
+	 * a few of its own.
+	 */
+	@Test
+	void thousandsOfWaitersAllGetTheirTurn() throws Exception {
+		ThreadFactory threads = virtualThreads();
+		int callers = (threads != null) ? 10_000 : 500;
+		ThreadFactory factory = (threads != null) ? threads : Thread::new;
+		AtomicInteger inside = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
+		CountDownLatch done = new CountDownLatch(callers);
+		for (int i = 0; i < callers; i++) {
+			factory.newThread(() -> {
+				this.fixture.engine.execute(request().build(), (handle) -> {
+					most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+					Thread.yield();
+					return inside.decrementAndGet();
+				});
+				done.countDown();
+			}).start();
+		}
+		assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+		assertThat(most).hasValue(1);
+		this.fixture.assertNothingLeft();
+	}
+
+	private static ThreadFactory virtualThreads() throws ReflectiveOperationException {
+		if (Runtime.version().feature() < 21) {
+			return null;
+		}
+		Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+		return (ThreadFactory) Class.forName("java.lang.Thread$Builder").getMethod("factory").invoke(builder);
 	}
 
 	@Test
