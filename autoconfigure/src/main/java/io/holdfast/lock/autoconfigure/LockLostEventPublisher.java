@@ -29,6 +29,8 @@ final class LockLostEventPublisher implements LockObserver, DisposableBean {
 
 	private static final int IDLE_SECONDS = 5;
 
+	private static final int LAST_NEWS_SECONDS = 2;
+
 	private final ApplicationEventPublisher publisher;
 
 	private final ThreadPoolExecutor executor;
@@ -61,9 +63,14 @@ final class LockLostEventPublisher implements LockObserver, DisposableBean {
 		}
 	}
 
+	/**
+	 * What was lost while the application stopped is still told, if the listeners are
+	 * quick.
+	 */
 	@Override
-	public void destroy() {
+	public void destroy() throws InterruptedException {
 		this.executor.shutdown();
+		this.executor.awaitTermination(LAST_NEWS_SECONDS, TimeUnit.SECONDS);
 	}
 
 }

@@ -49,7 +49,7 @@ class LockLostEventPublisherTests {
 	}
 
 	@Test
-	void eventsArePublishedInOrderAndOffTheThreadThatNoticed() {
+	void eventsArePublishedInOrderAndOffTheThreadThatNoticed() throws InterruptedException {
 		List<Object> published = new CopyOnWriteArrayList<>();
 		LockLostEventPublisher publisher = new LockLostEventPublisher((event) -> {
 			assertThat(Thread.currentThread().getName()).startsWith("holdfast-lost-");
@@ -63,7 +63,7 @@ class LockLostEventPublisherTests {
 	}
 
 	@Test
-	void listenerThatFailsDoesNotKeepOthersFromTheNextEvent() {
+	void listenerThatFailsDoesNotKeepOthersFromTheNextEvent() throws InterruptedException {
 		List<Object> published = new CopyOnWriteArrayList<>();
 		LockLostEventPublisher publisher = new LockLostEventPublisher((event) -> {
 			published.add(event);
@@ -76,7 +76,16 @@ class LockLostEventPublisherTests {
 	}
 
 	@Test
-	void lossAfterTheApplicationHasStoppedIsNotPublished() {
+	void lossWhileTheApplicationStopsIsStillPublished() throws InterruptedException {
+		List<Object> published = new CopyOnWriteArrayList<>();
+		LockLostEventPublisher publisher = new LockLostEventPublisher(published::add);
+		publisher.lost(EVENT);
+		publisher.destroy();
+		assertThat(published).containsExactly(EVENT);
+	}
+
+	@Test
+	void lossAfterTheApplicationHasStoppedIsNotPublished() throws InterruptedException {
 		List<Object> published = new CopyOnWriteArrayList<>();
 		LockLostEventPublisher publisher = new LockLostEventPublisher(published::add);
 		publisher.destroy();
