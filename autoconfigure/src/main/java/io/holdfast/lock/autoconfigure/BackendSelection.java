@@ -26,6 +26,8 @@ final class BackendSelection {
 
 	private static final Map<String, String> HOW_TO_CONFIGURE = Map.of("redis",
 			"Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redis.address', a RedissonClient bean, or 'spring.data.redis.*'.",
+			"redlock",
+			"Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redlock.nodes' to the addresses of three or five independent Redis masters.",
 			"jdbc", "Add 'spring-boot-starter-jdbc' and set 'spring.datasource.*'.");
 
 	private BackendSelection() {

@@ -26,7 +26,7 @@ final class RedisClientFactory {
 
 	private static final int THREADS = 4;
 
-	private static final int CONNECTIONS = 32;
+	static final int CONNECTIONS = 32;
 
 	private static final Duration FIRST_RECONNECTION = Duration.ofMillis(100);
 

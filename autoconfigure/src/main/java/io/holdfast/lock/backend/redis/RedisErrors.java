@@ -153,7 +153,7 @@ final class RedisErrors {
 	/**
 	 * What Redis said, without the client's account of channels and parameters.
 	 */
-	private static String said(Throwable failure) {
+	static String said(Throwable failure) {
 		Throwable cause = unwrap(failure);
 		while (cause.getCause() != null && code(cause) == null && !(cause instanceof RedisOutOfMemoryException)) {
 			cause = cause.getCause();

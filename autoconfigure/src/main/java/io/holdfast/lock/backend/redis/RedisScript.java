@@ -15,7 +15,7 @@ import org.springframework.core.io.ClassPathResource;
  * @param text the Lua text
  * @param sha1 its digest, in hexadecimal
  */
-record RedisScript(String text, String sha1) {
+public record RedisScript(String text, String sha1) {
 
 	static final RedisScript ACQUIRE = load("acquire");
 
@@ -28,16 +28,26 @@ record RedisScript(String text, String sha1) {
 	static final RedisScript PROBE = load("probe");
 
 	private static RedisScript load(String... parts) {
+		return load(RedisScript.class, parts);
+	}
+
+	/**
+	 * Read a script that lies beside a class.
+	 * @param room the class
+	 * @param parts the names of its files without '.lua', to be put one after another
+	 * @return the script
+	 */
+	public static RedisScript load(Class<?> room, String... parts) {
 		StringBuilder text = new StringBuilder();
 		for (String part : parts) {
-			text.append(read(part + ".lua"));
+			text.append(read(room, part + ".lua"));
 		}
 		return new RedisScript(text.toString(), sha1(text.toString()));
 	}
 
-	private static String read(String file) {
+	private static String read(Class<?> room, String file) {
 		try {
-			return new ClassPathResource(file, RedisScript.class).getContentAsString(StandardCharsets.UTF_8);
+			return new ClassPathResource(file, room).getContentAsString(StandardCharsets.UTF_8);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -63,6 +63,14 @@ final class RedisScripts {
 	 * @return what the script gave; fails if it gave nothing. Never throws
 	 */
 	CompletionStage<List<Object>> run(RedisScript script, LockKeys keys, Object... args) {
+		return run(script, keys.asList(), args);
+	}
+
+	/**
+	 * Run a script on any keys.
+	 * @return what the script gave; fails if it gave nothing. Never throws
+	 */
+	CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
 		return orByText(caught(() -> send(this.single, script, keys, args)), script, keys, args);
 	}
 
@@ -105,7 +113,7 @@ final class RedisScripts {
 		RBatch batch = this.client.createBatch(batchOptions());
 		RScriptAsync scripts = batch.getScript(StringCodec.INSTANCE);
 		for (Call call : calls) {
-			answers.add(orAlone(send(scripts, script, call.keys(), call.args()), script, call));
+			answers.add(orAlone(send(scripts, script, call.keys().asList(), call.args()), script, call));
 		}
 		batch.executeAsync();
 		return answers;
@@ -127,7 +135,7 @@ final class RedisScripts {
 	private CompletionStage<Replicated> sendReplicated(RedisScript script, LockKeys keys, Object[] args) {
 		RBatch batch = this.client
 			.createBatch(batchOptions().sync(this.options.waitReplicas(), this.options.waitReplicasTimeout()));
-		CompletionStage<List<Object>> answer = send(batch.getScript(StringCodec.INSTANCE), script, keys, args);
+		CompletionStage<List<Object>> answer = send(batch.getScript(StringCodec.INSTANCE), script, keys.asList(), args);
 		CompletionStage<Integer> replicas = batch.executeAsync().thenApply((result) -> result.getSyncedSlaves());
 		return answer.thenCompose((value) -> replicas
 			.handle((count, failure) -> new Replicated(value, (failure != null) ? 0 : count, failure)));
@@ -138,9 +146,9 @@ final class RedisScripts {
 		return BatchOptions.defaults().responseTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS).retryAttempts(0);
 	}
 
-	private static CompletionStage<List<Object>> send(RScriptAsync scripts, RedisScript script, LockKeys keys,
+	private static CompletionStage<List<Object>> send(RScriptAsync scripts, RedisScript script, List<Object> keys,
 			Object[] args) {
-		return scripts.evalShaAsync(Mode.READ_WRITE, script.sha1(), ReturnType.LIST, keys.asList(), args);
+		return scripts.evalShaAsync(Mode.READ_WRITE, script.sha1(), ReturnType.LIST, keys, args);
 	}
 
 	/**
@@ -148,11 +156,11 @@ final class RedisScripts {
 	 * may be another than the client thinks, so it is not enough to load the text first.
 	 */
 	private CompletionStage<List<Object>> orByText(CompletionStage<List<Object>> answer, RedisScript script,
-			LockKeys keys, Object[] args) {
+			List<Object> keys, Object[] args) {
 		return answer.handle((value, failure) -> {
 			if (failure != null && RedisErrors.isScriptUnknown(failure)) {
 				return caught(() -> this.single.<List<Object>>evalAsync(Mode.READ_WRITE, script.text(), ReturnType.LIST,
-						keys.asList(), args));
+						keys, args));
 			}
 			return answer;
 		}).thenCompose(Function.identity());

@@ -14,6 +14,9 @@ public enum Ability {
 	/** The store can grant in the order of arrival. */
 	FAIR,
 
+	/** Of many single attempts at the same moment, one is always granted. */
+	UNDIVIDED_VOTE,
+
 	/** A refused claim's signal completes when the lock becomes free. */
 	SIGNAL,
 

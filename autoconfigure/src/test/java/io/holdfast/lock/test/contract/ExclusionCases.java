@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 interface ExclusionCases {
 
-	@Test
+	@Needs(Ability.UNDIVIDED_VOTE)
 	default void onlyOneOfManyContendersIsGranted(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		List<Callable<AcquireResult>> contenders = IntStream.range(0, 16)

@@ -1,0 +1,111 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.util.StringUtils;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.autoconfigure.RedisClientFactory.Login;
+import io.holdfast.lock.backend.redis.RedisNode;
+import io.holdfast.lock.backend.redlock.RedlockLockBackend;
+import io.holdfast.lock.backend.redlock.RedlockOptions;
+
+/**
+ * Auto-configuration of the store on several independent Redis masters, with a client of
+ * its own to each.
+ */
+@AutoConfiguration
+@ConditionalOnClass(RedissonClient.class)
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@Conditional(OnRedlockConfiguredCondition.class)
+@EnableConfigurationProperties({ DistributedLockProperties.class, RedlockLockProperties.class })
+public final class RedlockLockAutoConfiguration {
+
+	private static final String NODES = "distributed-lock.redlock.nodes";
+
+	/** Of each kind and for each node; requests are short and never block a thread. */
+	private static final int THREADS = 1;
+
+	@Bean
+	@ConditionalOnMissingBean
+	RedlockLockBackend redlockLockBackend(DistributedLockProperties locks, RedlockLockProperties redlock,
+			ObjectProvider<SslBundles> bundles) {
+		List<RedisAddress> addresses = addresses(redlock);
+		Duration longest = redlock.longestLease();
+		RedlockOptions options = new RedlockOptions(locks.namespace(), locks.responseTimeout(), redlock.nodeTimeout(),
+				redlock.driftFactor(), (longest != null) ? longest : locks.leaseTime(), redlock.restartQuarantine());
+		RedisClientFactory clients = new RedisClientFactory(redlock.connectionTimeout(), locks.responseTimeout());
+		String bundle = redlock.ssl().bundle();
+		SslBundle ssl = StringUtils.hasText(bundle) ? bundles.getObject().getBundle(bundle) : null;
+		RedlockLockBackend backend = new RedlockLockBackend(addresses.stream()
+			.map((address) -> new RedisNode(client(clients, address, redlock, ssl), locks.namespace(),
+					locks.responseTimeout(), address.hostAndPort()))
+			.toList(), options);
+		if (locks.failFast()) {
+			start(backend);
+		}
+		return backend;
+	}
+
+	private static List<RedisAddress> addresses(RedlockLockProperties redlock) {
+		List<RedisAddress> addresses = redlock.nodes().stream().map((text) -> RedisAddress.parse(NODES, text)).toList();
+		RedlockLockBackend.checkCount(addresses.size());
+		Set<String> seen = new HashSet<>();
+		for (RedisAddress address : addresses) {
+			if (!seen.add(address.hostAndPort())) {
+				throw new LockConfigurationException(
+						"'%s' lists %s twice, and it would vote twice. List each server once.".formatted(NODES,
+								address));
+			}
+		}
+		return addresses;
+	}
+
+	private static RedissonClient client(RedisClientFactory clients, RedisAddress address,
+			RedlockLockProperties redlock, @Nullable SslBundle ssl) {
+		Login login = (address.password() != null) ? new Login(address.username(), address.password())
+				: new Login(redlock.username(), redlock.password());
+		Config config = clients.config(login, ssl).setThreads(THREADS).setNettyThreads(THREADS);
+		Integer database = address.database();
+		clients.common(config.useSingleServer())
+			.setAddress(RedisClientFactory.scheme(address.tls() || ssl != null) + address.hostAndPort())
+			.setDatabase((database != null) ? database : 0)
+			.setConnectionPoolSize(RedisClientFactory.CONNECTIONS)
+			.setConnectionMinimumIdleSize(1)
+			.setSubscriptionConnectionMinimumIdleSize(0);
+		return clients.create(config, address.hostAndPort(), NODES).client();
+	}
+
+	private static void start(RedlockLockBackend backend) {
+		try {
+			backend.start();
+		}
+		catch (LockConfigurationException ex) {
+			backend.close();
+			throw ex;
+		}
+		catch (LockBackendException ex) {
+			backend.close();
+			throw new RedlockUnavailableException(ex);
+		}
+	}
+
+}

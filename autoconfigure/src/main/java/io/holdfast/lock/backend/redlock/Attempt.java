@@ -1,0 +1,170 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+
+/**
+ * One attempt of a claim at all nodes: the votes, if need be a second round for the
+ * token, and the return of what was given in vain.
+ *
+ * <p>
+ * Every attempt has a number, and a node keeps the number of the last one. So what undoes
+ * an attempt, however late it arrives, cannot touch the next attempt of the same owner.
+ */
+final class Attempt {
+
+	private final Nodes nodes;
+
+	private final RedlockOptions options;
+
+	private final RedlockErrors errors;
+
+	private final Claim claim;
+
+	private final long number;
+
+	private final Duration lease;
+
+	private final long startedAt = System.nanoTime();
+
+	private final AtomicInteger unanswered;
+
+	private final Runnable allAnswered;
+
+	/** Whether what a node still grants is granted to nobody. */
+	private volatile boolean over;
+
+	Attempt(Nodes nodes, RedlockOptions options, RedlockErrors errors, Claim claim, long number, Runnable allAnswered) {
+		this.nodes = nodes;
+		this.options = options;
+		this.errors = errors;
+		this.claim = claim;
+		this.number = number;
+		this.lease = RedlockTiming.lease(claim);
+		this.unanswered = new AtomicInteger(nodes.count());
+		this.allAnswered = allAnswered;
+	}
+
+	CompletionStage<AcquireResult> run() {
+		this.nodes.learnLease(this.lease.toMillis());
+		Poll<Tally> poll = new Poll<>(this.nodes.count(), this::votes, this::late);
+		return poll
+			.ask(this.nodes.all(), this.options.nodeTimeout(),
+					(node) -> this.nodes
+						.vote(node, () -> !poll.isDecided() && !this.over, RedlockScripts.ACQUIRE,
+								this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(),
+								this.lease.toMillis(), this.number, RedlockTiming.IDLE_TOKEN_MILLIS)
+						.whenComplete((answer, failure) -> answered()))
+			.thenCompose((tally) -> (tally.yes() >= this.nodes.quorum()) ? granted(tally) : refused(tally));
+	}
+
+	private void answered() {
+		if (this.unanswered.decrementAndGet() == 0) {
+			this.allAnswered.run();
+		}
+	}
+
+	private @Nullable Tally votes(Tally tally) {
+		boolean enough = tally.yes() >= this.nodes.quorum();
+		boolean hopeless = tally.yes() + tally.pending() < this.nodes.quorum();
+		return (enough || hopeless) ? tally : null;
+	}
+
+	/** What was granted after the end of the claim is given back. */
+	private void late(NodeAnswer answer) {
+		if (answer.isYes() && this.over) {
+			undo(answer.node());
+		}
+	}
+
+	/** The claim was given back or withdrawn. */
+	void end() {
+		this.over = true;
+	}
+
+	private CompletionStage<AcquireResult> granted(Tally tally) {
+		List<NodeAnswer> votes = tally.those(NodeAnswer::isYes);
+		votes.forEach((vote) -> this.nodes.learnLease(vote.number(2)));
+		TokenVote vote = TokenVote.of(votes.stream().map((answer) -> answer.number(1)).toList(), this.nodes.quorum());
+		if (vote.agreed() || !isInTime()) {
+			return CompletableFuture.completedStage(heldIfInTime(vote.token(), tally));
+		}
+		return this.nodes.ask(this::votes,
+				(node) -> this.nodes.vote(node, () -> !this.over, RedlockScripts.AGREE,
+						this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), vote.token(),
+						RedlockTiming.IDLE_TOKEN_MILLIS))
+			.thenApply((agreement) -> {
+				if (agreement.yes() >= this.nodes.quorum()) {
+					return heldIfInTime(vote.token(), tally);
+				}
+				return inVain(tally,
+						this.errors.noMajority("was granted, but its token was not", this.claim.lock(), agreement));
+			});
+	}
+
+	private AcquireResult heldIfInTime(long token, Tally tally) {
+		if (isInTime()) {
+			return new AcquireResult.Acquired(new Grant(this.claim, token, Drift.told(this.lease, this.options)));
+		}
+		return inVain(tally, this.errors.tooSlow(this.claim.lock(), this.lease, System.nanoTime() - this.startedAt));
+	}
+
+	private boolean isInTime() {
+		return System.nanoTime() - this.startedAt < Drift.validity(this.lease, this.options);
+	}
+
+	private AcquireResult inVain(Tally tally, LockBackendException cause) {
+		undo(tally);
+		return new AcquireResult.Indeterminate(cause);
+	}
+
+	private CompletionStage<AcquireResult> refused(Tally tally) {
+		undo(tally);
+		if (isContended(tally)) {
+			return CompletableFuture.completedStage(contended(tally));
+		}
+		LockBackendException cause = this.errors.noMajority("could not be acquired", this.claim.lock(), tally);
+		return this.errors.isDefinite(tally) ? CompletableFuture.failedStage(cause)
+				: CompletableFuture.completedStage(new AcquireResult.Indeterminate(cause));
+	}
+
+	/** Whether others stand in the way, and not the silence of the nodes. */
+	private boolean isContended(Tally tally) {
+		boolean majorityKnown = tally.yes() + tally.no() + tally.noVote() >= this.nodes.quorum();
+		return tally.no() > this.nodes.spare()
+				|| (tally.no() > 0 && majorityKnown && tally.noVote() <= this.nodes.spare());
+	}
+
+	private AcquireResult contended(Tally tally) {
+		List<Long> rests = tally.those(NodeAnswer::isNo).stream().map((answer) -> answer.number(1)).toList();
+		int needed = this.nodes.quorum() - (this.nodes.count() - rests.size());
+		return new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
+				RedlockTiming.retryAfter(rests, needed));
+	}
+
+	/** Give back at once what was given, and what may have been. */
+	private void undo(Tally tally) {
+		this.over = true;
+		List<Node> without = tally.those((answer) -> answer.isNo() || answer.isNoVote())
+			.stream()
+			.map(NodeAnswer::node)
+			.toList();
+		this.nodes.all().stream().filter((node) -> !without.contains(node)).forEach(this::undo);
+	}
+
+	private void undo(Node node) {
+		node.run(RedlockScripts.RELEASE, List.of(this.nodes.keys().lock(this.claim.lock())), this.claim.owner().value(),
+				this.number);
+	}
+
+}

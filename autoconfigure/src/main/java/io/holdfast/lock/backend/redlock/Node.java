@@ -1,0 +1,146 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.backend.redis.RedisNode;
+import io.holdfast.lock.backend.redis.RedisScript;
+
+/**
+ * One of the masters and the first contact with it. A client that has not connected yet
+ * does so on whichever thread asks first and makes all others wait, so that happens on a
+ * thread of its own, and no other node waits for it.
+ */
+final class Node {
+
+	private static final Log logger = LogFactory.getLog(Node.class);
+
+	private final AtomicReference<@Nullable CompletableFuture<String>> contact = new AtomicReference<>();
+
+	private final RedisNode redis;
+
+	private final RedlockKeys keys;
+
+	private final Map<String, Node> identities;
+
+	private final Quarantine quarantine;
+
+	private volatile boolean connected;
+
+	/**
+	 * Create a node.
+	 * @param redis where it is
+	 * @param keys its keys
+	 * @param identities the nodes by their run ids, shared by all of them
+	 */
+	Node(RedisNode redis, RedlockKeys keys, Map<String, Node> identities) {
+		this.redis = redis;
+		this.keys = keys;
+		this.identities = identities;
+		this.quarantine = new Quarantine(redis.address());
+	}
+
+	String address() {
+		return this.redis.address();
+	}
+
+	Quarantine quarantine() {
+		return this.quarantine;
+	}
+
+	/**
+	 * Run a script, after the first contact.
+	 * @return what the script gave; never throws
+	 */
+	CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
+		return runIf(() -> true, script, keys, args);
+	}
+
+	/**
+	 * Run a script if that is still wanted after the first contact.
+	 */
+	CompletionStage<List<Object>> runIf(BooleanSupplier wanted, RedisScript script, List<Object> keys, Object... args) {
+		if (this.connected) {
+			return this.redis.run(script, keys, args);
+		}
+		return connect().thenCompose((runId) -> {
+			if (!wanted.getAsBoolean()) {
+				throw new IllegalStateException("It was too late when " + this + " was reached");
+			}
+			return this.redis.run(script, keys, args);
+		});
+	}
+
+	/**
+	 * Make the first contact if that has not been done; everybody who asks meanwhile
+	 * shares one attempt.
+	 * @return the server's run id
+	 */
+	CompletionStage<String> connect() {
+		CompletableFuture<String> present = this.contact.get();
+		if (present != null && !present.isCompletedExceptionally()) {
+			return present;
+		}
+		CompletableFuture<String> fresh = new CompletableFuture<>();
+		if (!this.contact.compareAndSet(present, fresh)) {
+			return connect();
+		}
+		Thread thread = new Thread(() -> probe(fresh), "holdfast-redlock-connect");
+		thread.setDaemon(true);
+		thread.start();
+		return fresh;
+	}
+
+	private void probe(CompletableFuture<String> result) {
+		this.redis.run(RedlockScripts.PROBE, this.keys.ofProbe(), RedlockKeys.random())
+			.whenComplete((answer, failure) -> {
+				if (failure != null) {
+					result.completeExceptionally(failure);
+				}
+				else {
+					met(answer, result);
+				}
+			});
+	}
+
+	private void met(List<Object> answer, CompletableFuture<String> result) {
+		String runId = (String) answer.get(0);
+		Node other = this.identities.putIfAbsent(runId, this);
+		if (other != null && other != this) {
+			result.completeExceptionally(new LockConfigurationException(
+					"'distributed-lock.redlock.nodes' has %s and %s, which are one and the same Redis (run id %s), and it would vote twice. List each server once."
+						.formatted(other, this, runId)));
+			return;
+		}
+		warnOfEviction((String) answer.get(2));
+		this.connected = true;
+		result.complete(runId);
+	}
+
+	private void warnOfEviction(String policy) {
+		if (!policy.isEmpty()) {
+			logger.warn(
+					"Redis at %s may evict locks when its memory is full: its maxmemory-policy is '%s', and every lock has an expiry. Set 'noeviction', or keep locks in nodes of their own."
+						.formatted(this, policy));
+		}
+	}
+
+	void close() {
+		this.redis.close();
+	}
+
+	@Override
+	public String toString() {
+		return address();
+	}
+
+}

@@ -1,0 +1,153 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.backend.redis.RedisNode;
+import io.holdfast.lock.backend.redis.RedisScript;
+
+/**
+ * All nodes, and which of them may vote.
+ */
+final class Nodes {
+
+	private static final Consumer<NodeAnswer> NOBODY_CARES = (answer) -> {
+	};
+
+	private static final Duration DRIFT = Duration.ofMillis(2);
+
+	private final List<Node> all;
+
+	private final RedlockOptions options;
+
+	private final RedlockKeys keys;
+
+	/** In milliseconds. */
+	private final AtomicLong longestLease;
+
+	Nodes(List<RedisNode> nodes, RedlockOptions options) {
+		this.options = options;
+		this.keys = new RedlockKeys(options.namespace());
+		Map<String, Node> identities = new ConcurrentHashMap<>();
+		this.all = nodes.stream().map((node) -> new Node(node, this.keys, identities)).toList();
+		this.longestLease = new AtomicLong(options.longestLease().toMillis());
+	}
+
+	List<Node> all() {
+		return this.all;
+	}
+
+	int count() {
+		return this.all.size();
+	}
+
+	int quorum() {
+		return this.all.size() / 2 + 1;
+	}
+
+	/** So many nodes can say no, or nothing, and the others are still a majority. */
+	int spare() {
+		return count() - quorum();
+	}
+
+	RedlockKeys keys() {
+		return this.keys;
+	}
+
+	/** Somebody asks for a lease of so many milliseconds. */
+	void learnLease(long millis) {
+		this.longestLease.accumulateAndGet(millis, Math::max);
+	}
+
+	/** How long a node that forgot everything must not vote. */
+	Duration quarantine() {
+		long millis = this.longestLease.get();
+		return Duration.ofMillis(millis + (long) Math.ceil(millis * Drift.factor(this.options))).plus(DRIFT);
+	}
+
+	/**
+	 * Ask all nodes, and forget what comes too late.
+	 */
+	<R> CompletableFuture<R> ask(Function<Tally, @Nullable R> decision,
+			Function<Node, CompletionStage<List<Object>>> question) {
+		return new Poll<>(count(), decision, NOBODY_CARES).ask(this.all, this.options.nodeTimeout(), question);
+	}
+
+	/**
+	 * Ask a node to vote. Its two first arguments are put before those given. Whoever
+	 * finds that a quarantine is over ends it and asks again.
+	 * @param wanted whether the vote still counts
+	 */
+	CompletionStage<List<Object>> vote(Node node, BooleanSupplier wanted, RedisScript script, List<Object> keys,
+			Object... args) {
+		Object[] all = Stream
+			.concat(Stream.of(RedlockKeys.random(), this.options.restartQuarantine() ? "1" : "0"), Stream.of(args))
+			.toArray();
+		return node.runIf(wanted, script, keys, all).thenCompose((answer) -> {
+			if (!NodeAnswer.isNoVote(answer)) {
+				return CompletableFuture.completedStage(answer);
+			}
+			return admitIfOver(node, (String) answer.get(1))
+				.thenCompose((admitted) -> (admitted && wanted.getAsBoolean()) ? node.run(script, keys, all)
+						: CompletableFuture.completedStage(answer));
+		});
+	}
+
+	private CompletionStage<Boolean> admitIfOver(Node node, String memory) {
+		if (!isOver(node, memory) || !node.quarantine().beginToEnd()) {
+			return CompletableFuture.completedStage(false);
+		}
+		CompletionStage<Boolean> admission;
+		try {
+			admission = admit(node, memory);
+		}
+		catch (RuntimeException ex) {
+			admission = CompletableFuture.failedStage(ex);
+		}
+		return admission.handle((admitted, failure) -> {
+			boolean done = failure == null && admitted;
+			node.quarantine().end(done);
+			return done;
+		});
+	}
+
+	private boolean isOver(Node node, String memory) {
+		return node.quarantine().remaining(memory, quarantine()).compareTo(Duration.ZERO) <= 0;
+	}
+
+	/**
+	 * What the others know may prolong the quarantine, and lifts the tokens of the node
+	 * above those that it has forgotten.
+	 */
+	private CompletionStage<Boolean> admit(Node node, String memory) {
+		List<Node> others = this.all.stream().filter((other) -> other != node).toList();
+		Function<Tally, @Nullable Tally> whenAll = (tally) -> (tally.pending() == 0) ? tally : null;
+		return new Poll<>(others.size(), whenAll, NOBODY_CARES)
+			.ask(others, this.options.nodeTimeout(),
+					(other) -> other.run(RedlockScripts.LOOK, List.of(this.keys.node()), RedlockKeys.random()))
+			.thenCompose((tally) -> {
+				List<NodeAnswer> known = tally.those((answer) -> answer.value() != null);
+				known.forEach((answer) -> learnLease(answer.number(1)));
+				long highest = known.stream().mapToLong((answer) -> answer.number(2)).max().orElse(0);
+				if (!isOver(node, memory)) {
+					return CompletableFuture.completedStage(false);
+				}
+				return node
+					.run(RedlockScripts.ADMIT, List.of(this.keys.node()), RedlockKeys.random(), memory,
+							this.longestLease.get(), highest)
+					.thenApply((answer) -> (Long) answer.get(0) == 1);
+			});
+	}
+
+}

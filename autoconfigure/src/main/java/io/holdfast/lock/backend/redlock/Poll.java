@@ -1,0 +1,84 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One question to all nodes at once. It is decided as soon as the answers suffice, and at
+ * the latest when the node time-out has passed; answers that come after that go to
+ * whoever wants to know of them.
+ *
+ * @param <R> the result
+ */
+final class Poll<R> {
+
+	private final CompletableFuture<R> result = new CompletableFuture<>();
+
+	private final AtomicReference<Tally> tally;
+
+	private final Function<Tally, @Nullable R> decision;
+
+	private final Consumer<NodeAnswer> late;
+
+	/**
+	 * Create a poll; nothing is asked yet.
+	 * @param nodes how many will be asked
+	 * @param decision gives the result, or {@code null} while too little is known; must
+	 * give one once nothing is pending
+	 * @param late takes the answers that came after the decision
+	 */
+	Poll(int nodes, Function<Tally, @Nullable R> decision, Consumer<NodeAnswer> late) {
+		this.tally = new AtomicReference<>(Tally.empty(nodes));
+		this.decision = decision;
+		this.late = late;
+	}
+
+	CompletableFuture<R> ask(List<Node> nodes, Duration timeout,
+			Function<Node, CompletionStage<List<Object>>> question) {
+		for (Node node : nodes) {
+			question.apply(node).whenComplete((value, failure) -> answered(new NodeAnswer(node, value, failure)));
+		}
+		if (!this.result.isDone()) {
+			CompletableFuture<?> timer = new CompletableFuture<>().completeOnTimeout(null, timeout.toNanos(),
+					TimeUnit.NANOSECONDS);
+			timer.thenRun(() -> decide(this.tally.updateAndGet(Tally::closed)));
+			this.result.whenComplete((value, failure) -> timer.complete(null));
+		}
+		return this.result;
+	}
+
+	/** Whether the decision has fallen, so that nobody wants to be asked any more. */
+	boolean isDecided() {
+		return this.result.isDone();
+	}
+
+	private void answered(NodeAnswer answer) {
+		if (this.result.isDone()) {
+			this.late.accept(answer);
+		}
+		else {
+			decide(this.tally.updateAndGet((present) -> present.with(answer)));
+		}
+	}
+
+	private void decide(Tally present) {
+		try {
+			R decided = this.decision.apply(present);
+			if (decided != null) {
+				this.result.complete(decided);
+			}
+		}
+		catch (RuntimeException ex) {
+			this.result.completeExceptionally(ex);
+		}
+	}
+
+}

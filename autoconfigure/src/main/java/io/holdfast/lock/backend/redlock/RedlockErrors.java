@@ -1,0 +1,101 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.redis.RedisNode;
+
+/**
+ * Words why there was no majority.
+ */
+final class RedlockErrors {
+
+	private final Nodes nodes;
+
+	private final RedlockOptions options;
+
+	RedlockErrors(Nodes nodes, RedlockOptions options) {
+		this.nodes = nodes;
+		this.options = options;
+	}
+
+	/** Whether so many nodes refused for good that the others are no majority. */
+	boolean isDefinite(Tally tally) {
+		return tally.count((answer) -> answer.failure() != null && RedisNode.isDefinite(answer.failure())) > this.nodes
+			.spare();
+	}
+
+	/**
+	 * Too few nodes answered, or too few may vote.
+	 */
+	LockBackendException noMajority(String what, LockName lock, Tally tally) {
+		return new LockBackendException(
+				"Lock '%s' %s: %d of %d Redis nodes must agree, and %s. %s".formatted(lock, what, this.nodes.quorum(),
+						this.nodes.count(), account(tally, this.options.nodeTimeout()), remedy(tally)),
+				firstFailure(tally));
+	}
+
+	LockBackendException tooSlow(LockName lock, Duration lease, long nanos) {
+		return new LockBackendException(
+				"Lock '%s' does not count as held: a majority of the Redis nodes granted it, but that took %d ms of its lease of %s. Set a longer 'leaseTime', or find out what held this process or the network up."
+					.formatted(lock, Duration.ofNanos(nanos).toMillis(), lease));
+	}
+
+	/**
+	 * The first contact failed with some.
+	 */
+	LockBackendException unreachable(Tally tally, Duration waited) {
+		return new LockBackendException("%d of %d Redis nodes can be used, and %d must be: %s. %s"
+			.formatted(tally.yes(), this.nodes.count(), this.nodes.quorum(), account(tally, waited), remedy(tally)),
+				firstFailure(tally));
+	}
+
+	private String account(Tally tally, Duration waited) {
+		return this.nodes.all()
+			.stream()
+			.map((node) -> node + " " + said(node, tally, waited))
+			.collect(Collectors.joining(", "));
+	}
+
+	private String said(Node node, Tally tally, Duration waited) {
+		for (NodeAnswer answer : tally.those((candidate) -> candidate.node() == node)) {
+			if (answer.failure() != null) {
+				return "said '" + RedisNode.said(answer.failure()) + "'";
+			}
+			if (answer.isNoVote()) {
+				Duration rest = node.quarantine().remaining(this.nodes.quarantine());
+				return "may not vote" + ((rest != null && !rest.isNegative())
+						? " for " + Math.max(1, rest.toSeconds()) + " s more" : " yet");
+			}
+			return answer.isYes() ? "is fine" : "refused";
+		}
+		if (tally.pending() > 0) {
+			return "was not waited for";
+		}
+		return "did not answer within " + waited.toMillis() + " ms";
+	}
+
+	private String remedy(Tally tally) {
+		if (isDefinite(tally)) {
+			return "Check user, password and permissions of these nodes: ~%1$s:* +@connection +eval +evalsha +get +set +del +pexpire +pttl +time +info +hget +hmget +hset +hdel."
+				.formatted(this.options.namespace());
+		}
+		if (tally.noVote() > this.nodes.spare()) {
+			return "They are new, have restarted or were flushed, and locks given before may still be held. Wait, or admit them as the how-to on Redlock says.";
+		}
+		return "Check that they run; 'distributed-lock.redlock.node-timeout' must be far above a round trip.";
+	}
+
+	private static @Nullable Throwable firstFailure(Tally tally) {
+		return tally.those((answer) -> answer.failure() != null)
+			.stream()
+			.map(NodeAnswer::failure)
+			.findFirst()
+			.orElse(null);
+	}
+
+}

@@ -1,0 +1,210 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.backend.redis.RedisNode;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * Keeps locks on several Redis masters that know nothing of each other. A lock is held by
+ * whoever a majority of them granted it to, all of them are asked at once, and those that
+ * are down, frozen or slow are not waited for.
+ *
+ * <p>
+ * Thread-safe. Blocks no caller, except {@link #start()} and {@link #close()}.
+ */
+public final class RedlockLockBackend implements LockBackend, AutoCloseable {
+
+	/** The name of this store. */
+	public static final String NAME = "redlock";
+
+	/** Below this, two rounds and a slow node may eat the lease up. */
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(false, false, false,
+			Duration.ofMillis(200));
+
+	private static final int FEWEST_NODES = 3;
+
+	/** Attempts that some node has not answered yet. */
+	private final Map<OwnerId, Attempt> underWay = new ConcurrentHashMap<>();
+
+	private final AtomicLong attempts = new AtomicLong();
+
+	private final Nodes nodes;
+
+	private final RedlockOptions options;
+
+	private final RedlockErrors errors;
+
+	private final Renewal renewal;
+
+	/**
+	 * Create the store. Nothing is sent yet.
+	 * @param nodes the masters; their clients are shut down with this store
+	 * @param options how locks are kept
+	 * @throws LockConfigurationException if the number of nodes makes no sense
+	 */
+	public RedlockLockBackend(List<RedisNode> nodes, RedlockOptions options) {
+		checkCount(nodes.size());
+		this.options = options;
+		this.nodes = new Nodes(nodes, options);
+		this.errors = new RedlockErrors(this.nodes, options);
+		this.renewal = new Renewal(this.nodes, options, this.errors);
+	}
+
+	/**
+	 * Check how many nodes there are.
+	 * @param count how many
+	 * @throws LockConfigurationException if that makes no sense
+	 */
+	public static void checkCount(int count) {
+		if (count < FEWEST_NODES) {
+			throw new LockConfigurationException(
+					"'distributed-lock.redlock.nodes' lists %d nodes. Redlock needs an odd number from three on; with fewer, none may fail. List more independent Redis masters, or use the store 'redis'."
+						.formatted(count));
+		}
+		if (count % 2 == 0) {
+			throw new LockConfigurationException(
+					"'distributed-lock.redlock.nodes' lists %d nodes, which survive no more failures than %d. Add one, or leave one out."
+						.formatted(count, count - 1));
+		}
+	}
+
+	/**
+	 * Connect to all nodes, and check that a majority lets us do all that locks need.
+	 * Without it, that happens at the first use.
+	 * @throws LockBackendException if no majority can be reached
+	 * @throws LockConfigurationException if two nodes are one server
+	 */
+	public void start() {
+		new Contact(this.nodes, this.errors).make();
+	}
+
+	@Override
+	public String name() {
+		return NAME;
+	}
+
+	@Override
+	public BackendCapabilities capabilities() {
+		return CAPABILITIES;
+	}
+
+	@Override
+	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+		return caught(() -> {
+			OwnerId owner = claim.owner();
+			Attempt[] self = new Attempt[1];
+			Attempt attempt = new Attempt(this.nodes, this.options, this.errors, claim, this.attempts.incrementAndGet(),
+					() -> this.underWay.remove(owner, self[0]));
+			self[0] = attempt;
+			this.underWay.put(owner, attempt);
+			return attempt.run();
+		});
+	}
+
+	@Override
+	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+		return caught(() -> this.renewal.renew(grants));
+	}
+
+	@Override
+	public CompletionStage<ReleaseResult> release(Grant grant) {
+		return caught(() -> giveBack(grant.claim()).thenApply((tally) -> {
+			if (tally.yes() >= this.nodes.quorum()) {
+				return new ReleaseResult.Released();
+			}
+			if (tally.no() > this.nodes.spare()) {
+				return new ReleaseResult.NotHeld();
+			}
+			LockBackendException cause = this.errors.noMajority("could not be released", grant.claim().lock(), tally);
+			if (this.errors.isDefinite(tally)) {
+				throw cause;
+			}
+			return new ReleaseResult.Indeterminate(cause);
+		}));
+	}
+
+	@Override
+	public CompletionStage<Void> abandon(Claim claim) {
+		return caught(() -> giveBack(claim).thenAccept((tally) -> {
+			if (tally.yes() + tally.no() < this.nodes.quorum()) {
+				throw this.errors.noMajority("could not be withdrawn", claim.lock(), tally);
+			}
+		}));
+	}
+
+	/** Tell every node, also those that refused or never answered. */
+	private CompletableFuture<Tally> giveBack(Claim claim) {
+		Attempt attempt = this.underWay.get(claim.owner());
+		if (attempt != null) {
+			attempt.end();
+		}
+		return this.nodes.ask(this::confirmed, (node) -> node.run(RedlockScripts.RELEASE,
+				List.of(this.nodes.keys().lock(claim.lock())), claim.owner().value(), -1));
+	}
+
+	private @Nullable Tally confirmed(Tally tally) {
+		boolean known = tally.yes() >= this.nodes.quorum() || tally.no() > this.nodes.spare();
+		return (known || tally.pending() == 0) ? tally : null;
+	}
+
+	/** How many attempts some node has not answered. */
+	int underWay() {
+		return this.underWay.size();
+	}
+
+	/**
+	 * Shut the clients down.
+	 */
+	@Override
+	public void close() {
+		List<Thread> threads = new ArrayList<>();
+		for (Node node : this.nodes.all()) {
+			Thread thread = new Thread(node::close, "holdfast-redlock-close");
+			thread.start();
+			threads.add(thread);
+		}
+		try {
+			for (Thread thread : threads) {
+				thread.join();
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	@Override
+	public String toString() {
+		return "RedlockLockBackend" + this.nodes.all();
+	}
+
+	private static <T> CompletionStage<T> caught(Supplier<CompletionStage<T>> request) {
+		try {
+			return request.get();
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+}

@@ -1,0 +1,45 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+
+import io.holdfast.lock.spi.Claim;
+
+/**
+ * The times that we hand to the nodes and to the engine.
+ */
+final class RedlockTiming {
+
+	/** How long a token is remembered after its last grant, in milliseconds. */
+	static final long IDLE_TOKEN_MILLIS = Duration.ofDays(1).toMillis();
+
+	static final Duration LONGEST_LEASE = Duration.ofDays(36500);
+
+	private static final long SHORTEST_PAUSE = 10;
+
+	private static final long LONGEST_PAUSE = 200;
+
+	private RedlockTiming() {
+	}
+
+	static Duration lease(Claim claim) {
+		Duration lease = claim.leaseTime();
+		return Duration
+			.ofMillis(Math.max(1, (lease.compareTo(LONGEST_LEASE) < 0) ? lease.toMillis() : LONGEST_LEASE.toMillis()));
+	}
+
+	/**
+	 * When to ask again: at random, so that claims that split the votes do not do so
+	 * again, but not after the lock may be free.
+	 * @param rests the remaining times of the nodes that refused, in milliseconds
+	 * @param needed how many of them must become free
+	 */
+	static Duration retryAfter(List<Long> rests, int needed) {
+		long random = ThreadLocalRandom.current().nextLong(SHORTEST_PAUSE, LONGEST_PAUSE + 1);
+		List<Long> sorted = rests.stream().filter((rest) -> rest >= 0).sorted().toList();
+		int last = Math.max(0, needed - 1);
+		return Duration.ofMillis((last < sorted.size()) ? Math.max(1, Math.min(random, sorted.get(last))) : random);
+	}
+
+}

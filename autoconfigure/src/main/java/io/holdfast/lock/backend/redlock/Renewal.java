@@ -1,0 +1,99 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * Starts leases anew where a majority still has them, many in one request to each node.
+ */
+final class Renewal {
+
+	/** A script holds its node up while it runs. */
+	private static final int MOST_AT_ONCE = 200;
+
+	private final Nodes nodes;
+
+	private final RedlockOptions options;
+
+	private final RedlockErrors errors;
+
+	Renewal(Nodes nodes, RedlockOptions options, RedlockErrors errors) {
+		this.nodes = nodes;
+		this.options = options;
+		this.errors = errors;
+	}
+
+	CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+		List<CompletableFuture<List<RenewResult>>> parts = new ArrayList<>();
+		for (int from = 0; from < grants.size(); from += MOST_AT_ONCE) {
+			parts.add(renewTogether(grants.subList(from, Math.min(from + MOST_AT_ONCE, grants.size()))));
+		}
+		return CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new))
+			.thenApply((nothing) -> parts.stream().flatMap((part) -> part.join().stream()).toList());
+	}
+
+	private CompletableFuture<List<RenewResult>> renewTogether(List<Grant> grants) {
+		List<Object> keys = Stream
+			.concat(Stream.of(this.nodes.keys().node()),
+					grants.stream().map((grant) -> this.nodes.keys().lock(grant.claim().lock())))
+			.<Object>map((key) -> key)
+			.toList();
+		Object[] args = grants.stream()
+			.flatMap((grant) -> Stream.<Object>of(grant.claim().owner().value(),
+					RedlockTiming.lease(grant.claim()).toMillis()))
+			.toArray();
+		return this.nodes.ask((tally) -> results(grants, tally),
+				(node) -> this.nodes.vote(node, () -> true, RedlockScripts.RENEW, keys, args));
+	}
+
+	private @Nullable List<RenewResult> results(List<Grant> grants, Tally tally) {
+		List<RenewResult> results = new ArrayList<>(grants.size());
+		for (int i = 0; i < grants.size(); i++) {
+			RenewResult result = result(grants.get(i), 1 + i, tally);
+			if (result == null) {
+				return null;
+			}
+			results.add(result);
+		}
+		for (int i = 0; i < grants.size(); i++) {
+			if (results.get(i) instanceof RenewResult.Refused) {
+				freeTheRest(grants.get(i));
+			}
+		}
+		return results;
+	}
+
+	private @Nullable RenewResult result(Grant grant, int index, Tally tally) {
+		int renewed = tally.count((answer) -> answer.isYes() && answer.number(index) == 1);
+		if (renewed >= this.nodes.quorum()) {
+			return new RenewResult.Renewed(Drift.told(RedlockTiming.lease(grant.claim()), this.options));
+		}
+		int gone = tally.count((answer) -> answer.isNoVote() || (answer.isYes() && answer.number(index) == 0));
+		if (gone > this.nodes.spare()) {
+			return new RenewResult.Refused();
+		}
+		if (tally.pending() > 0) {
+			return null;
+		}
+		return new RenewResult.Indeterminate(
+				this.errors.noMajority("could not be renewed", grant.claim().lock(), tally));
+	}
+
+	/**
+	 * A minority that still has the lock would only stand in the way of the next owner.
+	 */
+	private void freeTheRest(Grant grant) {
+		this.nodes.all()
+			.forEach((node) -> node.run(RedlockScripts.RELEASE, List.of(this.nodes.keys().lock(grant.claim().lock())),
+					grant.claim().owner().value(), -1));
+	}
+
+}

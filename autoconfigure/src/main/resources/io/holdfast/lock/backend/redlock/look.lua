@@ -1,0 +1,9 @@
+-- Tell what this node knows of all locks. (node.lua stands before this text.)
+--
+-- KEYS  node
+-- ARGV  1 random
+-- gives {1 if this node votes, longest lease (ms), highest token}
+
+local name = unproven(KEYS[1], ARGV[1])
+local node = redis.call('HMGET', KEYS[1], 'longest', 'highest')
+return {name and 0 or 1, tonumber(node[1] or '0'), tonumber(node[2] or '0')}

@@ -1,0 +1,27 @@
+-- Do at the first contact, on keys of its own, everything that the other scripts do, so that a
+-- missing permission shows now and not at the first lock. The quarantine of a new memory begins
+-- here. (node.lua stands before this text.)
+--
+-- KEYS  lock · token · node
+-- ARGV  1 random
+-- gives {run id, name of the memory if it does not count yet, else '', what Redis does when its memory is full, or
+--       '' if that is never}
+
+local name = unproven(KEYS[3], ARGV[1])
+raise(KEYS[3], 'highest', redis.call('HGET', KEYS[3], 'highest'), 0)
+hold(KEYS[1], ARGV[1], 0, 0, 1000)
+holder(KEYS[1])
+redis.call('PTTL', KEYS[1])
+redis.call('PEXPIRE', KEYS[1], 1000)
+redis.call('SET', KEYS[2], '0', 'PX', 1000)
+redis.call('DEL', KEYS[1])
+redis.call('DEL', KEYS[2])
+redis.call('TIME')
+
+local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+local memory = redis.call('INFO', 'memory')
+local policy = string.match(memory, 'maxmemory_policy:([%w-]+)') or ''
+if string.match(memory, 'maxmemory:(%d+)') == '0' or policy == 'noeviction' then
+  policy = ''
+end
+return {run, name or '', policy}

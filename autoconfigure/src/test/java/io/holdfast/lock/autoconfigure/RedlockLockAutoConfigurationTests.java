@@ -1,0 +1,178 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.redisson.api.RedissonClient;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.backend.redis.RedisLockBackend;
+import io.holdfast.lock.backend.redlock.RedlockLockBackend;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.test.server.RedisServer;
+import io.holdfast.lock.test.server.ServerProcess;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@ExtendWith(OutputCaptureExtension.class)
+class RedlockLockAutoConfigurationTests {
+
+	private static final List<RedisServer> servers = Stream
+		.generate(() -> RedisServer.started("requirepass not-to-be-seen"))
+		.limit(3)
+		.toList();
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, RedisLockAutoConfiguration.class,
+				RedlockLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
+				DistributedLockAutoConfiguration.class))
+		.withPropertyValues("distributed-lock.redlock.password=not-to-be-seen",
+				"distributed-lock.redlock.node-timeout=500ms");
+
+	@AfterAll
+	static void close() {
+		servers.forEach(RedisServer::close);
+	}
+
+	@Test
+	void newNodesVoteAfterTheLongestLease() {
+		this.runner
+			.withPropertyValues(nodes(servers), "distributed-lock.lease-time=2100ms", "distributed-lock.wait-time=10s")
+			.run((context) -> {
+				assertThat(context).hasSingleBean(RedlockLockBackend.class).doesNotHaveBean(RedisLockBackend.class);
+				assertThat(context).doesNotHaveBean(RedissonClient.class);
+				assertThat(context.getBean(LockBackends.class).defaultName()).isEqualTo("redlock");
+				try (LockHandle lock = context.getBean(LockOperations.class).acquire(LockRequest.of("auto", "1"))) {
+					assertThat(lock.fencingToken().value()).isPositive();
+				}
+			});
+	}
+
+	@Test
+	void fewOrEvenlyManyNodesAreRefused() {
+		this.runner.withPropertyValues("distributed-lock.backend=redlock")
+			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("'distributed-lock.redlock.nodes' lists 0 nodes"));
+		this.runner.withPropertyValues("distributed-lock.redlock.nodes=redis://a:1,redis://b:1,redis://c:1,redis://d:1")
+			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("survive no more failures than 3"));
+	}
+
+	@Test
+	void sameAddressTwiceIsRefused() {
+		this.runner.withPropertyValues("distributed-lock.redlock.nodes=redis://a:1,redis://b:1,redis://u:p@a:1")
+			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("lists a:1 twice"));
+	}
+
+	@Test
+	void sameServerUnderTwoAddressesIsRefused() {
+		this.runner
+			.withPropertyValues("distributed-lock.redlock.nodes=%s,%s,redis://localhost:%d"
+				.formatted(servers.get(0).address(), servers.get(1).address(), servers.get(0).port()))
+			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("one and the same Redis"));
+	}
+
+	@Test
+	void unreachableMajorityStopsTheStartWithTheRemedy() {
+		long start = System.nanoTime();
+		this.runner
+			.withPropertyValues("distributed-lock.redlock.nodes=%s,redis://127.0.0.1:%d,redis://127.0.0.1:%d"
+				.formatted(servers.get(0).address(), ServerProcess.freePort(), ServerProcess.freePort()))
+			.run((context) -> {
+				FailureAnalysis analysis = analysis(context.getStartupFailure());
+				assertThat(analysis.getDescription()).contains("1 of 3 Redis nodes can be used, and 2 must be")
+					.contains(servers.get(0).port() + " is fine");
+				assertThat(analysis.getAction()).contains("'distributed-lock.fail-fast=false'");
+			});
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(6));
+	}
+
+	@Test
+	void wrongPasswordStopsTheStartAndIsNotShown(CapturedOutput output) {
+		this.runner.withPropertyValues(nodes(servers), "distributed-lock.redlock.password=a-secret").run((context) -> {
+			FailureAnalysis analysis = analysis(context.getStartupFailure());
+			assertThat(analysis.getDescription()).contains("WRONGPASS")
+				.contains("Check user, password and permissions");
+			assertThat(output).doesNotContain("a-secret");
+		});
+	}
+
+	@Test
+	void unreachableMinorityIsOnlyReported(CapturedOutput output) {
+		this.runner
+			.withPropertyValues("distributed-lock.redlock.nodes=%s,%s,redis://127.0.0.1:%d"
+				.formatted(servers.get(0).address(), servers.get(1).address(), ServerProcess.freePort()))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output).contains("2 of 3 Redis nodes can be used");
+			});
+	}
+
+	@Test
+	void startsWithoutNodesAndUsesThemOnceTheyAreThere() {
+		List<RedisServer> sleeping = Stream.generate(() -> RedisServer.started("requirepass not-to-be-seen"))
+			.limit(3)
+			.toList();
+		sleeping.forEach(RedisServer::kill);
+		this.runner
+			.withPropertyValues(nodes(sleeping), "distributed-lock.fail-fast=false",
+					"distributed-lock.redlock.restart-quarantine=false", "distributed-lock.wait-time=300ms")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				sleeping.forEach(RedisServer::start);
+				LockOperations locks = context.getBean(LockOperations.class);
+				Awaitility.await()
+					.ignoreExceptions()
+					.untilAsserted(() -> locks.acquire(LockRequest.of("auto", "2")).close());
+			});
+		sleeping.forEach(RedisServer::close);
+	}
+
+	@Test
+	void backsOffWithoutTheClient() {
+		this.runner.withClassLoader(new FilteredClassLoader(RedissonClient.class))
+			.withPropertyValues("distributed-lock.backend=redlock")
+			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
+				.hasMessageContaining("Add the dependency 'org.redisson:redisson'"));
+	}
+
+	private static String nodes(List<RedisServer> servers) {
+		return "distributed-lock.redlock.nodes="
+				+ servers.stream().map(RedisServer::address).collect(Collectors.joining(","));
+	}
+
+	private static FailureAnalysis analysis(Throwable failure) {
+		Throwable cause = failure;
+		while (!(cause instanceof RedlockUnavailableException)) {
+			assertThat(cause).isNotNull();
+			cause = cause.getCause();
+		}
+		FailureAnalysis analysis = new RedlockUnavailableFailureAnalyzer().analyze(failure);
+		assertThat(analysis).isNotNull();
+		return analysis;
+	}
+
+}

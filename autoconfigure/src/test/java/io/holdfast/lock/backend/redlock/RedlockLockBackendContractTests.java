@@ -1,0 +1,126 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeEach;
+
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.test.contract.Ability;
+import io.holdfast.lock.test.contract.LockBackendContract;
+import io.holdfast.lock.test.contract.StoreFaults;
+import io.holdfast.lock.test.server.RedisServer;
+import io.holdfast.lock.test.server.TcpProxy;
+
+class RedlockLockBackendContractTests extends LockBackendContract {
+
+	/** Ample, since a busy machine must not decide what the contract says. */
+	private static final RedlockOptions OPTIONS = TestNodes.options(Duration.ofMillis(800), Duration.ofSeconds(30));
+
+	private final TestNodes nodes = TestNodes.admitted(5);
+
+	private final List<TcpProxy> firstWires = wires();
+
+	private final List<TcpProxy> secondWires = wires();
+
+	private final RedlockLockBackend first = client(this.firstWires);
+
+	private final RedlockLockBackend second = client(this.secondWires);
+
+	private List<TcpProxy> wires() {
+		return this.nodes.all().stream().map((server) -> TcpProxy.to(server.port())).toList();
+	}
+
+	private static RedlockLockBackend client(List<TcpProxy> wires) {
+		return TestNodes.started(wires.stream().map(TcpProxy::port).toList(), OPTIONS);
+	}
+
+	/** Between two cases no lock is held, so an operator may say so. */
+	@BeforeEach
+	void admitWhatRestarted() {
+		this.nodes.each(TestNodes::admit);
+	}
+
+	@AfterAll
+	void closeAll() {
+		this.first.close();
+		this.second.close();
+		this.firstWires.forEach(TcpProxy::close);
+		this.secondWires.forEach(TcpProxy::close);
+		this.nodes.close();
+	}
+
+	@Override
+	protected LockBackend backend() {
+		return this.first;
+	}
+
+	@Override
+	protected LockBackend secondClient() {
+		return this.second;
+	}
+
+	@Override
+	protected Collection<String> leftovers() {
+		return this.nodes.all()
+			.stream()
+			.flatMap((node) -> node.keys("*").stream().map((key) -> key + " on " + node.port()))
+			.filter((key) -> !key.contains("}:part-token on ") && !key.startsWith("test:redlock on "))
+			.toList();
+	}
+
+	@Override
+	protected Map<Ability, String> lacks() {
+		return Map.of(Ability.SHARED, "comes later", Ability.UNDIVIDED_VOTE,
+				"claims of the same moment may split the votes, and all of them come again", Ability.FAIR,
+				"masters that know nothing of each other keep no line", Ability.SIGNAL, "waiters poll at random times",
+				Ability.KILLED_SESSION, "a grant is tied to no session");
+	}
+
+	@Override
+	protected StoreFaults faults() {
+		return new StoreFaults() {
+
+			/**
+			 * As many as the store is to survive; where all are lost, the attempt is
+			 * undone.
+			 */
+			@Override
+			public void loseNextReply() {
+				firstWires.subList(0, 2).forEach((wire) -> wire.loseNextReplyTo("}:part"));
+			}
+
+			@Override
+			public void cutConnections() {
+				Stream.concat(firstWires.stream(), secondWires.stream()).forEach(TcpProxy::cut);
+			}
+
+			/**
+			 * As many as the store is to survive at once: they must not vote for a while.
+			 */
+			@Override
+			public void restart() {
+				for (RedisServer node : nodes.all().subList(3, 5)) {
+					node.kill();
+					node.start();
+				}
+			}
+
+			@Override
+			public void pause() {
+				nodes.each(RedisServer::pause);
+			}
+
+			@Override
+			public void resume() {
+				nodes.each(RedisServer::resume);
+			}
+
+		};
+	}
+
+}
