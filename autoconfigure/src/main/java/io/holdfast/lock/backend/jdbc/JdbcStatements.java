@@ -13,6 +13,58 @@ import org.springframework.jdbc.core.namedparam.ParsedSql;
  */
 final class JdbcStatements {
 
+	private static final String RENEW = """
+			UPDATE ${table} SET until_us = ${now} + :lease
+			WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""";
+
+	private static final String RELEASE = """
+			UPDATE ${table} SET until_us = ${now}, owner = ''
+			WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""";
+
+	private static final String ABANDON = """
+			UPDATE ${table} SET until_us = CASE WHEN owner = :owner THEN ${now} ELSE until_us END,
+			owner = CASE WHEN owner = :owner THEN '' ELSE owner END, writer_until_us = 0
+			WHERE lock_id = :id""";
+
+	private static final String MARK_WRITER = """
+			UPDATE ${table} SET writer_until_us = GREATEST(writer_until_us, ${now} + :mark)
+			WHERE lock_id = :id AND readers_until_us > ${now}""";
+
+	private static final String INSERT_ROW = """
+			INSERT INTO ${table} (lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us)
+			VALUES (:id, :name, '', 0, 0, 0, 0)""";
+
+	private static final String LOCK_ROW = "SELECT token FROM ${table} WHERE lock_id = :id FOR UPDATE";
+
+	private static final String READ_STATE = """
+			SELECT l.token, r.token AS own, ${now} AS now_us,
+			CASE WHEN l.until_us > ${now} THEN 1 ELSE 0 END AS written,
+			CASE WHEN l.writer_until_us > ${now} THEN 1 ELSE 0 END AS wanted
+			FROM ${table} l LEFT JOIN ${table}_reader r
+			ON r.lock_id = l.lock_id AND r.owner = :owner AND r.until_us > ${now}
+			WHERE l.lock_id = :id""";
+
+	private static final String FORGET_READERS = "DELETE FROM ${table}_reader WHERE lock_id = :id AND (owner = :owner OR until_us <= ${now})";
+
+	private static final String INSERT_READER = """
+			INSERT INTO ${table}_reader (lock_id, owner, token, until_us)
+			VALUES (:id, :owner, :token, ${now} + :lease)""";
+
+	private static final String RENEW_READER = """
+			UPDATE ${table}_reader SET until_us = ${now} + :lease
+			WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""";
+
+	private static final String DELETE_READER = """
+			DELETE FROM ${table}_reader
+			WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""";
+
+	private static final String ADMIT_READERS = """
+			UPDATE ${table} SET token = GREATEST(token, :token), readers_until_us = COALESCE(
+			(SELECT MAX(r.until_us) FROM ${table}_reader r WHERE r.lock_id = :id), 0)
+			WHERE lock_id = :id""";
+
+	private static final String PROBE = "SELECT COUNT(*) FROM ${table} l, ${table}_reader r WHERE l.lock_id = '' AND r.lock_id = ''";
+
 	final ParsedSql acquire;
 
 	final ParsedSql renew;
@@ -49,47 +101,19 @@ final class JdbcStatements {
 		this.table = table;
 		this.now = dialect.now();
 		this.acquire = parse(text(dialect.resource("acquire")));
-		this.renew = parse("""
-				UPDATE ${table} SET until_us = ${now} + :lease
-				WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""");
-		this.release = parse("""
-				UPDATE ${table} SET until_us = ${now}, owner = ''
-				WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""");
-		this.abandon = parse("""
-				UPDATE ${table} SET until_us = CASE WHEN owner = :owner THEN ${now} ELSE until_us END,
-				owner = CASE WHEN owner = :owner THEN '' ELSE owner END, writer_until_us = 0
-				WHERE lock_id = :id""");
-		this.markWriter = parse("""
-				UPDATE ${table} SET writer_until_us = GREATEST(writer_until_us, ${now} + :mark)
-				WHERE lock_id = :id AND readers_until_us > ${now}""");
-		this.insertRow = parse("""
-				INSERT INTO ${table} (lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us)
-				VALUES (:id, :name, '', 0, 0, 0, 0)""");
-		this.lockRow = parse("SELECT token FROM ${table} WHERE lock_id = :id FOR UPDATE");
-		this.readState = parse("""
-				SELECT l.token, r.token AS own, ${now} AS now_us,
-				CASE WHEN l.until_us > ${now} THEN 1 ELSE 0 END AS written,
-				CASE WHEN l.writer_until_us > ${now} THEN 1 ELSE 0 END AS wanted
-				FROM ${table} l LEFT JOIN ${table}_reader r
-				ON r.lock_id = l.lock_id AND r.owner = :owner AND r.until_us > ${now}
-				WHERE l.lock_id = :id""");
-		this.forgetReaders = parse(
-				"DELETE FROM ${table}_reader WHERE lock_id = :id AND (owner = :owner OR until_us <= ${now})");
-		this.insertReader = parse("""
-				INSERT INTO ${table}_reader (lock_id, owner, token, until_us)
-				VALUES (:id, :owner, :token, ${now} + :lease)""");
-		this.renewReader = parse("""
-				UPDATE ${table}_reader SET until_us = ${now} + :lease
-				WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""");
-		this.deleteReader = parse("""
-				DELETE FROM ${table}_reader
-				WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""");
-		this.admitReaders = parse("""
-				UPDATE ${table} SET token = GREATEST(token, :token), readers_until_us = COALESCE(
-				(SELECT MAX(r.until_us) FROM ${table}_reader r WHERE r.lock_id = :id), 0)
-				WHERE lock_id = :id""");
-		this.probe = parse(
-				"SELECT COUNT(*) FROM ${table} l, ${table}_reader r WHERE l.lock_id = '' AND r.lock_id = ''");
+		this.renew = parse(RENEW);
+		this.release = parse(RELEASE);
+		this.abandon = parse(ABANDON);
+		this.markWriter = parse(MARK_WRITER);
+		this.insertRow = parse(INSERT_ROW);
+		this.lockRow = parse(LOCK_ROW);
+		this.readState = parse(READ_STATE);
+		this.forgetReaders = parse(FORGET_READERS);
+		this.insertReader = parse(INSERT_READER);
+		this.renewReader = parse(RENEW_READER);
+		this.deleteReader = parse(DELETE_READER);
+		this.admitReaders = parse(ADMIT_READERS);
+		this.probe = parse(PROBE);
 	}
 
 	private ParsedSql parse(String sql) {
