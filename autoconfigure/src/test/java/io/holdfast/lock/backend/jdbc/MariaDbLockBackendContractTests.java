@@ -69,6 +69,7 @@ class MariaDbLockBackendContractTests extends JdbcContract {
 			public void restart() {
 				MariaDbLockBackendContractTests.this.server.kill();
 				MariaDbLockBackendContractTests.this.server.start();
+				MariaDbLockBackendContractTests.this.forgetConnections();
 			}
 
 			@Override

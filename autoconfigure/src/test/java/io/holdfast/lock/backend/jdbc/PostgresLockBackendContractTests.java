@@ -64,6 +64,7 @@ class PostgresLockBackendContractTests extends JdbcContract {
 			public void restart() {
 				PostgresLockBackendContractTests.this.server.kill();
 				PostgresLockBackendContractTests.this.server.start();
+				PostgresLockBackendContractTests.this.forgetConnections();
 			}
 
 			@Override
