@@ -9,6 +9,7 @@ redis-server    redis-server
 redis-tools     redis-cli
 postgresql      /usr/lib/postgresql/*/bin/initdb
 mariadb-server  mariadbd
+zookeeper       /usr/share/zookeeper/bin/zkServer.sh
 openssl         openssl
 '
 

@@ -139,19 +139,22 @@ final class Lease {
 
 	private CompletableFuture<?> giveBack() {
 		leaveCare();
-		if (this.loss.knownToStore()) {
+		if (this.loss.happened()) {
 			return CompletableFuture.completedFuture(null);
 		}
 		this.turn.leaving();
-		return this.context.cleanup()
-			.release(this.terms.backend(), this.grant, this.validUntil)
-			.handle((answer, failure) -> {
-				if (answer instanceof ReleaseResult.NotHeld) {
-					lose(LossCause.REFUSED, true);
-				}
-				this.turn.leave();
-				return null;
-			});
+		return release().handle((answer, failure) -> {
+			if (answer instanceof ReleaseResult.NotHeld) {
+				lose(LossCause.REFUSED, true);
+			}
+			this.turn.leave();
+			return null;
+		});
+	}
+
+	private CompletableFuture<ReleaseResult> release() {
+		long leaseEnds = this.context.time().nanos() + this.grant.lease().toNanos();
+		return this.context.cleanup().release(this.terms.backend(), this.grant, leaseEnds);
 	}
 
 	/** Not to be watched or counted any more. */
@@ -191,6 +194,11 @@ final class Lease {
 			this.lock.unlock();
 		}
 		leaveCare();
+		if (!this.loss.knownToStore()) {
+			// it may still stand there, in a store whose leases live with a session for
+			// long
+			release();
+		}
 		this.turn.leave();
 		telling.accept(this.context.observer()::lost);
 	}
@@ -248,7 +256,6 @@ final class Lease {
 	void endAtShutdown() {
 		if (inUse()) {
 			lose(LossCause.SHUTDOWN);
-			giveBack();
 		}
 		else {
 			leaveCare();

@@ -24,6 +24,7 @@ import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
@@ -43,6 +44,8 @@ public final class JdbcLockBackend implements LockBackend {
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true,
 			Duration.ofMillis(100));
+
+	private static final int NAME_LENGTH = 255;
 
 	private static final int SHORTEST_POLL_MILLIS = 50;
 
@@ -206,10 +209,9 @@ public final class JdbcLockBackend implements LockBackend {
 	}
 
 	private Map<String, Object> parameters(Claim claim) {
-		LockRow row = LockRow.of(this.options.namespace(), claim.lock());
 		Map<String, Object> parameters = new HashMap<>();
-		parameters.put("id", row.id());
-		parameters.put("name", row.name());
+		parameters.put("id", LockDigest.of(this.options.namespace(), claim.lock()));
+		parameters.put("name", LockDigest.readable(claim.lock(), NAME_LENGTH));
 		parameters.put("owner", claim.owner().value());
 		parameters.put("lease", TimeUnit.NANOSECONDS.toMicros(claim.leaseTime().toNanos()));
 		parameters.put("mark", WRITER_MARK_MICROS);

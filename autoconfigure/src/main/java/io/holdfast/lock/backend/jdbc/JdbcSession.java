@@ -7,6 +7,8 @@ import java.sql.SQLException;
 import java.util.Map;
 import java.util.Optional;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterUtils;
 import org.springframework.jdbc.core.namedparam.ParsedSql;
@@ -44,7 +46,7 @@ final class JdbcSession {
 		PreparedStatement statement = this.connection
 			.prepareStatement(NamedParameterUtils.substituteNamedParameters(sql, source));
 		statement.setQueryTimeout(this.timeoutSeconds);
-		Object[] values = NamedParameterUtils.buildValueArray(sql, source, null);
+		@Nullable Object[] values = NamedParameterUtils.buildValueArray(sql, source, null);
 		for (int i = 0; i < values.length; i++) {
 			statement.setObject(i + 1, values[i]);
 		}

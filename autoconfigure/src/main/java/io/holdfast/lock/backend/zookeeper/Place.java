@@ -1,0 +1,102 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledFuture;
+
+import org.apache.curator.framework.api.CuratorWatcher;
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.spi.Claim;
+
+/**
+ * What this JVM knows of one claim's node: where it is, which session made it, and whom
+ * it waits for. Guarded by itself; nothing is asked of the store meanwhile.
+ */
+final class Place {
+
+	final Claim claim;
+
+	final String line;
+
+	final CompletableFuture<Void> revoked = new CompletableFuture<>();
+
+	/** The node's path, once it is known. */
+	private @Nullable String path;
+
+	private long session;
+
+	private long czxid;
+
+	private boolean abandoned;
+
+	private @Nullable Watch watch;
+
+	private @Nullable ScheduledFuture<?> end;
+
+	Place(Claim claim, String line) {
+		this.claim = claim;
+		this.line = line;
+	}
+
+	synchronized void created(String path, long session, long czxid) {
+		this.path = path;
+		this.session = session;
+		this.czxid = czxid;
+	}
+
+	/**
+	 * The path of the node if the given session made it: one of an older session is not
+	 * ours.
+	 */
+	synchronized @Nullable String path(long currentSession) {
+		return (this.session == currentSession) ? this.path : null;
+	}
+
+	synchronized @Nullable String path() {
+		return this.path;
+	}
+
+	synchronized long czxid() {
+		return this.czxid;
+	}
+
+	/** From now on a node of this claim that turns up is to be deleted. */
+	synchronized void abandon() {
+		this.abandoned = true;
+	}
+
+	synchronized boolean abandoned() {
+		return this.abandoned;
+	}
+
+	/** The watch on a node, if it is watched already. */
+	synchronized @Nullable Watch watchOn(String watched) {
+		return (this.watch != null && this.watch.path().equals(watched)) ? this.watch : null;
+	}
+
+	/** Wait for another than before. */
+	synchronized @Nullable Watch watch(@Nullable Watch next) {
+		Watch before = this.watch;
+		this.watch = next;
+		return before;
+	}
+
+	/** Plan the end of the node, instead of the end that was planned before. */
+	synchronized void endBy(@Nullable ScheduledFuture<?> planned) {
+		if (this.end != null) {
+			this.end.cancel(false);
+		}
+		this.end = planned;
+	}
+
+	/**
+	 * Whom a place waits for.
+	 *
+	 * @param path the node that must go
+	 * @param watcher told when it does
+	 * @param signal completed then
+	 */
+	record Watch(String path, CuratorWatcher watcher, CompletableFuture<Void> signal) {
+	}
+
+}

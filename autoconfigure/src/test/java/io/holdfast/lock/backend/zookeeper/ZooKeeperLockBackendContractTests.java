@@ -1,0 +1,152 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryNTimes;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterAll;
+
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.test.contract.Ability;
+import io.holdfast.lock.test.contract.LockBackendContract;
+import io.holdfast.lock.test.contract.StoreFaults;
+import io.holdfast.lock.test.server.TcpProxy;
+import io.holdfast.lock.test.server.ZooKeeperServer;
+
+class ZooKeeperLockBackendContractTests extends LockBackendContract {
+
+	private static final int SESSION_MILLIS = 4_000;
+
+	private final ZooKeeperServer server = ZooKeeperServer.started();
+
+	private final TcpProxy firstWire = TcpProxy.to(this.server.port());
+
+	private final TcpProxy secondWire = TcpProxy.to(this.server.port());
+
+	private final CuratorFramework firstClient = client(this.firstWire.port());
+
+	private final CuratorFramework secondClient = client(this.secondWire.port());
+
+	private final CuratorFramework inspection = client(this.server.port());
+
+	private final ZooKeeperLockBackend first = new ZooKeeperLockBackend(this.firstClient, "/holdfast", "test");
+
+	private final ZooKeeperLockBackend second = new ZooKeeperLockBackend(this.secondClient, "/holdfast", "test");
+
+	static CuratorFramework client(int port) {
+		CuratorFramework client = CuratorFrameworkFactory.builder()
+			.connectString("127.0.0.1:" + port)
+			.sessionTimeoutMs(SESSION_MILLIS)
+			.connectionTimeoutMs(2_000)
+			.retryPolicy(new RetryNTimes(2, 100))
+			.build();
+		client.start();
+		return client;
+	}
+
+	@AfterAll
+	void closeAll() {
+		this.first.close();
+		this.second.close();
+		this.firstClient.close();
+		this.secondClient.close();
+		this.inspection.close();
+		this.firstWire.close();
+		this.secondWire.close();
+		this.server.close();
+	}
+
+	@Override
+	protected LockBackend backend() {
+		return this.first;
+	}
+
+	@Override
+	protected LockBackend secondClient() {
+		return this.second;
+	}
+
+	@Override
+	protected Collection<String> leftovers() {
+		List<String> left = new ArrayList<>();
+		try {
+			for (String line : this.inspection.getChildren().forPath("/holdfast/test")) {
+				left.addAll(this.inspection.getChildren().forPath("/holdfast/test/" + line));
+			}
+		}
+		catch (KeeperException.NoNodeException ex) {
+			// nobody has locked yet, or an empty line was reaped just now
+			return left;
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+		return left;
+	}
+
+	@Override
+	protected Map<Ability, String> lacks() {
+		return Map.of();
+	}
+
+	@Override
+	protected StoreFaults faults() {
+		return new StoreFaults() {
+
+			@Override
+			public void loseNextReply() {
+				ZooKeeperLockBackendContractTests.this.firstWire.loseNextReplyTo("/x-");
+			}
+
+			@Override
+			public void cutConnections() {
+				ZooKeeperLockBackendContractTests.this.firstWire.cut();
+				ZooKeeperLockBackendContractTests.this.secondWire.cut();
+			}
+
+			@Override
+			public void restart() {
+				ZooKeeperLockBackendContractTests.this.server.kill();
+				ZooKeeperLockBackendContractTests.this.server.start();
+			}
+
+			@Override
+			public void pause() {
+				ZooKeeperLockBackendContractTests.this.server.pause();
+			}
+
+			@Override
+			public void resume() {
+				ZooKeeperLockBackendContractTests.this.server.resume();
+			}
+
+			@Override
+			public void killSession() throws Exception {
+				endSession(ZooKeeperLockBackendContractTests.this.firstClient,
+						ZooKeeperLockBackendContractTests.this.server.connectString());
+			}
+
+		};
+	}
+
+	/**
+	 * Whoever knows a session's password can end it, as the server does when it expires.
+	 */
+	static void endSession(CuratorFramework client, String connectString) throws Exception {
+		ZooKeeper session = client.getZookeeperClient().getZooKeeper();
+		CountDownLatch connected = new CountDownLatch(1);
+		ZooKeeper twin = new ZooKeeper(connectString, SESSION_MILLIS, (event) -> connected.countDown(),
+				session.getSessionId(), session.getSessionPasswd());
+		connected.await(5, TimeUnit.SECONDS);
+		twin.close();
+	}
+
+}
