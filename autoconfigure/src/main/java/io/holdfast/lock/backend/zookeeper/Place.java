@@ -44,6 +44,12 @@ final class Place {
 		this.czxid = czxid;
 	}
 
+	/** The node is gone, or not ours any more. */
+	synchronized void forget() {
+		this.path = null;
+		this.session = 0;
+	}
+
 	/**
 	 * The path of the node if the given session made it: one of an older session is not
 	 * ours.

@@ -45,6 +45,10 @@ record PlaceName(String name, boolean shared, String owner, long number) {
 			.toList();
 	}
 
+	boolean isOf(Claim claim) {
+		return this.owner.equals(claim.owner().value());
+	}
+
 	/**
 	 * Who must go before this one may hold: the next before it, or for a reader the last
 	 * writer before it. Watching that one alone, a release wakes one and not all.

@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.zookeeper;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.BackgroundCallback;
@@ -69,6 +70,17 @@ final class ZooKeeperCalls {
 		return send((callback) -> this.client.transaction()
 			.inBackground(callback)
 			.forOperations(this.client.transactionOp().check().withVersion(0).forPath(path)));
+	}
+
+	/** Whether a request failed because the node is not there any more, for certain. */
+	static boolean gone(Throwable failure) {
+		Throwable cause = cause(failure);
+		return cause instanceof KeeperException.NoNodeException || cause instanceof KeeperException.BadVersionException
+				|| cause instanceof KeeperException.SessionExpiredException;
+	}
+
+	static Throwable cause(Throwable failure) {
+		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
 	}
 
 	private static CompletableFuture<CuratorEvent> send(Request request) {

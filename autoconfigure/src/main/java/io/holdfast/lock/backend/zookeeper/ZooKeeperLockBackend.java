@@ -1,11 +1,9 @@
 package io.holdfast.lock.backend.zookeeper;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -13,8 +11,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.api.CuratorEvent;
-import org.apache.curator.framework.api.CuratorWatcher;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.zookeeper.KeeperException;
@@ -63,13 +59,17 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	private static final long GRACE_MILLIS = 1_000;
 
-	private static final int NAME_LENGTH = 200;
-
 	private static final Pattern NOT_IN_A_PATH = Pattern.compile("[^A-Za-z0-9_-]");
 
 	private final CuratorFramework client;
 
 	private final ZooKeeperCalls calls;
+
+	private final ZooKeeperSession session;
+
+	private final Line line;
+
+	private final PlaceWatcher watcher;
 
 	private final String root;
 
@@ -95,6 +95,9 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	public ZooKeeperLockBackend(CuratorFramework client, String basePath, String namespace) {
 		this.client = client;
 		this.calls = new ZooKeeperCalls(client);
+		this.session = new ZooKeeperSession(client);
+		this.line = new Line(this.calls, this.session);
+		this.watcher = new PlaceWatcher(this.calls);
 		this.namespace = namespace;
 		this.root = basePath + "/" + NOT_IN_A_PATH.matcher(namespace).replaceAll("_");
 		this.timer.setRemoveOnCancelPolicy(true);
@@ -113,80 +116,32 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-		Place place = this.places.computeIfAbsent(claim.owner(), (owner) -> new Place(claim, line(claim.lock())));
-		return standInLine(place, claim).thenCompose((line) -> answer(place, claim, line))
-			.exceptionallyCompose((failure) -> failed(claim, failure));
-	}
-
-	/** Make the node if it is not there, and read the line. */
-	private CompletableFuture<List<PlaceName>> standInLine(Place place, Claim claim) {
-		if (place.path(session()) != null) {
-			return line(place);
-		}
-		CompletableFuture<Void> created = create(place, claim);
-		// sent right behind it, and answered right behind it: the node is in the list
-		CompletableFuture<List<PlaceName>> line = line(place);
-		return created.thenCompose((done) -> line.handle((read, failure) -> {
-			boolean seen = read != null && read.stream().anyMatch((other) -> other.owner().equals(owner(claim)));
-			return seen ? CompletableFuture.completedFuture(read) : line(place);
-		}).thenCompose((read) -> read));
-	}
-
-	private CompletableFuture<Void> create(Place place, Claim claim) {
-		String data = LockDigest.readable(claim.lock(), NAME_LENGTH);
-		return this.calls.create(place.line + "/" + PlaceName.prefix(claim), data).thenCompose((event) -> {
-			long czxid = (event.getStat() != null) ? event.getStat().getCzxid() : 0;
-			if (czxid == 0) {
-				return this.calls.stat(event.getName()).thenAccept((read) -> created(place, event, read));
-			}
-			created(place, event, event);
-			return CompletableFuture.completedFuture(null);
-		});
-	}
-
-	private void created(Place place, CuratorEvent creation, CuratorEvent read) {
-		place.created(creation.getName(), read.getStat().getEphemeralOwner(), read.getStat().getCzxid());
-		if (place.abandoned()) {
-			this.calls.delete(creation.getName());
-		}
-	}
-
-	private CompletableFuture<List<PlaceName>> line(Place place) {
-		return this.calls.children(place.line).thenApply(PlaceName::line);
+		Place place = this.places.computeIfAbsent(claim.owner(), (owner) -> new Place(claim, path(claim.lock())));
+		return this.line.stand(place)
+			.thenCompose((line) -> answer(place, claim, line))
+			.exceptionallyCompose((failure) -> failed(claim, ZooKeeperCalls.cause(failure)));
 	}
 
 	private CompletionStage<AcquireResult> answer(Place place, Claim claim, List<PlaceName> line) {
-		String path = place.path(session());
+		String path = place.path(this.session.id());
 		PlaceName own = line.stream()
 			.filter((other) -> path != null && path.endsWith("/" + other.name()))
 			.findFirst()
 			.orElse(null);
 		if (own == null) {
-			place.created("", 0, 0);
+			place.forget();
 			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(
 					new IllegalStateException("The node of this claim is gone, or of an older session")));
 		}
-		removeDoubles(place, line, own);
+		this.line.removeDoubles(place, line, own);
 		PlaceName before = own.blockedBy(line);
-		if (before == null) {
-			return CompletableFuture.completedFuture(granted(place, claim));
-		}
-		return refused(place, claim, before);
-	}
-
-	/**
-	 * A creation whose reply was lost may have been repeated by the client: one node is
-	 * enough.
-	 */
-	private void removeDoubles(Place place, List<PlaceName> line, PlaceName own) {
-		line.stream()
-			.filter((other) -> other.owner().equals(own.owner()) && !other.name().equals(own.name()))
-			.forEach((other) -> this.calls.delete(place.line + "/" + other.name()));
+		return (before != null) ? refused(place, claim, before)
+				: CompletableFuture.completedFuture(granted(place, claim));
 	}
 
 	private AcquireResult granted(Place place, Claim claim) {
-		stopWatching(place);
-		Duration lease = sessionTime();
+		this.watcher.stop(place);
+		Duration lease = this.session.timeout();
 		if (!claim.renewed()) {
 			lease = (claim.leaseTime().compareTo(lease) < 0) ? claim.leaseTime() : lease;
 			endAfter(place, lease.toMillis());
@@ -205,41 +160,14 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		}
 		endAfter(place, claim.patience().toMillis() + GRACE_MILLIS);
 		return CompletableFuture.completedFuture(
-				new AcquireResult.Contended(signal(place, place.line + "/" + before.name()), LONGEST_WAIT));
-	}
-
-	private CompletionStage<Void> signal(Place place, String watched) {
-		Place.Watch present = place.watchOn(watched);
-		if (present != null && !present.signal().isDone()) {
-			return present.signal().minimalCompletionStage();
-		}
-		CompletableFuture<Void> signal = new CompletableFuture<>();
-		CuratorWatcher watcher = (event) -> signal.complete(null);
-		forget(place.watch(new Place.Watch(watched, watcher, signal)));
-		this.calls.watch(watched, watcher).whenComplete((seen, failure) -> {
-			if (failure != null) {
-				signal.complete(null);
-			}
-		});
-		return signal.minimalCompletionStage();
-	}
-
-	private void stopWatching(Place place) {
-		forget(place.watch(null));
-	}
-
-	private void forget(Place.@Nullable Watch watch) {
-		if (watch != null && !watch.signal().isDone()) {
-			this.calls.unwatch(watch.path(), watch.watcher());
-		}
+				new AcquireResult.Contended(this.watcher.watch(place, place.line + "/" + before.name()), LONGEST_WAIT));
 	}
 
 	private void endAfter(Place place, long millis) {
 		place.endBy(this.timer.schedule(() -> abandon(place.claim), millis, TimeUnit.MILLISECONDS));
 	}
 
-	private CompletionStage<AcquireResult> failed(Claim claim, Throwable failure) {
-		Throwable cause = cause(failure);
+	private CompletionStage<AcquireResult> failed(Claim claim, Throwable cause) {
 		LockBackendException definite = definite(claim.lock(), cause);
 		return (definite != null) ? CompletableFuture.failedFuture(definite)
 				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(cause));
@@ -264,16 +192,16 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	private CompletableFuture<RenewResult> renew(Grant grant) {
 		Place place = this.places.get(grant.claim().owner());
-		String path = (place != null && place.czxid() == grant.storeToken()) ? place.path(session()) : null;
+		String path = (place != null && place.czxid() == grant.storeToken()) ? place.path(this.session.id()) : null;
 		if (path == null) {
 			return CompletableFuture.completedFuture(new RenewResult.Refused());
 		}
 		return this.calls.check(path).handle((event, failure) -> {
 			if (failure == null) {
-				return new RenewResult.Renewed(sessionTime());
+				return new RenewResult.Renewed(this.session.timeout());
 			}
-			Throwable cause = cause(failure);
-			return gone(cause) ? new RenewResult.Refused() : new RenewResult.Indeterminate(cause);
+			return ZooKeeperCalls.gone(failure) ? new RenewResult.Refused()
+					: new RenewResult.Indeterminate(ZooKeeperCalls.cause(failure));
 		});
 	}
 
@@ -286,48 +214,23 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		}
 		place.endBy(null);
 		return this.calls.delete(path).handle((event, failure) -> {
-			Throwable cause = (failure != null) ? cause(failure) : null;
-			if (cause != null && !gone(cause)) {
-				return new ReleaseResult.Indeterminate(cause);
+			if (failure != null && !ZooKeeperCalls.gone(failure)) {
+				return new ReleaseResult.Indeterminate(ZooKeeperCalls.cause(failure));
 			}
 			this.places.remove(grant.claim().owner(), place);
-			return (cause != null) ? new ReleaseResult.NotHeld() : new ReleaseResult.Released();
+			return (failure != null) ? new ReleaseResult.NotHeld() : new ReleaseResult.Released();
 		});
 	}
 
-	/**
-	 * Deletes by owner, not by path: the reply that would have told the path may have
-	 * been lost.
-	 */
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
 		Place place = this.places.get(claim.owner());
 		if (place != null) {
 			place.abandon();
 			place.endBy(null);
-			stopWatching(place);
+			this.watcher.stop(place);
 		}
-		String line = line(claim.lock());
-		this.calls.sync(line);
-		return this.calls.children(line).handle((children, failure) -> {
-			if (failure != null) {
-				return gone(cause(failure)) ? CompletableFuture.<Void>completedFuture(null)
-						: CompletableFuture.<Void>failedFuture(cause(failure));
-			}
-			return deleteOwn(line, claim, PlaceName.line(children));
-		}).thenCompose((deleted) -> deleted).thenRun(() -> this.places.remove(claim.owner()));
-	}
-
-	private CompletableFuture<Void> deleteOwn(String line, Claim claim, List<PlaceName> names) {
-		List<CompletableFuture<?>> deletions = new ArrayList<>();
-		for (PlaceName name : names) {
-			if (name.owner().equals(owner(claim))) {
-				deletions.add(this.calls.delete(line + "/" + name.name())
-					.exceptionallyCompose((failure) -> gone(cause(failure)) ? CompletableFuture.completedFuture(null)
-							: CompletableFuture.failedFuture(failure)));
-			}
-		}
-		return CompletableFuture.allOf(deletions.toArray(CompletableFuture[]::new));
+		return this.line.leave(path(claim.lock()), claim).thenRun(() -> this.places.remove(claim.owner()));
 	}
 
 	/**
@@ -357,41 +260,9 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		return this.places.size();
 	}
 
-	private String line(LockName lock) {
+	private String path(LockName lock) {
 		return this.root + "/" + NOT_IN_A_PATH.matcher(lock.name()).replaceAll("_") + "-"
 				+ LockDigest.of(this.namespace, lock);
-	}
-
-	private long session() {
-		try {
-			return this.client.getZookeeperClient().getZooKeeper().getSessionId();
-		}
-		catch (Exception ex) {
-			return -1;
-		}
-	}
-
-	/** What the server has granted, which may be less than was asked for. */
-	private Duration sessionTime() {
-		try {
-			return Duration.ofMillis(this.client.getZookeeperClient().getZooKeeper().getSessionTimeout());
-		}
-		catch (Exception ex) {
-			return Duration.ofMillis(this.client.getZookeeperClient().getLastNegotiatedSessionTimeoutMs());
-		}
-	}
-
-	private static String owner(Claim claim) {
-		return claim.owner().value();
-	}
-
-	private static boolean gone(Throwable cause) {
-		return cause instanceof KeeperException.NoNodeException || cause instanceof KeeperException.BadVersionException
-				|| cause instanceof KeeperException.SessionExpiredException;
-	}
-
-	private static Throwable cause(Throwable failure) {
-		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
 	}
 
 }

@@ -1,0 +1,96 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.apache.curator.framework.api.CuratorEvent;
+
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.LockDigest;
+
+/**
+ * Takes places in the lines of locks, and gives them up.
+ */
+final class Line {
+
+	private static final int NAME_LENGTH = 200;
+
+	private final ZooKeeperCalls calls;
+
+	private final ZooKeeperSession session;
+
+	Line(ZooKeeperCalls calls, ZooKeeperSession session) {
+		this.calls = calls;
+		this.session = session;
+	}
+
+	/** Make the node of a place if it is not there, and read the line. */
+	CompletableFuture<List<PlaceName>> stand(Place place) {
+		if (place.path(this.session.id()) != null) {
+			return read(place.line);
+		}
+		CompletableFuture<Void> created = create(place);
+		// sent right behind it, and answered right behind it: the node is in the list
+		CompletableFuture<List<PlaceName>> line = read(place.line);
+		return created.thenCompose((done) -> line.handle((read, failure) -> {
+			boolean seen = read != null && read.stream().anyMatch((other) -> other.isOf(place.claim));
+			return seen ? CompletableFuture.completedFuture(read) : read(place.line);
+		}).thenCompose((read) -> read));
+	}
+
+	private CompletableFuture<Void> create(Place place) {
+		String data = LockDigest.readable(place.claim.lock(), NAME_LENGTH);
+		return this.calls.create(place.line + "/" + PlaceName.prefix(place.claim), data).thenCompose((event) -> {
+			// a client that found the node after a lost reply knows nothing of its making
+			boolean known = event.getStat() != null && event.getStat().getCzxid() != 0;
+			CompletableFuture<CuratorEvent> stat = known ? CompletableFuture.completedFuture(event)
+					: this.calls.stat(event.getName());
+			return stat.thenAccept((read) -> created(place, event.getName(), read));
+		});
+	}
+
+	private void created(Place place, String path, CuratorEvent read) {
+		place.created(path, read.getStat().getEphemeralOwner(), read.getStat().getCzxid());
+		if (place.abandoned()) {
+			this.calls.delete(path);
+		}
+	}
+
+	private CompletableFuture<List<PlaceName>> read(String line) {
+		return this.calls.children(line).thenApply(PlaceName::line);
+	}
+
+	/**
+	 * A creation whose reply was lost may have been repeated by the client: one node is
+	 * enough.
+	 */
+	void removeDoubles(Place place, List<PlaceName> line, PlaceName own) {
+		line.stream()
+			.filter((other) -> other.isOf(place.claim) && !other.equals(own))
+			.forEach((other) -> this.calls.delete(place.line + "/" + other.name()));
+	}
+
+	/**
+	 * Delete by owner, not by path: the reply that would have told the path may have been
+	 * lost.
+	 */
+	CompletableFuture<Void> leave(String line, Claim claim) {
+		this.calls.sync(line);
+		return read(line).thenCompose((names) -> deleteOwn(line, claim, names)).exceptionallyCompose(Line::unlessGone);
+	}
+
+	private CompletableFuture<Void> deleteOwn(String line, Claim claim, List<PlaceName> names) {
+		return CompletableFuture.allOf(names.stream()
+			.filter((name) -> name.isOf(claim))
+			.map((name) -> this.calls.delete(line + "/" + name.name())
+				.<Void>thenApply((event) -> null)
+				.exceptionallyCompose(Line::unlessGone))
+			.toArray(CompletableFuture[]::new));
+	}
+
+	private static CompletableFuture<Void> unlessGone(Throwable failure) {
+		return ZooKeeperCalls.gone(failure) ? CompletableFuture.completedFuture(null)
+				: CompletableFuture.failedFuture(ZooKeeperCalls.cause(failure));
+	}
+
+}
