@@ -35,7 +35,7 @@ final class Quarantine {
 	Duration remaining(String memory, Duration length) {
 		Sight now = new Sight(memory, System.nanoTime());
 		Sight before = this.sight.getAndUpdate((present) -> now.isOf(present) ? present : now);
-		if (!now.isOf(before)) {
+		if (before == null || !now.isOf(before)) {
 			logger.warn(
 					"Redis at %s remembers nothing of earlier locks: it is new, has restarted or was flushed. It does not vote for %d s, as long as an earlier lock may last."
 						.formatted(this.address, length.toSeconds()));
