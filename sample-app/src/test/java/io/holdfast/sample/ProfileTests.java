@@ -13,6 +13,7 @@ import org.springframework.http.MediaType;
 
 import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.RedisServer;
+import io.holdfast.lock.test.server.ZooKeeperServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -49,6 +50,24 @@ class ProfileTests {
 		try (RedisServer redis = RedisServer.started(); RunningSample sample = onRedis(redis)) {
 			sample.order(42, "quantity=1").expectStatus().isCreated();
 			assertThat(output).contains("locks in   redis");
+		}
+	}
+
+	@Test
+	void keepsItsLocksInZooKeeper(CapturedOutput output) {
+		try (ZooKeeperServer zooKeeper = ZooKeeperServer.started();
+				RunningSample sample = RunningSample.start("--spring.profiles.active=zookeeper",
+						"--spring.cloud.zookeeper.connect-string=" + zooKeeper.connectString())) {
+			sample.order(42, "quantity=1").expectStatus().isCreated();
+			assertThat(output).contains("locks in   zookeeper");
+		}
+	}
+
+	@Test
+	void keepsItsLocksInItsDatabase(CapturedOutput output) {
+		try (RunningSample sample = RunningSample.start("--spring.profiles.active=jdbc")) {
+			sample.order(42, "quantity=1").expectStatus().isCreated();
+			assertThat(output).contains("locks in   jdbc");
 		}
 	}
 

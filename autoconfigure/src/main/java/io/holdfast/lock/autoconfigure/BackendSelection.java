@@ -28,6 +28,8 @@ final class BackendSelection {
 			"Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redis.address', a RedissonClient bean, or 'spring.data.redis.*'.",
 			"redlock",
 			"Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redlock.nodes' to the addresses of three or five independent Redis masters.",
+			"zookeeper",
+			"Add 'spring-cloud-zookeeper-core' with 'curator-recipes' and set 'spring.cloud.zookeeper.connect-string', or publish a CuratorFramework bean.",
 			"jdbc", "Add 'spring-boot-starter-jdbc' and set 'spring.datasource.*'.");
 
 	private BackendSelection() {

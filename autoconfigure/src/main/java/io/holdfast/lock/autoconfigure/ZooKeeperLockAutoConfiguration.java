@@ -1,0 +1,73 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.util.concurrent.TimeUnit;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.backend.zookeeper.ZooKeeperLockBackend;
+
+/**
+ * Auto-configuration of the store in ZooKeeper, over the application's
+ * {@link CuratorFramework}, such as Spring Cloud ZooKeeper makes it.
+ */
+@AutoConfiguration(afterName = "org.springframework.cloud.zookeeper.ZookeeperAutoConfiguration")
+@ConditionalOnClass(CuratorFramework.class)
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@Conditional(OnZooKeeperConfiguredCondition.class)
+@EnableConfigurationProperties({ DistributedLockProperties.class, ZooKeeperLockProperties.class })
+public final class ZooKeeperLockAutoConfiguration {
+
+	private static final String BEAN = "zooKeeperLockBackend";
+
+	private static final int SECONDS_TO_CONNECT = 3;
+
+	@Bean(name = BEAN)
+	@ConditionalOnMissingBean
+	ZooKeeperLockBackend zooKeeperLockBackend(DistributedLockProperties locks, ZooKeeperLockProperties zooKeeper,
+			ObjectProvider<CuratorFramework> clients, ConfigurableListableBeanFactory beanFactory) {
+		CuratorFramework client = clients.getIfUnique();
+		if (client == null) {
+			throw new LockConfigurationException(
+					"Locks are to be kept in ZooKeeper, and there is no CuratorFramework bean, or there are several and none is primary. Add 'spring-cloud-zookeeper-core' with 'curator-recipes' and set 'spring.cloud.zookeeper.connect-string', or publish a CuratorFramework.");
+		}
+		if (client.getState() == CuratorFrameworkState.LATENT) {
+			client.start();
+		}
+		if (locks.failFast()) {
+			connect(client);
+		}
+		for (String name : beanFactory.getBeanNamesForType(CuratorFramework.class, true, false)) {
+			// so that the client is still there when locks are given back at the end
+			beanFactory.registerDependentBean(name, BEAN);
+		}
+		return new ZooKeeperLockBackend(client, zooKeeper.basePath(), locks.namespace());
+	}
+
+	private static void connect(CuratorFramework client) {
+		boolean connected = false;
+		try {
+			connected = client.blockUntilConnected(SECONDS_TO_CONNECT, TimeUnit.SECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		if (!connected) {
+			throw new LockConfigurationException(
+					"ZooKeeper at '%s' did not answer within %d s at the start. Start it and check 'spring.cloud.zookeeper.connect-string', or set 'distributed-lock.fail-fast=false' to start without it."
+						.formatted(client.getZookeeperClient().getCurrentConnectionString(), SECONDS_TO_CONNECT));
+		}
+	}
+
+}

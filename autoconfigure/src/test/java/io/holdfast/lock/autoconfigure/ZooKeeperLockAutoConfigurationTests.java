@@ -1,0 +1,123 @@
+package io.holdfast.lock.autoconfigure;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.backend.zookeeper.ZooKeeperLockBackend;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.test.server.ZooKeeperServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link ZooKeeperLockAutoConfiguration}.
+ */
+class ZooKeeperLockAutoConfigurationTests {
+
+	private static ZooKeeperServer server;
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+				LocalLockAutoConfiguration.class, ZooKeeperLockAutoConfiguration.class));
+
+	@BeforeAll
+	static void startServer() {
+		server = ZooKeeperServer.started();
+	}
+
+	@AfterAll
+	static void stopServer() {
+		server.close();
+	}
+
+	private static CuratorFramework client(String address) {
+		return CuratorFrameworkFactory.newClient(address, 10_000, 1_000, new RetryOneTime(100));
+	}
+
+	private ApplicationContextRunner connected() {
+		return this.runner.withBean(CuratorFramework.class, () -> client(server.connectString()));
+	}
+
+	@Test
+	void clientOfTheApplicationAloneIsNoLockStore() {
+		connected().run((context) -> {
+			assertThat(context).doesNotHaveBean(ZooKeeperLockBackend.class);
+			assertThat(context.getBean(LockBackends.class).defaultName()).isEqualTo("local");
+		});
+	}
+
+	@Test
+	void namedStoreKeepsLocksAndGivesThemBackAtTheEnd() throws Exception {
+		connected().withPropertyValues("distributed-lock.backend=zookeeper", "distributed-lock.namespace=shop")
+			.run((context) -> {
+				LockHandle handle = context.getBean(LockOperations.class).acquire(LockRequest.of("stock", 42));
+				assertThat(handle.backend()).isEqualTo("zookeeper");
+				assertThat(handle.isHeld()).isTrue();
+				assertThat(context.getBean(CuratorFramework.class).checkExists().forPath("/holdfast/shop")).isNotNull();
+				handle.close();
+			});
+	}
+
+	@Test
+	void storeForSomeAnnotationsIsThereBesideTheDefault() {
+		connected()
+			.withPropertyValues("distributed-lock.backend=local", "distributed-lock.zookeeper.base-path=/app/locks")
+			.run((context) -> {
+				LockOperations locks = context.getBean(LockOperations.class);
+				LockRequest request = LockRequest.of("stock").toBuilder().backend("zookeeper").build();
+				try (LockHandle there = locks.acquire(request);
+						LockHandle here = locks.acquire(LockRequest.of("stock"))) {
+					assertThat(there.backend()).isEqualTo("zookeeper");
+					assertThat(here.backend()).isEqualTo("local");
+				}
+			});
+	}
+
+	@Test
+	void missingClientStopsTheStartWithTheRemedy() {
+		this.runner.withPropertyValues("distributed-lock.backend=zookeeper")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("there is no CuratorFramework bean")
+				.hasMessageContaining("spring.cloud.zookeeper.connect-string"));
+	}
+
+	@Test
+	void unreachableServerStopsTheStartOrIsWaitedFor() {
+		ApplicationContextRunner unreachable = this.runner.withBean(CuratorFramework.class, () -> client("127.0.0.1:1"))
+			.withPropertyValues("distributed-lock.backend=zookeeper");
+		unreachable.run((context) -> assertThat(context).getFailure()
+			.rootCause()
+			.hasMessageContaining("ZooKeeper at '127.0.0.1:1' did not answer")
+			.hasMessageContaining("distributed-lock.fail-fast=false"));
+		unreachable.withPropertyValues("distributed-lock.fail-fast=false")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void pathThatIsNoneStopsTheStart() {
+		connected().withPropertyValues("distributed-lock.zookeeper.base-path=locks/")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'distributed-lock.zookeeper.base-path' is 'locks/'"));
+	}
+
+	@Test
+	void withoutCuratorThereIsNoSuchStore() {
+		this.runner.withClassLoader(new FilteredClassLoader(CuratorFramework.class))
+			.withPropertyValues("distributed-lock.zookeeper.base-path=/locks")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(ZooKeeperLockBackend.class));
+	}
+
+}
