@@ -13,6 +13,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.core.io.ByteArrayResource;
@@ -36,8 +37,13 @@ public final class JdbcLockAutoConfiguration {
 
 	private static final String SCHEMA = "io/holdfast/lock/backend/jdbc/schema.sql";
 
+	/**
+	 * After the application's own migrations, which may make the tables, and want to be
+	 * the first.
+	 */
 	@Bean
 	@ConditionalOnMissingBean
+	@DependsOnDatabaseInitialization
 	JdbcLockBackend jdbcLockBackend(DistributedLockProperties locks, JdbcLockProperties jdbc,
 			ListableBeanFactory beanFactory) {
 		DataSource dataSource = dataSource(jdbc, beanFactory);
