@@ -1,0 +1,449 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.EngineSettings;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.AcquireResult.Contended;
+import io.holdfast.lock.spi.AcquireResult.Indeterminate;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.server.RedisServer;
+import io.holdfast.lock.test.server.ServerProcess;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Five real masters, and what happens to some of them.
+ */
+class RedlockLockBackendTests {
+
+	private static final Duration NODE_TIMEOUT = Duration.ofMillis(300);
+
+	private static final Duration LONGEST_LEASE = Duration.ofSeconds(2);
+
+	private static final TestNodes nodes = TestNodes.admitted(5);
+
+	private static final RedlockOptions OPTIONS = TestNodes.options(NODE_TIMEOUT, LONGEST_LEASE);
+
+	private final LockName lock = LockName.of("stock", UUID.randomUUID().toString());
+
+	private final List<RedlockLockBackend> opened = new ArrayList<>();
+
+	private final RedlockLockBackend first = open(ports(0, 1, 2, 3, 4), OPTIONS);
+
+	@AfterAll
+	static void closeNodes() {
+		nodes.close();
+	}
+
+	@BeforeEach
+	void allVote() {
+		nodes.each(TestNodes::admit);
+		this.first.start();
+	}
+
+	@AfterEach
+	void healAll() {
+		this.opened.forEach(RedlockLockBackend::close);
+		nodes.each((node) -> {
+			node.resume();
+			node.start();
+			node.ask("flushall");
+		});
+	}
+
+	@Test
+	void twoDeadNodesDoNotMatter() throws Exception {
+		Grant before = granted(this.first);
+		kill(3, 4);
+		assertThat(get(this.first.renew(List.of(before)))).first().isInstanceOf(RenewResult.Renewed.class);
+		assertThat(get(this.first.release(before))).isInstanceOf(ReleaseResult.Released.class);
+		Grant after = granted(this.first);
+		assertThat(after.storeToken()).isGreaterThan(before.storeToken());
+		assertThat(get(this.first.release(after))).isInstanceOf(ReleaseResult.Released.class);
+	}
+
+	@Test
+	void twoFrozenNodesAreNotWaitedFor() throws Exception {
+		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
+		nodes.get(0).pause();
+		nodes.get(4).pause();
+		long start = System.nanoTime();
+		Grant grant = granted(this.first);
+		assertThat(get(this.first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(NODE_TIMEOUT);
+	}
+
+	@Test
+	void twoSlowNodesAreNotWaitedFor() throws Exception {
+		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
+		nodes.get(1).ask("client", "pause", "700", "ALL");
+		nodes.get(2).ask("client", "pause", "700", "ALL");
+		long start = System.nanoTime();
+		Grant grant = granted(this.first);
+		assertThat(get(this.first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(NODE_TIMEOUT);
+		awaitNothingLeft(0, 1, 2, 3, 4);
+	}
+
+	@Test
+	void withThreeDeadNodesTheEngineRefusesInTime() {
+		kill(0, 2, 4);
+		try (LockEngine engine = engine(this.first)) {
+			long start = System.nanoTime();
+			assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> engine.acquire(request(Duration.ofSeconds(1))))
+				.withStackTraceContaining("3 of 5 Redis nodes must agree")
+				.withStackTraceContaining("Connection refused");
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(900),
+					Duration.ofMillis(1900));
+		}
+		awaitNothingLeft(1, 3);
+	}
+
+	@Test
+	void partialGrantsAreFreedAtOnce() throws Exception {
+		kill(0, 2, 4);
+		assertThat(get(this.first.tryAcquire(claim()))).isInstanceOf(Indeterminate.class);
+		awaitNothingLeft(1, 3);
+		start(0, 2, 4);
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(get(this.first.tryAcquire(claim()))).isInstanceOf(Acquired.class));
+	}
+
+	@Test
+	void restartedNodeDoesNotHelpASecondOwner() throws Exception {
+		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), OPTIONS);
+		Claim ofA = claim();
+		Grant grant = granted(cutOff, ofA);
+		nodes.get(2).restart();
+		Claim ofB = claim();
+		long noticed = System.nanoTime();
+		assertThat(get(this.first.tryAcquire(ofB))).isInstanceOf(Contended.class);
+		Grant next = Awaitility.await().atMost(Duration.ofSeconds(8)).until(() -> {
+			AcquireResult result = get(this.first.tryAcquire(ofB));
+			return (result instanceof Acquired acquired) ? acquired.grant() : null;
+		}, (candidate) -> candidate != null);
+		assertThat(Duration.ofNanos(System.nanoTime() - noticed)).as("time until the second owner")
+			.isGreaterThan(LONGEST_LEASE.minusMillis(400));
+		assertThat(next.storeToken()).isGreaterThan(grant.storeToken());
+		assertThat(get(cutOff.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Refused.class);
+	}
+
+	@Test
+	void restartedNodeWouldHelpASecondOwnerWithoutTheQuarantine() throws Exception {
+		RedlockOptions careless = new RedlockOptions(TestNodes.NAMESPACE, Duration.ofSeconds(1), NODE_TIMEOUT, 0.01,
+				LONGEST_LEASE, false);
+		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), careless);
+		RedlockLockBackend other = open(ports(0, 1, 2, 3, 4), careless);
+		granted(cutOff, claim());
+		nodes.get(2).restart();
+		Awaitility.await().untilAsserted(() -> granted(other, claim()));
+	}
+
+	@Test
+	void flushedNodeDoesNotVote() throws Exception {
+		kill(3, 4);
+		granted(this.first);
+		nodes.get(0).ask("flushall");
+		assertThat(get(this.first.tryAcquire(claim(LockName.of("other"), LONGEST_LEASE)))).isInstanceOfSatisfying(
+				Indeterminate.class, (result) -> assertThat(result.cause()).hasMessageContaining("may not vote"));
+		assertThat(nodes.get(0).ask("hget", "test:redlock", "admitted")).isEmpty();
+	}
+
+	@Test
+	void memoryThatADiskBroughtBackFromAnEarlierRunDoesNotVote() throws Exception {
+		kill(3, 4);
+		String earlier = "0123456789012345678901234567890123456789/x";
+		nodes.get(0).ask("hset", "test:redlock", "memory", earlier, "admitted", earlier);
+		assertThat(get(this.first.tryAcquire(claim()))).isInstanceOf(Indeterminate.class);
+		assertThat(nodes.get(0).ask("hget", "test:redlock", "memory")).isNotEqualTo(earlier);
+	}
+
+	@Test
+	void newNodesVoteWhenTheLongestLeaseHasPassed() throws Exception {
+		nodes.each((node) -> node.ask("flushall"));
+		long start = System.nanoTime();
+		Claim claim = claim();
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(8))
+			.until(() -> get(this.first.tryAcquire(claim)) instanceof Acquired);
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(LONGEST_LEASE);
+	}
+
+	@Test
+	void longerLeaseThatOtherNodesKnowProlongsTheQuarantine() throws Exception {
+		nodes.get(4).ask("hset", "test:redlock", "longest", "600000");
+		kill(3);
+		granted(this.first, claim(LockName.of("other"), LONGEST_LEASE));
+		nodes.get(0).ask("flushall");
+		assertThat(get(this.first.tryAcquire(claim()))).isInstanceOf(Acquired.class);
+		Duration usualQuarantine = LONGEST_LEASE.plusMillis(200);
+		Awaitility.await().during(usualQuarantine).until(() -> {
+			get(this.first.release(granted(this.first, claim(LockName.of("third"), LONGEST_LEASE))));
+			return nodes.get(0).ask("hget", "test:redlock", "admitted").isEmpty();
+		});
+	}
+
+	@Test
+	void tokenRisesThoughTheClocksOfTheOthersAreBehind() throws Exception {
+		long ahead = granted(this.first).storeToken() + Duration.ofHours(1).toNanos() / 1000;
+		for (int i = 0; i < 3; i++) {
+			nodes.get(i).ask("set", key("part-token"), Long.toString(ahead));
+			nodes.get(i).ask("hset", "test:redlock", "highest", Long.toString(ahead));
+			nodes.get(i).ask("del", key("part"));
+		}
+		nodes.get(3).ask("del", key("part"));
+		nodes.get(4).ask("del", key("part"));
+		nodes.get(0).restart();
+		Awaitility.await().atMost(Duration.ofSeconds(8)).until(() -> {
+			get(this.first.tryAcquire(claim(LockName.of("other"), LONGEST_LEASE)));
+			return !nodes.get(0).ask("hget", "test:redlock", "admitted").isEmpty();
+		});
+		kill(1, 2);
+		assertThat(granted(this.first).storeToken()).isGreaterThan(ahead);
+	}
+
+	@Test
+	void grantThatTookItsLeaseUpIsNone() throws Exception {
+		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
+		for (int i = 0; i < 3; i++) {
+			nodes.get(i).ask("client", "pause", "250", "ALL");
+		}
+		AcquireResult result = get(this.first.tryAcquire(claim(this.lock, Duration.ofMillis(50))));
+		assertThat(result).isInstanceOfSatisfying(Indeterminate.class,
+				(silence) -> assertThat(silence.cause()).hasMessageContaining("does not count as held"));
+		awaitNothingLeft(0, 1, 2, 3, 4);
+	}
+
+	@Test
+	void lateGrantIsGivenBack() throws Exception {
+		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
+		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).ask("client", "pause", "700", "ALL"));
+		Claim claim = claim();
+		assertThat(get(this.first.tryAcquire(claim))).isInstanceOf(Indeterminate.class);
+		Awaitility.await().until(() -> this.first.underWay() == 0);
+		awaitNothingLeft(0, 1, 2, 3, 4);
+	}
+
+	@Test
+	void lateUndoDoesNotTouchTheNextAttemptOfTheSameOwner() throws Exception {
+		Claim claim = claim();
+		granted(this.first, claim);
+		Grant again = granted(this.first, claim);
+		String[] value = nodes.get(0).ask("get", key("part")).split(":");
+		String attempt = value[1];
+		String earlier = Long.toString(Long.parseLong(attempt) - 1);
+		assertThat(undo(claim, earlier)).contains("0");
+		assertThat(get(this.first.renew(List.of(again)))).first().isInstanceOf(RenewResult.Renewed.class);
+		assertThat(undo(claim, attempt)).contains("1");
+	}
+
+	private String undo(Claim claim, String attempt) {
+		return nodes.get(0)
+			.ask("eval", RedlockScripts.RELEASE.text(), "1", key("part"), claim.owner().value(), attempt);
+	}
+
+	@Test
+	void ofManyContendersNeverTwoHoldAndOneGetsIn() throws Exception {
+		List<RedlockLockBackend> clients = List.of(this.first, open(ports(0, 1, 2, 3, 4), OPTIONS),
+				open(ports(0, 1, 2, 3, 4), OPTIONS));
+		for (RedlockLockBackend client : clients) {
+			client.start();
+		}
+		for (int round = 0; round < 20; round++) {
+			List<CompletionStage<AcquireResult>> answers = clients.stream()
+				.map((client) -> client.tryAcquire(claim()))
+				.toList();
+			List<Acquired> holders = new ArrayList<>();
+			for (CompletionStage<AcquireResult> answer : answers) {
+				if (get(answer) instanceof Acquired acquired) {
+					holders.add(acquired);
+				}
+			}
+			assertThat(holders).hasSizeLessThanOrEqualTo(1);
+			for (Acquired holder : holders) {
+				get(this.first.release(holder.grant()));
+			}
+		}
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(2))
+			.until(() -> get(this.first.tryAcquire(claim())) instanceof Acquired);
+	}
+
+	@Test
+	void uncontendedLockTakesOneRequestPerNodeOnceTheNodesAgree() throws Exception {
+		for (int i = 0; i < 2; i++) {
+			get(this.first.release(granted(this.first)));
+			awaitNothingLeft(0, 1, 2, 3, 4);
+		}
+		List<String> commands = nodes.get(0).watched(() -> {
+			Grant grant = granted(this.first);
+			Awaitility.await().until(() -> this.first.underWay() == 0);
+			return grant;
+		});
+		assertThat(commands).filteredOn((line) -> !line.contains(" lua] ") && line.contains("\"EVALSHA\"")).hasSize(1);
+	}
+
+	@Test
+	void leaseIsNoLongerThanAskedOnAnyNode() throws Exception {
+		granted(this.first, claim(this.lock, Duration.ofSeconds(1)));
+		Awaitility.await().until(() -> this.first.underWay() == 0);
+		for (RedisServer node : nodes.all()) {
+			assertThat(Long.parseLong(node.ask("pttl", key("part")))).isBetween(-2L, 1000L);
+		}
+	}
+
+	@Test
+	void greaterDriftFactorShortensTheLease() throws Exception {
+		RedlockLockBackend careful = open(ports(0, 1, 2, 3, 4), new RedlockOptions(TestNodes.NAMESPACE,
+				Duration.ofSeconds(1), NODE_TIMEOUT, 0.109, LONGEST_LEASE, true));
+		careful.start();
+		Grant grant = granted(careful, claim(this.lock, Duration.ofSeconds(10)));
+		assertThat(grant.lease()).isEqualTo(Duration.ofSeconds(9));
+		get(careful.release(grant));
+	}
+
+	@Test
+	void majorityThatForgotTheLockRefusesTheRenewalAndTheRestIsFreed() throws Exception {
+		Grant grant = granted(this.first);
+		Awaitility.await().until(() -> this.first.underWay() == 0);
+		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).ask("del", key("part")));
+		assertThat(get(this.first.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Refused.class);
+		awaitNothingLeft(0, 1, 2, 3, 4);
+	}
+
+	@Test
+	void majorityLostDuringRenewalIsALostLockBeforeTheLeaseEnds() {
+		try (LockEngine engine = engine(this.first)) {
+			LockHandle handle = engine
+				.acquire(request(Duration.ofSeconds(1)).toBuilder().leaseTime(Duration.ofSeconds(2)).build());
+			kill(0, 1, 2);
+			long start = System.nanoTime();
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(4))
+				.pollDelay(Duration.ZERO)
+				.pollInterval(Duration.ofMillis(2))
+				.until(() -> handle.remainingValidity().isZero());
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+		}
+	}
+
+	@Test
+	void interruptedWaiterLeavesNothingOnAnyNode() throws Exception {
+		Grant holder = granted(this.first);
+		RedlockLockBackend other = open(ports(0, 1, 2, 3, 4), OPTIONS);
+		try (LockEngine engine = engine(other)) {
+			Thread waiter = new Thread(() -> engine.acquire(request(Duration.ofSeconds(20))));
+			waiter.setUncaughtExceptionHandler((thread, failure) -> {
+			});
+			waiter.start();
+			Awaitility.await()
+				.until(() -> waiter.getState() == Thread.State.WAITING
+						|| waiter.getState() == Thread.State.TIMED_WAITING);
+			waiter.interrupt();
+			waiter.join(5000);
+			assertThat(waiter.isAlive()).isFalse();
+		}
+		get(this.first.release(holder));
+		awaitNothingLeft(0, 1, 2, 3, 4);
+	}
+
+	private void awaitNothingLeft(int... which) {
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(IntStream.of(which)
+				.mapToObj((i) -> nodes.get(i))
+				.flatMap((node) -> node.keys("*" + this.lock + "}:part").stream())).isEmpty());
+	}
+
+	private static LockEngine engine(RedlockLockBackend backend) {
+		return new LockEngine(new LockBackends(List.of(backend), "redlock"), EngineSettings.DEFAULTS, HoldBoundary.NONE,
+				List.of());
+	}
+
+	private LockRequest request(Duration waitTime) {
+		return LockRequest.forLock(this.lock).waitTime(waitTime).leaseTime(LONGEST_LEASE).build();
+	}
+
+	private RedlockLockBackend open(List<Integer> ports, RedlockOptions options) {
+		RedlockLockBackend backend = TestNodes.backend(ports, options);
+		this.opened.add(backend);
+		return backend;
+	}
+
+	private static List<Integer> ports(int... which) {
+		return IntStream.of(which).mapToObj(RedlockLockBackendTests::port).toList();
+	}
+
+	private static int port(int index) {
+		return nodes.get(index).port();
+	}
+
+	private static int freePort() {
+		return ServerProcess.freePort();
+	}
+
+	private static void kill(int... which) {
+		IntStream.of(which).forEach((i) -> nodes.get(i).kill());
+	}
+
+	private static void start(int... which) {
+		IntStream.of(which).forEach((i) -> {
+			nodes.get(i).start();
+			TestNodes.admit(nodes.get(i));
+		});
+	}
+
+	private String key(String part) {
+		return "test:{" + this.lock + "}:" + part;
+	}
+
+	private Claim claim() {
+		return claim(this.lock, LONGEST_LEASE);
+	}
+
+	private static Claim claim(LockName lock, Duration lease) {
+		return new Claim(lock, OwnerId.random(), LockMode.EXCLUSIVE, lease, false, Duration.ZERO, false);
+	}
+
+	private Grant granted(RedlockLockBackend backend) throws Exception {
+		return granted(backend, claim());
+	}
+
+	private static Grant granted(RedlockLockBackend backend, Claim claim) throws Exception {
+		AcquireResult result = get(backend.tryAcquire(claim));
+		assertThat(result).isInstanceOf(Acquired.class);
+		return ((Acquired) result).grant();
+	}
+
+	private static <T> T get(CompletionStage<T> stage) throws Exception {
+		return stage.toCompletableFuture().get(5, TimeUnit.SECONDS);
+	}
+
+}
