@@ -1,6 +1,9 @@
 package io.holdfast.sample;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -86,6 +89,24 @@ class ProfileTests {
 				.atMost(Duration.ofSeconds(30))
 				.untilAsserted(() -> sample.order(42, "quantity=1").expectStatus().isCreated());
 			assertThat(sample.stock(42)).isEqualTo(99);
+		}
+	}
+
+	@Test
+	void keepsItsLocksOnThreeRedisMastersOfWhichOneDies(CapturedOutput output) {
+		List<RedisServer> nodes = Stream.generate(() -> RedisServer.started()).limit(3).toList();
+		String addresses = nodes.stream().map(RedisServer::address).collect(Collectors.joining(","));
+		// new nodes vote after the longest lease
+		try (RunningSample sample = RunningSample.start("--spring.profiles.active=redlock",
+				"--distributed-lock.redlock.nodes=" + addresses, "--distributed-lock.lease-time=3s",
+				"--distributed-lock.redlock.node-timeout=500ms", "--distributed-lock.wait-time=15s")) {
+			sample.order(42, "quantity=1").expectStatus().isCreated();
+			nodes.get(1).kill();
+			sample.order(42, "quantity=1").expectStatus().isCreated();
+			assertThat(output).contains("locks in   redlock");
+		}
+		finally {
+			nodes.forEach(RedisServer::close);
 		}
 	}
 

@@ -39,6 +39,8 @@ class RedlockLockAutoConfigurationTests {
 		.limit(3)
 		.toList();
 
+	private static final String PERMISSIONS = "+@connection +eval +evalsha +info +time +get +set +del +pexpire +pttl +hget +hmget +hset +hdel";
+
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, RedisLockAutoConfiguration.class,
 				RedlockLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
@@ -63,6 +65,30 @@ class RedlockLockAutoConfigurationTests {
 					assertThat(lock.fencingToken().value()).isPositive();
 				}
 			});
+	}
+
+	@Test
+	void permissionsOfTheHowToAreEnough() {
+		servers.forEach((node) -> node.ask(("acl setuser app on >not-to-be-seen ~shop:* " + PERMISSIONS).split(" ")));
+		this.runner
+			.withPropertyValues(nodes(servers), "distributed-lock.redlock.username=app",
+					"distributed-lock.namespace=shop", "distributed-lock.lease-time=2100ms",
+					"distributed-lock.wait-time=10s")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				context.getBean(LockOperations.class).acquire(LockRequest.of("auto", "3")).close();
+			});
+	}
+
+	@Test
+	void missingPermissionStopsTheStartWithTheList() {
+		servers.forEach((node) -> node
+			.ask(("acl setuser poor on >not-to-be-seen ~shop:* " + PERMISSIONS + " -info").split(" ")));
+		this.runner
+			.withPropertyValues(nodes(servers), "distributed-lock.redlock.username=poor",
+					"distributed-lock.namespace=shop")
+			.run((context) -> assertThat(analysis(context.getStartupFailure()).getDescription())
+				.contains("~shop:* " + PERMISSIONS));
 	}
 
 	@Test
