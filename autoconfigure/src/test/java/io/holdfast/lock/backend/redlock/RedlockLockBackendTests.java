@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class RedlockLockBackendTests {
 
-	private static final Duration NODE_TIMEOUT = Duration.ofMillis(300);
+	private static final Duration NODE_TIMEOUT = Duration.ofMillis(450);
 
 	private static final Duration LONGEST_LEASE = Duration.ofSeconds(2);
 
