@@ -2,6 +2,7 @@ package io.holdfast.lock.backend.redlock;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -12,6 +13,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
 
 /**
  * One attempt of a claim at all nodes: the votes, if need be a second round for the
@@ -41,10 +43,14 @@ final class Attempt {
 
 	private final Runnable allAnswered;
 
+	/** The tokens of grants that this JVM was told of and has not given back. */
+	private final Map<OwnerId, Long> told;
+
 	/** Whether what a node still grants is granted to nobody. */
 	private volatile boolean over;
 
-	Attempt(Nodes nodes, RedlockOptions options, RedlockErrors errors, Claim claim, long number, Runnable allAnswered) {
+	Attempt(Nodes nodes, RedlockOptions options, RedlockErrors errors, Claim claim, long number,
+			Map<OwnerId, Long> told, Runnable allAnswered) {
 		this.nodes = nodes;
 		this.options = options;
 		this.errors = errors;
@@ -52,6 +58,7 @@ final class Attempt {
 		this.number = number;
 		this.lease = RedlockTiming.lease(claim);
 		this.unanswered = new AtomicInteger(nodes.count());
+		this.told = told;
 		this.allAnswered = allAnswered;
 	}
 
@@ -95,6 +102,10 @@ final class Attempt {
 	private CompletionStage<AcquireResult> granted(Tally tally) {
 		List<NodeAnswer> votes = tally.those(NodeAnswer::isYes);
 		votes.forEach((vote) -> this.nodes.learnLease(vote.number(2)));
+		Long before = this.told.get(this.claim.owner());
+		if (before != null && isUnbroken(votes)) {
+			return CompletableFuture.completedStage(heldIfInTime(before, tally));
+		}
 		TokenVote vote = TokenVote.of(votes.stream().map((answer) -> answer.number(1)).toList(), this.nodes.quorum());
 		if (vote.agreed() || !isInTime()) {
 			return CompletableFuture.completedStage(heldIfInTime(vote.token(), tally));
@@ -112,8 +123,18 @@ final class Attempt {
 			});
 	}
 
+	/**
+	 * Whether a majority has been this owner's all the time since it was asked before:
+	 * then nobody else can have held the lock meanwhile, and it is still the same grant
+	 * with the same token, although these nodes need not be those that agreed on it.
+	 */
+	private boolean isUnbroken(List<NodeAnswer> votes) {
+		return votes.stream().filter((vote) -> vote.number(3) == 1).count() >= this.nodes.quorum();
+	}
+
 	private AcquireResult heldIfInTime(long token, Tally tally) {
 		if (isInTime()) {
+			this.told.put(this.claim.owner(), token);
 			return new AcquireResult.Acquired(new Grant(this.claim, token, Drift.told(this.lease, this.options)));
 		}
 		return inVain(tally, this.errors.tooSlow(this.claim.lock(), this.lease, System.nanoTime() - this.startedAt));

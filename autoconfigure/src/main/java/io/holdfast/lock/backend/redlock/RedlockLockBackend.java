@@ -46,6 +46,9 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	/** Attempts that some node has not answered yet. */
 	private final Map<OwnerId, Attempt> underWay = new ConcurrentHashMap<>();
 
+	/** The tokens of grants that were told to the engine and have not been given back. */
+	private final Map<OwnerId, Long> told = new ConcurrentHashMap<>();
+
 	private final AtomicLong attempts = new AtomicLong();
 
 	private final Nodes nodes;
@@ -114,7 +117,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 			OwnerId owner = claim.owner();
 			Attempt[] self = new Attempt[1];
 			Attempt attempt = new Attempt(this.nodes, this.options, this.errors, claim, this.attempts.incrementAndGet(),
-					() -> this.underWay.remove(owner, self[0]));
+					this.told, () -> this.underWay.remove(owner, self[0]));
 			self[0] = attempt;
 			this.underWay.put(owner, attempt);
 			return attempt.run();
@@ -123,7 +126,14 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-		return caught(() -> this.renewal.renew(grants));
+		return caught(() -> this.renewal.renew(grants)).thenApply((results) -> {
+			for (int i = 0; i < results.size(); i++) {
+				if (results.get(i) instanceof RenewResult.Refused) {
+					this.told.remove(grants.get(i).claim().owner());
+				}
+			}
+			return results;
+		});
 	}
 
 	@Override
@@ -154,6 +164,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	/** Tell every node, also those that refused or never answered. */
 	private CompletableFuture<Tally> giveBack(Claim claim) {
+		this.told.remove(claim.owner());
 		Attempt attempt = this.underWay.get(claim.owner());
 		if (attempt != null) {
 			attempt.end();

@@ -3,7 +3,7 @@
 -- KEYS  lock · token · node
 -- ARGV  1 random · 2 1 if only an admitted memory counts · 3 owner · 4 lease (ms) · 5 number of the
 --       attempt · 6 life of an idle token (ms)
--- gives {1, token, longest lease (ms)} if the part is the owner's, {0, remaining time (ms), longest lease (ms)}
+-- gives {1, token, longest lease (ms), 1 if it was the owner's before} if the part is the owner's, {0, remaining time (ms), longest lease (ms)}
 --       if it is another's, {-1, name of the memory} if this node does not vote
 
 local name = ARGV[2] == '1' and unproven(KEYS[3], ARGV[1])
@@ -19,7 +19,7 @@ if owner == ARGV[3] then
   -- The owner asks again: the same token, with a fresh lease.
   raise(KEYS[3], 'longest', node[1], tonumber(ARGV[4]))
   hold(KEYS[1], owner, math.max(attempt, tonumber(ARGV[5])), token, ARGV[4])
-  return {1, token, longest}
+  return {1, token, longest, 1}
 end
 if owner then
   return {0, redis.call('PTTL', KEYS[1]), longest}
@@ -41,4 +41,4 @@ raise(KEYS[3], 'longest', node[1], tonumber(ARGV[4]))
 raise(KEYS[3], 'highest', node[2], token)
 redis.call('SET', KEYS[2], string.format('%.0f', token), 'PX', ARGV[6])
 hold(KEYS[1], ARGV[3], ARGV[5], token, ARGV[4])
-return {1, token, longest}
+return {1, token, longest, 0}
