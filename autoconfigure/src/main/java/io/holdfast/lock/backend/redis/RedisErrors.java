@@ -138,7 +138,7 @@ final class RedisErrors {
 			case "NOAUTH", "WRONGPASS" ->
 				"Check username and password where this connection takes them from: 'distributed-lock.redis.*', 'spring.data.redis.*' or your RedissonClient.";
 			case "NOPERM" ->
-				"Give the user at least: ~%1$s:* &%1$s:* +@connection +eval +evalsha +script|load +get +set +del +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zremrangebyscore +zpopmin +publish +subscribe +unsubscribe (and +wait, if replicas are waited for)."
+				"Give the user at least: ~%1$s:* &%1$s:* +@connection +eval +evalsha +script|load +get +set +del +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +zscore +publish +subscribe +unsubscribe (and +wait, if replicas are waited for)."
 					.formatted(this.options.namespace());
 			case "OOM" -> "Redis is full. Raise its 'maxmemory', or keep locks in a Redis of their own.";
 			case "WRONGTYPE" ->

@@ -30,7 +30,7 @@ import io.holdfast.lock.spi.RenewResult;
 /**
  * Keeps locks in Redis. One script takes a lock and gives its token, one ends it; a
  * refused claim leaves its place in the same request and is woken over one channel of
- * this JVM.
+ * this JVM. Knows shared and fair claims.
  *
  * <p>
  * Thread-safe. Blocks no caller, except {@link #start()} and {@link #close()}.
@@ -43,7 +43,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	private static final Log logger = LogFactory.getLog(RedisLockBackend.class);
 
 	/** Expiry is exact to 1 ms; below this, a usual round trip eats the lease up. */
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(false, false, false,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false,
 			Duration.ofMillis(100));
 
 	private final RedissonClient client;
@@ -133,7 +133,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	private CompletionStage<Replicated> ask(Claim claim, Duration lease) {
 		Object[] args = { claim.owner().value(), Timing.millis(lease), Timing.placeMillis(claim),
-				this.wakeUps.instance(), Timing.IDLE_TOKEN_MILLIS };
+				this.wakeUps.instance(), Timing.IDLE_TOKEN_MILLIS, claim.mode().name(), claim.fair() ? "1" : "0" };
 		if (this.options.waitReplicas() > 0) {
 			return this.scripts.runReplicated(RedisScript.ACQUIRE, keys(claim.lock()), args);
 		}
@@ -193,7 +193,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		this.unsent.remove(claim.owner());
 		this.wakeUps.forget(claim.owner());
 		return guarded(() -> this.scripts.run(RedisScript.ABANDON, keys(claim.lock()), claim.owner().value(),
-				this.wakeArgs[0], this.wakeArgs[1], this.wakeUps.instance()))
+				this.wakeArgs[0], this.wakeArgs[1]))
 			.<Void>thenApply((value) -> null)
 			.exceptionallyCompose((failure) -> CompletableFuture
 				.failedFuture(this.errors.refused("could not be withdrawn", claim.lock(), failure)));

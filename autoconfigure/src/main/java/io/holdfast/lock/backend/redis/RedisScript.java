@@ -17,13 +17,13 @@ import org.springframework.core.io.ClassPathResource;
  */
 public record RedisScript(String text, String sha1) {
 
-	static final RedisScript ACQUIRE = load("acquire");
+	static final RedisScript ACQUIRE = load("line", "acquire");
 
-	static final RedisScript RENEW = load("renew");
+	static final RedisScript RENEW = load("line", "renew");
 
-	static final RedisScript RELEASE = load("wake", "release");
+	static final RedisScript RELEASE = load("line", "wake", "release");
 
-	static final RedisScript ABANDON = load("wake", "abandon");
+	static final RedisScript ABANDON = load("line", "wake", "abandon");
 
 	static final RedisScript PROBE = load("probe");
 

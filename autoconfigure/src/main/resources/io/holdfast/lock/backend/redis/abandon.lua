@@ -1,22 +1,34 @@
--- Withdraw a claim: its place, and the lock if it was granted meanwhile. (wake.lua stands before
--- this text.)
+-- Withdraw a claim: its place, and the lock if it was granted meanwhile. (line.lua and wake.lua
+-- stand before this text.)
 --
--- KEYS  lock · token · waiters
 -- ARGV  1 owner · 2 prefix of the wake channels
 --       3 1 if PUBLISH counts every subscriber, 0 if only those of this node
---       4 instance of the claimant
--- gives {1} if the lock was the claim's, else {0}
+-- gives {1} if the claim had a place or the lock, else {0}
 
 local owner = ARGV[1]
-redis.call('ZREM', KEYS[3], ARGV[4] .. '|' .. owner)
+local found = false
 
+for _, waiter in ipairs(line()) do
+  if waiter.owner == owner then
+    remove(KEYS[3], waiter.place)
+    found = true
+  end
+end
 local held = redis.call('GET', KEYS[1])
-local ours = held and string.sub(held, 1, #owner + 1) == owner .. ':'
-if ours then
+if held and token_of(owner, held) then
   redis.call('DEL', KEYS[1])
+  found = true
 end
-if ours or not held then
-  -- The lock is free. A wake-up may have gone to this very claim; pass it on.
-  wake(KEYS[3], ARGV[2], ARGV[3] == '1')
+local readers = living(KEYS[4])
+for i = 1, #readers, 2 do
+  if token_of(owner, readers[i]) then
+    remove(KEYS[4], readers[i])
+    found = true
+  end
 end
-return {ours and 1 or 0}
+if not found then
+  return {0}
+end
+-- A wake-up may have gone to this very claim, or it may have kept others out: pass the turn on.
+wake(ARGV[2], ARGV[3] == '1')
+return {1}

@@ -1,7 +1,7 @@
 -- Do at start-up, on keys of its own, everything that the other scripts do, so that a missing
 -- permission shows now and not at the first lock.
 --
--- KEYS  lock · token · waiters
+-- KEYS  lock · token · waiters · readers
 -- ARGV  1 any value · 2 a channel that nobody needs to hear
 -- gives {what Redis does when its memory is full}, or {''} if it has no limit or may not be asked
 
@@ -17,7 +17,8 @@ redis.call('ZADD', KEYS[3], 1, ARGV[1])
 redis.call('ZRANGE', KEYS[3], -1, -1, 'WITHSCORES')
 redis.call('PEXPIREAT', KEYS[3], (time[1] + 1) * 1000)
 redis.call('ZREM', KEYS[3], ARGV[1])
-redis.call('ZPOPMIN', KEYS[3])
+redis.call('ZRANGEBYSCORE', KEYS[4], 0, '+inf', 'WITHSCORES')
+redis.call('ZSCORE', KEYS[4], ARGV[1])
 redis.call('PUBLISH', ARGV[2], '')
 redis.call('DEL', KEYS[1])
 redis.call('DEL', KEYS[2])

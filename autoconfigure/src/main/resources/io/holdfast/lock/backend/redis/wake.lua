@@ -1,25 +1,30 @@
--- Tell the waiter whose patience ends first that the lock is free. Publishes nothing if nobody
--- waits. A place whose JVM no longer listens is skipped. On a cluster PUBLISH counts only the
--- listeners of this very node, so there its answer says nothing and the first place is taken at
--- its word: if that JVM has died, the others come by themselves when they next poll.
+-- Tell those whose turn it is: the writer at the head of the line, or all readers before the next
+-- writer. Publishes nothing if nobody waits or may come in. (line.lua stands before this text.)
+--
+-- They keep their places, so that nobody slips in before they come; but who has not come 3 s later
+-- has vanished. A place whose JVM no longer listens is dropped at once. On a cluster PUBLISH counts
+-- only the listeners of this very node, so there its answer says nothing.
 
-local function wake(waiters, channels, counted)
-  local now
-  while true do
-    local first = redis.call('ZPOPMIN', waiters)
-    if #first == 0 then
+local function wake(channels, counted)
+  local waiters = line()
+  if #waiters == 0 or redis.call('GET', KEYS[1]) then
+    return
+  end
+  local reading = #living(KEYS[4]) > 0
+  for _, waiter in ipairs(waiters) do
+    if reading and not waiter.shared then
       return
     end
-    if not now then
-      local time = redis.call('TIME')
-      now = time[1] * 1000 + math.floor(time[2] / 1000)
-    end
-    if tonumber(first[2]) > now then
-      local bar = string.find(first[1], '|', 1, true)
-      local heard = redis.call('PUBLISH', channels .. string.sub(first[1], 1, bar - 1), string.sub(first[1], bar + 1))
-      if heard > 0 or not counted then
+    local heard = redis.call('PUBLISH', channels .. waiter.instance, waiter.owner)
+    if heard == 0 and counted then
+      remove(KEYS[3], waiter.place)
+    else
+      redis.call('ZADD', KEYS[3], math.min(waiter.ends, now + 3000), waiter.place)
+      tidy(KEYS[3])
+      if not waiter.shared then
         return
       end
+      reading = true
     end
   end
 end

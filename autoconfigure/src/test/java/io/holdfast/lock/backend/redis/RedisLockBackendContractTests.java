@@ -50,8 +50,7 @@ class RedisLockBackendContractTests extends LockBackendContract {
 
 	@Override
 	protected Map<Ability, String> lacks() {
-		return Map.of(Ability.SHARED, "comes later", Ability.FAIR, "waiters are woken one by one but may be overtaken",
-				Ability.KILLED_SESSION, "a grant is tied to no session");
+		return Map.of(Ability.KILLED_SESSION, "a grant is tied to no session");
 	}
 
 	@Override

@@ -159,20 +159,132 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void releaseWakesTheWaiterWhosePatienceEndsFirst() throws Exception {
+	void releaseWakesTheWaiterWhoCameFirst() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
-		Contended patient = refused(second, claim(Duration.ofSeconds(8)));
-		Claim hasty = claim(Duration.ofSeconds(4));
-		Contended early = refused(second, hasty);
+		Claim early = claim(Duration.ofSeconds(8));
+		Contended woken = refused(second, early);
+		Claim later = claim(Duration.ofSeconds(2));
+		Contended late = refused(second, later);
+		refused(second, early);
 		List<String> commands = server.watched(() -> {
 			released(first, grant);
-			return get(early.signal());
+			return get(woken.signal());
 		});
-		assertThat(patient.signal().toCompletableFuture()).isNotDone();
+		assertThat(late.signal().toCompletableFuture()).isNotDone();
 		assertThat(commands).filteredOn((line) -> line.contains("\"PUBLISH\"")).hasSize(1);
-		Grant next = granted(second, hasty);
+		Grant next = granted(second, early);
 		released(second, next);
-		get(patient.signal());
+		get(late.signal());
+		released(second, granted(second, later));
+	}
+
+	@Test
+	void fullMemoryEndsNoLeaseOfAReader() throws Exception {
+		Grant grant = granted(first, shared(Duration.ZERO));
+		server.ask("config", "set", "maxmemory", "1");
+		try {
+			assertThat(get(first.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Renewed.class);
+			released(first, grant);
+		}
+		finally {
+			server.ask("config", "set", "maxmemory", "0");
+		}
+	}
+
+	@Test
+	void readersAreOneKeyThatEndsWithTheLastOfThem() throws Exception {
+		Grant one = granted(first, shared(Duration.ZERO));
+		Claim longer = shared(Duration.ZERO);
+		Grant other = granted(second, new Claim(longer.lock(), longer.owner(), longer.mode(), Duration.ofSeconds(60),
+				false, Duration.ZERO, false));
+		assertThat(server.ask("zrange", key("readers"), "0", "-1").lines()).containsExactly(
+				one.claim().owner() + ":" + one.storeToken(), other.claim().owner() + ":" + other.storeToken());
+		assertThat(Long.parseLong(server.ask("pttl", key("readers")))).isBetween(55_000L, 60_000L);
+		released(second, other);
+		assertThat(Long.parseLong(server.ask("pttl", key("readers")))).isBetween(25_000L, 30_000L);
+		assertThat(get(first.renew(List.of(one)))).first().isInstanceOf(RenewResult.Renewed.class);
+		released(first, one);
+		assertThat(server.ask("exists", key("readers"))).isEqualTo("0");
+	}
+
+	@Test
+	void releaseWakesAllReadersBeforeTheNextWriter() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		Contended one = refused(first, shared(Duration.ofSeconds(9)));
+		Contended two = refused(second, shared(Duration.ofSeconds(9)));
+		Contended writer = refused(first, claim(Duration.ofSeconds(9)));
+		Contended behind = refused(second, shared(Duration.ofSeconds(9)));
+		List<String> commands = server.watched(() -> {
+			released(first, grant);
+			get(one.signal());
+			return get(two.signal());
+		});
+		assertThat(commands).filteredOn((line) -> line.contains("\"PUBLISH\"")).hasSize(2);
+		assertThat(writer.signal().toCompletableFuture()).isNotDone();
+		assertThat(behind.signal().toCompletableFuture()).isNotDone();
+		server.ask("del", key("waiters"));
+	}
+
+	@Test
+	void lastReaderWakesTheWriterAndOthersPublishNothing() throws Exception {
+		Grant one = granted(first, shared(Duration.ZERO));
+		Grant two = granted(second, shared(Duration.ZERO));
+		Claim writer = claim(Duration.ofSeconds(9));
+		Contended waiting = refused(second, writer);
+		List<String> commands = server.watched(() -> {
+			released(first, one);
+			return null;
+		});
+		assertThat(commands).noneMatch((line) -> line.contains("\"PUBLISH\""));
+		released(second, two);
+		get(waiting.signal());
+		refused(first, shared(Duration.ZERO));
+		released(second, granted(second, writer));
+	}
+
+	@Test
+	void writerThatLeavesLetsReadersInThatItKeptOut() throws Exception {
+		Grant reader = granted(first, shared(Duration.ZERO));
+		Claim writer = claim(Duration.ofSeconds(9));
+		refused(second, writer);
+		Claim behind = shared(Duration.ofSeconds(9));
+		Contended waiting = refused(first, behind);
+		get(second.abandon(writer));
+		get(waiting.signal());
+		released(first, granted(first, behind));
+		released(first, reader);
+	}
+
+	@Test
+	void wokenClaimThatDoesNotComeLosesItsPlaceSoon() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		Contended silent = refused(second, fair(Duration.ofSeconds(9)));
+		released(first, grant);
+		get(silent.signal());
+		refused(first, fair(Duration.ZERO));
+		assertThat(Long.parseLong(server.ask("pttl", key("waiters")))).isBetween(1L, 3000L);
+		Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> server.ask("exists", key("waiters")).equals("0"));
+		released(first, granted(first, fair(Duration.ZERO)));
+	}
+
+	@Test
+	void fairClaimWithoutPatienceTakesNoPlace() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		refused(second, fair(Duration.ZERO));
+		assertThat(server.ask("exists", key("waiters"))).isEqualTo("0");
+		released(first, grant);
+	}
+
+	@Test
+	void arrivalCountsEvenIfTheClockGoesBack() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		String ends = Long.toString(System.currentTimeMillis() + 9000);
+		server.ask("zadd", key("waiters"), ends, "9000000000000000|EXCLUSIVE|1|gone|somebody");
+		Claim late = fair(Duration.ofSeconds(9));
+		refused(second, late);
+		assertThat(server.ask("zrange", key("waiters"), "0", "-1")).contains("9000000000000001|EXCLUSIVE|1|");
+		released(first, grant);
+		released(second, granted(second, late));
 	}
 
 	@Test
@@ -193,10 +305,12 @@ class RedisLockBackendTests {
 	void withdrawalOfAHeldLockWakesTheNext() throws Exception {
 		Claim holder = claim(Duration.ZERO);
 		granted(first, holder);
-		Contended waiting = refused(second, claim(Duration.ofSeconds(5)));
+		Claim next = claim(Duration.ofSeconds(5));
+		Contended waiting = refused(second, next);
 		get(first.abandon(holder));
 		get(waiting.signal());
 		assertThat(server.ask("exists", key("lock"))).isEqualTo("0");
+		get(second.abandon(next));
 	}
 
 	@Test
@@ -205,10 +319,13 @@ class RedisLockBackendTests {
 		RedisLockBackend dying = TestRedis.backend(server.address());
 		refused(dying, claim(Duration.ofSeconds(1)));
 		dying.close();
-		Contended waiting = refused(second, claim(Duration.ofSeconds(9)));
+		Claim living = claim(Duration.ofSeconds(9));
+		Contended waiting = refused(second, living);
 		assertThat(server.ask("zcard", key("waiters"))).isEqualTo("2");
 		released(first, grant);
 		get(waiting.signal());
+		assertThat(server.ask("zcard", key("waiters"))).isEqualTo("1");
+		released(second, granted(second, living));
 	}
 
 	@Test
@@ -388,6 +505,15 @@ class RedisLockBackendTests {
 
 	private Claim claim(Duration patience) {
 		return claim(this.lock, patience);
+	}
+
+	private Claim shared(Duration patience) {
+		return new Claim(this.lock, OwnerId.random(), LockMode.SHARED, Duration.ofSeconds(30), false, patience, false);
+	}
+
+	private Claim fair(Duration patience) {
+		return new Claim(this.lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false, patience,
+				true);
 	}
 
 	private static Claim claim(LockName lock, Duration patience) {

@@ -34,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class RedisPermissionsTests {
 
 	/** As in docs/how-to/redis.md. */
-	private static final String MINIMUM = "~test:* &test:* +@connection +eval +evalsha +script|load +get +set +del +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zremrangebyscore +zpopmin +publish +subscribe +unsubscribe";
+	private static final String MINIMUM = "~test:* &test:* +@connection +eval +evalsha +script|load +get +set +del +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +zscore +publish +subscribe +unsubscribe";
 
 	@Test
 	void userWithTheDocumentedPermissionsDoesEverything() throws Exception {
@@ -51,6 +51,9 @@ class RedisPermissionsTests {
 			assertThat(get(first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
 			get(contended.signal());
 			get(second.abandon(waiting));
+			Grant reader = ((Acquired) get(second.tryAcquire(shared()))).grant();
+			assertThat(get(second.renew(List.of(reader)))).first().isInstanceOf(RenewResult.Renewed.class);
+			assertThat(get(second.release(reader))).isInstanceOf(ReleaseResult.Released.class);
 			assertThat(server.ask("acl", "log")).isEmpty();
 		}
 	}
@@ -80,7 +83,7 @@ class RedisPermissionsTests {
 	@Test
 	void missingPermissionStopsTheStartWithTheRemedy() {
 		try (RedisServer server = RedisServer
-			.started("user app on >s3cret " + MINIMUM.replace("+zpopmin", "").replace("~test:*", "~other:*"))) {
+			.started("user app on >s3cret " + MINIMUM.replace("+zscore", "").replace("~test:*", "~other:*"))) {
 			assertThatExceptionOfType(LockBackendException.class)
 				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(0)))
 				.withMessageContaining("Give the user at least: " + MINIMUM);
@@ -166,6 +169,11 @@ class RedisPermissionsTests {
 	private static Claim claim(Duration patience) {
 		return new Claim(LockName.of("guarded"), OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false,
 				patience, false);
+	}
+
+	private static Claim shared() {
+		return new Claim(LockName.of("guarded"), OwnerId.random(), LockMode.SHARED, Duration.ofSeconds(30), false,
+				Duration.ZERO, false);
 	}
 
 	private static <T> T get(CompletionStage<T> stage) throws Exception {

@@ -1,0 +1,58 @@
+-- What the scripts know of one lock; stands before their texts.
+--
+-- KEYS  1 lock     owner:token of the one who holds it alone; ends with the lease
+--       2 token    the last token that was given
+--       3 waiters  a place for each who waits, scored by when it ends (ms)
+--       4 readers  owner:token for each who shares the lock, scored by when the lease ends (ms)
+--
+-- A place is number|mode|fair|instance|owner. Numbers grow in the order of arrival.
+
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+-- What has not ended yet: member, score, member, score, ...
+local function living(key)
+  return redis.call('ZRANGEBYSCORE', key, '(' .. now, '+inf', 'WITHSCORES')
+end
+
+-- Forget what has ended, and let the key end with the last of the others.
+local function tidy(key)
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
+  local last = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')
+  if #last > 0 then
+    redis.call('PEXPIREAT', key, last[2])
+  end
+end
+
+local function remove(key, member)
+  redis.call('ZREM', key, member)
+  tidy(key)
+end
+
+-- Whether the grant, owner:token, is that of a reader whose lease has not ended.
+local function reads(grant)
+  local ends = redis.call('ZSCORE', KEYS[4], grant)
+  return ends and tonumber(ends) > now
+end
+
+-- The token in owner:token if it is this owner's, else nil.
+local function token_of(owner, value)
+  if string.sub(value, 1, #owner + 1) == owner .. ':' then
+    return tonumber(string.sub(value, #owner + 2))
+  end
+end
+
+-- Those who wait, in the order of their arrival.
+local function line()
+  local places, waiters = living(KEYS[3]), {}
+  for i = 1, #places, 2 do
+    local number, mode, fair, instance, owner = string.match(places[i], '^(%d+)|(%a+)|(%d)|([^|]*)|(.*)$')
+    waiters[#waiters + 1] = {
+      place = places[i], ends = tonumber(places[i + 1]), number = tonumber(number),
+      shared = mode == 'SHARED', fair = fair == '1', instance = instance, owner = owner
+    }
+  end
+  table.sort(waiters, function(a, b) return a.number < b.number end)
+  return waiters
+end
+
