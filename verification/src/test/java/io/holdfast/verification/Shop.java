@@ -1,0 +1,92 @@
+package io.holdfast.verification;
+
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.holdfast.lock.test.server.PostgresServer;
+
+/**
+ * Two processes of the sample on one PostgreSQL, with their locks in one store, and eight
+ * buyers at each of them.
+ */
+final class Shop implements AutoCloseable {
+
+	static final int STOCK = 100_000;
+
+	private static final Logger logger = LoggerFactory.getLogger(Shop.class);
+
+	private static final int PROCESSES = 2;
+
+	private static final int BUYERS_PER_PROCESS = 8;
+
+	private static final int THINK_MILLIS = 2;
+
+	private static final AtomicLong PRODUCTS = new AtomicLong(1000);
+
+	private final String store;
+
+	private final PostgresServer database;
+
+	private final List<SampleProcess> processes;
+
+	/**
+	 * Open the shop.
+	 * @param store the profile of the store
+	 * @param settings where the store is, as arguments of the sample
+	 */
+	Shop(PostgresServer database, String store, String... settings) {
+		this.store = store;
+		this.database = database;
+		List<String> arguments = new ArrayList<>(
+				List.of("--spring.profiles.active=postgres," + store, "--spring.datasource.url=" + database.jdbcUrl(),
+						"--spring.datasource.username=" + PostgresServer.USERNAME, "--spring.datasource.password=",
+						"--distributed-lock.wait-time=50s"));
+		arguments.addAll(List.of(settings));
+		this.processes = SampleProcess.start(PROCESSES, arguments);
+	}
+
+	/**
+	 * Let the buyers place orders for a new product.
+	 * @param lock the way that the orders take
+	 */
+	Sale sell(int orders, String lock) throws Exception {
+		Load load = new Load(PRODUCTS.incrementAndGet(), orders, BUYERS_PER_PROCESS, THINK_MILLIS, lock);
+		Load.setStock(this.processes.get(0), load.product(), STOCK);
+		Map<Integer, Integer> answers = load.run(this.processes);
+		Sale sale = new Sale(load, answers, books(load));
+		logger.info("store={} lock={}: {} orders, {} lost updates", this.store, lock, sale.books().entries().size(),
+				sale.lost());
+		return sale;
+	}
+
+	private Books books(Load load) throws SQLException {
+		return Books.of(this.database.jdbcUrl(), load.product());
+	}
+
+	@Override
+	public void close() {
+		this.processes.forEach(SampleProcess::close);
+	}
+
+	/**
+	 * What came of it.
+	 *
+	 * @param load what was asked for
+	 * @param answers how many answers had which status
+	 * @param books what the database says
+	 */
+	record Sale(Load load, Map<Integer, Integer> answers, Books books) {
+
+		int lost() {
+			return this.books.lost(STOCK);
+		}
+
+	}
+
+}
