@@ -45,6 +45,11 @@ final class LockLostEventPublisher implements LockObserver, DisposableBean {
 	}
 
 	@Override
+	public boolean observesEveryHold() {
+		return false;
+	}
+
+	@Override
 	public void lost(LockLostEvent event) {
 		try {
 			this.executor.execute(() -> publish(event));

@@ -20,10 +20,13 @@ final class SafeObserver implements LockObserver {
 
 	private static final Log logger = LogFactory.getLog(SafeObserver.class);
 
-	private final List<LockObserver> observers;
+	private final List<LockObserver> ofLosses;
+
+	private final List<LockObserver> ofEveryHold;
 
 	private SafeObserver(List<LockObserver> observers) {
-		this.observers = observers;
+		this.ofLosses = observers;
+		this.ofEveryHold = observers.stream().filter(LockObserver::observesEveryHold).toList();
 	}
 
 	/**
@@ -35,31 +38,39 @@ final class SafeObserver implements LockObserver {
 
 	@Override
 	public void acquiring(LockName lock, String backend) {
-		tell((observer) -> observer.acquiring(lock, backend));
+		if (!this.ofEveryHold.isEmpty()) {
+			tell(this.ofEveryHold, (observer) -> observer.acquiring(lock, backend));
+		}
 	}
 
 	@Override
 	public void acquired(LockName lock, String backend, AcquireOutcome outcome, Duration waited, Duration lease) {
-		tell((observer) -> observer.acquired(lock, backend, outcome, waited, lease));
+		if (!this.ofEveryHold.isEmpty()) {
+			tell(this.ofEveryHold, (observer) -> observer.acquired(lock, backend, outcome, waited, lease));
+		}
 	}
 
 	@Override
 	public void released(LockName lock, String backend, Duration held, Duration lease) {
-		tell((observer) -> observer.released(lock, backend, held, lease));
+		if (!this.ofEveryHold.isEmpty()) {
+			tell(this.ofEveryHold, (observer) -> observer.released(lock, backend, held, lease));
+		}
 	}
 
 	@Override
 	public void renewed(LockName lock, String backend, RenewalOutcome outcome) {
-		tell((observer) -> observer.renewed(lock, backend, outcome));
+		if (!this.ofEveryHold.isEmpty()) {
+			tell(this.ofEveryHold, (observer) -> observer.renewed(lock, backend, outcome));
+		}
 	}
 
 	@Override
 	public void lost(LockLostEvent event) {
-		tell((observer) -> observer.lost(event));
+		tell(this.ofLosses, (observer) -> observer.lost(event));
 	}
 
-	private void tell(Consumer<LockObserver> news) {
-		for (LockObserver observer : this.observers) {
+	private static void tell(List<LockObserver> observers, Consumer<LockObserver> news) {
+		for (LockObserver observer : observers) {
 			try {
 				news.accept(observer);
 			}

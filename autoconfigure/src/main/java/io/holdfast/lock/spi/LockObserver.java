@@ -21,6 +21,16 @@ public interface LockObserver {
 	};
 
 	/**
+	 * Whether this wants to be told of every hold, or of losses only. What nobody wants
+	 * to hear of costs nothing.
+	 * @return whether {@link #acquiring}, {@link #acquired}, {@link #released} and
+	 * {@link #renewed} are called; always the same
+	 */
+	default boolean observesEveryHold() {
+		return true;
+	}
+
+	/**
 	 * An acquisition began.
 	 * @param lock the lock
 	 * @param backend the store
