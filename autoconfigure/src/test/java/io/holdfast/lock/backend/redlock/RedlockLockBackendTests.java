@@ -341,9 +341,8 @@ class RedlockLockBackendTests {
 
 	@Test
 	void majorityLostDuringRenewalIsALostLockBeforeTheLeaseEnds() {
-		try (LockEngine engine = engine(this.first)) {
-			LockHandle handle = engine
-				.acquire(request(Duration.ofSeconds(1)).toBuilder().leaseTime(Duration.ofSeconds(2)).build());
+		LockRequest shortLease = request(Duration.ofSeconds(1)).toBuilder().leaseTime(Duration.ofSeconds(2)).build();
+		try (LockEngine engine = engine(this.first); LockHandle handle = engine.acquire(shortLease)) {
 			kill(0, 1, 2);
 			long start = System.nanoTime();
 			Awaitility.await()
