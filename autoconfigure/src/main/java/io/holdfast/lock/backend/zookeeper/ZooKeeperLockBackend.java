@@ -256,10 +256,6 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		this.timer.shutdownNow();
 	}
 
-	int remembered() {
-		return this.places.size();
-	}
-
 	private String path(LockName lock) {
 		return this.root + "/" + NOT_IN_A_PATH.matcher(lock.name()).replaceAll("_") + "-"
 				+ LockDigest.of(this.namespace, lock);

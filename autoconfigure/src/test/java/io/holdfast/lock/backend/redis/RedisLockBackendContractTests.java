@@ -10,6 +10,7 @@ import io.holdfast.lock.test.contract.Ability;
 import io.holdfast.lock.test.contract.LockBackendContract;
 import io.holdfast.lock.test.contract.StoreFaults;
 import io.holdfast.lock.test.server.RedisServer;
+import io.holdfast.lock.test.server.ServerFaults;
 import io.holdfast.lock.test.server.TcpProxy;
 
 class RedisLockBackendContractTests extends LockBackendContract {
@@ -55,36 +56,7 @@ class RedisLockBackendContractTests extends LockBackendContract {
 
 	@Override
 	protected StoreFaults faults() {
-		return new StoreFaults() {
-
-			@Override
-			public void loseNextReply() {
-				RedisLockBackendContractTests.this.firstWire.loseNextReplyTo("}:lock");
-			}
-
-			@Override
-			public void cutConnections() {
-				RedisLockBackendContractTests.this.firstWire.cut();
-				RedisLockBackendContractTests.this.secondWire.cut();
-			}
-
-			@Override
-			public void restart() {
-				RedisLockBackendContractTests.this.server.kill();
-				RedisLockBackendContractTests.this.server.start();
-			}
-
-			@Override
-			public void pause() {
-				RedisLockBackendContractTests.this.server.pause();
-			}
-
-			@Override
-			public void resume() {
-				RedisLockBackendContractTests.this.server.resume();
-			}
-
-		};
+		return new ServerFaults(this.server, "}:lock", this.firstWire, this.secondWire);
 	}
 
 }

@@ -18,6 +18,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.test.contract.Ability;
 import io.holdfast.lock.test.contract.LockBackendContract;
 import io.holdfast.lock.test.contract.StoreFaults;
+import io.holdfast.lock.test.server.ServerFaults;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
@@ -99,34 +100,7 @@ class ZooKeeperLockBackendContractTests extends LockBackendContract {
 
 	@Override
 	protected StoreFaults faults() {
-		return new StoreFaults() {
-
-			@Override
-			public void loseNextReply() {
-				ZooKeeperLockBackendContractTests.this.firstWire.loseNextReplyTo("/x-");
-			}
-
-			@Override
-			public void cutConnections() {
-				ZooKeeperLockBackendContractTests.this.firstWire.cut();
-				ZooKeeperLockBackendContractTests.this.secondWire.cut();
-			}
-
-			@Override
-			public void restart() {
-				ZooKeeperLockBackendContractTests.this.server.kill();
-				ZooKeeperLockBackendContractTests.this.server.start();
-			}
-
-			@Override
-			public void pause() {
-				ZooKeeperLockBackendContractTests.this.server.pause();
-			}
-
-			@Override
-			public void resume() {
-				ZooKeeperLockBackendContractTests.this.server.resume();
-			}
+		return new ServerFaults(this.server, "/x-", this.firstWire, this.secondWire) {
 
 			@Override
 			public void killSession() throws Exception {

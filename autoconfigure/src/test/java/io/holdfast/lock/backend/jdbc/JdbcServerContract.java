@@ -1,0 +1,70 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.util.Map;
+
+import org.junit.jupiter.api.AfterAll;
+
+import io.holdfast.lock.test.contract.Ability;
+import io.holdfast.lock.test.contract.StoreFaults;
+import io.holdfast.lock.test.server.ServerFaults;
+import io.holdfast.lock.test.server.ServerProcess;
+import io.holdfast.lock.test.server.TcpProxy;
+
+/**
+ * The contract on a database that is a server of its own.
+ *
+ * @param <S> the server
+ */
+abstract class JdbcServerContract<S extends ServerProcess> extends JdbcContract {
+
+	final S server;
+
+	private final TcpProxy firstWire;
+
+	private final TcpProxy secondWire;
+
+	JdbcServerContract(S server) {
+		this.server = server;
+		this.firstWire = TcpProxy.to(server.port());
+		this.secondWire = TcpProxy.to(server.port());
+	}
+
+	/** The address of the database behind a port. */
+	abstract String urlAt(int port);
+
+	@Override
+	String url(int client) {
+		return urlAt(switch (client) {
+			case 1 -> this.firstWire.port();
+			case 2 -> this.secondWire.port();
+			default -> this.server.port();
+		});
+	}
+
+	@AfterAll
+	void closeAll() {
+		this.firstWire.close();
+		this.secondWire.close();
+		this.server.close();
+	}
+
+	@Override
+	protected Map<Ability, String> lacks() {
+		return Map.of(Ability.FAIR, "waiters ask again after a random pause", Ability.SIGNAL, "waiters poll",
+				Ability.KILLED_SESSION, "a grant is tied to no session");
+	}
+
+	@Override
+	protected StoreFaults faults() {
+		return new ServerFaults(this.server, "INSERT INTO " + TABLE, this.firstWire, this.secondWire) {
+
+			@Override
+			public void restart() {
+				super.restart();
+				forgetConnections();
+			}
+
+		};
+	}
+
+}
