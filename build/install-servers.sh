@@ -10,6 +10,7 @@ redis-tools     redis-cli
 postgresql      /usr/lib/postgresql/*/bin/initdb
 mariadb-server  mariadbd
 zookeeper       /usr/share/zookeeper/bin/zkServer.sh
+etcd-server     etcd
 openssl         openssl
 '
 

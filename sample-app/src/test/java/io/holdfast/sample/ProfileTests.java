@@ -14,6 +14,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 
+import io.holdfast.lock.test.server.EtcdServer;
 import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ZooKeeperServer;
@@ -63,6 +64,16 @@ class ProfileTests {
 						"--spring.cloud.zookeeper.connect-string=" + zooKeeper.connectString())) {
 			sample.order(42, "quantity=1").expectStatus().isCreated();
 			assertThat(output).contains("locks in   zookeeper");
+		}
+	}
+
+	@Test
+	void keepsItsLocksInEtcd(CapturedOutput output) {
+		try (EtcdServer etcd = EtcdServer.started();
+				RunningSample sample = RunningSample.start("--spring.profiles.active=etcd",
+						"--distributed-lock.etcd.endpoints=" + etcd.endpoint())) {
+			sample.order(42, "quantity=1").expectStatus().isCreated();
+			assertThat(output).contains("locks in   etcd");
 		}
 	}
 

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import io.holdfast.lock.test.server.EtcdServer;
 import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ZooKeeperServer;
@@ -61,6 +62,14 @@ class LostUpdateTests {
 		try (ZooKeeperServer zooKeeper = ZooKeeperServer.started();
 				Shop shop = new Shop(database, "zookeeper",
 						"--spring.cloud.zookeeper.connect-string=" + zooKeeper.connectString())) {
+			assertNothingIsLost(shop, ORDERS);
+		}
+	}
+
+	@Test
+	void etcdLosesNothing() throws Exception {
+		try (EtcdServer etcd = EtcdServer.started();
+				Shop shop = new Shop(database, "etcd", "--distributed-lock.etcd.endpoints=" + etcd.endpoint())) {
 			assertNothingIsLost(shop, ORDERS);
 		}
 	}

@@ -30,6 +30,8 @@ final class BackendSelection {
 			"Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redlock.nodes' to the addresses of three or five independent Redis masters.",
 			"zookeeper",
 			"Add 'spring-cloud-zookeeper-core' with 'curator-recipes' and set 'spring.cloud.zookeeper.connect-string', or publish a CuratorFramework bean.",
+			"etcd",
+			"Add the dependency 'io.etcd:jetcd-core' and set 'distributed-lock.etcd.endpoints' to the addresses of the members.",
 			"jdbc", "Add 'spring-boot-starter-jdbc' and set 'spring.datasource.*'.");
 
 	private BackendSelection() {

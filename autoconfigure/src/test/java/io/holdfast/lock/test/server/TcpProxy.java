@@ -76,15 +76,27 @@ public final class TcpProxy implements AutoCloseable {
 	private void accept() {
 		while (!this.listener.isClosed()) {
 			try {
-				Socket client = this.listener.accept();
-				Link link = new Link(client, new Socket(ServerProcess.HOST, this.target));
-				this.links.add(link);
-				daemon(link::passRequests);
-				daemon(link::passReplies);
+				connect(this.listener.accept());
 			}
 			catch (IOException ex) {
-				// the server is down, or this wire is closed; the client sees it
+				// this wire is closed
 			}
+		}
+	}
+
+	private void connect(Socket client) throws IOException {
+		try {
+			Link link = new Link(client, new Socket(ServerProcess.HOST, this.target));
+			// small packets are passed on at once, as without the wire
+			link.client.setTcpNoDelay(true);
+			link.server.setTcpNoDelay(true);
+			this.links.add(link);
+			daemon(link::passRequests);
+			daemon(link::passReplies);
+		}
+		catch (IOException ex) {
+			// the server is down, and the client is to see it
+			client.close();
 		}
 	}
 

@@ -1,0 +1,117 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+
+import javax.net.ssl.SSLException;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.ClientBuilder;
+import io.netty.handler.ssl.SslContextBuilder;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.boot.ssl.SslOptions;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.util.StringUtils;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.backend.etcd.EtcdLockBackend;
+
+/**
+ * Auto-configuration of the store in etcd, with a client of its own.
+ */
+@AutoConfiguration
+@ConditionalOnClass(Client.class)
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@Conditional(OnEtcdConfiguredCondition.class)
+@EnableConfigurationProperties({ DistributedLockProperties.class, EtcdLockProperties.class })
+public final class EtcdLockAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	EtcdLockBackend etcdLockBackend(DistributedLockProperties locks, EtcdLockProperties etcd,
+			ObjectProvider<SslBundles> bundles) {
+		String bundle = etcd.ssl().bundle();
+		SslBundle ssl = StringUtils.hasText(bundle) ? bundles.getObject().getBundle(bundle) : null;
+		EtcdLockBackend backend = new EtcdLockBackend(client(etcd, ssl), locks.namespace(), locks.responseTimeout());
+		if (locks.failFast()) {
+			check(backend, etcd);
+		}
+		return backend;
+	}
+
+	private static ClientBuilder client(EtcdLockProperties etcd, @Nullable SslBundle ssl) {
+		List<URI> endpoints = etcd.uris();
+		ClientBuilder client = Client.builder();
+		if (StringUtils.hasText(etcd.authority())) {
+			client.authority(etcd.authority());
+		}
+		if (StringUtils.hasText(etcd.username())) {
+			String password = etcd.password();
+			client.user(bytes(etcd.username())).password(bytes((password != null) ? password : ""));
+		}
+		if (ssl != null || "https".equals(endpoints.get(0).getScheme())) {
+			secure(client, ssl);
+		}
+		return client.endpoints(endpoints);
+	}
+
+	private static void secure(ClientBuilder client, @Nullable SslBundle ssl) {
+		try {
+			client.sslContext((context) -> {
+				if (ssl != null) {
+					apply(ssl, context);
+				}
+			});
+		}
+		catch (SSLException ex) {
+			throw new LockConfigurationException(
+					"TLS to etcd cannot be set up: %s. Check the bundle that 'distributed-lock.etcd.ssl.bundle' names."
+						.formatted(ex.getMessage()),
+					ex);
+		}
+	}
+
+	private static void apply(SslBundle ssl, SslContextBuilder context) {
+		context.trustManager(ssl.getManagers().getTrustManagerFactory())
+			.keyManager(ssl.getManagers().getKeyManagerFactory());
+		SslOptions options = ssl.getOptions();
+		if (options.getEnabledProtocols() != null) {
+			context.protocols(options.getEnabledProtocols());
+		}
+		if (options.getCiphers() != null) {
+			context.ciphers(Arrays.asList(options.getCiphers()));
+		}
+	}
+
+	private static ByteSequence bytes(String text) {
+		return ByteSequence.from(text, StandardCharsets.UTF_8);
+	}
+
+	private static void check(EtcdLockBackend backend, EtcdLockProperties etcd) {
+		try {
+			backend.checkAccess();
+		}
+		catch (LockBackendException ex) {
+			backend.close();
+			throw new LockConfigurationException(
+					"Locks are to be kept in etcd at %s, and that failed at the start: %s. Start it, check '%s' and, if etcd asks for a login, 'distributed-lock.etcd.username' and 'password'; or set 'distributed-lock.fail-fast=false' to start without it."
+						.formatted(etcd.uris(), ex.getMessage(), EtcdLockProperties.ENDPOINTS),
+					ex);
+		}
+	}
+
+}

@@ -1,0 +1,78 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+import io.holdfast.lock.LockConfigurationException;
+
+/**
+ * The settings of locks in etcd.
+ *
+ * @param endpoints addresses of the members, such as 'http://10.0.0.1:2379' or, with TLS,
+ * 'https://10.0.0.1:2379'
+ * @param username user to log in as
+ * @param password password to log in with
+ * @param authority name that the members' certificates are checked for, if it is not that
+ * of the endpoint
+ * @param ssl TLS to the members
+ */
+@ConfigurationProperties("distributed-lock.etcd")
+record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String username, @Nullable String password,
+		@Nullable String authority, @DefaultValue Ssl ssl) {
+
+	static final String ENDPOINTS = "distributed-lock.etcd.endpoints";
+
+	/** The endpoints, each of which has a scheme and a host. */
+	List<URI> uris() {
+		if (this.endpoints.isEmpty()) {
+			throw new LockConfigurationException(
+					"Locks are to be kept in etcd, and '%s' is empty. Set it to the addresses of the members, such as http://127.0.0.1:2379."
+						.formatted(ENDPOINTS));
+		}
+		List<URI> uris = this.endpoints.stream().map(EtcdLockProperties::uri).toList();
+		if (uris.stream().map(URI::getScheme).distinct().count() > 1) {
+			throw new LockConfigurationException(
+					"'%s' is %s, of which some are http and some https. Speak TLS to all members or to none."
+						.formatted(ENDPOINTS, this.endpoints));
+		}
+		return uris;
+	}
+
+	private static URI uri(String endpoint) {
+		try {
+			URI uri = new URI(endpoint.trim());
+			boolean known = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
+			if (known && uri.getHost() != null && uri.getUserInfo() == null) {
+				return uri;
+			}
+		}
+		catch (URISyntaxException ex) {
+			// told below, without what may be a password in it
+		}
+		throw new LockConfigurationException(
+				"'%s' has an entry that is not an address of etcd. Write http://host:port, or https://host:port for TLS; a user belongs into 'distributed-lock.etcd.username'."
+					.formatted(ENDPOINTS));
+	}
+
+	/** Leaves out whatever may be secret. */
+	@Override
+	public String toString() {
+		return "EtcdLockProperties[endpoints=%d, authority=%s, ssl=%s]".formatted(this.endpoints.size(), this.authority,
+				this.ssl);
+	}
+
+	/**
+	 * TLS to the members.
+	 *
+	 * @param bundle name of the SSL bundle to use. If absent, the JVM's trust store
+	 */
+	record Ssl(@Nullable String bundle) {
+	}
+
+}

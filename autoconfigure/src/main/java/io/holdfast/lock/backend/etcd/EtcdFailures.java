@@ -1,0 +1,69 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.util.concurrent.CompletionException;
+
+import io.etcd.jetcd.common.exception.EtcdException;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import io.grpc.StatusRuntimeException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a failed request to etcd says.
+ */
+final class EtcdFailures {
+
+	private static final String LEASE_NOT_FOUND = "requested lease not found";
+
+	private EtcdFailures() {
+	}
+
+	static Throwable cause(Throwable failure) {
+		return (failure instanceof CompletionException && failure.getCause() != null) ? cause(failure.getCause())
+				: failure;
+	}
+
+	/** Whether etcd has said that there is no such lease, or not any more. */
+	static boolean isLeaseGone(Throwable failure) {
+		return text(cause(failure)).contains(LEASE_NOT_FOUND);
+	}
+
+	/**
+	 * Why etcd will never do what was asked, or {@code null} if it may another time.
+	 */
+	static @Nullable String refusal(Throwable failure) {
+		Throwable cause = cause(failure);
+		Status.Code code = code(cause);
+		if (code == Status.Code.UNAUTHENTICATED && cause.getCause() != null) {
+			// jetcd says so also where the server was not reached to log in at
+			return refusal(cause.getCause());
+		}
+		boolean definite = code == Status.Code.PERMISSION_DENIED || code == Status.Code.UNAUTHENTICATED
+				|| code == Status.Code.INVALID_ARGUMENT || code == Status.Code.UNIMPLEMENTED;
+		return definite ? text(cause) : null;
+	}
+
+	/** A failure in words, with what caused it. */
+	static String describe(Throwable failure) {
+		Throwable root = failure;
+		while (root.getCause() != null) {
+			root = root.getCause();
+		}
+		return (root == failure) ? text(failure) : text(failure) + ": " + text(root);
+	}
+
+	private static Status.@Nullable Code code(Throwable failure) {
+		if (failure instanceof EtcdException etcd) {
+			return Status.Code.valueOf(etcd.getErrorCode().name());
+		}
+		if (failure instanceof StatusRuntimeException runtime) {
+			return runtime.getStatus().getCode();
+		}
+		return (failure instanceof StatusException checked) ? checked.getStatus().getCode() : null;
+	}
+
+	private static String text(Throwable failure) {
+		return String.valueOf(failure.getMessage());
+	}
+
+}

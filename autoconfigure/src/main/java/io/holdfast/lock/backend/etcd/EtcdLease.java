@@ -1,0 +1,112 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One lease at etcd, and how long it lasts at least by what this JVM knows.
+ *
+ * <p>
+ * Each renewal is a request of its own with a deadline and an answer. On a stream that is
+ * kept open for them, one that has ended in silence would look like one that has nothing
+ * to say.
+ */
+final class EtcdLease {
+
+	private final EtcdCalls calls;
+
+	private final long id;
+
+	private final AtomicReference<@Nullable CompletableFuture<EtcdLease>> renewal = new AtomicReference<>();
+
+	private volatile Term term;
+
+	private volatile boolean ended;
+
+	private EtcdLease(EtcdCalls calls, long id, Term term) {
+		this.calls = calls;
+		this.id = id;
+		this.term = term;
+	}
+
+	/** Ask for a new lease; etcd may grant a longer one. */
+	static CompletableFuture<EtcdLease> grant(EtcdCalls calls, Duration length) {
+		long start = System.nanoTime();
+		long seconds = Math.max(1, length.plusSeconds(1).minusNanos(1).toSeconds());
+		return calls.grantLease(seconds)
+			.thenApply((answer) -> new EtcdLease(calls, answer.getID(),
+					new Term(start, Duration.ofSeconds(answer.getTTL()))));
+	}
+
+	long id() {
+		return this.id;
+	}
+
+	Duration length() {
+		return this.term.length();
+	}
+
+	/** Whether etcd has said that it is over. Without its word nothing is known. */
+	boolean hasEnded() {
+		return this.ended;
+	}
+
+	void end() {
+		this.ended = true;
+	}
+
+	/** How long it lasts from a moment on, at most its length. */
+	Duration lastsFrom(long nanoTime) {
+		Term present = this.term;
+		long gone = Math.max(0, nanoTime - present.since());
+		Duration left = present.length().minusNanos(gone);
+		return left.isNegative() ? Duration.ZERO : left;
+	}
+
+	/** This lease with at least half of its time ahead. */
+	CompletableFuture<EtcdLease> fresh() {
+		boolean halfAhead = lastsFrom(System.nanoTime()).compareTo(length().dividedBy(2)) > 0;
+		return (halfAhead && !this.ended) ? CompletableFuture.completedFuture(this) : renewed();
+	}
+
+	/** This lease, started anew; several who want that share one request. */
+	CompletableFuture<EtcdLease> renewed() {
+		CompletableFuture<EtcdLease> mine = new CompletableFuture<>();
+		CompletableFuture<EtcdLease> present = this.renewal.compareAndExchange(null, mine);
+		if (present != null) {
+			return present;
+		}
+		long start = System.nanoTime();
+		this.calls.keepAlive(this.id).whenComplete((answer, failure) -> {
+			this.renewal.set(null);
+			if (failure == null) {
+				// etcd has been seen to answer with nearly three hundred years
+				this.term = new Term(start, Duration.ofSeconds(Math.min(answer.getTTL(), length().toSeconds())));
+				mine.complete(this);
+			}
+			else {
+				this.ended |= EtcdFailures.isLeaseGone(failure);
+				mine.completeExceptionally(failure);
+			}
+		});
+		return mine;
+	}
+
+	CompletableFuture<?> revoke() {
+		this.ended = true;
+		return this.calls.revoke(this.id);
+	}
+
+	/**
+	 * How long etcd keeps the lease.
+	 *
+	 * @param since the monotonic time before it was asked for
+	 * @param length how long from when etcd received that
+	 */
+	private record Term(long since, Duration length) {
+	}
+
+}

@@ -1,0 +1,269 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.ClientBuilder;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * Keeps locks as lines of keys in etcd. One transaction puts a claim's own key at the end
+ * of the lock's line and reads who stands just before; who is first holds the lock, and
+ * readers hold it together up to the first writer. The token is the revision that created
+ * the key: etcd gives each once, and gives them in the order of the line.
+ *
+ * <p>
+ * Keys live with a lease: claims that are renewed with one that this JVM keeps alive for
+ * all of the same lease time, others each with its own. Leases are in whole seconds, and
+ * etcd may grant longer ones than were asked for. Claims are granted in the order of
+ * arrival.
+ *
+ * <p>
+ * Thread-safe and never blocks, but in {@link #checkAccess} and {@link #close}.
+ */
+public final class EtcdLockBackend implements LockBackend, AutoCloseable {
+
+	/** The name of this store. */
+	public static final String NAME = "etcd";
+
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false,
+			Duration.ofSeconds(2));
+
+	/** How long to wait without a signal at most: a net under the watch. */
+	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
+
+	private static final long GRACE_MILLIS = 1_000;
+
+	/**
+	 * After what time a request that was not answered is not carried out any more: longer
+	 * than etcd itself waits for its members.
+	 */
+	private static final long LATEST_MILLIS = 10_000;
+
+	private final Client client;
+
+	private final EtcdCalls calls;
+
+	private final Keys keys;
+
+	private final Sessions sessions;
+
+	private final Line line;
+
+	private final Map<OwnerId, Place> places = new ConcurrentHashMap<>();
+
+	private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, (task) -> {
+		Thread thread = new Thread(task, "holdfast-etcd");
+		thread.setDaemon(true);
+		return thread;
+	});
+
+	/**
+	 * Create the store with a client of its own. Nothing is connected before the first
+	 * request.
+	 * @param where where etcd is and as whom to log in; how requests are sent is set here
+	 * @param namespace what the locks of this application are told apart by from those of
+	 * others
+	 * @param responseTimeout longest wait for an answer
+	 */
+	public EtcdLockBackend(ClientBuilder where, String namespace, Duration responseTimeout) {
+		this.client = where.copy()
+			.waitForReady(false)
+			.connectTimeout(responseTimeout)
+			.retryMaxAttempts(1)
+			.retryDelay(20)
+			.retryMaxDelay(100)
+			.interceptor(new DeadlineInterceptor(responseTimeout))
+			.build();
+		this.calls = new EtcdCalls(this.client);
+		this.keys = new Keys(namespace);
+		this.timer.setRemoveOnCancelPolicy(true);
+		this.sessions = new Sessions(this.calls, this.keys, this.timer, this::leaseEnded);
+		this.line = new Line(this.calls, this.keys, this.sessions);
+	}
+
+	/**
+	 * Ask etcd whether locks can be kept there, and wait for the answer.
+	 * @throws LockBackendException if it does not answer, or refuses
+	 */
+	public void checkAccess() {
+		try {
+			this.calls.tryAccess(Keys.bytes(this.keys.root())).join();
+		}
+		catch (RuntimeException ex) {
+			Throwable cause = EtcdFailures.cause(ex);
+			throw new LockBackendException(EtcdFailures.describe(cause), cause);
+		}
+	}
+
+	@Override
+	public String name() {
+		return NAME;
+	}
+
+	@Override
+	public BackendCapabilities capabilities() {
+		return CAPABILITIES;
+	}
+
+	@Override
+	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+		Place place = this.places.computeIfAbsent(claim.owner(), (owner) -> new Place(claim, this.keys.of(claim)));
+		long start = System.nanoTime();
+		return this.line.stand(place)
+			.thenCompose((standing) -> answer(place, claim, standing, start))
+			.exceptionallyCompose((failure) -> failed(place, EtcdFailures.cause(failure)));
+	}
+
+	private CompletionStage<AcquireResult> answer(Place place, Claim claim, Standing standing, long start) {
+		ByteSequence before = standing.before();
+		EtcdLease lease = place.lease();
+		if (before != null) {
+			return refused(place, claim, before, standing.seenAt());
+		}
+		if (lease == null) {
+			return CompletableFuture.failedFuture(new EtcdCalls.KeyGoneException());
+		}
+		place.waitNoLonger();
+		place.endBy(null);
+		Duration left = lease.lastsFrom(start);
+		return CompletableFuture.completedFuture(new AcquireResult.Acquired(
+				claim.renewed() ? new Grant(claim, standing.revision(), left, place.revoked())
+						: new Grant(claim, standing.revision(), left)));
+	}
+
+	private CompletionStage<AcquireResult> refused(Place place, Claim claim, ByteSequence before, long seenAt) {
+		if (claim.patience().isZero()) {
+			return abandon(claim)
+				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
+						LONGEST_WAIT));
+		}
+		place.endBy(this.timer.schedule(() -> abandon(claim), claim.patience().toMillis() + GRACE_MILLIS,
+				TimeUnit.MILLISECONDS));
+		return CompletableFuture.completedFuture(new AcquireResult.Contended(
+				place.waitFor(before, () -> KeyWatch.on(this.calls, before, seenAt)), LONGEST_WAIT));
+	}
+
+	private CompletionStage<AcquireResult> failed(Place place, Throwable cause) {
+		String refusal = EtcdFailures.refusal(cause);
+		return (refusal != null) ? CompletableFuture.failedFuture(new LockBackendException(
+				"Lock '%s' (store etcd): etcd refuses the request (%s). Check 'distributed-lock.etcd.username' and 'password', and that the user's role may read and write the keys that begin with '%s'."
+					.formatted(place.claim.lock(), refusal, this.keys.root()),
+				cause)) : CompletableFuture.completedFuture(new AcquireResult.Indeterminate(cause));
+	}
+
+	@Override
+	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+		List<CompletableFuture<List<RenewResult>>> parts = new ArrayList<>();
+		for (int i = 0; i < grants.size(); i += EtcdCalls.OPERATIONS) {
+			parts.add(renewPart(grants.subList(i, Math.min(grants.size(), i + EtcdCalls.OPERATIONS))));
+		}
+		return all(parts).thenApply((results) -> results.stream().flatMap(List::stream).toList());
+	}
+
+	/**
+	 * Renew the leases, and at the same time read the keys: etcd has been seen to renew a
+	 * lease whose keys were gone already.
+	 */
+	private CompletableFuture<List<RenewResult>> renewPart(List<Grant> grants) {
+		long start = System.nanoTime();
+		CompletableFuture<List<Long>> revisions = this.calls
+			.revisions(grants.stream().map((grant) -> this.keys.of(grant.claim())).toList());
+		Map<EtcdLease, CompletableFuture<EtcdLease>> renewals = new IdentityHashMap<>();
+		List<CompletableFuture<RenewResult>> answers = new ArrayList<>();
+		for (int i = 0; i < grants.size(); i++) {
+			int index = i;
+			Grant grant = grants.get(i);
+			Place place = this.places.get(grant.claim().owner());
+			EtcdLease lease = (place != null) ? place.lease() : null;
+			answers.add((lease == null) ? CompletableFuture.completedFuture(new RenewResult.Refused())
+					: renewals.computeIfAbsent(lease, EtcdLease::renewed)
+						.thenCombine(revisions,
+								(renewed, read) -> renewed(read.get(index) == grant.storeToken(), renewed, start))
+						.exceptionally(EtcdLockBackend::notRenewed));
+		}
+		return all(answers);
+	}
+
+	private static RenewResult renewed(boolean stands, EtcdLease lease, long start) {
+		return stands ? new RenewResult.Renewed(lease.lastsFrom(start)) : new RenewResult.Refused();
+	}
+
+	private static RenewResult notRenewed(Throwable failure) {
+		return EtcdFailures.isLeaseGone(failure) ? new RenewResult.Refused()
+				: new RenewResult.Indeterminate(EtcdFailures.cause(failure));
+	}
+
+	private static <T> CompletableFuture<List<T>> all(List<CompletableFuture<T>> answers) {
+		return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+			.thenApply((done) -> answers.stream().map(CompletableFuture::join).toList());
+	}
+
+	@Override
+	public CompletionStage<ReleaseResult> release(Grant grant) {
+		Place place = this.places.get(grant.claim().owner());
+		if (place == null || place.revision() != grant.storeToken()) {
+			return CompletableFuture.completedFuture(new ReleaseResult.NotHeld());
+		}
+		place.endBy(null);
+		return this.line.end(place, grant.storeToken()).handle((stood, failure) -> {
+			if (failure != null) {
+				return new ReleaseResult.Indeterminate(EtcdFailures.cause(failure));
+			}
+			this.places.remove(grant.claim().owner(), place);
+			return stood ? new ReleaseResult.Released() : new ReleaseResult.NotHeld();
+		});
+	}
+
+	@Override
+	public CompletionStage<Void> abandon(Claim claim) {
+		Place place = this.places.computeIfAbsent(claim.owner(), (owner) -> new Place(claim, this.keys.of(claim)));
+		place.abandon();
+		place.endBy(null);
+		place.waitNoLonger();
+		return this.line.leave(place).thenRun(() -> {
+			if (place.isUnanswered() && !this.timer.isShutdown()) {
+				this.timer.schedule(() -> this.line.leave(place), LATEST_MILLIS, TimeUnit.MILLISECONDS);
+			}
+			this.places.remove(claim.owner(), place);
+		});
+	}
+
+	private void leaseEnded(EtcdLease lease) {
+		this.places.values().stream().filter((place) -> place.lease() == lease).forEach(Place::leaseEnded);
+	}
+
+	/** Give back what this JVM still has at etcd, and close the client. */
+	@Override
+	public void close() {
+		this.timer.shutdownNow();
+		List<CompletableFuture<?>> ends = new ArrayList<>(this.sessions.end());
+		this.places.values()
+			.stream()
+			.filter((place) -> !place.claim.renewed())
+			.map(this.line::leave)
+			.forEach(ends::add);
+		CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).handle((done, failure) -> done).join();
+		this.client.close();
+	}
+
+}

@@ -1,0 +1,69 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
+
+import io.etcd.jetcd.ByteSequence;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.LockDigest;
+
+/**
+ * Where in etcd the claims of one application stand.
+ */
+final class Keys {
+
+	private static final Pattern NOT_IN_A_KEY = Pattern.compile("[^A-Za-z0-9_.-]");
+
+	private final String namespace;
+
+	private final String root;
+
+	Keys(String namespace) {
+		this.namespace = namespace;
+		this.root = "/holdfast/" + plain(namespace) + "/";
+	}
+
+	/** What all keys of this application begin with. */
+	String root() {
+		return this.root;
+	}
+
+	/** What all claims to a lock begin with. */
+	private String line(LockName lock) {
+		return this.root + "locks/" + plain(lock.name()) + "-" + LockDigest.of(this.namespace, lock) + "/";
+	}
+
+	/** The key of one claim, which no other claim has. */
+	ByteSequence of(Claim claim) {
+		return bytes(line(claim.lock()) + mode(claim.mode()) + claim.owner());
+	}
+
+	/**
+	 * What those begin with that a claim must not overtake: a reader none but writers.
+	 */
+	ByteSequence rivals(Claim claim) {
+		String line = line(claim.lock());
+		return bytes((claim.mode() == LockMode.SHARED) ? line + mode(LockMode.EXCLUSIVE) : line);
+	}
+
+	/** The key that lives as long as a session's lease. */
+	ByteSequence session(long lease) {
+		return bytes(this.root + "sessions/" + Long.toHexString(lease));
+	}
+
+	private static String mode(LockMode mode) {
+		return (mode == LockMode.SHARED) ? "s-" : "x-";
+	}
+
+	private static String plain(String name) {
+		return NOT_IN_A_KEY.matcher(name).replaceAll("_");
+	}
+
+	static ByteSequence bytes(String text) {
+		return ByteSequence.from(text, StandardCharsets.UTF_8);
+	}
+
+}

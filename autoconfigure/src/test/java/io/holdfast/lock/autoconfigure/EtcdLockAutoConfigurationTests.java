@@ -1,0 +1,162 @@
+package io.holdfast.lock.autoconfigure;
+
+import io.etcd.jetcd.Client;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.backend.etcd.EtcdLockBackend;
+import io.holdfast.lock.test.server.EtcdServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link EtcdLockAutoConfiguration}.
+ */
+class EtcdLockAutoConfigurationTests {
+
+	private static EtcdServer plain;
+
+	private static EtcdServer guarded;
+
+	private static EtcdServer secured;
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+				LocalLockAutoConfiguration.class, EtcdLockAutoConfiguration.class, SslAutoConfiguration.class))
+		.withPropertyValues("distributed-lock.backend=etcd", "distributed-lock.namespace=shop");
+
+	@BeforeAll
+	static void startServers() {
+		plain = EtcdServer.started();
+		guarded = EtcdServer.started();
+		guarded.enableAuthentication("shop", "not-to-be-seen", "/holdfast/shop/");
+		secured = EtcdServer.secured();
+	}
+
+	@AfterAll
+	static void stopServers() {
+		plain.close();
+		guarded.close();
+		secured.close();
+	}
+
+	private ApplicationContextRunner at(EtcdServer server, String... properties) {
+		return this.runner.withPropertyValues("distributed-lock.etcd.endpoints=" + server.endpoint())
+			.withPropertyValues(properties);
+	}
+
+	private static void assertLocks(ApplicationContextRunner runner) {
+		runner.run((context) -> {
+			assertThat(context).hasNotFailed();
+			try (LockHandle handle = context.getBean(LockOperations.class).acquire(LockRequest.of("stock", 42))) {
+				assertThat(handle.backend()).isEqualTo("etcd");
+				assertThat(handle.isHeld()).isTrue();
+			}
+		});
+	}
+
+	private static void assertStopsWith(ApplicationContextRunner runner, String... texts) {
+		runner.run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(messages(context.getStartupFailure())).contains(texts).doesNotContain("not-to-be-seen");
+		});
+	}
+
+	private static String messages(Throwable failure) {
+		StringBuilder messages = new StringBuilder();
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			messages.append(cause.getMessage()).append('\n');
+		}
+		return messages.toString();
+	}
+
+	@Test
+	void keepsLocksInEtcd() {
+		assertLocks(at(plain));
+	}
+
+	@Test
+	void endpointsAloneConfigureTheStore() {
+		assertLocks(at(plain, "distributed-lock.backend="));
+	}
+
+	@Test
+	void logsInAndNeedsAccessToItsOwnKeysOnly() {
+		assertLocks(
+				at(guarded, "distributed-lock.etcd.username=shop", "distributed-lock.etcd.password=not-to-be-seen"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "shop,guessed,shop,invalid user ID or password", "shop,not-to-be-seen,other,permission denied",
+			",,shop,user name is empty" })
+	void refusedAccessStopsTheStart(String username, String password, String namespace, String reason) {
+		assertStopsWith(
+				at(guarded, "distributed-lock.namespace=" + namespace).withPropertyValues(
+						"distributed-lock.etcd.username=" + ((username != null) ? username : ""),
+						"distributed-lock.etcd.password=" + ((password != null) ? password : "")),
+				reason, "distributed-lock.etcd.username", guarded.endpoint());
+	}
+
+	@Test
+	void speaksTlsWithTheBundleOfTheApplication() {
+		assertLocks(at(secured, "distributed-lock.etcd.ssl.bundle=etcd",
+				"spring.ssl.bundle.pem.etcd.truststore.certificate=file:" + secured.certificate()));
+	}
+
+	@Test
+	void certificateForAnotherNameIsTakenIfThatIsTheAuthority() {
+		String[] bundle = { "distributed-lock.etcd.ssl.bundle=etcd",
+				"spring.ssl.bundle.pem.etcd.truststore.certificate=file:" + secured.certificate() };
+		assertLocks(at(secured, bundle).withPropertyValues("distributed-lock.etcd.authority=localhost"));
+		assertStopsWith(at(secured, bundle).withPropertyValues("distributed-lock.etcd.authority=elsewhere.example"),
+				"elsewhere.example");
+	}
+
+	@Test
+	void certificateThatNobodyTrustsStopsTheStart() {
+		assertStopsWith(at(secured), "certification path", secured.endpoint());
+	}
+
+	@Test
+	void unreachableServerStopsTheStartOrIsWaitedFor() {
+		ApplicationContextRunner unreachable = this.runner
+			.withPropertyValues("distributed-lock.etcd.endpoints=http://127.0.0.1:1");
+		assertStopsWith(unreachable, "[http://127.0.0.1:1]", "Connection refused", "distributed-lock.fail-fast=false");
+		unreachable.withPropertyValues("distributed-lock.fail-fast=false")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			value = { "''|is empty", "127.0.0.1:2379|not an address of etcd",
+					"http://root:not-to-be-seen@h:1|distributed-lock.etcd.username",
+					"http://h:1,https://h:2|some are http and some https" })
+	void endpointsThatAreNoneStopTheStart(String endpoints, String fact) {
+		assertStopsWith(this.runner.withPropertyValues("distributed-lock.etcd.endpoints=" + endpoints), fact,
+				"distributed-lock.etcd.endpoints");
+	}
+
+	@Test
+	void withoutJetcdThereIsNoSuchStore() {
+		this.runner.withClassLoader(new FilteredClassLoader(Client.class))
+			.withPropertyValues("distributed-lock.backend=local",
+					"distributed-lock.etcd.endpoints=http://127.0.0.1:2379")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(EtcdLockBackend.class));
+		this.runner.withClassLoader(new FilteredClassLoader(Client.class))
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("Add the dependency 'io.etcd:jetcd-core'"));
+	}
+
+}

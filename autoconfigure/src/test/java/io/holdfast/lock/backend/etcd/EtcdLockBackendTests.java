@@ -1,0 +1,382 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.KeyValue;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.AcquireResult.Contended;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.server.EtcdServer;
+import io.holdfast.lock.test.server.TcpProxy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What is particular to etcd: leases and sessions, watches, members that fail, logins.
+ */
+class EtcdLockBackendTests {
+
+	private static final LockName LOCK = LockName.of("stock", "42");
+
+	private static final Duration BOUND = Duration.ofSeconds(10);
+
+	private static EtcdServer server;
+
+	private static Client inspection;
+
+	private final TcpProxy wire = TcpProxy.to(server.port());
+
+	private final EtcdLockBackend backend = backend("http://127.0.0.1:" + this.wire.port());
+
+	private final List<EtcdLockBackend> others = new ArrayList<>();
+
+	@BeforeAll
+	static void startServer() {
+		server = EtcdServer.started();
+		inspection = Client.builder().endpoints(server.endpoint()).build();
+	}
+
+	@AfterAll
+	static void stopServer() {
+		inspection.close();
+		server.close();
+	}
+
+	@AfterEach
+	void closeAndLeaveNothing() throws Exception {
+		this.backend.close();
+		this.others.forEach(EtcdLockBackend::close);
+		this.wire.close();
+		assertThat(keys("")).isEmpty();
+	}
+
+	private static EtcdLockBackend backend(String... endpoints) {
+		return new EtcdLockBackend(Client.builder().endpoints(endpoints), "shop", Duration.ofSeconds(1));
+	}
+
+	private EtcdLockBackend anotherOn(String... endpoints) {
+		EtcdLockBackend other = backend(endpoints);
+		this.others.add(other);
+		return other;
+	}
+
+	private static Claim lasting(Duration lease) {
+		return new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, lease, false, Duration.ofMinutes(1), false);
+	}
+
+	private static Claim claim() {
+		return claimTo(LOCK);
+	}
+
+	private static Claim claimTo(LockName lock) {
+		return new Claim(lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), true,
+				Duration.ofMinutes(1), false);
+	}
+
+	private static Collection<KeyValue> keys(String below) throws Exception {
+		return EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/" + below);
+	}
+
+	private static <T> T answer(CompletionStage<T> stage) throws Exception {
+		return stage.toCompletableFuture().get(BOUND.toSeconds(), TimeUnit.SECONDS);
+	}
+
+	private static AcquireResult ask(EtcdLockBackend backend, Claim claim) throws Exception {
+		return answer(backend.tryAcquire(claim));
+	}
+
+	private static Grant granted(EtcdLockBackend backend, Claim claim) throws Exception {
+		AcquireResult result = ask(backend, claim);
+		assertThat(result).isInstanceOf(Acquired.class);
+		return ((Acquired) result).grant();
+	}
+
+	private static Grant soonGranted(EtcdLockBackend backend, Claim claim) {
+		return Awaitility.await()
+			.atMost(BOUND)
+			.until(() -> ask(backend, claim), Acquired.class::isInstance) instanceof Acquired acquired
+					? acquired.grant() : null;
+	}
+
+	private static CompletionStage<?> refused(EtcdLockBackend backend, Claim claim) throws Exception {
+		AcquireResult result = ask(backend, claim);
+		assertThat(result).isInstanceOf(Contended.class);
+		return ((Contended) result).signal();
+	}
+
+	private static void released(EtcdLockBackend backend, Grant grant) throws Exception {
+		assertThat(answer(backend.release(grant))).isInstanceOf(ReleaseResult.Released.class);
+	}
+
+	@Test
+	void claimsThatAreRenewedShareOneLease() throws Exception {
+		List<Grant> grants = new ArrayList<>();
+		for (int i = 0; i < 20; i++) {
+			grants.add(granted(this.backend, claimTo(LockName.of("stock", "n" + i))));
+		}
+		assertThat(keys("locks/")).hasSize(20)
+			.extracting(KeyValue::getLease)
+			.containsOnly(keys("sessions/").iterator().next().getLease());
+		for (Grant grant : grants) {
+			released(this.backend, grant);
+		}
+		assertThat(keys("locks/")).isEmpty();
+	}
+
+	@Test
+	void claimThatIsNotRenewedHasALeaseOfItsOwn() throws Exception {
+		Grant grant = granted(this.backend, lasting(Duration.ofMillis(2_500)));
+		assertThat(grant.lease()).isBetween(Duration.ofMillis(2_500), Duration.ofSeconds(3));
+		long lease = keys("locks/").iterator().next().getLease();
+		released(this.backend, grant);
+		assertThat(inspection.getLeaseClient()
+			.timeToLive(lease, io.etcd.jetcd.options.LeaseOption.DEFAULT)
+			.get(10, TimeUnit.SECONDS)
+			.getTTL()).isNegative();
+	}
+
+	@Test
+	void leaseThatEtcdMakesLongerIsTakenAsItIs() throws Exception {
+		Grant grant = granted(this.backend, lasting(Duration.ofMillis(100)));
+		assertThat(grant.lease()).isBetween(Duration.ofMillis(1_500), Duration.ofSeconds(2));
+		released(this.backend, grant);
+	}
+
+	@Test
+	void tokenIsTheRevisionThatCreatedTheKey() throws Exception {
+		Grant grant = granted(this.backend, claim());
+		assertThat(keys("locks/").iterator().next().getCreateRevision()).isEqualTo(grant.storeToken());
+		released(this.backend, grant);
+	}
+
+	@Test
+	void releaseWakesTheNextAndNobodyElse() throws Exception {
+		EtcdLockBackend other = anotherOn(server.endpoint());
+		Grant holder = granted(this.backend, claim());
+		List<Claim> waiting = List.of(claim(), claim(), claim());
+		List<CompletionStage<?>> signals = new ArrayList<>();
+		for (Claim claim : waiting) {
+			signals.add(refused(other, claim));
+		}
+		released(this.backend, holder);
+		Awaitility.await().atMost(BOUND).until(() -> signals.get(0).toCompletableFuture().isDone());
+		released(other, granted(other, waiting.get(0)));
+		Awaitility.await().atMost(BOUND).until(() -> signals.get(1).toCompletableFuture().isDone());
+		assertThat(signals.get(2).toCompletableFuture()).isNotDone();
+		answer(other.abandon(waiting.get(1)));
+		answer(other.abandon(waiting.get(2)));
+	}
+
+	@Test
+	void sessionThatEtcdHasEndedIsReplacedInTheSameAttempt() throws Exception {
+		released(this.backend, granted(this.backend, claim()));
+		EtcdLockBackendContractTests.endSessions(inspection, "shop");
+		released(this.backend, granted(this.backend, claim()));
+	}
+
+	@Test
+	void waiterWhoseSessionEndedStandsAnewAndHoldsWhatItGets() throws Exception {
+		Grant holder = granted(this.backend, lasting(Duration.ofSeconds(20)));
+		Claim waiting = claim();
+		CompletionStage<?> signal = refused(this.backend, waiting);
+		EtcdLockBackendContractTests.endSessions(inspection, "shop");
+		Awaitility.await().atMost(BOUND).until(() -> signal.toCompletableFuture().isDone());
+		refused(this.backend, waiting);
+		released(this.backend, holder);
+		Grant grant = soonGranted(this.backend, waiting);
+		assertThat(grant.revoked().toCompletableFuture()).isNotDone();
+		assertThat(answer(this.backend.renew(List.of(grant)))).singleElement().isInstanceOf(RenewResult.Renewed.class);
+		released(this.backend, grant);
+	}
+
+	@Test
+	void keyThatSomebodyDeletedIsNotRenewedThoughItsLeaseLives() throws Exception {
+		Grant grant = granted(this.backend, claim());
+		inspection.getKVClient().delete(keys("locks/").iterator().next().getKey()).get(10, TimeUnit.SECONDS);
+		assertThat(answer(this.backend.renew(List.of(grant)))).singleElement().isInstanceOf(RenewResult.Refused.class);
+		assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.NotHeld.class);
+	}
+
+	@Test
+	void moreGrantsThanATransactionHoldsAreRenewed() throws Exception {
+		List<Grant> grants = new ArrayList<>();
+		for (int i = 0; i < EtcdCalls.OPERATIONS + 30; i++) {
+			grants.add(granted(this.backend, claimTo(LockName.of("stock", "n" + i))));
+		}
+		assertThat(answer(this.backend.renew(grants))).hasSameSizeAs(grants)
+			.allMatch(RenewResult.Renewed.class::isInstance);
+		for (Grant grant : grants) {
+			released(this.backend, grant);
+		}
+	}
+
+	@Test
+	void requestThatASilentServerCarriesOutLateLeavesNothing() throws Exception {
+		released(this.backend, granted(this.backend, claim()));
+		Claim claim = claim();
+		server.pause();
+		try {
+			assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
+		}
+		finally {
+			server.resume();
+		}
+		Awaitility.await().atMost(BOUND).ignoreExceptions().untilAsserted(() -> answer(this.backend.abandon(claim)));
+		Awaitility.await().atMost(BOUND).until(() -> keys("locks/").isEmpty());
+	}
+
+	@Test
+	void waiterGetsInAfterACompactionAndABrokenConnection() throws Exception {
+		EtcdLockBackend other = anotherOn(server.endpoint());
+		Grant holder = granted(other, claim());
+		Claim waiting = claim();
+		refused(this.backend, waiting);
+		long revision = inspection.getKVClient()
+			.put(bytes("/elsewhere"), bytes("x"))
+			.get(10, TimeUnit.SECONDS)
+			.getHeader()
+			.getRevision();
+		this.wire.cut();
+		released(other, holder);
+		inspection.getKVClient().compact(revision).get(10, TimeUnit.SECONDS);
+		released(this.backend, soonGranted(this.backend, waiting));
+	}
+
+	@Test
+	void holdAndWaiterOutliveALeaderThatDies() throws Exception {
+		List<EtcdServer> members = EtcdServer.cluster(3);
+		try {
+			EtcdLockBackend one = anotherOn(endpoints(members));
+			EtcdLockBackend two = anotherOn(endpoints(members));
+			Grant holder = granted(one, claim());
+			Claim waiting = claim();
+			refused(two, waiting);
+			EtcdServer leader = leader(members);
+			leader.kill();
+			Awaitility.await("a renewal")
+				.atMost(BOUND)
+				.until(() -> answer(one.renew(List.of(holder))).get(0) instanceof RenewResult.Renewed);
+			Awaitility.await("a release")
+				.atMost(BOUND)
+				.until(() -> answer(one.release(holder)) instanceof ReleaseResult.Released);
+			Grant next = soonGranted(two, waiting);
+			assertThat(next.storeToken()).isGreaterThan(holder.storeToken());
+			leader.start();
+			Awaitility.await("a release")
+				.atMost(BOUND)
+				.until(() -> !(answer(two.release(next)) instanceof ReleaseResult.Indeterminate));
+		}
+		finally {
+			this.others.forEach(EtcdLockBackend::close);
+			this.others.clear();
+			members.forEach(EtcdServer::close);
+		}
+	}
+
+	@Test
+	void withoutAMajorityNothingIsGrantedAndTheAnswerComesSoon() throws Exception {
+		List<EtcdServer> members = EtcdServer.cluster(3);
+		try {
+			EtcdLockBackend one = anotherOn(endpoints(members));
+			Grant holder = granted(one, claim());
+			members.get(1).pause();
+			members.get(2).pause();
+			assertThat(ask(one, claim())).isInstanceOf(AcquireResult.Indeterminate.class);
+			assertThat(answer(one.renew(List.of(holder)))).singleElement()
+				.isInstanceOf(RenewResult.Indeterminate.class);
+			members.get(1).resume();
+			Awaitility.await("a release")
+				.atMost(BOUND)
+				.until(() -> answer(one.release(holder)) instanceof ReleaseResult.Released);
+		}
+		finally {
+			this.others.forEach(EtcdLockBackend::close);
+			this.others.clear();
+			members.forEach(EtcdServer::close);
+		}
+	}
+
+	@Test
+	void loginThatTheServerHasForgottenIsRenewedAndTheHoldKept() throws Exception {
+		EtcdServer guarded = EtcdServer.started();
+		try {
+			guarded.enableAuthentication("shop", "secret", "/holdfast/shop/");
+			EtcdLockBackend one = new EtcdLockBackend(
+					Client.builder().endpoints(guarded.endpoint()).user(bytes("shop")).password(bytes("secret")),
+					"shop", Duration.ofSeconds(1));
+			this.others.add(one);
+			Grant holder = granted(one, claim());
+			// its tokens are in its memory only
+			guarded.restart();
+			Awaitility.await("a renewal")
+				.atMost(BOUND)
+				.until(() -> answer(one.renew(List.of(holder))).get(0) instanceof RenewResult.Renewed);
+			released(one, holder);
+		}
+		finally {
+			this.others.forEach(EtcdLockBackend::close);
+			this.others.clear();
+			guarded.close();
+		}
+	}
+
+	@Test
+	void refusedAccessIsAnErrorAndNotTriedAgain() {
+		EtcdServer guarded = EtcdServer.started();
+		try {
+			guarded.enableAuthentication("shop", "secret", "/holdfast/shop/");
+			EtcdLockBackend one = backend(guarded.endpoint());
+			this.others.add(one);
+			assertThatExceptionOfType(Exception.class).isThrownBy(() -> ask(one, claim()))
+				.havingCause()
+				.isInstanceOf(LockBackendException.class)
+				.withMessageContainingAll("stock:42", "store etcd", "user name is empty", "/holdfast/shop/");
+		}
+		finally {
+			this.others.forEach(EtcdLockBackend::close);
+			this.others.clear();
+			guarded.close();
+		}
+	}
+
+	private static String[] endpoints(List<EtcdServer> members) {
+		return members.stream().map(EtcdServer::endpoint).toArray(String[]::new);
+	}
+
+	private static EtcdServer leader(List<EtcdServer> members) throws Exception {
+		for (EtcdServer member : members) {
+			if (member.ask("/metrics").contains("\netcd_server_is_leader 1")) {
+				return member;
+			}
+		}
+		throw new IllegalStateException("No member leads");
+	}
+
+	private static ByteSequence bytes(String text) {
+		return ByteSequence.from(text, StandardCharsets.UTF_8);
+	}
+
+}

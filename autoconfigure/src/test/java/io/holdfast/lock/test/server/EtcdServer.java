@@ -1,0 +1,181 @@
+package io.holdfast.lock.test.server;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.etcd.jetcd.Auth;
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.auth.Permission;
+import io.etcd.jetcd.options.OptionsUtil;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A real etcd for tests: one member, alone or of a cluster, with an empty key space.
+ */
+public final class EtcdServer extends ServerProcess {
+
+	private static final String PACKAGE = "etcd-server";
+
+	private static final Path BINARY = Path.of("/usr/bin/etcd");
+
+	private final int peerPort = freePort();
+
+	private final int metricsPort = freePort();
+
+	private String cluster = member();
+
+	private final @Nullable TestCertificate certificate;
+
+	private EtcdServer(boolean secured) {
+		super("etcd");
+		this.certificate = secured ? TestCertificate.createIn(directory()) : null;
+	}
+
+	/**
+	 * Start one that is alone.
+	 * @return the server; to be closed
+	 */
+	public static EtcdServer started() {
+		return cluster(1).get(0);
+	}
+
+	/**
+	 * Start one that is alone and speaks TLS with a certificate of its own making.
+	 * @return the server; to be closed
+	 */
+	public static EtcdServer secured() {
+		return started(List.of(new EtcdServer(true))).get(0);
+	}
+
+	/**
+	 * Start a cluster.
+	 * @param size how many members
+	 * @return the members; each to be closed
+	 */
+	public static List<EtcdServer> cluster(int size) {
+		return started(Stream.generate(() -> new EtcdServer(false)).limit(size).toList());
+	}
+
+	private static List<EtcdServer> started(List<EtcdServer> members) {
+		if (!Files.exists(BINARY)) {
+			throw notInstalled("etcd", PACKAGE);
+		}
+		String cluster = members.stream().map(EtcdServer::member).collect(Collectors.joining(","));
+		members.forEach((member) -> member.cluster = cluster);
+		try {
+			// none is ready before a majority is there
+			members.parallelStream().forEach(EtcdServer::start);
+			return members;
+		}
+		catch (RuntimeException ex) {
+			members.forEach(EtcdServer::close);
+			throw ex;
+		}
+	}
+
+	private String member() {
+		return "m%d=%s".formatted(port(), peerUrl());
+	}
+
+	private String peerUrl() {
+		return "http://%s:%d".formatted(HOST, this.peerPort);
+	}
+
+	@Override
+	protected List<String> command() {
+		List<String> command = new ArrayList<>(List.of(BINARY.toString(), "--name", "m" + port(), "--data-dir",
+				directory().resolve("data").toString(), "--listen-client-urls", endpoint(), "--advertise-client-urls",
+				endpoint(), "--listen-peer-urls", peerUrl(), "--initial-advertise-peer-urls", peerUrl(),
+				"--initial-cluster", this.cluster, "--log-level", "warn", "--listen-metrics-urls",
+				"http://%s:%d".formatted(HOST, this.metricsPort)));
+		if (this.certificate != null) {
+			command.addAll(List.of("--cert-file", this.certificate.certificate().toString(), "--key-file",
+					this.certificate.key().toString()));
+		}
+		return command;
+	}
+
+	@Override
+	protected boolean isReady() throws IOException {
+		return ask("/health").contains("\"true\"");
+	}
+
+	/**
+	 * Ask the server about itself.
+	 * @param path what to ask for, such as {@code /metrics}
+	 * @return the answer
+	 * @throws IOException if it does not answer
+	 */
+	public String ask(String path) throws IOException {
+		URI address = URI.create("http://%s:%d%s".formatted(HOST, this.metricsPort, path));
+		HttpURLConnection request = (HttpURLConnection) address.toURL().openConnection();
+		request.setConnectTimeout(1_000);
+		request.setReadTimeout(2_000);
+		try (InputStream answer = request.getInputStream()) {
+			return new String(answer.readAllBytes(), StandardCharsets.UTF_8);
+		}
+		finally {
+			request.disconnect();
+		}
+	}
+
+	/**
+	 * Where clients find it.
+	 * @return its address
+	 */
+	public String endpoint() {
+		return "%s://%s:%d".formatted((this.certificate != null) ? "https" : "http", HOST, port());
+	}
+
+	/**
+	 * The certificate of a server that speaks TLS.
+	 * @return its file
+	 */
+	public Path certificate() {
+		return Objects.requireNonNull(this.certificate).certificate();
+	}
+
+	/**
+	 * Let in nobody any more but root and one user, who may use some keys only.
+	 * @param user the user
+	 * @param password the user's password
+	 * @param prefix what the keys begin with that the user may use
+	 */
+	public void enableAuthentication(String user, String password, String prefix) {
+		try (Client root = Client.builder().endpoints(endpoint()).build()) {
+			Auth auth = root.getAuthClient();
+			auth.userAdd(bytes("root"), bytes("root")).get(10, TimeUnit.SECONDS);
+			auth.roleAdd(bytes("root")).get(10, TimeUnit.SECONDS);
+			auth.userGrantRole(bytes("root"), bytes("root")).get(10, TimeUnit.SECONDS);
+			auth.userAdd(bytes(user), bytes(password)).get(10, TimeUnit.SECONDS);
+			auth.roleAdd(bytes(user)).get(10, TimeUnit.SECONDS);
+			auth.roleGrantPermission(bytes(user), bytes(prefix), OptionsUtil.prefixEndOf(bytes(prefix)),
+					Permission.Type.READWRITE)
+				.get(10, TimeUnit.SECONDS);
+			auth.userGrantRole(bytes(user), bytes(user)).get(10, TimeUnit.SECONDS);
+			auth.authEnable().get(10, TimeUnit.SECONDS);
+		}
+		catch (InterruptedException | ExecutionException | TimeoutException ex) {
+			throw new IllegalStateException("etcd took no users", ex);
+		}
+	}
+
+	private static ByteSequence bytes(String text) {
+		return ByteSequence.from(text, StandardCharsets.UTF_8);
+	}
+
+}
