@@ -29,7 +29,7 @@ final class Line {
 		if (place.path(this.session.id()) != null) {
 			return read(place.line);
 		}
-		CompletableFuture<Void> created = create(place);
+		CompletableFuture<Void> created = place.createOnce(() -> create(place));
 		// sent right behind it, and answered right behind it: the node is in the list
 		CompletableFuture<List<PlaceName>> line = read(place.line);
 		return created.thenCompose((done) -> line.handle((read, failure) -> {
@@ -61,13 +61,15 @@ final class Line {
 	}
 
 	/**
-	 * A creation whose reply was lost may have been repeated by the client: one node is
-	 * enough.
+	 * The line with one node of this claim. A creation whose reply was lost may have been
+	 * repeated by the client, and a claim must not wait for itself.
 	 */
-	void removeDoubles(Place place, List<PlaceName> line, PlaceName own) {
-		line.stream()
+	CompletableFuture<List<PlaceName>> withoutDoubles(Place place, List<PlaceName> line, PlaceName own) {
+		List<PlaceName> doubles = line.stream()
 			.filter((other) -> other.isOf(place.claim) && !other.equals(own))
-			.forEach((other) -> this.calls.delete(place.line + "/" + other.name()));
+			.toList();
+		List<PlaceName> single = line.stream().filter((other) -> !doubles.contains(other)).toList();
+		return deleteAll(place.line, doubles).thenApply((done) -> single);
 	}
 
 	/**
@@ -76,12 +78,13 @@ final class Line {
 	 */
 	CompletableFuture<Void> leave(String line, Claim claim) {
 		this.calls.sync(line);
-		return read(line).thenCompose((names) -> deleteOwn(line, claim, names)).exceptionallyCompose(Line::unlessGone);
+		return read(line)
+			.thenCompose((names) -> deleteAll(line, names.stream().filter((name) -> name.isOf(claim)).toList()))
+			.exceptionallyCompose(Line::unlessGone);
 	}
 
-	private CompletableFuture<Void> deleteOwn(String line, Claim claim, List<PlaceName> names) {
+	private CompletableFuture<Void> deleteAll(String line, List<PlaceName> names) {
 		return CompletableFuture.allOf(names.stream()
-			.filter((name) -> name.isOf(claim))
 			.map((name) -> this.calls.delete(line + "/" + name.name())
 				.<Void>thenApply((event) -> null)
 				.exceptionallyCompose(Line::unlessGone))

@@ -1,7 +1,9 @@
 package io.holdfast.lock.backend.zookeeper;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ScheduledFuture;
+import java.util.function.Supplier;
 
 import org.apache.curator.framework.api.CuratorWatcher;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +20,9 @@ final class Place {
 
 	final String line;
 
-	final CompletableFuture<Void> revoked = new CompletableFuture<>();
+	private CompletableFuture<Void> revoked = new CompletableFuture<>();
+
+	private @Nullable CompletableFuture<Void> creation;
 
 	/** The node's path, once it is known. */
 	private @Nullable String path;
@@ -38,7 +42,11 @@ final class Place {
 		this.line = line;
 	}
 
+	/** The node is there. One after a loss is another grant than that before. */
 	synchronized void created(String path, long session, long czxid) {
+		if (this.revoked.isDone()) {
+			this.revoked = new CompletableFuture<>();
+		}
 		this.path = path;
 		this.session = session;
 		this.czxid = czxid;
@@ -48,6 +56,55 @@ final class Place {
 	synchronized void forget() {
 		this.path = null;
 		this.session = 0;
+	}
+
+	/** Several attempts that find no node make one together. */
+	CompletableFuture<Void> createOnce(Supplier<CompletableFuture<Void>> create) {
+		CompletableFuture<Void> mine = new CompletableFuture<>();
+		synchronized (this) {
+			if (this.creation != null) {
+				return this.creation;
+			}
+			this.creation = mine;
+		}
+		create.get().whenComplete((done, failure) -> {
+			synchronized (this) {
+				this.creation = null;
+			}
+			if (failure != null) {
+				mine.completeExceptionally(failure);
+			}
+			else {
+				mine.complete(null);
+			}
+		});
+		return mine;
+	}
+
+	/** Completes when the session that made the present node is over. */
+	synchronized CompletionStage<Void> revoked() {
+		return this.revoked.minimalCompletionStage();
+	}
+
+	/**
+	 * A session is over: a holder has lost the lock, and a waiter its place, unless the
+	 * node is of the present session already.
+	 */
+	void sessionLost(long currentSession) {
+		CompletableFuture<Void> loss;
+		Watch former;
+		synchronized (this) {
+			if (this.session == currentSession) {
+				return;
+			}
+			loss = this.revoked;
+			former = this.watch;
+			this.watch = null;
+		}
+		loss.complete(null);
+		if (former != null) {
+			former.signal().complete(null);
+		}
 	}
 
 	/**

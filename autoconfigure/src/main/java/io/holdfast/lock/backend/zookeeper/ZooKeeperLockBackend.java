@@ -133,10 +133,11 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(
 					new IllegalStateException("The node of this claim is gone, or of an older session")));
 		}
-		this.line.removeDoubles(place, line, own);
-		PlaceName before = own.blockedBy(line);
-		return (before != null) ? refused(place, claim, before)
-				: CompletableFuture.completedFuture(granted(place, claim));
+		return this.line.withoutDoubles(place, line, own).thenCompose((single) -> {
+			PlaceName before = own.blockedBy(single);
+			return (before != null) ? refused(place, claim, before)
+					: CompletableFuture.completedFuture(granted(place, claim));
+		});
 	}
 
 	private AcquireResult granted(Place place, Claim claim) {
@@ -149,7 +150,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		else {
 			place.endBy(null);
 		}
-		return new AcquireResult.Acquired(new Grant(claim, place.czxid(), lease, place.revoked));
+		return new AcquireResult.Acquired(new Grant(claim, place.czxid(), lease, place.revoked()));
 	}
 
 	private CompletionStage<AcquireResult> refused(Place place, Claim claim, PlaceName before) {
@@ -239,13 +240,8 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	 */
 	private void stateChanged(CuratorFramework changed, ConnectionState state) {
 		if (state == ConnectionState.LOST) {
-			this.places.values().forEach((place) -> {
-				place.revoked.complete(null);
-				Place.Watch watch = place.watch(null);
-				if (watch != null) {
-					watch.signal().complete(null);
-				}
-			});
+			long current = this.session.id();
+			this.places.values().forEach((place) -> place.sessionLost(current));
 		}
 	}
 

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.options.LeaseOption;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -18,19 +19,28 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockBackendException;
-import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
-import io.holdfast.lock.spi.AcquireResult.Acquired;
-import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.server.EtcdServer;
 import io.holdfast.lock.test.server.TcpProxy;
 
+import static io.holdfast.lock.backend.Verbs.BOUND;
+import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.lasting;
+import static io.holdfast.lock.backend.Verbs.refused;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
+import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static io.holdfast.lock.backend.Verbs.soonReleased;
+import static io.holdfast.lock.backend.Verbs.soonRenewed;
+import static io.holdfast.lock.backend.Verbs.soonTold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -40,8 +50,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class EtcdLockBackendTests {
 
 	private static final LockName LOCK = LockName.of("stock", "42");
-
-	private static final Duration BOUND = Duration.ofSeconds(10);
 
 	private static EtcdServer server;
 
@@ -68,9 +76,14 @@ class EtcdLockBackendTests {
 	@AfterEach
 	void closeAndLeaveNothing() throws Exception {
 		this.backend.close();
-		this.others.forEach(EtcdLockBackend::close);
+		closeOthers();
 		this.wire.close();
 		assertThat(keys("")).isEmpty();
+	}
+
+	private void closeOthers() {
+		this.others.forEach(EtcdLockBackend::close);
+		this.others.clear();
 	}
 
 	private static EtcdLockBackend backend(String... endpoints) {
@@ -83,59 +96,15 @@ class EtcdLockBackendTests {
 		return other;
 	}
 
-	private static Claim lasting(Duration lease) {
-		return new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, lease, false, Duration.ofMinutes(1), false);
-	}
-
-	private static Claim claim() {
-		return claimTo(LOCK);
-	}
-
-	private static Claim claimTo(LockName lock) {
-		return new Claim(lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), true,
-				Duration.ofMinutes(1), false);
-	}
-
 	private static Collection<KeyValue> keys(String below) throws Exception {
 		return EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/" + below);
-	}
-
-	private static <T> T answer(CompletionStage<T> stage) throws Exception {
-		return stage.toCompletableFuture().get(BOUND.toSeconds(), TimeUnit.SECONDS);
-	}
-
-	private static AcquireResult ask(EtcdLockBackend backend, Claim claim) throws Exception {
-		return answer(backend.tryAcquire(claim));
-	}
-
-	private static Grant granted(EtcdLockBackend backend, Claim claim) throws Exception {
-		AcquireResult result = ask(backend, claim);
-		assertThat(result).isInstanceOf(Acquired.class);
-		return ((Acquired) result).grant();
-	}
-
-	private static Grant soonGranted(EtcdLockBackend backend, Claim claim) {
-		return Awaitility.await()
-			.atMost(BOUND)
-			.until(() -> ask(backend, claim), Acquired.class::isInstance) instanceof Acquired acquired
-					? acquired.grant() : null;
-	}
-
-	private static CompletionStage<?> refused(EtcdLockBackend backend, Claim claim) throws Exception {
-		AcquireResult result = ask(backend, claim);
-		assertThat(result).isInstanceOf(Contended.class);
-		return ((Contended) result).signal();
-	}
-
-	private static void released(EtcdLockBackend backend, Grant grant) throws Exception {
-		assertThat(answer(backend.release(grant))).isInstanceOf(ReleaseResult.Released.class);
 	}
 
 	@Test
 	void claimsThatAreRenewedShareOneLease() throws Exception {
 		List<Grant> grants = new ArrayList<>();
 		for (int i = 0; i < 20; i++) {
-			grants.add(granted(this.backend, claimTo(LockName.of("stock", "n" + i))));
+			grants.add(granted(this.backend, claim(LockName.of("stock", "n" + i))));
 		}
 		assertThat(keys("locks/")).hasSize(20)
 			.extracting(KeyValue::getLease)
@@ -148,26 +117,25 @@ class EtcdLockBackendTests {
 
 	@Test
 	void claimThatIsNotRenewedHasALeaseOfItsOwn() throws Exception {
-		Grant grant = granted(this.backend, lasting(Duration.ofMillis(2_500)));
+		Grant grant = granted(this.backend, lasting(LOCK, Duration.ofMillis(2_500)));
 		assertThat(grant.lease()).isBetween(Duration.ofMillis(2_500), Duration.ofSeconds(3));
 		long lease = keys("locks/").iterator().next().getLease();
 		released(this.backend, grant);
-		assertThat(inspection.getLeaseClient()
-			.timeToLive(lease, io.etcd.jetcd.options.LeaseOption.DEFAULT)
-			.get(10, TimeUnit.SECONDS)
-			.getTTL()).isNegative();
+		assertThat(
+				inspection.getLeaseClient().timeToLive(lease, LeaseOption.DEFAULT).get(10, TimeUnit.SECONDS).getTTL())
+			.isNegative();
 	}
 
 	@Test
 	void leaseThatEtcdMakesLongerIsTakenAsItIs() throws Exception {
-		Grant grant = granted(this.backend, lasting(Duration.ofMillis(100)));
+		Grant grant = granted(this.backend, lasting(LOCK, Duration.ofMillis(100)));
 		assertThat(grant.lease()).isBetween(Duration.ofMillis(1_500), Duration.ofSeconds(2));
 		released(this.backend, grant);
 	}
 
 	@Test
 	void tokenIsTheRevisionThatCreatedTheKey() throws Exception {
-		Grant grant = granted(this.backend, claim());
+		Grant grant = granted(this.backend, claim(LOCK));
 		assertThat(keys("locks/").iterator().next().getCreateRevision()).isEqualTo(grant.storeToken());
 		released(this.backend, grant);
 	}
@@ -175,16 +143,16 @@ class EtcdLockBackendTests {
 	@Test
 	void releaseWakesTheNextAndNobodyElse() throws Exception {
 		EtcdLockBackend other = anotherOn(server.endpoint());
-		Grant holder = granted(this.backend, claim());
-		List<Claim> waiting = List.of(claim(), claim(), claim());
+		Grant holder = granted(this.backend, claim(LOCK));
+		List<Claim> waiting = List.of(claim(LOCK), claim(LOCK), claim(LOCK));
 		List<CompletionStage<?>> signals = new ArrayList<>();
 		for (Claim claim : waiting) {
 			signals.add(refused(other, claim));
 		}
 		released(this.backend, holder);
-		Awaitility.await().atMost(BOUND).until(() -> signals.get(0).toCompletableFuture().isDone());
+		soonTold(signals.get(0));
 		released(other, granted(other, waiting.get(0)));
-		Awaitility.await().atMost(BOUND).until(() -> signals.get(1).toCompletableFuture().isDone());
+		soonTold(signals.get(1));
 		assertThat(signals.get(2).toCompletableFuture()).isNotDone();
 		answer(other.abandon(waiting.get(1)));
 		answer(other.abandon(waiting.get(2)));
@@ -192,31 +160,31 @@ class EtcdLockBackendTests {
 
 	@Test
 	void sessionThatEtcdHasEndedIsReplacedInTheSameAttempt() throws Exception {
-		released(this.backend, granted(this.backend, claim()));
+		released(this.backend, granted(this.backend, claim(LOCK)));
 		EtcdLockBackendContractTests.endSessions(inspection, "shop");
-		released(this.backend, granted(this.backend, claim()));
+		released(this.backend, granted(this.backend, claim(LOCK)));
 	}
 
 	@Test
 	void waiterWhoseSessionEndedStandsAnewAndHoldsWhatItGets() throws Exception {
-		Grant holder = granted(this.backend, lasting(Duration.ofSeconds(20)));
-		Claim waiting = claim();
+		Grant holder = granted(this.backend, lasting(LOCK, Duration.ofSeconds(20)));
+		Claim waiting = claim(LOCK);
 		CompletionStage<?> signal = refused(this.backend, waiting);
 		EtcdLockBackendContractTests.endSessions(inspection, "shop");
-		Awaitility.await().atMost(BOUND).until(() -> signal.toCompletableFuture().isDone());
+		soonTold(signal);
 		refused(this.backend, waiting);
 		released(this.backend, holder);
 		Grant grant = soonGranted(this.backend, waiting);
 		assertThat(grant.revoked().toCompletableFuture()).isNotDone();
-		assertThat(answer(this.backend.renew(List.of(grant)))).singleElement().isInstanceOf(RenewResult.Renewed.class);
+		assertThat(renewed(this.backend, grant)).isInstanceOf(RenewResult.Renewed.class);
 		released(this.backend, grant);
 	}
 
 	@Test
 	void keyThatSomebodyDeletedIsNotRenewedThoughItsLeaseLives() throws Exception {
-		Grant grant = granted(this.backend, claim());
+		Grant grant = granted(this.backend, claim(LOCK));
 		inspection.getKVClient().delete(keys("locks/").iterator().next().getKey()).get(10, TimeUnit.SECONDS);
-		assertThat(answer(this.backend.renew(List.of(grant)))).singleElement().isInstanceOf(RenewResult.Refused.class);
+		assertThat(renewed(this.backend, grant)).isInstanceOf(RenewResult.Refused.class);
 		assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.NotHeld.class);
 	}
 
@@ -224,7 +192,7 @@ class EtcdLockBackendTests {
 	void moreGrantsThanATransactionHoldsAreRenewed() throws Exception {
 		List<Grant> grants = new ArrayList<>();
 		for (int i = 0; i < EtcdCalls.OPERATIONS + 30; i++) {
-			grants.add(granted(this.backend, claimTo(LockName.of("stock", "n" + i))));
+			grants.add(granted(this.backend, claim(LockName.of("stock", "n" + i))));
 		}
 		assertThat(answer(this.backend.renew(grants))).hasSameSizeAs(grants)
 			.allMatch(RenewResult.Renewed.class::isInstance);
@@ -235,8 +203,8 @@ class EtcdLockBackendTests {
 
 	@Test
 	void requestThatASilentServerCarriesOutLateLeavesNothing() throws Exception {
-		released(this.backend, granted(this.backend, claim()));
-		Claim claim = claim();
+		released(this.backend, granted(this.backend, claim(LOCK)));
+		Claim claim = claim(LOCK);
 		server.pause();
 		try {
 			assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
@@ -251,8 +219,8 @@ class EtcdLockBackendTests {
 	@Test
 	void waiterGetsInAfterACompactionAndABrokenConnection() throws Exception {
 		EtcdLockBackend other = anotherOn(server.endpoint());
-		Grant holder = granted(other, claim());
-		Claim waiting = claim();
+		Grant holder = granted(other, claim(LOCK));
+		Claim waiting = claim(LOCK);
 		refused(this.backend, waiting);
 		long revision = inspection.getKVClient()
 			.put(bytes("/elsewhere"), bytes("x"))
@@ -271,27 +239,20 @@ class EtcdLockBackendTests {
 		try {
 			EtcdLockBackend one = anotherOn(endpoints(members));
 			EtcdLockBackend two = anotherOn(endpoints(members));
-			Grant holder = granted(one, claim());
-			Claim waiting = claim();
+			Grant holder = granted(one, claim(LOCK));
+			Claim waiting = claim(LOCK);
 			refused(two, waiting);
 			EtcdServer leader = leader(members);
 			leader.kill();
-			Awaitility.await("a renewal")
-				.atMost(BOUND)
-				.until(() -> answer(one.renew(List.of(holder))).get(0) instanceof RenewResult.Renewed);
-			Awaitility.await("a release")
-				.atMost(BOUND)
-				.until(() -> answer(one.release(holder)) instanceof ReleaseResult.Released);
+			soonRenewed(one, holder);
+			soonReleased(one, holder);
 			Grant next = soonGranted(two, waiting);
 			assertThat(next.storeToken()).isGreaterThan(holder.storeToken());
 			leader.start();
-			Awaitility.await("a release")
-				.atMost(BOUND)
-				.until(() -> !(answer(two.release(next)) instanceof ReleaseResult.Indeterminate));
+			soonReleased(two, next);
 		}
 		finally {
-			this.others.forEach(EtcdLockBackend::close);
-			this.others.clear();
+			closeOthers();
 			members.forEach(EtcdServer::close);
 		}
 	}
@@ -301,20 +262,16 @@ class EtcdLockBackendTests {
 		List<EtcdServer> members = EtcdServer.cluster(3);
 		try {
 			EtcdLockBackend one = anotherOn(endpoints(members));
-			Grant holder = granted(one, claim());
+			Grant holder = granted(one, claim(LOCK));
 			members.get(1).pause();
 			members.get(2).pause();
-			assertThat(ask(one, claim())).isInstanceOf(AcquireResult.Indeterminate.class);
-			assertThat(answer(one.renew(List.of(holder)))).singleElement()
-				.isInstanceOf(RenewResult.Indeterminate.class);
+			assertThat(ask(one, claim(LOCK))).isInstanceOf(AcquireResult.Indeterminate.class);
+			assertThat(renewed(one, holder)).isInstanceOf(RenewResult.Indeterminate.class);
 			members.get(1).resume();
-			Awaitility.await("a release")
-				.atMost(BOUND)
-				.until(() -> answer(one.release(holder)) instanceof ReleaseResult.Released);
+			soonReleased(one, holder);
 		}
 		finally {
-			this.others.forEach(EtcdLockBackend::close);
-			this.others.clear();
+			closeOthers();
 			members.forEach(EtcdServer::close);
 		}
 	}
@@ -328,17 +285,14 @@ class EtcdLockBackendTests {
 					Client.builder().endpoints(guarded.endpoint()).user(bytes("shop")).password(bytes("secret")),
 					"shop", Duration.ofSeconds(1));
 			this.others.add(one);
-			Grant holder = granted(one, claim());
+			Grant holder = granted(one, claim(LOCK));
 			// its tokens are in its memory only
 			guarded.restart();
-			Awaitility.await("a renewal")
-				.atMost(BOUND)
-				.until(() -> answer(one.renew(List.of(holder))).get(0) instanceof RenewResult.Renewed);
+			soonRenewed(one, holder);
 			released(one, holder);
 		}
 		finally {
-			this.others.forEach(EtcdLockBackend::close);
-			this.others.clear();
+			closeOthers();
 			guarded.close();
 		}
 	}
@@ -350,14 +304,13 @@ class EtcdLockBackendTests {
 			guarded.enableAuthentication("shop", "secret", "/holdfast/shop/");
 			EtcdLockBackend one = backend(guarded.endpoint());
 			this.others.add(one);
-			assertThatExceptionOfType(Exception.class).isThrownBy(() -> ask(one, claim()))
+			assertThatExceptionOfType(Exception.class).isThrownBy(() -> ask(one, claim(LOCK)))
 				.havingCause()
 				.isInstanceOf(LockBackendException.class)
 				.withMessageContainingAll("stock:42", "store etcd", "user name is empty", "/holdfast/shop/");
 		}
 		finally {
-			this.others.forEach(EtcdLockBackend::close);
-			this.others.clear();
+			closeOthers();
 			guarded.close();
 		}
 	}

@@ -76,21 +76,22 @@ class ZooKeeperLockBackendContractTests extends LockBackendContract {
 	}
 
 	@Override
-	protected Collection<String> leftovers() {
+	protected Collection<String> leftovers() throws Exception {
 		List<String> left = new ArrayList<>();
-		try {
-			for (String line : this.inspection.getChildren().forPath("/holdfast/test")) {
-				left.addAll(this.inspection.getChildren().forPath("/holdfast/test/" + line));
-			}
-		}
-		catch (KeeperException.NoNodeException ex) {
-			// nobody has locked yet, or an empty line was reaped just now
-			return left;
-		}
-		catch (Exception ex) {
-			throw new IllegalStateException(ex);
+		for (String line : children(this.inspection, "/holdfast/test")) {
+			left.addAll(children(this.inspection, "/holdfast/test/" + line));
 		}
 		return left;
+	}
+
+	/** None as well where nobody has locked yet, or an empty line was reaped just now. */
+	static List<String> children(CuratorFramework client, String path) throws Exception {
+		try {
+			return client.getChildren().forPath(path);
+		}
+		catch (KeeperException.NoNodeException ex) {
+			return List.of();
+		}
 	}
 
 	@Override

@@ -1,0 +1,344 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.api.ACLProvider;
+import org.apache.curator.retry.RetryNTimes;
+import org.apache.curator.test.TestingCluster;
+import org.apache.curator.test.TestingZooKeeperServer;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.EngineSettings;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.server.TcpProxy;
+import io.holdfast.lock.test.server.ZooKeeperServer;
+
+import static io.holdfast.lock.backend.Verbs.BOUND;
+import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.lasting;
+import static io.holdfast.lock.backend.Verbs.refused;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
+import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static io.holdfast.lock.backend.Verbs.soonReleased;
+import static io.holdfast.lock.backend.Verbs.soonRenewed;
+import static io.holdfast.lock.backend.Verbs.soonTold;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What is particular to ZooKeeper: sessions, lines of nodes, watches, access, an ensemble
+ * whose members fail.
+ */
+class ZooKeeperLockBackendTests {
+
+	private static final LockName LOCK = LockName.of("stock", "42");
+
+	private static final int SESSION_MILLIS = 2_000;
+
+	private static ZooKeeperServer server;
+
+	private static CuratorFramework inspection;
+
+	private final TcpProxy wire = TcpProxy.to(server.port());
+
+	private final List<AutoCloseable> opened = new ArrayList<>();
+
+	private final CuratorFramework client = open(plain("127.0.0.1:" + this.wire.port()).build());
+
+	private final ZooKeeperLockBackend store = store(this.client);
+
+	private final ZooKeeperLockBackend other = store(open(plain(server.connectString()).build()));
+
+	@BeforeAll
+	static void startServer() {
+		server = ZooKeeperServer.started();
+		inspection = plain(server.connectString()).build();
+		inspection.start();
+	}
+
+	@AfterAll
+	static void stopServer() {
+		inspection.close();
+		server.close();
+	}
+
+	@AfterEach
+	void closeAll() throws Exception {
+		for (int i = this.opened.size() - 1; i >= 0; i--) {
+			this.opened.get(i).close();
+		}
+		this.wire.close();
+	}
+
+	private static CuratorFrameworkFactory.Builder plain(String address) {
+		return CuratorFrameworkFactory.builder()
+			.connectString(address)
+			.sessionTimeoutMs(SESSION_MILLIS)
+			.connectionTimeoutMs(1_000)
+			.retryPolicy(new RetryNTimes(1, 100));
+	}
+
+	private CuratorFramework open(CuratorFramework client) {
+		client.start();
+		this.opened.add(client);
+		return client;
+	}
+
+	private ZooKeeperLockBackend store(CuratorFramework client) {
+		ZooKeeperLockBackend store = new ZooKeeperLockBackend(client, "/holdfast", "shop");
+		this.opened.add(store);
+		return store;
+	}
+
+	private static List<String> nodes() throws Exception {
+		List<String> nodes = new ArrayList<>();
+		for (String line : ZooKeeperLockBackendContractTests.children(inspection, "/holdfast/shop")) {
+			for (String node : ZooKeeperLockBackendContractTests.children(inspection, "/holdfast/shop/" + line)) {
+				nodes.add("/holdfast/shop/" + line + "/" + node);
+			}
+		}
+		return nodes;
+	}
+
+	/** How many sessions watch each node of ours that is watched. */
+	private static List<Integer> watches() throws Exception {
+		List<Integer> watches = new ArrayList<>();
+		boolean ours = false;
+		for (String line : server.ask("wchp").lines().toList()) {
+			if (line.startsWith("/")) {
+				ours = line.startsWith("/holdfast/");
+				if (ours) {
+					watches.add(0);
+				}
+			}
+			else if (ours && !line.isBlank()) {
+				watches.set(watches.size() - 1, watches.get(watches.size() - 1) + 1);
+			}
+		}
+		return watches;
+	}
+
+	private void endSession() throws Exception {
+		ZooKeeperLockBackendContractTests.endSession(this.client, server.connectString());
+	}
+
+	@Test
+	void everyWaiterWatchesOneNodeAndAReleaseWakesOne() throws Exception {
+		Grant holder = granted(this.store, claim(LOCK));
+		List<Claim> waiting = List.of(claim(LOCK), claim(LOCK), claim(LOCK));
+		List<CompletionStage<?>> signals = new ArrayList<>();
+		for (Claim claim : waiting) {
+			signals.add(refused(this.other, claim));
+		}
+		Awaitility.await()
+			.atMost(BOUND)
+			.untilAsserted(() -> assertThat(watches()).hasSize(3).allMatch((watchers) -> watchers == 1));
+		released(this.store, holder);
+		soonTold(signals.get(0));
+		released(this.other, granted(this.other, waiting.get(0)));
+		soonTold(signals.get(1));
+		assertThat(signals.get(2).toCompletableFuture()).isNotDone();
+		answer(this.other.abandon(waiting.get(1)));
+		answer(this.other.abandon(waiting.get(2)));
+		Awaitility.await().atMost(BOUND).untilAsserted(() -> assertThat(watches()).isEmpty());
+	}
+
+	@Test
+	void attemptsOfOneOwnerThatOverlapMakeOneNode() throws Exception {
+		Claim claim = claim(LOCK);
+		CompletableFuture<AcquireResult> first = this.store.tryAcquire(claim).toCompletableFuture();
+		CompletableFuture<AcquireResult> second = this.store.tryAcquire(claim).toCompletableFuture();
+		Grant grant = ((Acquired) answer(first)).grant();
+		assertThat(((Acquired) answer(second)).grant().storeToken()).isEqualTo(grant.storeToken());
+		assertThat(nodes()).hasSize(1);
+		released(this.store, grant);
+		assertThat(nodes()).isEmpty();
+	}
+
+	@Test
+	void claimDoesNotWaitForItsOwnNodeOfAnEarlierAttempt() throws Exception {
+		released(this.store, granted(this.store, claim(LOCK)));
+		Claim claim = claim(LOCK);
+		Grant before = granted(this.other, claim(LOCK));
+		String line = nodes().get(0).substring(0, nodes().get(0).lastIndexOf('/'));
+		inspection.create().withMode(CreateMode.EPHEMERAL_SEQUENTIAL).forPath(line + "/" + PlaceName.prefix(claim));
+		refused(this.store, claim);
+		released(this.other, before);
+		Grant grant = soonGranted(this.store, claim);
+		assertThat(nodes()).hasSize(1);
+		released(this.store, grant);
+	}
+
+	@Test
+	void waiterWhoseSessionEndedStandsAnewAndHoldsWhatItGets() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim waiting = claim(LOCK);
+		CompletionStage<?> signal = refused(this.store, waiting);
+		endSession();
+		soonTold(signal);
+		released(this.other, holder);
+		Grant grant = soonGranted(this.store, waiting);
+		assertThat(grant.revoked().toCompletableFuture()).isNotDone();
+		soonRenewed(this.store, grant);
+		soonReleased(this.store, grant);
+	}
+
+	@Test
+	void nodeOfAnOlderSessionIsNotTakenForOurs() throws Exception {
+		Claim claim = claim(LOCK);
+		Grant old = granted(this.store, claim);
+		endSession();
+		Awaitility.await().atMost(BOUND).until(() -> old.revoked().toCompletableFuture().isDone());
+		Grant grant = soonGranted(this.store, claim);
+		assertThat(grant.storeToken()).isGreaterThan(old.storeToken());
+		soonReleased(this.store, grant);
+	}
+
+	@Test
+	void holderThatIsCutOffKnowsOfItsLossBeforeAnotherGetsIn() throws Exception {
+		LockRequest request = LockRequest.forLock(LOCK).waitTime(BOUND).build();
+		try (LockEngine here = engine(this.store); LockEngine there = engine(this.other)) {
+			LockHandle handle = here.acquire(request);
+			CompletableFuture<Void> lost = new CompletableFuture<>();
+			handle.onLost((cause) -> lost.complete(null));
+			this.wire.close();
+			CompletableFuture<Boolean> knewWhenAnotherGotIn = there.acquireAsync(request)
+				.toCompletableFuture()
+				.thenApply((next) -> {
+					boolean knew = !handle.isHeld();
+					next.close();
+					return knew;
+				});
+			assertThat(answer(knewWhenAnotherGotIn)).isTrue();
+			soonTold(lost);
+			handle.close();
+		}
+	}
+
+	private static LockEngine engine(ZooKeeperLockBackend store) {
+		return new LockEngine(new LockBackends(List.of(store), "zookeeper"), EngineSettings.DEFAULTS, HoldBoundary.NONE,
+				List.of());
+	}
+
+	@Test
+	void leaseIsTheSessionTimeThatTheServerGranted() throws Exception {
+		ZooKeeperLockBackend eager = store(open(plain(server.connectString()).sessionTimeoutMs(3_600_000).build()));
+		Grant grant = granted(eager, claim(LOCK));
+		assertThat(grant.lease()).isEqualTo(Duration.ofSeconds(60));
+		released(eager, grant);
+	}
+
+	@Test
+	void claimThatIsNotRenewedEndsWithItsOwnLease() throws Exception {
+		Grant grant = granted(this.store, lasting(LOCK, Duration.ofMillis(300)));
+		assertThat(grant.lease()).isEqualTo(Duration.ofMillis(300));
+		Awaitility.await().atMost(BOUND).until(() -> nodes().isEmpty());
+	}
+
+	@Test
+	void linesOfLocksThatNobodyUsesDisappear() throws Exception {
+		released(this.store, granted(this.store, claim(LOCK)));
+		Awaitility.await()
+			.atMost(BOUND)
+			.until(() -> ZooKeeperLockBackendContractTests.children(inspection, "/holdfast/shop").isEmpty());
+	}
+
+	@Test
+	void accessControlOfTheClientIsHonoured() throws Exception {
+		CuratorFramework guarded = open(plain(server.connectString()).authorization("digest", "shop:secret".getBytes())
+			.aclProvider(new CreatorOnly())
+			.build());
+		ZooKeeperLockBackend ours = new ZooKeeperLockBackend(guarded, "/guarded", "shop");
+		this.opened.add(ours);
+		Grant grant = granted(ours, claim(LOCK));
+		ZooKeeperLockBackend strangers = new ZooKeeperLockBackend(inspection, "/guarded", "shop");
+		this.opened.add(strangers);
+		assertThatExceptionOfType(Exception.class).isThrownBy(() -> ask(strangers, claim(LOCK)))
+			.havingCause()
+			.isInstanceOf(LockBackendException.class)
+			.withMessageContainingAll("stock:42", "store zookeeper", "/guarded/shop");
+		released(ours, grant);
+	}
+
+	@Test
+	void holdAndWaiterOutliveAMemberOfTheEnsemble() throws Exception {
+		try (TestingCluster ensemble = new TestingCluster(3)) {
+			ensemble.start();
+			CuratorFramework one = open(plain(ensemble.getConnectString()).sessionTimeoutMs(10_000).build());
+			ZooKeeperLockBackend here = store(one);
+			ZooKeeperLockBackend there = store(
+					open(plain(ensemble.getConnectString()).sessionTimeoutMs(10_000).build()));
+			Grant holder = granted(here, claim(LOCK));
+			Claim waiting = claim(LOCK);
+			refused(there, waiting);
+			ensemble.killServer(ensemble.findConnectionInstance(one.getZookeeperClient().getZooKeeper()));
+			soonRenewed(here, holder);
+			soonReleased(here, holder);
+			Grant next = soonGranted(there, waiting);
+			assertThat(next.storeToken()).isGreaterThan(holder.storeToken());
+			soonReleased(there, next);
+			closeAll();
+			this.opened.clear();
+		}
+	}
+
+	@Test
+	void withoutAMajorityNothingIsGrantedOrRenewed() throws Exception {
+		try (TestingCluster ensemble = new TestingCluster(3)) {
+			ensemble.start();
+			ZooKeeperLockBackend here = store(open(plain(ensemble.getConnectString()).build()));
+			Grant holder = granted(here, claim(LOCK));
+			for (TestingZooKeeperServer member : ensemble.getServers().subList(0, 2)) {
+				member.stop();
+			}
+			assertThat(ask(here, claim(LOCK))).isInstanceOf(AcquireResult.Indeterminate.class);
+			assertThat(renewed(here, holder)).isNotInstanceOf(RenewResult.Renewed.class);
+			closeAll();
+			this.opened.clear();
+		}
+	}
+
+	/** Nodes are their maker's alone. */
+	private static final class CreatorOnly implements ACLProvider {
+
+		@Override
+		public List<ACL> getDefaultAcl() {
+			return ZooDefs.Ids.CREATOR_ALL_ACL;
+		}
+
+		@Override
+		public List<ACL> getAclForPath(String path) {
+			return ZooDefs.Ids.CREATOR_ALL_ACL;
+		}
+
+	}
+
+}
