@@ -48,6 +48,8 @@ final class Acquisition {
 
 	private final Turn turn;
 
+	private final Report report;
+
 	private final CompletableFuture<Lease> outcome = new CompletableFuture<>();
 
 	private int attempts;
@@ -71,7 +73,7 @@ final class Acquisition {
 
 	Acquisition(EngineContext context, Terms terms, Refusal refusal, @Nullable Thread acquirer, Executor executor) {
 		this.context = context;
-		this.terms = terms;
+		this.terms = (refusal == Refusal.TENTATIVE) ? terms.withWaitTime(0) : terms;
 		this.refusal = refusal;
 		this.acquirer = acquirer;
 		this.claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(), terms.leaseTime(), terms.renew(),
@@ -79,7 +81,8 @@ final class Acquisition {
 		this.startedAt = context.time().nanos();
 		this.deadline = this.startedAt + terms.waitTime().toNanos();
 		this.steps = new Steps(context.time(), executor, this::failed);
-		this.turn = new Turn(context.queues(), terms, this.startedAt, this.steps, this::attempt);
+		this.turn = new Turn(context.queues(), this.terms, this.startedAt, this.steps, this::attempt);
+		this.report = new Report(context, this.terms, refusal, this.startedAt);
 	}
 
 	/**
@@ -95,7 +98,7 @@ final class Acquisition {
 	}
 
 	private void start() {
-		this.context.observer().acquiring(this.terms.lock(), this.terms.backend().name());
+		this.report.begins();
 		if (!this.context.census().begin(this)) {
 			fail(AcquireOutcome.ERROR, Refusal.stopping(this.terms));
 			return;
@@ -127,8 +130,8 @@ final class Acquisition {
 		this.lastSentAt = sentAt;
 		this.tracesBefore = this.traces;
 		this.traces = true;
-		this.comesBack = left > 0;
-		Claim attempt = this.claim.withPatience(Duration.ofNanos(left));
+		this.comesBack = mayAskAgain();
+		Claim attempt = this.claim.withPatience(this.comesBack ? Duration.ofNanos(left) : Duration.ZERO);
 		CompletableFuture<AcquireResult> answer = Answers.ask(() -> this.terms.backend().tryAcquire(attempt))
 			.toCompletableFuture();
 		if (!answer.isDone()) {
@@ -168,7 +171,8 @@ final class Acquisition {
 			return;
 		}
 		Lease lease = new Lease(this.context, this.terms, acquired.grant(), sentAt, this.turn, this.acquirer);
-		end(this.refused ? AcquireOutcome.CONTENDED : AcquireOutcome.ACQUIRED);
+		this.report.granted(this.refused);
+		end();
 		lease.begin();
 		if (this.terms.mode() == LockMode.SHARED) {
 			this.turn.leave();
@@ -193,7 +197,7 @@ final class Acquisition {
 		this.lastSilence = null;
 		this.traces = this.comesBack;
 		this.steps.nextPhase();
-		if (left() <= 0) {
+		if (!mayAskAgain()) {
 			waitIsOver();
 			return;
 		}
@@ -206,7 +210,7 @@ final class Acquisition {
 	private void silent(Throwable cause) {
 		this.lastSilence = cause;
 		this.steps.nextPhase();
-		if (left() <= 0) {
+		if (!mayAskAgain()) {
 			waitIsOver();
 			return;
 		}
@@ -269,16 +273,18 @@ final class Acquisition {
 	}
 
 	private void fail(AcquireOutcome how, LockException reason) {
-		end(how);
+		this.report.notGranted(how);
+		end();
 		this.outcome.completeExceptionally(reason);
 	}
 
-	private void end(AcquireOutcome how) {
+	private void end() {
 		this.steps.nextPhase();
 		this.context.census().end(this);
-		this.context.observer()
-			.acquired(this.terms.lock(), this.terms.backend().name(), how, Duration.ofNanos(now() - this.startedAt),
-					this.terms.leaseTime());
+	}
+
+	private boolean mayAskAgain() {
+		return this.refusal != Refusal.TENTATIVE && left() > 0;
 	}
 
 	private long left() {

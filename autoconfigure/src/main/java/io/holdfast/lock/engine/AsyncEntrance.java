@@ -1,7 +1,6 @@
 package io.holdfast.lock.engine;
 
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -15,51 +14,66 @@ final class AsyncEntrance {
 
 	private final EngineContext context;
 
-	private final Iterator<Terms> ahead;
+	private final List<Terms> all;
 
 	private final Refusal refusal;
 
 	private final long deadline;
 
-	private final List<Hold> holds = new ArrayList<>(1);
+	private final List<Hold> holds;
 
 	private final CompletableFuture<HeldLocks> result = new CompletableFuture<>();
 
-	private volatile @Nullable Acquisition underWay;
+	private volatile @Nullable Runnable cancelUnderWay;
 
 	AsyncEntrance(EngineContext context, List<Terms> all, Refusal refusal) {
 		this.context = context;
-		this.ahead = all.iterator();
+		this.all = all;
+		this.holds = new ArrayList<>(all.size());
 		this.refusal = refusal;
 		this.deadline = context.time().nanos() + all.get(0).waitTime().toNanos();
 	}
 
 	/**
-	 * All locks or none, one after another.
+	 * All locks or none: at once if nobody is in the way, else one after another.
 	 * @return the hold; to cancel it withdraws what is under way
 	 */
 	CompletableFuture<HeldLocks> hold() {
 		this.result.whenComplete((held, failure) -> {
-			Acquisition acquisition = this.underWay;
-			if (this.result.isCancelled() && acquisition != null) {
-				acquisition.cancel();
+			Runnable cancel = this.cancelUnderWay;
+			if (this.result.isCancelled() && cancel != null) {
+				cancel.run();
 			}
 		});
-		next();
+		if (RunAhead.saves(this.all)) {
+			runAhead();
+		}
+		else {
+			next();
+		}
 		return this.result;
 	}
 
+	private void runAhead() {
+		RunAhead ahead = new RunAhead(this.context, this.all, null, () -> new SerialExecutor(this.context.workers()));
+		this.cancelUnderWay = ahead::cancel;
+		ahead.begin().thenAccept((kept) -> {
+			this.holds.addAll(kept);
+			goOn();
+		});
+	}
+
 	private void next() {
-		if (!this.ahead.hasNext()) {
+		if (this.holds.size() == this.all.size()) {
 			if (!this.result.complete(CombinedHold.of(this.holds))) {
 				CombinedHold.close(this.holds);
 			}
 			return;
 		}
-		Terms terms = this.ahead.next().withWaitTime(this.deadline - this.context.time().nanos());
+		Terms terms = this.all.get(this.holds.size()).withWaitTime(this.deadline - this.context.time().nanos());
 		Acquisition acquisition = new Acquisition(this.context, terms, this.refusal, null,
 				new SerialExecutor(this.context.workers()));
-		this.underWay = acquisition;
+		this.cancelUnderWay = acquisition::cancel;
 		acquisition.outcome().whenComplete(this::arrived);
 		acquisition.begin();
 	}
@@ -68,13 +82,20 @@ final class AsyncEntrance {
 		if (lease != null) {
 			this.holds.add(new Hold(this.context, lease));
 		}
-		if (failure == null && !this.result.isDone()) {
-			next();
+		if (failure == null) {
+			goOn();
 			return;
 		}
 		CombinedHold.close(this.holds);
-		if (failure != null) {
-			this.result.completeExceptionally(failure);
+		this.result.completeExceptionally(failure);
+	}
+
+	private void goOn() {
+		if (this.result.isDone()) {
+			CombinedHold.close(this.holds);
+		}
+		else {
+			next();
 		}
 	}
 

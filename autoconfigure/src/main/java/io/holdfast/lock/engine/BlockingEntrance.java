@@ -2,6 +2,7 @@ package io.holdfast.lock.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 import org.jspecify.annotations.Nullable;
@@ -27,17 +28,17 @@ final class BlockingEntrance {
 	}
 
 	/**
-	 * All locks or none, one after another in the order given; what is left of the wait
-	 * is for the next.
+	 * All locks or none: at once if nobody is in the way, else one after another in the
+	 * order given; what is left of the wait is for the next.
 	 */
 	HeldLocks hold(List<Terms> all, Refusal refusal) {
 		if (all.size() == 1) {
 			return hold(all.get(0), refusal);
 		}
 		long deadline = this.context.time().nanos() + all.get(0).waitTime().toNanos();
-		List<Hold> holds = new ArrayList<>(all.size());
+		List<Hold> holds = new ArrayList<>(runAhead(all));
 		try {
-			for (Terms terms : all) {
+			for (Terms terms : all.subList(holds.size(), all.size())) {
 				holds.add(hold(terms.withWaitTime(deadline - this.context.time().nanos()), refusal));
 			}
 		}
@@ -48,15 +49,32 @@ final class BlockingEntrance {
 		return CombinedHold.of(holds);
 	}
 
+	/** The first of these locks, as many of them as can be had at once. */
+	private List<Hold> runAhead(List<Terms> all) {
+		if (!RunAhead.saves(all) || all.stream().anyMatch((terms) -> held(terms) != null)) {
+			return List.of();
+		}
+		all.forEach(this::beforeAcquire);
+		CallerRuns steps = new CallerRuns();
+		RunAhead ahead = new RunAhead(this.context, all, Thread.currentThread(), () -> steps);
+		CompletableFuture<List<Hold>> holds = ahead.begin();
+		steps.runUntilDone(holds, ahead::cancel);
+		return holds.join().stream().map(Hold::bind).toList();
+	}
+
+	private void beforeAcquire(Terms terms) {
+		if (this.orderWatch != null) {
+			this.orderWatch.acquiring(terms.lock());
+		}
+		this.context.boundary().beforeAcquire(terms.lock());
+	}
+
 	private Hold hold(Terms terms, Refusal refusal) {
 		Hold again = reenter(terms);
 		if (again != null) {
 			return again.bind();
 		}
-		if (this.orderWatch != null) {
-			this.orderWatch.acquiring(terms.lock());
-		}
-		this.context.boundary().beforeAcquire(terms.lock());
+		beforeAcquire(terms);
 		CallerRuns steps = new CallerRuns();
 		Acquisition acquisition = new Acquisition(this.context, terms, refusal, Thread.currentThread(), steps);
 		acquisition.begin();
@@ -75,13 +93,19 @@ final class BlockingEntrance {
 	}
 
 	private @Nullable Hold reenter(Terms terms) {
+		Hold held = held(terms);
+		if (held == null) {
+			return null;
+		}
+		requireNoUpgrade(held, terms);
+		return held.reenter();
+	}
+
+	/** The innermost hold of this lock by this thread. */
+	private @Nullable Hold held(Terms terms) {
 		for (LockHandle handle : LockContext.handles()) {
 			if (handle instanceof Hold hold && hold.belongsTo(this.context) && isSameLock(hold, terms)) {
-				requireNoUpgrade(hold, terms);
-				Hold again = hold.reenter();
-				if (again != null) {
-					return again;
-				}
+				return hold;
 			}
 		}
 		return null;

@@ -32,7 +32,7 @@ final class Pauses {
 	 */
 	static long forAnswer(Terms terms, long left, Duration responseTimeout) {
 		long patience = responseTimeout.toNanos();
-		return terms.patient() ? Math.min(patience, Math.max(left, SHORTEST_PATIENCE)) : patience;
+		return (terms.patient() || left > 0) ? Math.min(patience, Math.max(left, SHORTEST_PATIENCE)) : patience;
 	}
 
 	/**

@@ -15,7 +15,10 @@ enum Refusal {
 	THROWS(AcquireOutcome.TIMEOUT),
 
 	/** The caller goes on without. */
-	SKIPS(AcquireOutcome.SKIPPED);
+	SKIPS(AcquireOutcome.SKIPPED),
+
+	/** The caller does not wait now, but will come back; this is told to nobody. */
+	TENTATIVE(AcquireOutcome.SKIPPED);
 
 	private final AcquireOutcome outcome;
 
@@ -30,7 +33,7 @@ enum Refusal {
 	LockException notAcquired(Terms terms, int attempts, long waitedNanos) {
 		String message = "Lock '%s' not acquired: another holder kept it for %s (%s, %d attempts). Raise 'waitTime' or 'distributed-lock.wait-time', or shorten what its holder does."
 			.formatted(terms.lock(), Durations.text(waitedNanos), terms, attempts);
-		return (this == SKIPS) ? new LockSkippedException(message) : new LockNotAcquiredException(message);
+		return (this == THROWS) ? new LockNotAcquiredException(message) : new LockSkippedException(message);
 	}
 
 	static LockException interrupted(Terms terms, int attempts, long waitedNanos) {

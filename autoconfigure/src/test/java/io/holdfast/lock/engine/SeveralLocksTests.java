@@ -26,6 +26,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.local.LocalLockBackend;
+import io.holdfast.lock.spi.AcquireOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -94,6 +95,97 @@ class SeveralLocksTests {
 		assertThat(waiting).isNotDone();
 		this.fixture.time.advance(Duration.ofSeconds(1));
 		assertThat(waiting).isCompletedExceptionally();
+	}
+
+	@Test
+	void allAreAskedForBeforeAnyAnswer() {
+		List<CompletableFuture<Void>> answers = new ArrayList<>();
+		for (int i = 0; i < 3; i++) {
+			this.backend.acquires.add((claim) -> {
+				assertThat(claim.patience()).isZero();
+				CompletableFuture<Void> asked = new CompletableFuture<>();
+				answers.add(asked);
+				return asked.thenApply((late) -> this.backend.answer(claim));
+			});
+		}
+		CompletableFuture<LockHandle> all = this.fixture.acquire(LockRequest.forLocks(List.of(A, B, C)));
+		assertThat(this.backend.calls).containsExactly("acquire stock:a", "acquire stock:b", "acquire stock:c");
+		answers.forEach((answer) -> answer.complete(null));
+		assertThat(all).isCompleted();
+		all.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void whoWaitsHoldsNoLockAfterTheOneItWaitsFor() {
+		this.backend.heldByAnother(B);
+		CompletableFuture<LockHandle> waiting = this.fixture
+			.acquire(LockRequest.forLocks(List.of(A, B, C)).waitTime(Duration.ofSeconds(5)));
+		assertThat(waiting).isNotDone();
+		assertThat(this.backend.owners).containsOnlyKeys(A, B);
+		this.backend.freedByAnother(B);
+		assertThat(waiting).isCompleted();
+		assertThat(this.backend.owners).containsOnlyKeys(A, B, C);
+		waiting.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void firstTryThatCameToNothingIsToldToNobody() {
+		this.backend.heldByAnother(A);
+		CompletableFuture<LockHandle> waiting = this.fixture
+			.acquire(LockRequest.forLocks(List.of(A, B)).waitTime(Duration.ofSeconds(5)));
+		assertThat(this.fixture.record.waiting).isOne();
+		this.backend.freedByAnother(A);
+		waiting.join().close();
+		assertThat(this.fixture.record.outcomes).endsWith(AcquireOutcome.CONTENDED, AcquireOutcome.ACQUIRED)
+			.doesNotContain(AcquireOutcome.SKIPPED, AcquireOutcome.TIMEOUT);
+		assertThat(this.fixture.record.waiting).isZero();
+	}
+
+	@Test
+	void silenceInTheFirstTryIsWithdrawnAndTheLockAskedForAgain() {
+		this.backend.acquires.add((claim) -> CompletableFuture.completedFuture(this.backend.answer(claim)));
+		this.backend.acquires.add((claim) -> {
+			this.backend.answer(claim);
+			return new CompletableFuture<>();
+		});
+		CompletableFuture<LockHandle> all = this.fixture
+			.acquire(LockRequest.forLocks(List.of(A, B)).waitTime(Duration.ofSeconds(20)));
+		assertThat(all).isNotDone();
+		this.fixture.time.advance(EngineSettings.DEFAULTS.responseTimeout());
+		assertThat(all).isCompleted();
+		assertThat(this.backend.calls).containsSubsequence("acquire stock:b", "abandon stock:b", "acquire stock:b");
+		all.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void cancellingTheFirstTryLeavesNothing() {
+		this.backend.acquires.add((claim) -> CompletableFuture.completedFuture(this.backend.answer(claim)));
+		this.backend.acquires.add((claim) -> new CompletableFuture<>());
+		CompletableFuture<LockHandle> all = this.fixture.acquire(LockRequest.forLocks(List.of(A, B)));
+		all.cancel(false);
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void locksThatStayClosedForAWhileAreNotTakenInVain() {
+		this.backend.heldByAnother(A);
+		CompletableFuture<LockHandle> waiting = this.fixture
+			.acquire(LockRequest.forLocks(List.of(A, B)).minHold(Duration.ofSeconds(1)));
+		assertThat(this.backend.calls).containsExactly("acquire stock:a");
+		waiting.cancel(false);
+	}
+
+	@Test
+	void lockThatThisThreadHoldsAlreadyIsEnteredAgain() {
+		try (LockHandle outer = this.fixture.engine.acquire(LockRequest.forLock(B).build());
+				LockHandle all = this.fixture.engine.acquire(LockRequest.forLocks(List.of(A, B, C)).build())) {
+			assertThat(all.parts().get(1).fencingToken()).isEqualTo(outer.fencingToken());
+			assertThat(this.backend.calls).containsExactly("acquire stock:b", "acquire stock:a", "acquire stock:c");
+		}
+		this.fixture.assertNothingLeft();
 	}
 
 	@Test

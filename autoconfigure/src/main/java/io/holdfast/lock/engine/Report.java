@@ -1,0 +1,57 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+
+import io.holdfast.lock.spi.AcquireOutcome;
+
+/**
+ * What the observers hear of one acquisition: that it begins, and once how it ended. Of a
+ * tentative one that came to nothing they hear nothing.
+ */
+final class Report {
+
+	private final EngineContext context;
+
+	private final Terms terms;
+
+	private final boolean tentative;
+
+	private final long startedAt;
+
+	Report(EngineContext context, Terms terms, Refusal refusal, long startedAt) {
+		this.context = context;
+		this.terms = terms;
+		this.tentative = refusal == Refusal.TENTATIVE;
+		this.startedAt = startedAt;
+	}
+
+	void begins() {
+		if (!this.tentative) {
+			begun();
+		}
+	}
+
+	void granted(boolean afterWaiting) {
+		if (this.tentative) {
+			begun();
+		}
+		ended(afterWaiting ? AcquireOutcome.CONTENDED : AcquireOutcome.ACQUIRED);
+	}
+
+	void notGranted(AcquireOutcome how) {
+		if (!this.tentative) {
+			ended(how);
+		}
+	}
+
+	private void begun() {
+		this.context.observer().acquiring(this.terms.lock(), this.terms.backend().name());
+	}
+
+	private void ended(AcquireOutcome how) {
+		Duration waited = Duration.ofNanos(this.context.time().nanos() - this.startedAt);
+		this.context.observer()
+			.acquired(this.terms.lock(), this.terms.backend().name(), how, waited, this.terms.leaseTime());
+	}
+
+}

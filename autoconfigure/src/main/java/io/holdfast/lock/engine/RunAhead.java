@@ -1,0 +1,70 @@
+package io.holdfast.lock.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The first try of a request for several locks: all are asked for at the same moment, so
+ * that together they take no longer than one.
+ *
+ * <p>
+ * Nobody waits here, and whoever waits later must not hold a lock that comes after the
+ * one it waits for, or two callers could wait for each other. So of the locks that were
+ * granted only those before the first refusal are kept; the others are let go.
+ */
+final class RunAhead {
+
+	private final EngineContext context;
+
+	private final List<Acquisition> acquisitions;
+
+	RunAhead(EngineContext context, List<Terms> all, @Nullable Thread acquirer, Supplier<Executor> executor) {
+		this.context = context;
+		this.acquisitions = all.stream()
+			.map((terms) -> new Acquisition(context, terms, Refusal.TENTATIVE, acquirer, executor.get()))
+			.toList();
+	}
+
+	/**
+	 * Whether to ask at once saves time: a store that blocks is asked one by one anyway.
+	 * A lock that stays closed for a while after its hold must not be taken in vain.
+	 */
+	static boolean saves(List<Terms> all) {
+		Terms first = all.get(0);
+		return all.size() > 1 && first.minHold().isZero() && !first.backend().capabilities().blocking();
+	}
+
+	/** The holds that are kept, in the order of the request; to be called once. */
+	CompletableFuture<List<Hold>> begin() {
+		List<CompletableFuture<@Nullable Lease>> leases = this.acquisitions.stream()
+			.map((acquisition) -> acquisition.outcome().<@Nullable Lease>handle((lease, refusal) -> lease))
+			.toList();
+		this.acquisitions.forEach(Acquisition::begin);
+		return CompletableFuture.allOf(leases.toArray(CompletableFuture[]::new))
+			.thenApply((done) -> keep(leases.stream().map(CompletableFuture::join).toList()));
+	}
+
+	private List<Hold> keep(List<@Nullable Lease> leases) {
+		List<Hold> kept = new ArrayList<>(leases.size());
+		List<Hold> inVain = new ArrayList<>();
+		boolean complete = true;
+		for (Lease lease : leases) {
+			complete &= lease != null;
+			if (lease != null) {
+				(complete ? kept : inVain).add(new Hold(this.context, lease));
+			}
+		}
+		CombinedHold.close(inVain);
+		return kept;
+	}
+
+	void cancel() {
+		this.acquisitions.forEach(Acquisition::cancel);
+	}
+
+}
