@@ -1,0 +1,196 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.test.server.EtcdServer;
+import io.holdfast.lock.test.server.PostgresServer;
+import io.holdfast.lock.test.server.RedisServer;
+import io.holdfast.lock.test.server.ZooKeeperServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * An application that has all stores at once, each of them a real one.
+ */
+class AllStoresTests {
+
+	private static final int CALLERS = 8;
+
+	private static final int COUNTERS = 4;
+
+	private static final int ROUNDS = 25;
+
+	private static final List<AutoCloseable> SERVERS = new ArrayList<>();
+
+	private static ApplicationContextRunner runner;
+
+	@BeforeAll
+	static void startServers() {
+		List<RedisServer> redis = Stream.generate(() -> started(RedisServer.started())).limit(4).toList();
+		ZooKeeperServer zooKeeper = started(ZooKeeperServer.started());
+		EtcdServer etcd = started(EtcdServer.started());
+		PostgresServer postgres = started(PostgresServer.started());
+		String nodes = redis.stream().skip(1).map(RedisServer::address).collect(Collectors.joining(","));
+		runner = new ApplicationContextRunner()
+			.withConfiguration(
+					AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
+							RedisLockAutoConfiguration.class, RedlockLockAutoConfiguration.class,
+							ZooKeeperLockAutoConfiguration.class, EtcdLockAutoConfiguration.class,
+							JdbcLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class,
+							DataSourceAutoConfiguration.class, SslAutoConfiguration.class, AopAutoConfiguration.class))
+			.withBean(CuratorFramework.class,
+					() -> CuratorFrameworkFactory.newClient(zooKeeper.connectString(), new RetryOneTime(100)))
+			.withBean(Shop.class)
+			.withPropertyValues("distributed-lock.backend=local", "distributed-lock.lease-time=5s",
+					"distributed-lock.redis.address=" + redis.get(0).address(),
+					// new nodes vote after the longest lease
+					"distributed-lock.redlock.nodes=" + nodes, "distributed-lock.redlock.restart-quarantine=false",
+					"distributed-lock.redlock.node-timeout=500ms", "distributed-lock.zookeeper.base-path=/locks",
+					"distributed-lock.etcd.endpoints=" + etcd.endpoint(), "distributed-lock.jdbc.table=holdfast_lock",
+					"distributed-lock.jdbc.initialize-schema=always", "spring.datasource.url=" + postgres.jdbcUrl(),
+					"spring.datasource.username=" + PostgresServer.USERNAME, "spring.datasource.password=any",
+					"spring.datasource.hikari.maximum-pool-size=20");
+	}
+
+	private static <T extends AutoCloseable> T started(T server) {
+		SERVERS.add(server);
+		return server;
+	}
+
+	@AfterAll
+	static void stopServers() throws Exception {
+		for (AutoCloseable server : SERVERS) {
+			server.close();
+		}
+	}
+
+	@Test
+	void everyAnnotationPicksItsStore() {
+		runner.run((context) -> {
+			Shop shop = context.getBean(Shop.class);
+			assertThat(shop.inTheDefault(null)).isEqualTo("local");
+			assertThat(shop.inRedis(null)).isEqualTo("redis");
+			assertThat(shop.inRedlock(null)).isEqualTo("redlock");
+			assertThat(shop.inZooKeeper(null)).isEqualTo("zookeeper");
+			assertThat(shop.inEtcd(null)).isEqualTo("etcd");
+			assertThat(shop.inTheDatabase(null)).isEqualTo("jdbc");
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "local", "redis", "redlock", "zookeeper", "etcd", "jdbc" })
+	void callersWithTheSameLocksInAnyOrderNeverWaitForEachOther(String store) {
+		runner.run((one) -> runner.run((other) -> {
+			long[] counters = new long[COUNTERS];
+			ExecutorService threads = Executors.newFixedThreadPool(CALLERS);
+			try {
+				List<Future<Long>> runs = IntStream.range(0, CALLERS)
+					.mapToObj((i) -> threads.submit(() -> count(locks(store, i, one, other), store, i, counters)))
+					.toList();
+				long expected = 0;
+				for (Future<Long> run : runs) {
+					expected += run.get(60, TimeUnit.SECONDS);
+				}
+				assertThat(Arrays.stream(counters).sum()).isEqualTo(expected);
+			}
+			finally {
+				threads.shutdownNow();
+			}
+		}));
+	}
+
+	/** Locks of this JVM exclude nobody in another application. */
+	private static LockOperations locks(String store, int caller, AssertableApplicationContext one,
+			AssertableApplicationContext other) {
+		return ((caller % 2 == 0 || store.equals("local")) ? one : other).getBean(LockOperations.class);
+	}
+
+	/** Without their locks the counters would lose some. */
+	private static long count(LockOperations locks, String store, int seed, long[] counters) {
+		Random random = new Random(seed);
+		long counted = 0;
+		for (int n = 0; n < ROUNDS; n++) {
+			List<Integer> keys = random.ints(3, 0, COUNTERS).boxed().toList();
+			LockRequest request = LockRequest
+				.forLocks(keys.stream().map((key) -> LockName.of("counter", "" + key)).toList())
+				.backend(store)
+				.waitTime(Duration.ofSeconds(50))
+				.build();
+			counted += locks.<Long, RuntimeException>execute(request, (handle) -> {
+				keys.stream().distinct().forEach((key) -> counters[key]++);
+				return keys.stream().distinct().count();
+			});
+		}
+		return counted;
+	}
+
+	/**
+	 * Tells which store its lock is in.
+	 */
+	static class Shop {
+
+		@DistributedLock(name = "stock", key = "'42'")
+		String inTheDefault(LockHandle handle) {
+			return handle.backend();
+		}
+
+		@DistributedLock(name = "stock", key = "'42'", backend = "redis")
+		String inRedis(LockHandle handle) {
+			return handle.backend();
+		}
+
+		@DistributedLock(name = "stock", key = "'42'", backend = "redlock")
+		String inRedlock(LockHandle handle) {
+			return handle.backend();
+		}
+
+		@DistributedLock(name = "stock", key = "'42'", backend = "zookeeper")
+		String inZooKeeper(LockHandle handle) {
+			return handle.backend();
+		}
+
+		@DistributedLock(name = "stock", key = "'42'", backend = "etcd")
+		String inEtcd(LockHandle handle) {
+			return handle.backend();
+		}
+
+		@DistributedLock(name = "stock", key = "'42'", backend = "jdbc")
+		String inTheDatabase(LockHandle handle) {
+			return handle.backend();
+		}
+
+	}
+
+}
