@@ -1,6 +1,9 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.time.Duration;
+
 import io.etcd.jetcd.Client;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -12,6 +15,7 @@ import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
@@ -19,6 +23,7 @@ import io.holdfast.lock.backend.etcd.EtcdLockBackend;
 import io.holdfast.lock.test.server.EtcdServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link EtcdLockAutoConfiguration}.
@@ -126,6 +131,36 @@ class EtcdLockAutoConfigurationTests {
 	@Test
 	void certificateThatNobodyTrustsStopsTheStart() {
 		assertStopsWith(at(secured), "certification path", secured.endpoint());
+	}
+
+	@Test
+	void silentServerStopsTheStart() {
+		plain.pause();
+		try {
+			assertStopsWith(at(plain), "DEADLINE_EXCEEDED", "distributed-lock.fail-fast=false");
+		}
+		finally {
+			plain.resume();
+		}
+	}
+
+	@Test
+	void serverThatComesLaterIsUsedFromThenOn() {
+		try (EtcdServer late = EtcdServer.started()) {
+			late.kill();
+			at(late).withPropertyValues("distributed-lock.fail-fast=false", "distributed-lock.wait-time=1s")
+				.run((context) -> {
+					LockOperations locks = context.getBean(LockOperations.class);
+					assertThatExceptionOfType(LockBackendException.class)
+						.isThrownBy(() -> locks.acquire(LockRequest.of("stock", 42)))
+						.withMessageContaining("stock:42");
+					late.start();
+					Awaitility.await()
+						.atMost(Duration.ofSeconds(30))
+						.ignoreException(LockBackendException.class)
+						.until(() -> locks.execute(LockRequest.of("stock", 42), LockHandle::isHeld));
+				});
+		}
 	}
 
 	@Test

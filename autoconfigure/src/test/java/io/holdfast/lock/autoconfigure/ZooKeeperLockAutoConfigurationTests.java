@@ -1,8 +1,11 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.time.Duration;
+
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -11,6 +14,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
@@ -19,6 +23,7 @@ import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link ZooKeeperLockAutoConfiguration}.
@@ -91,6 +96,42 @@ class ZooKeeperLockAutoConfigurationTests {
 				.rootCause()
 				.hasMessageContaining("there is no CuratorFramework bean")
 				.hasMessageContaining("spring.cloud.zookeeper.connect-string"));
+	}
+
+	@Test
+	void silentServerStopsTheStart() {
+		server.pause();
+		try {
+			connected().withPropertyValues("distributed-lock.backend=zookeeper")
+				.run((context) -> assertThat(context).getFailure()
+					.rootCause()
+					.hasMessageContaining("did not answer within 3 s")
+					.hasMessageContaining("distributed-lock.fail-fast=false"));
+		}
+		finally {
+			server.resume();
+		}
+	}
+
+	@Test
+	void serverThatComesLaterIsUsedFromThenOn() {
+		try (ZooKeeperServer late = ZooKeeperServer.started()) {
+			late.kill();
+			this.runner.withBean(CuratorFramework.class, () -> client(late.connectString()))
+				.withPropertyValues("distributed-lock.backend=zookeeper")
+				.withPropertyValues("distributed-lock.fail-fast=false", "distributed-lock.wait-time=1s")
+				.run((context) -> {
+					LockOperations locks = context.getBean(LockOperations.class);
+					assertThatExceptionOfType(LockBackendException.class)
+						.isThrownBy(() -> locks.acquire(LockRequest.of("stock", 42)))
+						.withMessageContaining("stock:42");
+					late.start();
+					Awaitility.await()
+						.atMost(Duration.ofSeconds(30))
+						.ignoreException(LockBackendException.class)
+						.until(() -> locks.execute(LockRequest.of("stock", 42), LockHandle::isHeld));
+				});
+		}
 	}
 
 	@Test
