@@ -44,6 +44,20 @@ public interface LockHandle extends AutoCloseable {
 	String backend();
 
 	/**
+	 * Whether it is held alone or together with others. Who holds a lock alone and enters
+	 * it again to share it still holds it alone.
+	 * @return the mode; of several locks, that of the first
+	 */
+	LockMode mode();
+
+	/**
+	 * The random identity of the acquisition that this hold comes from; the same on
+	 * re-entry.
+	 * @return the owner id, as the store knows it; of several locks, that of the first
+	 */
+	String ownerId();
+
+	/**
 	 * The token of this hold's own grant. It is never read again from the store, so it
 	 * stays the same after a loss: a resource can then tell this holder from its
 	 * successor.

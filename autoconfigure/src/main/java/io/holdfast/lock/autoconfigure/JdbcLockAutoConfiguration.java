@@ -46,40 +46,15 @@ public final class JdbcLockAutoConfiguration {
 	@DependsOnDatabaseInitialization
 	JdbcLockBackend jdbcLockBackend(DistributedLockProperties locks, JdbcLockProperties jdbc,
 			ListableBeanFactory beanFactory) {
-		DataSource dataSource = dataSource(jdbc, beanFactory);
+		DataSource dataSource = LockDatabase.dataSource(beanFactory, "distributed-lock.jdbc.data-source",
+				jdbc.dataSource());
 		JdbcLockBackend backend = new JdbcLockBackend(dataSource,
 				new JdbcLockOptions(locks.namespace(), jdbc.table(), locks.responseTimeout()));
-		if (initializes(jdbc.initializeSchema(), dataSource)) {
-			new ResourceDatabasePopulator(
-					new ByteArrayResource(JdbcLockBackend.schema(jdbc.table()).getBytes(StandardCharsets.UTF_8)))
-				.execute(dataSource);
-		}
+		LockDatabase.initialize(dataSource, jdbc.initializeSchema(), JdbcLockBackend.schema(jdbc.table()));
 		if (locks.failFast()) {
 			verify(backend, jdbc);
 		}
 		return backend;
-	}
-
-	private static DataSource dataSource(JdbcLockProperties jdbc, ListableBeanFactory beanFactory) {
-		if (StringUtils.hasText(jdbc.dataSource())) {
-			if (!beanFactory.containsBean(jdbc.dataSource())) {
-				throw new LockConfigurationException(
-						"The property 'distributed-lock.jdbc.data-source' is '%s', and there is no bean of that name. Name a DataSource bean, or leave it out to use the application's own."
-							.formatted(jdbc.dataSource()));
-			}
-			return beanFactory.getBean(jdbc.dataSource(), DataSource.class);
-		}
-		DataSource dataSource = beanFactory.getBeanProvider(DataSource.class).getIfUnique();
-		if (dataSource == null) {
-			throw new LockConfigurationException(
-					"Locks are to be kept in a database, and it is not known in which: there is no DataSource, or several and none is primary. Set 'spring.datasource.*', or name one with 'distributed-lock.jdbc.data-source'.");
-		}
-		return dataSource;
-	}
-
-	private static boolean initializes(DatabaseInitializationMode mode, DataSource dataSource) {
-		return mode == DatabaseInitializationMode.ALWAYS
-				|| (mode == DatabaseInitializationMode.EMBEDDED && EmbeddedDatabaseConnection.isEmbedded(dataSource));
 	}
 
 	private static void verify(JdbcLockBackend backend, JdbcLockProperties jdbc) {

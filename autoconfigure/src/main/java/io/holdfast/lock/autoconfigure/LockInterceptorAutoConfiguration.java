@@ -1,5 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -8,6 +10,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
 
 import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.fencing.Fence;
 import io.holdfast.lock.interceptor.DistributedLockBeanPostProcessor;
 import io.holdfast.lock.interceptor.LockChainVerifier;
 import io.holdfast.lock.interceptor.LockSupportVerifier;
@@ -21,8 +24,8 @@ public final class LockInterceptorAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockSupportVerifier lockSupportVerifier(ObjectProvider<LockBackends> backends) {
-		return new LockSupportVerifier(backends::getObject);
+	static LockSupportVerifier lockSupportVerifier(ObjectProvider<LockBackends> backends, ObjectProvider<Fence> fence) {
+		return new LockSupportVerifier(backends::getObject, () -> whyNotFenced(fence.getIfAvailable()));
 	}
 
 	@Bean
@@ -35,6 +38,11 @@ public final class LockInterceptorAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static LockChainVerifier lockChainVerifier() {
 		return new LockChainVerifier();
+	}
+
+	private static @Nullable String whyNotFenced(@Nullable Fence fence) {
+		return (fence != null) ? fence.whyOff()
+				: "Spring's JDBC or transactions are not there. Add 'spring-boot-starter-jdbc', or leave 'fenced' out";
 	}
 
 }

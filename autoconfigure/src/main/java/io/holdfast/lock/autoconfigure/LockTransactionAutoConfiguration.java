@@ -9,8 +9,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.holdfast.lock.HoldBoundary;
-import io.holdfast.lock.transaction.LockCommitListenerPostProcessor;
+import io.holdfast.lock.transaction.LockCommitListener;
 import io.holdfast.lock.transaction.TransactionHoldBoundary;
+import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
 
 /**
  * Lets locks know of the application's transactions, if it has any.
@@ -28,8 +29,8 @@ public final class LockTransactionAutoConfiguration {
 	}
 
 	@Bean
-	static LockCommitListenerPostProcessor lockCommitListenerPostProcessor() {
-		return new LockCommitListenerPostProcessor();
+	static TransactionListenerPostProcessor lockCommitListenerPostProcessor() {
+		return new TransactionListenerPostProcessor(new LockCommitListener());
 	}
 
 }

@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 
 /**
@@ -47,6 +48,16 @@ final class CombinedHold implements HeldLocks {
 	@Override
 	public String backend() {
 		return this.parts.get(0).backend();
+	}
+
+	@Override
+	public LockMode mode() {
+		return this.parts.get(0).mode();
+	}
+
+	@Override
+	public String ownerId() {
+		return this.parts.get(0).ownerId();
 	}
 
 	@Override

@@ -11,6 +11,7 @@ import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 
 /**
@@ -66,6 +67,16 @@ final class Hold implements HeldLocks {
 	@Override
 	public String backend() {
 		return this.lease.backendName();
+	}
+
+	@Override
+	public LockMode mode() {
+		return this.lease.terms().mode();
+	}
+
+	@Override
+	public String ownerId() {
+		return this.lease.ownerId();
 	}
 
 	@Override

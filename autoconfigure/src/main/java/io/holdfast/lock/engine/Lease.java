@@ -279,6 +279,10 @@ final class Lease {
 		return this.terms;
 	}
 
+	String ownerId() {
+		return this.grant.claim().owner().value();
+	}
+
 	FencingToken token() {
 		return this.token;
 	}

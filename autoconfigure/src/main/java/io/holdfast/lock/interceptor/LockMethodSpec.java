@@ -20,9 +20,10 @@ import io.holdfast.lock.WhenNotAcquired;
  * @param fallback the method to call instead, or {@code null}
  * @param asynchronous whether the method's work goes on after it has returned, until the
  * stage that it returned completes
+ * @param fenced whether its transaction must be fenced
  */
 record LockMethodSpec(Method method, LockRequest template, @Nullable LockKey key, WhenNotAcquired whenNotAcquired,
-		@Nullable LockFallback fallback, boolean asynchronous) {
+		@Nullable LockFallback fallback, boolean asynchronous, boolean fenced) {
 
 	LockRequest request(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments) {
 		if (this.key == null) {

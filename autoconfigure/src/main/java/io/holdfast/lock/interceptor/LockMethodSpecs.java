@@ -71,7 +71,7 @@ final class LockMethodSpecs {
 		requireOneReaction(method, annotation);
 		LockKey key = annotation.key().isEmpty() ? null : new LockKey(annotation.key(), method, this.beans);
 		return new LockMethodSpec(method, template(method, annotation), key, annotation.whenNotAcquired(), fallback,
-				asynchronous);
+				asynchronous, annotation.fenced());
 	}
 
 	private static boolean requireSupportedReturnType(Method method) {
@@ -107,10 +107,6 @@ final class LockMethodSpecs {
 	}
 
 	private LockRequest template(Method method, DistributedLock annotation) {
-		if (annotation.fenced()) {
-			throw problem(method,
-					"it asks for 'fenced = true', and nothing here checks fencing tokens. Leave it out, or check LockHandle.fencingToken() where the data is written");
-		}
 		try {
 			LockRequest.Builder request = LockRequest.forLock(LockName.of(name(method, annotation)))
 				.mode(annotation.mode())

@@ -4,6 +4,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 import io.holdfast.lock.LockRequest;
@@ -17,6 +19,8 @@ public final class LockSupportVerifier implements SmartInitializingSingleton {
 
 	private final Supplier<LockBackends> backends;
 
+	private final Supplier<@Nullable String> whyNotFenced;
+
 	private final Queue<LockMethodSpec> unchecked = new ConcurrentLinkedQueue<>();
 
 	private volatile boolean started;
@@ -24,9 +28,12 @@ public final class LockSupportVerifier implements SmartInitializingSingleton {
 	/**
 	 * Create the verifier.
 	 * @param backends the stores, looked up at the end of the start
+	 * @param whyNotFenced why transactions are not fenced, or {@code null} if they are;
+	 * asked for if an annotation wants that
 	 */
-	public LockSupportVerifier(Supplier<LockBackends> backends) {
+	public LockSupportVerifier(Supplier<LockBackends> backends, Supplier<@Nullable String> whyNotFenced) {
 		this.backends = backends;
+		this.whyNotFenced = whyNotFenced;
 	}
 
 	void add(LockMethodSpec spec) {
@@ -50,6 +57,11 @@ public final class LockSupportVerifier implements SmartInitializingSingleton {
 	}
 
 	private void check(LockMethodSpec spec) {
+		String unfenced = spec.fenced() ? this.whyNotFenced.get() : null;
+		if (unfenced != null) {
+			throw LockMethodSpecs.problem(spec.method(),
+					"it asks for 'fenced = true', and no transaction is fenced: " + unfenced);
+		}
 		LockRequest request = spec.template();
 		request.locks()
 			.forEach((lock, mode) -> this.backends.get()

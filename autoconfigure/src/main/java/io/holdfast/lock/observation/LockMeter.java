@@ -63,7 +63,13 @@ public enum LockMeter implements MeterDocumentation {
 	/**
 	 * Holds that ended before their holder let go.
 	 */
-	LOST("distributed.lock.lost", Meter.Type.COUNTER, Tag.CAUSE, "Holds that ended before their holder let go");
+	LOST("distributed.lock.lost", Meter.Type.COUNTER, Tag.CAUSE, "Holds that ended before their holder let go"),
+
+	/**
+	 * Holders that a fence refused, because another had been there meanwhile.
+	 */
+	FENCING_REJECTED("distributed.lock.fencing.rejected", Meter.Type.COUNTER, null,
+			"Holders that a fence refused, because another had been there meanwhile");
 
 	private final String meterName;
 

@@ -54,6 +54,8 @@ final class LockMeters {
 
 	private final Map<LossCause, Counter> lost;
 
+	private final Counter fencingRejected;
+
 	LockMeters(MeterRegistry registry, String name, String backend) {
 		this.registry = registry;
 		this.tags = Tags.of(LockMeter.Tag.NAME.asString(), name, LockMeter.Tag.BACKEND.asString(), backend);
@@ -68,6 +70,7 @@ final class LockMeters {
 				(outcome) -> counter(LockMeter.RENEWAL, LockMeter.Tag.OUTCOME_OF_RENEWAL.withValue(outcome.tag())));
 		this.lost = forEach(LossCause.class,
 				(cause) -> counter(LockMeter.LOST, LockMeter.Tag.CAUSE.withValue(cause.tag())));
+		this.fencingRejected = counter(LockMeter.FENCING_REJECTED);
 	}
 
 	private Timer timer(LockMeter meter, KeyValue... own) {
@@ -147,6 +150,10 @@ final class LockMeters {
 
 	Counter lost(LossCause cause) {
 		return get(this.lost, cause);
+	}
+
+	Counter fencingRejected() {
+		return this.fencingRejected;
 	}
 
 	private static <K, M> M get(Map<K, M> meters, K key) {

@@ -91,6 +91,11 @@ public final class MicrometerLockObserver implements LockObserver {
 		of(event.lock(), event.backend()).lost(event.cause()).increment();
 	}
 
+	@Override
+	public void fencingRejected(LockName lock, String backend) {
+		of(lock, backend).fencingRejected().increment();
+	}
+
 	private static double share(Duration part, Duration lease) {
 		return (double) part.toNanos() / lease.toNanos();
 	}

@@ -75,4 +75,12 @@ public interface LockObserver {
 	default void lost(LockLostEvent event) {
 	}
 
+	/**
+	 * A holder was refused by the fence: another had been there meanwhile.
+	 * @param lock the lock
+	 * @param backend the store
+	 */
+	default void fencingRejected(LockName lock, String backend) {
+	}
+
 }

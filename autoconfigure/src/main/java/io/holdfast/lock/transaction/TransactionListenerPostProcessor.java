@@ -3,13 +3,22 @@ package io.holdfast.lock.transaction;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionExecutionListener;
 
 /**
- * Gives every transaction manager the check before the commit, whoever made it.
+ * Gives every transaction manager a listener, whoever made it.
  */
-public final class LockCommitListenerPostProcessor implements BeanPostProcessor {
+public final class TransactionListenerPostProcessor implements BeanPostProcessor {
 
-	private final LockCommitListener listener = new LockCommitListener();
+	private final TransactionExecutionListener listener;
+
+	/**
+	 * Create the post-processor; to be declared as a {@code static} bean method.
+	 * @param listener the listener
+	 */
+	public TransactionListenerPostProcessor(TransactionExecutionListener listener) {
+		this.listener = listener;
+	}
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {

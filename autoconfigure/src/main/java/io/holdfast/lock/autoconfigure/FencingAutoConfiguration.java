@@ -1,0 +1,147 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.fencing.Fence;
+import io.holdfast.lock.fencing.FenceListener;
+import io.holdfast.lock.fencing.FencingGuard;
+import io.holdfast.lock.fencing.JdbcFencingGuard;
+import io.holdfast.lock.fencing.TransactionFence;
+import io.holdfast.lock.interceptor.FenceBeanPostProcessor;
+import io.holdfast.lock.spi.LockDigest;
+import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
+
+/**
+ * Fences the transactions of the application's database: on where it has the table for
+ * it.
+ */
+@AutoConfiguration(afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
+@ConditionalOnClass({ JdbcTemplate.class, TransactionSynchronizationManager.class, EmbeddedDatabaseConnection.class })
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@EnableConfigurationProperties({ DistributedLockProperties.class, FencingProperties.class })
+public final class FencingAutoConfiguration {
+
+	private static final Log logger = LogFactory.getLog(FencingAutoConfiguration.class);
+
+	private static final String DATA_SOURCE = "distributed-lock.fencing.data-source";
+
+	/**
+	 * After the application's own migrations, which may make the table.
+	 */
+	@Bean
+	@ConditionalOnMissingBean
+	@DependsOnDatabaseInitialization
+	Fence lockFence(FencingProperties fencing, DistributedLockProperties locks, ListableBeanFactory beanFactory,
+			ObjectProvider<LockObserver> observers) {
+		try {
+			TransactionFence fence = fence(fencing, locks.namespace(), beanFactory, observers.orderedStream().toList());
+			logger.info("Transactions that hold a lock are fenced by the table '%s'".formatted(fencing.table()));
+			return fence;
+		}
+		catch (LockConfigurationException ex) {
+			if (Boolean.TRUE.equals(fencing.enabled())) {
+				throw ex;
+			}
+			String reason = String.valueOf(ex.getMessage());
+			logger.info("No transaction is fenced: " + reason);
+			return new Unfenced(reason);
+		}
+	}
+
+	private static TransactionFence fence(FencingProperties fencing, String namespace, ListableBeanFactory beanFactory,
+			List<LockObserver> observers) {
+		if (Boolean.FALSE.equals(fencing.enabled())) {
+			throw new LockConfigurationException("'distributed-lock.fencing.enabled' is 'false'.");
+		}
+		DataSource dataSource = LockDatabase.dataSource(beanFactory, DATA_SOURCE, fencing.dataSource());
+		LockDatabase.initialize(dataSource, fencing.initializeSchema(), JdbcFencingGuard.schema(fencing.table()));
+		JdbcFencingGuard guard = new JdbcFencingGuard(dataSource, fencing.table(),
+				(hold) -> LockDigest.of(hold.backend() + ":" + namespace, hold.name()));
+		TransactionFence fence = new TransactionFence(guard, dataSource, (refusal) -> report(refusal, observers));
+		verify(fence, fencing);
+		return fence;
+	}
+
+	private static void verify(TransactionFence fence, FencingProperties fencing) {
+		try {
+			fence.verify();
+		}
+		catch (BadSqlGrammarException ex) {
+			throw new LockConfigurationException(
+					"the table '%s' is not there or may not be read. Make it by the script 'io/holdfast/lock/fencing/schema.sql' of this library as a migration, or set 'distributed-lock.fencing.initialize-schema=always'."
+						.formatted(fencing.table()),
+					ex);
+		}
+		catch (DataAccessException ex) {
+			logger.warn("The table '%s' of the fences could not be looked at; it is taken to be there"
+				.formatted(fencing.table()), ex);
+		}
+	}
+
+	private static void report(StaleFencingTokenException refusal, List<LockObserver> observers) {
+		logger.warn(refusal.getMessage());
+		observers.forEach((observer) -> observer.fencingRejected(refusal.lock(), refusal.backend()));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	FencingGuard fencingGuard(Fence fence) {
+		if (fence instanceof TransactionFence transactions) {
+			return transactions::advance;
+		}
+		return (hold) -> {
+			throw new LockConfigurationException(
+					"Lock '%s' cannot be fenced, because no transaction is: %s".formatted(hold.name(), fence.whyOff()));
+		};
+	}
+
+	@Bean
+	static TransactionListenerPostProcessor fenceListenerPostProcessor(ObjectProvider<Fence> fence) {
+		return new TransactionListenerPostProcessor(
+				new FenceListener(() -> (fence.getIfAvailable() instanceof TransactionFence present) ? present : null));
+	}
+
+	@Bean
+	static FenceBeanPostProcessor fenceBeanPostProcessor(ObjectProvider<Fence> fence) {
+		return new FenceBeanPostProcessor(fence::getIfAvailable);
+	}
+
+	/**
+	 * Fences nothing.
+	 *
+	 * @param whyOff the reason
+	 */
+	private record Unfenced(@Nullable String whyOff) implements Fence {
+
+		@Override
+		public void beforeBody(boolean required) {
+			// a method that requires it has stopped the start
+		}
+
+	}
+
+}

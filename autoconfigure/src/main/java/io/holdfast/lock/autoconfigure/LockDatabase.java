@@ -1,0 +1,57 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.nio.charset.StandardCharsets;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.util.StringUtils;
+
+import io.holdfast.lock.LockConfigurationException;
+
+/**
+ * Finds the database for tables of ours, and makes them where that is ours to do.
+ */
+final class LockDatabase {
+
+	private LockDatabase() {
+	}
+
+	/**
+	 * The data source of a name, or the application's own.
+	 * @param property the property that names it, for the message
+	 * @throws LockConfigurationException if there is none, or several and none is named
+	 */
+	static DataSource dataSource(ListableBeanFactory beanFactory, String property, @Nullable String name) {
+		if (StringUtils.hasText(name)) {
+			if (!beanFactory.containsBean(name)) {
+				throw new LockConfigurationException(
+						"The property '%s' is '%s', and there is no bean of that name. Name a DataSource bean, or leave it out to use the application's own."
+							.formatted(property, name));
+			}
+			return beanFactory.getBean(name, DataSource.class);
+		}
+		DataSource dataSource = beanFactory.getBeanProvider(DataSource.class).getIfUnique();
+		if (dataSource == null) {
+			throw new LockConfigurationException(
+					"It is not known which database to use: there is no DataSource, or several and none is primary. Set 'spring.datasource.*', or name one with '%s'."
+						.formatted(property));
+		}
+		return dataSource;
+	}
+
+	static void initialize(DataSource dataSource, DatabaseInitializationMode mode, String script) {
+		if (mode == DatabaseInitializationMode.ALWAYS
+				|| (mode == DatabaseInitializationMode.EMBEDDED && EmbeddedDatabaseConnection.isEmbedded(dataSource))) {
+			new ResourceDatabasePopulator(new ByteArrayResource(script.getBytes(StandardCharsets.UTF_8)))
+				.execute(dataSource);
+		}
+	}
+
+}

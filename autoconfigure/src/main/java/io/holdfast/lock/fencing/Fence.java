@@ -1,0 +1,27 @@
+package io.holdfast.lock.fencing;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fence around the transactions of this application, as the interceptor of locks sees
+ * it.
+ */
+public interface Fence {
+
+	/**
+	 * Make sure, right before a method's body, that its transaction has passed the fence
+	 * with all locks that this thread holds.
+	 * @param required whether there must be such a transaction
+	 * @throws io.holdfast.lock.StaleFencingTokenException if this holder was overtaken
+	 * @throws io.holdfast.lock.LockConfigurationException if it is required and there is
+	 * no transaction that could be fenced
+	 */
+	void beforeBody(boolean required);
+
+	/**
+	 * Why nothing is fenced.
+	 * @return the reason, or {@code null} if transactions are fenced
+	 */
+	@Nullable String whyOff();
+
+}

@@ -1,0 +1,45 @@
+package io.holdfast.lock.fencing;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.StaleFencingTokenException;
+
+/**
+ * One holder at the fence of one lock.
+ *
+ * @param id the fence's identity: differs for every two locks, and for every two stores,
+ * whose tokens cannot be compared
+ * @param lock the lock
+ * @param backend the store that granted it
+ * @param token the holder's token
+ * @param owner the holder
+ * @param shared whether it is held together with others
+ */
+record FenceEntry(String id, LockName lock, String backend, long token, String owner, boolean shared) {
+
+	static FenceEntry of(String id, LockHandle hold) {
+		return new FenceEntry(id, hold.name(), hold.backend(), hold.fencingToken().value(), hold.ownerId(),
+				hold.mode() == LockMode.SHARED);
+	}
+
+	/** The same fence before anybody has come. */
+	FenceEntry asNobody() {
+		return new FenceEntry(this.id, this.lock, this.backend, 0, "", this.shared);
+	}
+
+	/**
+	 * Whether what the fence remembers lets this one pass. Among readers nobody overtakes
+	 * anybody, so the fence remembers none of them.
+	 */
+	boolean passes(long seenToken, String seenOwner) {
+		return seenToken < this.token || (seenToken == this.token && seenOwner.equals(this.owner));
+	}
+
+	StaleFencingTokenException refused(long seenToken) {
+		return new StaleFencingTokenException(this.lock, this.backend,
+				"Lock '%s' (store %s, token %d): the fence has seen token %d of another holder, so this one was overtaken, by a pause or a lost lease. Nothing of it may be written, and its transaction is rolled back; repeat the call."
+					.formatted(this.lock, this.backend, this.token, seenToken));
+	}
+
+}

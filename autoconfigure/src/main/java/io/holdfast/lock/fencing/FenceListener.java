@@ -1,0 +1,49 @@
+package io.holdfast.lock.fencing;
+
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+
+import io.holdfast.lock.LockContext;
+
+/**
+ * Brings every transaction to the fence that begins or commits while its thread holds a
+ * lock. Costs nothing where none is held. Thread-safe.
+ */
+public final class FenceListener implements TransactionExecutionListener {
+
+	private final Supplier<@Nullable TransactionFence> fence;
+
+	/**
+	 * Create a listener.
+	 * @param fence the fence, looked up at the first transaction with a lock;
+	 * {@code null} if there is none
+	 */
+	public FenceListener(Supplier<@Nullable TransactionFence> fence) {
+		this.fence = fence;
+	}
+
+	@Override
+	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
+		TransactionFence present = (beginFailure == null) ? present() : null;
+		if (present != null) {
+			present.afterBegin();
+		}
+	}
+
+	@Override
+	public void beforeCommit(TransactionExecution transaction) {
+		TransactionFence present = present();
+		if (present != null) {
+			present.beforeCommit();
+		}
+	}
+
+	private @Nullable TransactionFence present() {
+		return LockContext.handles().isEmpty() ? null : this.fence.get();
+	}
+
+}

@@ -1,0 +1,152 @@
+package io.holdfast.lock.fencing;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.JdbcOperations;
+
+/**
+ * How a database advances fences: in one statement for all of them, where it can.
+ */
+enum FenceSql {
+
+	/** Counts a row that was inserted or advanced, and none that was not. */
+	POSTGRESQL("""
+			INSERT INTO ${table} AS f (lock_id, lock_name, token, owner) VALUES ${rows}
+			ON CONFLICT (lock_id) DO UPDATE SET token = EXCLUDED.token, owner = EXCLUDED.owner
+			WHERE f.token < EXCLUDED.token OR (f.token = EXCLUDED.token AND f.owner = EXCLUDED.owner)""",
+			"(?, ?, ?, ?)", "FOR SHARE") {
+
+		@Override
+		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
+			return jdbc.update(statement(table, entries), parameters(entries)) == entries.size();
+		}
+
+	},
+
+	/** Counts like PostgreSQL; has no shared lock of a row. */
+	H2("""
+			MERGE INTO ${table} f USING (VALUES ${rows}) AS n(lock_id, lock_name, token, owner)
+			ON f.lock_id = n.lock_id
+			WHEN MATCHED AND (f.token < n.token OR (f.token = n.token AND f.owner = n.owner))
+			THEN UPDATE SET token = n.token, owner = n.owner
+			WHEN NOT MATCHED THEN INSERT (lock_id, lock_name, token, owner)
+			VALUES (n.lock_id, n.lock_name, n.token, n.owner)""",
+			"(CAST(? AS VARCHAR), CAST(? AS VARCHAR), CAST(? AS BIGINT), CAST(? AS VARCHAR))", "FOR UPDATE") {
+
+		@Override
+		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
+			try {
+				return jdbc.update(statement(table, entries), parameters(entries)) == entries.size();
+			}
+			catch (DuplicateKeyException ex) {
+				// another has made a row meanwhile: now it is there to be compared with
+				return jdbc.update(statement(table, entries), parameters(entries)) == entries.size();
+			}
+		}
+
+	},
+
+	/** Gives back what the rows are now: its counts depend on a setting of the driver. */
+	MARIADB("""
+			INSERT INTO ${table} (lock_id, lock_name, token, owner) VALUES ${rows}
+			ON DUPLICATE KEY UPDATE owner = IF(token < VALUES(token), VALUES(owner), owner),
+			token = GREATEST(token, VALUES(token))
+			RETURNING lock_id, token, owner""", "(?, ?, ?, ?)", "LOCK IN SHARE MODE") {
+
+		@Override
+		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
+			List<Seen> seen = jdbc.query(statement(table, entries), (row, number) -> Seen.of(row), parameters(entries));
+			return seen.stream().allMatch((now) -> entries.stream().anyMatch(now::isBy));
+		}
+
+	},
+
+	/** What every database knows: one statement for a fence that is there. */
+	ANY("""
+			UPDATE ${table} SET token = ?, owner = ?
+			WHERE lock_id = ? AND (token < ? OR (token = ? AND owner = ?))""", "", "FOR UPDATE") {
+
+		@Override
+		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
+			return entries.stream().allMatch((entry) -> advance(jdbc, table, entry));
+		}
+
+		private boolean advance(JdbcOperations jdbc, String table, FenceEntry entry) {
+			return update(jdbc, table, entry) || insert(jdbc, table, entry);
+		}
+
+		private boolean update(JdbcOperations jdbc, String table, FenceEntry entry) {
+			return jdbc.update(statement(table, List.of(entry)), entry.token(), entry.owner(), entry.id(),
+					entry.token(), entry.token(), entry.owner()) > 0;
+		}
+
+		private boolean insert(JdbcOperations jdbc, String table, FenceEntry entry) {
+			try {
+				jdbc.update("INSERT INTO " + table + " (lock_id, lock_name, token, owner) VALUES (?, ?, ?, ?)",
+						parameters(List.of(entry)));
+				return true;
+			}
+			catch (DuplicateKeyException ex) {
+				// it refused, or another has made it meanwhile
+				return update(jdbc, table, entry);
+			}
+		}
+
+	};
+
+	private static final int NAME_LENGTH = 255;
+
+	private final String advance;
+
+	private final String row;
+
+	private final String sharedRow;
+
+	FenceSql(String advance, String row, String sharedRow) {
+		this.advance = advance;
+		this.row = row;
+		this.sharedRow = sharedRow;
+	}
+
+	static FenceSql of(String product) {
+		String name = product.toLowerCase(Locale.ROOT);
+		if (name.contains("postgresql")) {
+			return POSTGRESQL;
+		}
+		if (name.contains("mariadb")) {
+			return MARIADB;
+		}
+		return name.equals("h2") ? H2 : ANY;
+	}
+
+	/** Advance all fences; {@code false} if one of them refuses. */
+	abstract boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries);
+
+	/** What a fence remembers, keeping others from advancing it until the end. */
+	String keep(String table) {
+		return "SELECT lock_id, token, owner FROM " + table + " WHERE lock_id = ? " + this.sharedRow;
+	}
+
+	String statement(String table, List<FenceEntry> entries) {
+		return this.advance.replace("${table}", table)
+			.replace("${rows}", String.join(", ", Collections.nCopies(entries.size(), this.row)));
+	}
+
+	static Object[] parameters(List<FenceEntry> entries) {
+		return entries.stream()
+			.flatMap((entry) -> List
+				.<Object>of(entry.id(), shortened(entry.lock().toString()), entry.token(), entry.owner())
+				.stream())
+			.toArray();
+	}
+
+	/** As people read it; what is not ASCII might not fit the column's character set. */
+	private static String shortened(String lockName) {
+		String plain = lockName.replaceAll("[^\\x20-\\x7E]", "?");
+		return (plain.length() > NAME_LENGTH) ? plain.substring(0, NAME_LENGTH) : plain;
+	}
+
+}

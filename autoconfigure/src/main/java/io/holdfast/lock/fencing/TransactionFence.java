@@ -1,0 +1,225 @@
+package io.holdfast.lock.fencing;
+
+import java.sql.SQLException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.StaleFencingTokenException;
+
+/**
+ * Lets the transactions of one data source pass the fence of every lock that their thread
+ * holds: when they begin, when a lock is acquired inside of them, and at the latest
+ * before they commit.
+ *
+ * <p>
+ * A transaction that is refused when it begins cannot be told so there, where an
+ * exception would leak its connection. It is told before the body, or else when it wants
+ * to commit; either way it rolls back. An inner transaction does not pass again what an
+ * outer one of this thread has passed: it would wait for the row that the outer one
+ * keeps, and as long as that is kept no other holder can pass. Thread-safe.
+ */
+public final class TransactionFence implements Fence {
+
+	/** What open transactions of this thread have passed. */
+	private static final ThreadLocal<Set<Passed>> PASSED = ThreadLocal.withInitial(HashSet::new);
+
+	private final JdbcFencingGuard guard;
+
+	private final DataSource dataSource;
+
+	private final Consumer<StaleFencingTokenException> onRefusal;
+
+	/**
+	 * Create the fence.
+	 * @param guard the fence's memory, in the same database
+	 * @param dataSource whose transactions are fenced
+	 * @param onRefusal told of every holder that was refused
+	 */
+	public TransactionFence(JdbcFencingGuard guard, DataSource dataSource,
+			Consumer<StaleFencingTokenException> onRefusal) {
+		this.guard = guard;
+		this.dataSource = dataSource;
+		this.onRefusal = onRefusal;
+	}
+
+	/** Whether the table can be used; throws what the database says otherwise. */
+	public void verify() {
+		this.guard.verify();
+	}
+
+	@Override
+	public @Nullable String whyOff() {
+		return null;
+	}
+
+	/** A transaction has begun. Throws nothing; a refusal is told later. */
+	void afterBegin() {
+		try {
+			passWithAll();
+		}
+		catch (RuntimeException ex) {
+			// registered with the transaction, which cannot commit any more
+		}
+	}
+
+	@Override
+	public void beforeBody(boolean required) {
+		throwRefusal();
+		boolean fenced = passWithAll();
+		if (required && !fenced) {
+			throw new LockConfigurationException(
+					"A method with 'fenced = true' runs in no transaction of the fenced data source, or in a read-only one, so nothing would refuse a holder that was overtaken. Make it @Transactional on that data source ('distributed-lock.fencing.data-source'), or leave 'fenced' out and use a FencingGuard.");
+		}
+	}
+
+	/** The transaction is about to commit. */
+	void beforeCommit() {
+		passWithAll();
+	}
+
+	/**
+	 * Let a holder in that this thread does not stand in by itself, such as one of an
+	 * asynchronous acquisition.
+	 * @param hold what it holds
+	 * @throws LockConfigurationException if there is no transaction that could be fenced
+	 */
+	public void advance(LockHandle hold) {
+		if (!isInFencedTransaction()) {
+			throw new LockConfigurationException(
+					"Lock '%s': there is no transaction of the fenced data source here. Call this in the transaction that writes, before its first read."
+						.formatted(hold.name()));
+		}
+		pass(hold.parts());
+	}
+
+	private boolean passWithAll() {
+		List<LockHandle> holds = LockContext.handles();
+		if (!isInFencedTransaction()) {
+			return false;
+		}
+		pass(holds);
+		return true;
+	}
+
+	private boolean isInFencedTransaction() {
+		if (!TransactionSynchronizationManager.isActualTransactionActive()
+				|| !TransactionSynchronizationManager.isSynchronizationActive()
+				|| TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
+			return false;
+		}
+		Object resource = TransactionSynchronizationManager.getResource(this.dataSource);
+		try {
+			// one of another data source's transaction would commit each statement
+			return resource instanceof ConnectionHolder holder && !holder.getConnection().getAutoCommit();
+		}
+		catch (SQLException ex) {
+			return false;
+		}
+	}
+
+	private void pass(List<LockHandle> holds) {
+		Set<Passed> passed = PASSED.get();
+		Set<Passed> due = new HashSet<>();
+		List<LockHandle> ahead = holds.stream()
+			.filter((hold) -> !passed.contains(Passed.of(hold)) && due.add(Passed.of(hold)))
+			.toList();
+		if (ahead.isEmpty()) {
+			return;
+		}
+		try {
+			this.guard.advance(ahead);
+		}
+		catch (RuntimeException ex) {
+			refuse(ex);
+			throw ex;
+		}
+		passed.addAll(due);
+		TransactionSynchronizationManager.registerSynchronization(new ForgetAtTheEnd(due));
+	}
+
+	private void refuse(RuntimeException refusal) {
+		TransactionSynchronizationManager.registerSynchronization(new Refusal(refusal));
+		if (refusal instanceof StaleFencingTokenException stale) {
+			this.onRefusal.accept(stale);
+		}
+	}
+
+	private static void throwRefusal() {
+		if (TransactionSynchronizationManager.isSynchronizationActive()) {
+			TransactionSynchronizationManager.getSynchronizations().forEach((synchronization) -> {
+				if (synchronization instanceof Refusal refusal) {
+					throw refusal.reason();
+				}
+			});
+		}
+	}
+
+	/**
+	 * One hold that has passed; a further hold of the same lease is the same.
+	 *
+	 * @param backend the store
+	 * @param lock the lock
+	 * @param token the token
+	 */
+	private record Passed(String backend, LockName lock, FencingToken token) {
+
+		static Passed of(LockHandle hold) {
+			return new Passed(hold.backend(), hold.name(), hold.fencingToken());
+		}
+
+	}
+
+	/**
+	 * With the transaction its rows are let go.
+	 *
+	 * @param passed what it has passed
+	 */
+	private record ForgetAtTheEnd(Set<Passed> passed) implements TransactionSynchronization {
+
+		/** What was passed since the savepoint is undone: it is passed again later. */
+		@Override
+		public void savepointRollback(Object savepoint) {
+			afterCompletion(STATUS_ROLLED_BACK);
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			Set<Passed> all = PASSED.get();
+			all.removeAll(this.passed);
+			if (all.isEmpty()) {
+				PASSED.remove();
+			}
+		}
+
+	}
+
+	/**
+	 * Keeps a transaction that was refused from committing, whatever its body did.
+	 *
+	 * @param reason why
+	 */
+	private record Refusal(RuntimeException reason) implements TransactionSynchronization {
+
+		@Override
+		public void beforeCommit(boolean readOnly) {
+			throw this.reason;
+		}
+
+	}
+
+}

@@ -1,0 +1,51 @@
+package io.holdfast.lock.interceptor;
+
+import java.lang.reflect.Method;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.MethodClassKey;
+
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.fencing.Fence;
+
+/**
+ * Stands right before the body, inside of the transaction: a holder that the fence has
+ * refused does not get in.
+ */
+final class FenceInterceptor implements MethodInterceptor {
+
+	private final Supplier<@Nullable Fence> fence;
+
+	private final Map<MethodClassKey, Boolean> required = new ConcurrentHashMap<>();
+
+	FenceInterceptor(Supplier<@Nullable Fence> fence) {
+		this.fence = fence;
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		Fence present = this.fence.get();
+		if (present != null) {
+			Object target = invocation.getThis();
+			Class<?> type = (target != null) ? AopUtils.getTargetClass(target)
+					: invocation.getMethod().getDeclaringClass();
+			present.beforeBody(isRequired(invocation.getMethod(), type));
+		}
+		return invocation.proceed();
+	}
+
+	private boolean isRequired(Method method, Class<?> type) {
+		return this.required.computeIfAbsent(new MethodClassKey(method, type), (key) -> {
+			DistributedLock annotation = LockAnnotations.find(method, type);
+			return annotation != null && annotation.fenced();
+		});
+	}
+
+}

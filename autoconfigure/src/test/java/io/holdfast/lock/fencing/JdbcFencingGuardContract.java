@@ -1,0 +1,121 @@
+package io.holdfast.lock.fencing;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.spi.LockDigest;
+
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What every guard of a database does besides.
+ */
+abstract class JdbcFencingGuardContract implements FencingGuardContract {
+
+	private static final String TABLE = "holdfast_fence";
+
+	private final DataSource dataSource = dataSource();
+
+	abstract DataSource dataSource();
+
+	abstract FenceSql sql();
+
+	JdbcFencingGuard onTable() {
+		return new JdbcFencingGuard(this.dataSource, TABLE, (hold) -> LockDigest.of(hold.backend(), hold.name()),
+				this::sql);
+	}
+
+	@Override
+	public FencingGuard guard() {
+		emptyTable();
+		JdbcFencingGuard guard = onTable();
+		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
+		return (hold) -> transaction.executeWithoutResult((status) -> guard.advance(hold));
+	}
+
+	private void emptyTable() {
+		new ResourceDatabasePopulator(
+				new ByteArrayResource(JdbcFencingGuard.schema(TABLE).getBytes(StandardCharsets.UTF_8)))
+			.execute(this.dataSource);
+		new JdbcTemplate(this.dataSource).update("DELETE FROM " + TABLE);
+	}
+
+	private static void assertWaits(CompletableFuture<Void> other) {
+		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> other.get(300, TimeUnit.MILLISECONDS));
+	}
+
+	@Test
+	void successorWaitsForTheTransactionThatWasThereBefore() throws Exception {
+		FencingGuard guard = guard();
+		guard.advance(TestHold.of("42", 5, "earlier"));
+		try (Connection transaction = this.dataSource.getConnection()) {
+			transaction.setAutoCommit(false);
+			onTable().on(transaction).advance(TestHold.of("42", 10, "a"));
+			CompletableFuture<Void> successor = CompletableFuture
+				.runAsync(() -> guard.advance(TestHold.of("42", 20, "b")));
+			CompletableFuture<Void> another = CompletableFuture
+				.runAsync(() -> guard.advance(TestHold.of("43", 20, "c")));
+			another.get(10, TimeUnit.SECONDS);
+			assertWaits(successor);
+			transaction.commit();
+			successor.get(10, TimeUnit.SECONDS);
+		}
+	}
+
+	@Test
+	void overtakenHolderIsRefusedWhenItsSuccessorCommits() throws Exception {
+		FencingGuard guard = guard();
+		guard.advance(TestHold.of("42", 5, "earlier"));
+		try (Connection transaction = this.dataSource.getConnection()) {
+			transaction.setAutoCommit(false);
+			onTable().on(transaction).advance(TestHold.of("42", 20, "b"));
+			CompletableFuture<Void> overtaken = CompletableFuture
+				.runAsync(() -> guard.advance(TestHold.of("42", 10, "a")));
+			transaction.commit();
+			assertThatExceptionOfType(Exception.class).isThrownBy(() -> overtaken.get(10, TimeUnit.SECONDS))
+				.havingCause()
+				.isInstanceOf(StaleFencingTokenException.class);
+		}
+	}
+
+	@Test
+	void whatIsRolledBackWasNeverThere() throws Exception {
+		FencingGuard guard = guard();
+		try (Connection transaction = this.dataSource.getConnection()) {
+			transaction.setAutoCommit(false);
+			onTable().on(transaction).advance(TestHold.of("42", 20, "b"));
+			transaction.rollback();
+		}
+		guard.advance(TestHold.of("42", 10, "a"));
+	}
+
+	@Test
+	void writerWaitsForTheTransactionOfAReader() throws Exception {
+		FencingGuard guard = guard();
+		try (Connection transaction = this.dataSource.getConnection()) {
+			transaction.setAutoCommit(false);
+			onTable().on(transaction).advance(TestHold.reader("42", 10, "a"));
+			CompletableFuture<Void> writer = CompletableFuture
+				.runAsync(() -> guard.advance(TestHold.of("42", 20, "b")));
+			guard.advance(TestHold.of("43", 20, "c"));
+			assertWaits(writer);
+			transaction.commit();
+			writer.get(10, TimeUnit.SECONDS);
+		}
+	}
+
+}

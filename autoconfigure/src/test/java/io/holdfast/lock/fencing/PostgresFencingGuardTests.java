@@ -1,0 +1,48 @@
+package io.holdfast.lock.fencing;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+import io.holdfast.lock.test.server.PostgresServer;
+
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class PostgresFencingGuardTests extends JdbcFencingGuardContract {
+
+	private static PostgresServer server;
+
+	@BeforeAll
+	static void startServer() {
+		server = PostgresServer.started();
+	}
+
+	@AfterAll
+	static void stopServer() {
+		server.close();
+	}
+
+	@Override
+	DataSource dataSource() {
+		return new DriverManagerDataSource(server.jdbcUrl(), PostgresServer.USERNAME, "");
+	}
+
+	@Test
+	void databaseIsRecognized() {
+		FencingGuard guard = new JdbcFencingGuard(dataSource(), "no_such_table", (hold) -> "1");
+		assertThatExceptionOfType(BadSqlGrammarException.class)
+			.isThrownBy(() -> guard.advance(TestHold.of("42", 10, "a")))
+			.withMessageContaining("ON CONFLICT");
+	}
+
+	@Override
+	FenceSql sql() {
+		return FenceSql.POSTGRESQL;
+	}
+
+}

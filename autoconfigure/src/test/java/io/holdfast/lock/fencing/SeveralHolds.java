@@ -1,0 +1,71 @@
+package io.holdfast.lock.fencing;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+
+import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+
+/**
+ * Several holds of one request.
+ *
+ * @param parts the holds
+ */
+record SeveralHolds(List<LockHandle> parts) implements LockHandle {
+
+	@Override
+	public LockName name() {
+		return this.parts.get(0).name();
+	}
+
+	@Override
+	public String backend() {
+		return this.parts.get(0).backend();
+	}
+
+	@Override
+	public LockMode mode() {
+		return this.parts.get(0).mode();
+	}
+
+	@Override
+	public String ownerId() {
+		return this.parts.get(0).ownerId();
+	}
+
+	@Override
+	public FencingToken fencingToken() {
+		throw new IllegalStateException("each part has its own");
+	}
+
+	@Override
+	public Duration remainingValidity() {
+		return this.parts.get(0).remainingValidity();
+	}
+
+	@Override
+	public boolean isHeld() {
+		return true;
+	}
+
+	@Override
+	public void assertHeld() {
+	}
+
+	@Override
+	public void assertHeldAtCommit() {
+	}
+
+	@Override
+	public void onLost(Consumer<LockLostEvent> listener) {
+	}
+
+	@Override
+	public void close() {
+	}
+
+}

@@ -1,0 +1,61 @@
+package io.holdfast.lock.fencing;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+
+import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+
+/**
+ * A hold as a test wants it.
+ *
+ * @param name the lock
+ * @param mode alone or shared
+ * @param ownerId the holder
+ * @param fencingToken the token
+ */
+record TestHold(LockName name, LockMode mode, String ownerId, FencingToken fencingToken) implements LockHandle {
+
+	static TestHold of(String key, long token, String owner) {
+		return new TestHold(LockName.of("stock", key), LockMode.EXCLUSIVE, owner, new FencingToken(token));
+	}
+
+	static TestHold reader(String key, long token, String owner) {
+		return new TestHold(LockName.of("stock", key), LockMode.SHARED, owner, new FencingToken(token));
+	}
+
+	@Override
+	public String backend() {
+		return "redis";
+	}
+
+	@Override
+	public Duration remainingValidity() {
+		return Duration.ofSeconds(30);
+	}
+
+	@Override
+	public boolean isHeld() {
+		return true;
+	}
+
+	@Override
+	public void assertHeld() {
+	}
+
+	@Override
+	public void assertHeldAtCommit() {
+	}
+
+	@Override
+	public void onLost(Consumer<LockLostEvent> listener) {
+	}
+
+	@Override
+	public void close() {
+	}
+
+}
