@@ -14,6 +14,7 @@ import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.StaleFencingTokenException;
 
 /**
  * Answers what goes wrong with a lock as an RFC 9457 problem. In each of these cases
@@ -31,7 +32,7 @@ class Problems {
 	}
 	// end::busy[]
 
-	@ExceptionHandler({ LockBackendException.class, LockLostException.class })
+	@ExceptionHandler({ LockBackendException.class, LockLostException.class, StaleFencingTokenException.class })
 	ResponseEntity<ProblemDetail> unavailable(LockException ex) {
 		logger.warn("An order was not placed. {}", ex.getMessage());
 		return tryAgain("The product cannot be locked", ex);

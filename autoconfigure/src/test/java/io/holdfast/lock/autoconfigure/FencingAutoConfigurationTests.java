@@ -1,0 +1,198 @@
+package io.holdfast.lock.autoconfigure;
+
+import javax.sql.DataSource;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.annotation.Transactional;
+
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.fencing.Fence;
+import io.holdfast.lock.fencing.FencingGuard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link FencingAutoConfiguration}.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class FencingAutoConfigurationTests {
+
+	private final ApplicationContextRunner plain = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+				LocalLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class,
+				LockTransactionAutoConfiguration.class, LockMetricsAutoConfiguration.class,
+				FencingAutoConfiguration.class, DataSourceAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
+				DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
+				AopAutoConfiguration.class))
+		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+		.withPropertyValues("distributed-lock.backend=local", "spring.datasource.generate-unique-name=true");
+
+	private final ApplicationContextRunner runner = this.plain.withBean(Shop.class);
+
+	private static int fences(AssertableApplicationContext context) {
+		return context.getBean(JdbcTemplate.class).queryForList("SELECT token FROM holdfast_fence", Long.class).size();
+	}
+
+	@Test
+	void isOnWhereThereIsADatabaseAndSaysSo(CapturedOutput output) {
+		this.runner.run((context) -> {
+			context.getBean(Shop.class).order(42, () -> assertThat(fences(context)).isOne());
+			assertThat(output).contains("Transactions that hold a lock are fenced by the table 'holdfast_fence'");
+		});
+	}
+
+	@Test
+	void holderThatWasOvertakenIsRefusedAndCounted() {
+		this.runner.run((context) -> {
+			Shop shop = context.getBean(Shop.class);
+			shop.order(42, () -> {
+			});
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			jdbc.update("UPDATE holdfast_fence SET token = ?, owner = 'successor'", Long.MAX_VALUE);
+			assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> shop.order(42, () -> {
+				throw new AssertionError("the body ran");
+			})).withMessageContainingAll("stock:42", "store local");
+			assertThat(context.getBean(MeterRegistry.class)
+				.get("distributed.lock.fencing.rejected")
+				.tags("name", "stock", "backend", "local")
+				.counter()
+				.count()).isOne();
+		});
+	}
+
+	@Test
+	void requiredFenceStopsACallWithoutATransaction() {
+		this.runner.run((context) -> {
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> context.getBean(Shop.class).fencedWithoutTransaction())
+				.withMessageContaining("runs in no transaction of the fenced data source");
+			context.getBean(Shop.class).fenced(() -> assertThat(fences(context)).isOne());
+		});
+	}
+
+	@Test
+	void guardLetsInByHand() {
+		this.runner.run((context) -> {
+			try (LockHandle hold = context.getBean(LockOperations.class).acquire(LockRequest.of("stock", 42))) {
+				assertThatExceptionOfType(LockConfigurationException.class)
+					.isThrownBy(() -> context.getBean(FencingGuard.class).advance(hold))
+					.withMessageContaining("no transaction");
+			}
+		});
+	}
+
+	@Test
+	void missingTableTurnsItOffAndSaysSo(CapturedOutput output) {
+		this.plain.withPropertyValues("distributed-lock.fencing.initialize-schema=never").run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getBean(Fence.class).whyOff()).contains("'holdfast_fence' is not there")
+				.contains("io/holdfast/lock/fencing/schema.sql");
+			assertThat(output).contains("No transaction is fenced: the table 'holdfast_fence'");
+		});
+	}
+
+	@Test
+	void requiredFenceWithoutATableStopsTheStart() {
+		this.runner.withPropertyValues("distributed-lock.fencing.initialize-schema=never")
+			.run((context) -> assertThat(context).getFailure()
+				.hasMessageContaining("Shop.fenced")
+				.hasMessageContaining("'fenced = true'")
+				.hasMessageContaining("'holdfast_fence' is not there"));
+	}
+
+	@Test
+	void enabledFenceWithoutATableStopsTheStart() {
+		this.plain
+			.withPropertyValues("distributed-lock.fencing.initialize-schema=never",
+					"distributed-lock.fencing.enabled=true")
+			.run((context) -> assertThat(context.getStartupFailure())
+				.hasStackTraceContaining("the table 'holdfast_fence' is not there"));
+	}
+
+	@Test
+	void fenceCanBeTurnedOff() {
+		this.plain.withPropertyValues("distributed-lock.fencing.enabled=false")
+			.run((context) -> assertThat(context.getBean(Fence.class).whyOff()).contains("enabled' is 'false'"));
+		this.runner.withPropertyValues("distributed-lock.fencing.enabled=false")
+			.run((context) -> assertThat(context).hasFailed());
+	}
+
+	@Test
+	void ofSeveralDataSourcesOneMustBeNamed() {
+		ApplicationContextRunner several = this.plain
+			.withBean("orders", DataSource.class,
+					() -> new DriverManagerDataSource("jdbc:h2:mem:orders;DB_CLOSE_DELAY=-1"))
+			.withBean("audit", DataSource.class,
+					() -> new DriverManagerDataSource("jdbc:h2:mem:audit;DB_CLOSE_DELAY=-1"));
+		several
+			.run((context) -> assertThat(context.getBean(Fence.class).whyOff()).contains("several and none is primary")
+				.contains("distributed-lock.fencing.data-source"));
+		several
+			.withPropertyValues("distributed-lock.fencing.data-source=orders",
+					"distributed-lock.fencing.initialize-schema=always")
+			.run((context) -> assertThat(context.getBean(Fence.class).whyOff()).isNull());
+	}
+
+	@Test
+	void withoutADatabaseNothingIsFenced() {
+		this.plain.withClassLoader(new FilteredClassLoader(JdbcTemplate.class))
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(Fence.class));
+		this.runner.withClassLoader(new FilteredClassLoader(JdbcTemplate.class))
+			.run((context) -> assertThat(context).getFailure().hasMessageContaining("spring-boot-starter-jdbc"));
+	}
+
+	@Test
+	void tableThatIsNoneStopsTheStart() {
+		this.plain.withPropertyValues("distributed-lock.fencing.table=fence; drop")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'distributed-lock.fencing.table' is 'fence; drop'"));
+	}
+
+	/**
+	 * Orders under a lock.
+	 */
+	public static class Shop {
+
+		@DistributedLock(name = "stock", key = "#product")
+		@Transactional
+		public void order(long product, Runnable body) {
+			body.run();
+		}
+
+		@DistributedLock(name = "stock", key = "'42'", fenced = true)
+		@Transactional
+		public void fenced(Runnable body) {
+			body.run();
+		}
+
+		@DistributedLock(name = "stock", key = "'42'", fenced = true)
+		public void fencedWithoutTransaction() {
+		}
+
+	}
+
+}

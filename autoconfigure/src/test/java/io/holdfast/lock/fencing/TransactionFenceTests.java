@@ -1,0 +1,257 @@
+package io.holdfast.lock.fencing;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.StaleFencingTokenException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * When transactions pass the fence, and what becomes of those that it refuses.
+ */
+class TransactionFenceTests {
+
+	private final DataSource dataSource = database("fence");
+
+	private final JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
+
+	private final List<StaleFencingTokenException> refusals = new ArrayList<>();
+
+	private final TransactionFence fence = new TransactionFence(
+			new JdbcFencingGuard(this.dataSource, "fence", (hold) -> hold.name().toString()), this.dataSource,
+			this.refusals::add);
+
+	private final TransactionTemplate transaction = transactions(this.dataSource);
+
+	private Runnable unbind = () -> {
+	};
+
+	private static DataSource database(String name) {
+		return new DriverManagerDataSource("jdbc:h2:mem:%s;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=500".formatted(name));
+	}
+
+	private TransactionTemplate transactions(DataSource of) {
+		DataSourceTransactionManager manager = new DataSourceTransactionManager(of);
+		manager.addListener(new FenceListener(() -> this.fence));
+		return new TransactionTemplate(manager);
+	}
+
+	private TransactionTemplate with(int propagation) {
+		TransactionTemplate template = new TransactionTemplate(this.transaction.getTransactionManager());
+		template.setPropagationBehavior(propagation);
+		return template;
+	}
+
+	@BeforeEach
+	void makeTable() {
+		new ResourceDatabasePopulator(
+				new ByteArrayResource(JdbcFencingGuard.schema("fence").getBytes(StandardCharsets.UTF_8)))
+			.execute(this.dataSource);
+		this.jdbc.update("DELETE FROM fence");
+	}
+
+	@AfterEach
+	void letGo() {
+		this.unbind.run();
+		assertThat(LockContext.handles()).isEmpty();
+	}
+
+	private void hold(long token, String owner) {
+		this.unbind.run();
+		this.unbind = LockContext.bind(TestHold.of("42", token, owner));
+	}
+
+	private List<Long> tokens() {
+		return this.jdbc.queryForList("SELECT token FROM fence", Long.class);
+	}
+
+	private void overtakenBy(long token) {
+		this.jdbc.update("DELETE FROM fence");
+		this.jdbc.update("INSERT INTO fence VALUES ('stock:42', 'stock:42', ?, 'successor')", token);
+	}
+
+	@Test
+	void transactionPassesWhenItBegins() {
+		hold(10, "a");
+		this.transaction.executeWithoutResult((status) -> assertThat(tokens()).containsExactly(10L));
+		assertThat(tokens()).containsExactly(10L);
+	}
+
+	@Test
+	void whatRollsBackHasNotPassed() {
+		hold(10, "a");
+		this.transaction.executeWithoutResult((status) -> status.setRollbackOnly());
+		assertThat(tokens()).isEmpty();
+	}
+
+	@Test
+	void transactionWithoutALockHasNothingToDoWithIt() {
+		this.jdbc.execute("DROP TABLE fence");
+		this.transaction.executeWithoutResult((status) -> this.fence.beforeBody(false));
+	}
+
+	@Test
+	void overtakenHolderIsToldBeforeItsBody() {
+		hold(10, "a");
+		overtakenBy(20);
+		AtomicBoolean ran = new AtomicBoolean();
+		assertThatExceptionOfType(StaleFencingTokenException.class)
+			.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> {
+				this.fence.beforeBody(false);
+				ran.set(true);
+			}));
+		assertThat(ran).isFalse();
+		assertThat(this.refusals).hasSize(1);
+	}
+
+	@Test
+	void overtakenHolderThatNobodyToldCannotCommit() {
+		hold(10, "a");
+		overtakenBy(20);
+		assertThatExceptionOfType(StaleFencingTokenException.class)
+			.isThrownBy(() -> this.transaction.executeWithoutResult(
+					(status) -> this.jdbc.update("INSERT INTO fence VALUES ('work', 'of the overtaken', 1, 'a')")));
+		assertThat(tokens()).containsExactly(20L);
+		assertThat(this.refusals).hasSize(1);
+	}
+
+	@Test
+	void refusalThatTheBodySwallowsStillRollsBack() {
+		hold(10, "a");
+		overtakenBy(20);
+		assertThatExceptionOfType(StaleFencingTokenException.class)
+			.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> {
+				assertThatExceptionOfType(StaleFencingTokenException.class)
+					.isThrownBy(() -> this.fence.beforeBody(false));
+				this.jdbc.update("INSERT INTO fence VALUES ('work', 'of the overtaken', 1, 'a')");
+			}));
+		assertThat(tokens()).containsExactly(20L);
+	}
+
+	@Test
+	void innerTransactionDoesNotWaitForTheRowOfTheOuterOne() {
+		hold(10, "a");
+		this.transaction.executeWithoutResult(
+				(outer) -> with(TransactionDefinition.PROPAGATION_REQUIRES_NEW).executeWithoutResult((inner) -> {
+					this.fence.beforeBody(true);
+					this.jdbc.update("INSERT INTO fence VALUES ('audit', 'audit', 1, 'a')");
+				}));
+		assertThat(tokens()).containsExactlyInAnyOrder(10L, 1L);
+	}
+
+	@Test
+	void nextTransactionOfTheSameHoldPassesAgain() {
+		hold(10, "a");
+		this.transaction.executeWithoutResult((status) -> assertThat(tokens()).containsExactly(10L));
+		overtakenBy(20);
+		assertThatExceptionOfType(StaleFencingTokenException.class)
+			.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> assertThat(tokens()).hasSize(1)));
+	}
+
+	@Test
+	void lockThatIsAcquiredInsideATransactionPassesBeforeTheBody() {
+		this.transaction.executeWithoutResult((status) -> {
+			hold(10, "a");
+			this.fence.beforeBody(true);
+			assertThat(tokens()).containsExactly(10L);
+		});
+	}
+
+	@Test
+	void lockThatIsAcquiredInCodeInsideATransactionPassesBeforeTheCommit() {
+		overtakenBy(20);
+		assertThatExceptionOfType(StaleFencingTokenException.class)
+			.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> hold(10, "a")));
+		this.unbind.run();
+		this.transaction.executeWithoutResult((status) -> hold(30, "b"));
+		assertThat(tokens()).containsExactly(30L);
+	}
+
+	@Test
+	void whatASavepointUndoesIsPassedAgain() {
+		hold(10, "a");
+		this.unbind.run();
+		this.transaction.executeWithoutResult((outer) -> {
+			assertThatIllegalStateException()
+				.isThrownBy(() -> with(TransactionDefinition.PROPAGATION_NESTED).executeWithoutResult((nested) -> {
+					hold(10, "a");
+					this.fence.beforeBody(true);
+					throw new IllegalStateException("undone");
+				}));
+			assertThat(tokens()).isEmpty();
+		});
+		assertThat(tokens()).containsExactly(10L);
+	}
+
+	@Test
+	void transactionThatReadsOnlyIsNotFenced() {
+		hold(10, "a");
+		TransactionTemplate readOnly = with(TransactionDefinition.PROPAGATION_REQUIRED);
+		readOnly.setReadOnly(true);
+		readOnly.executeWithoutResult((status) -> assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> this.fence.beforeBody(true))
+			.withMessageContaining("read-only"));
+		assertThat(tokens()).isEmpty();
+	}
+
+	@Test
+	void withoutATransactionThereIsNothingToFence() {
+		hold(10, "a");
+		this.fence.beforeBody(false);
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.fence.beforeBody(true))
+			.withMessageContaining("Make it @Transactional");
+		assertThat(tokens()).isEmpty();
+	}
+
+	@Test
+	void transactionOfAnotherDataSourceIsNotFenced() {
+		hold(10, "a");
+		transactions(database("another")).executeWithoutResult((status) -> {
+			// binds a connection of ours that commits each statement
+			this.jdbc.queryForList("SELECT 1 FROM fence");
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.fence.beforeBody(true));
+		});
+		assertThat(tokens()).isEmpty();
+	}
+
+	@Test
+	void holdOfNoThreadIsLetInByHand() {
+		TestHold hold = TestHold.of("42", 10, "a");
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.fence.advance(hold))
+			.withMessageContainingAll("stock:42", "in the transaction that writes");
+		this.transaction.executeWithoutResult((status) -> this.fence.advance(hold));
+		assertThat(tokens()).containsExactly(10L);
+	}
+
+	@Test
+	void databaseThatFailsWhenTheTransactionBeginsLetsNothingCommit() {
+		hold(10, "a");
+		this.jdbc.execute("DROP TABLE fence");
+		assertThatExceptionOfType(RuntimeException.class)
+			.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> this.fence.beforeBody(false)))
+			.withMessageContaining("MERGE INTO fence");
+		assertThat(this.refusals).isEmpty();
+	}
+
+}
