@@ -13,10 +13,12 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  * second one of that name with '_reader' behind it
  * @param dataSource bean name of the DataSource. If absent, the application's only or
  * primary one
+ * @param listen whether, while somebody waits, a connection is taken to hear of releases,
+ * where the database can tell (PostgreSQL) and the pool has more than two connections
  * @param initializeSchema which databases get the tables when the application starts
  */
 @ConfigurationProperties("distributed-lock.jdbc")
 record JdbcLockProperties(@DefaultValue("holdfast_lock") String table, @Nullable String dataSource,
-		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
+		@DefaultValue("true") boolean listen, @DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
 
 }

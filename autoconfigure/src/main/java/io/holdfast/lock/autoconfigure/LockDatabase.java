@@ -7,7 +7,10 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
@@ -19,6 +22,8 @@ import io.holdfast.lock.LockConfigurationException;
  * Finds the database for tables of ours, and makes them where that is ours to do.
  */
 final class LockDatabase {
+
+	private static final int FEW_CONNECTIONS = 2;
 
 	private LockDatabase() {
 	}
@@ -52,6 +57,21 @@ final class LockDatabase {
 			new ResourceDatabasePopulator(new ByteArrayResource(script.getBytes(StandardCharsets.UTF_8)))
 				.execute(dataSource);
 		}
+	}
+
+	/**
+	 * Whether a connection can be kept for long without starving the application: its
+	 * pool has more than two, or it has no pool that is known.
+	 */
+	static boolean hasConnectionToSpare(DataSource dataSource, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+		for (DataSourcePoolMetadataProvider provider : pools) {
+			DataSourcePoolMetadata pool = provider.getDataSourcePoolMetadata(dataSource);
+			Integer most = (pool != null) ? pool.getMax() : null;
+			if (most != null) {
+				return most < 0 || most > FEW_CONNECTIONS;
+			}
+		}
+		return true;
 	}
 
 }

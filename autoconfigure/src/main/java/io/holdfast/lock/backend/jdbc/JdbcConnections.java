@@ -33,6 +33,11 @@ final class JdbcConnections {
 		return (target != null) ? ownConnections(target) : dataSource;
 	}
 
+	/** Where they come from. */
+	DataSource dataSource() {
+		return this.dataSource;
+	}
+
 	/** Work whose every statement commits by itself. */
 	<T> T single(Work<T> work) throws SQLException {
 		return lend(true, work);

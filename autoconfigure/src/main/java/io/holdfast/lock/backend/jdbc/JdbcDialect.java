@@ -35,6 +35,11 @@ enum JdbcDialect {
 		return statement + "-" + name().toLowerCase(Locale.ROOT) + ".sql";
 	}
 
+	/** Whether it tells other connections of what was committed. */
+	boolean notifies() {
+		return this == POSTGRESQL;
+	}
+
 	static JdbcDialect of(String product) {
 		return switch (product) {
 			case "H2" -> H2;

@@ -31,13 +31,14 @@ import io.holdfast.lock.spi.RenewResult;
 /**
  * Keeps locks as rows of a database. Leases are judged by the database's clock; owner and
  * state are compared and changed in one statement, or, for shared locks, under the lock
- * of one row. Waiters ask again after a short random pause.
+ * of one row. Waiters ask again after a short random pause; from PostgreSQL they hear of
+ * releases.
  *
  * <p>
  * Every call takes a connection of its own, which no transaction of the caller has a part
  * in, and blocks the calling thread until the database has answered. Thread-safe.
  */
-public final class JdbcLockBackend implements LockBackend {
+public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	/** The name of this store. */
 	public static final String NAME = "jdbc";
@@ -45,11 +46,16 @@ public final class JdbcLockBackend implements LockBackend {
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true,
 			Duration.ofMillis(100));
 
+	private static final CompletionStage<?> NEVER = new CompletableFuture<>().minimalCompletionStage();
+
 	private static final int NAME_LENGTH = 255;
 
 	private static final int SHORTEST_POLL_MILLIS = 50;
 
 	private static final int LONGEST_POLL_MILLIS = 150;
+
+	/** Of how many polls one is left where releases are heard of: a net under them. */
+	private static final int POLLS_SAVED = 6;
 
 	/**
 	 * How long a waiting writer keeps new readers out: several polls, after each of which
@@ -64,6 +70,8 @@ public final class JdbcLockBackend implements LockBackend {
 	private final JdbcConnections connections;
 
 	private volatile @Nullable JdbcStatements statements;
+
+	private volatile @Nullable WakeUps wakeUps;
 
 	/**
 	 * Create the store. Nothing is sent yet.
@@ -109,14 +117,18 @@ public final class JdbcLockBackend implements LockBackend {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		LockName lock = claim.lock();
 		try {
+			CompletionStage<?> signal = expect(claim);
 			long token = shared(claim) ? SharedRows.acquire(this.connections, statements(), parameters(claim))
 					: acquire(claim);
-			return CompletableFuture.completedFuture(
-					(token > 0) ? new AcquireResult.Acquired(new Grant(claim, token, claim.leaseTime())) : contended());
+			if (token > 0) {
+				forget(claim);
+			}
+			return CompletableFuture.completedFuture((token > 0)
+					? new AcquireResult.Acquired(new Grant(claim, token, claim.leaseTime())) : contended(signal));
 		}
 		catch (SQLException ex) {
 			if (JdbcErrors.duplicate(ex)) {
-				return CompletableFuture.completedFuture(contended());
+				return CompletableFuture.completedFuture(contended(NEVER));
 			}
 			LockBackendException definite = JdbcErrors.definite(ex, lock, this.options.table());
 			return (definite != null) ? CompletableFuture.failedFuture(definite)
@@ -143,10 +155,34 @@ public final class JdbcLockBackend implements LockBackend {
 		});
 	}
 
-	private static AcquireResult contended() {
+	/** A signal that completes when it is worth asking again, if we can hear of that. */
+	private CompletionStage<?> expect(Claim claim) throws SQLException {
+		boolean hears = this.options.listen() && !claim.patience().isZero() && statements().notify != null;
+		return hears ? wakeUps().expect(claim, id(claim)) : NEVER;
+	}
+
+	private void forget(Claim claim) {
+		WakeUps present = this.wakeUps;
+		if (present != null) {
+			present.forget(claim.owner());
+		}
+	}
+
+	/** Made at the first use: it needs the driver of PostgreSQL. */
+	private synchronized WakeUps wakeUps() {
+		WakeUps present = this.wakeUps;
+		if (present == null) {
+			present = new WakeUps(this.connections.dataSource());
+			this.wakeUps = present;
+		}
+		return present;
+	}
+
+	private AcquireResult contended(CompletionStage<?> signal) {
+		WakeUps present = this.wakeUps;
+		boolean hears = signal != NEVER && present != null && present.isListening();
 		int pause = ThreadLocalRandom.current().nextInt(SHORTEST_POLL_MILLIS, LONGEST_POLL_MILLIS);
-		return new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
-				Duration.ofMillis(pause));
+		return new AcquireResult.Contended(signal, Duration.ofMillis(hears ? pause * POLLS_SAVED : pause));
 	}
 
 	@Override
@@ -177,7 +213,7 @@ public final class JdbcLockBackend implements LockBackend {
 			JdbcStatements sql = statements();
 			Map<String, Object> parameters = parameters(grant);
 			boolean released = shared(grant.claim()) ? SharedRows.release(this.connections, sql, parameters)
-					: this.connections.single((session) -> session.update(sql.release, parameters)) == 1;
+					: this.connections.single((session) -> session.release(sql, parameters));
 			return CompletableFuture
 				.completedFuture(released ? new ReleaseResult.Released() : new ReleaseResult.NotHeld());
 		}
@@ -188,6 +224,7 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
+		forget(claim);
 		try {
 			JdbcStatements sql = statements();
 			Map<String, Object> parameters = parameters(claim);
@@ -195,7 +232,11 @@ public final class JdbcLockBackend implements LockBackend {
 				SharedRows.abandon(this.connections, sql, parameters);
 			}
 			else {
-				this.connections.single((session) -> session.update(sql.abandon, parameters));
+				this.connections.single((session) -> {
+					session.update(sql.abandon, parameters);
+					session.tell(sql, parameters);
+					return true;
+				});
 			}
 			return CompletableFuture.completedFuture(null);
 		}
@@ -208,9 +249,13 @@ public final class JdbcLockBackend implements LockBackend {
 		return claim.mode() == LockMode.SHARED;
 	}
 
+	private String id(Claim claim) {
+		return LockDigest.of(this.options.namespace(), claim.lock());
+	}
+
 	private Map<String, Object> parameters(Claim claim) {
 		Map<String, Object> parameters = new HashMap<>();
-		parameters.put("id", LockDigest.of(this.options.namespace(), claim.lock()));
+		parameters.put("id", id(claim));
 		parameters.put("name", LockDigest.readable(claim.lock(), NAME_LENGTH));
 		parameters.put("owner", claim.owner().value());
 		parameters.put("lease", TimeUnit.NANOSECONDS.toMicros(claim.leaseTime().toNanos()));
@@ -235,6 +280,15 @@ public final class JdbcLockBackend implements LockBackend {
 			this.statements = known;
 		}
 		return known;
+	}
+
+	/** Listen no longer. */
+	@Override
+	public void close() {
+		WakeUps present = this.wakeUps;
+		if (present != null) {
+			present.close();
+		}
 	}
 
 }

@@ -12,8 +12,10 @@ import io.holdfast.lock.LockConfigurationException;
  * others in the same table
  * @param table the table, optionally with its schema
  * @param responseTimeout how long a statement may take, rounded up to whole seconds
+ * @param listen whether a connection may be taken to hear of releases while somebody
+ * waits, where the database can tell
  */
-public record JdbcLockOptions(String namespace, String table, Duration responseTimeout) {
+public record JdbcLockOptions(String namespace, String table, Duration responseTimeout, boolean listen) {
 
 	private static final Pattern IDENTIFIER = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)?");
 

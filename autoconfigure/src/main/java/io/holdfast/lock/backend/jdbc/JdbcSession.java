@@ -34,6 +34,19 @@ final class JdbcSession {
 		}
 	}
 
+	/** Release, and say whether there was something to release. */
+	boolean release(JdbcStatements sql, Map<String, ?> parameters) throws SQLException {
+		return (sql.notify != null) ? first(sql.release, parameters, (row) -> true).isPresent()
+				: update(sql.release, parameters) == 1;
+	}
+
+	/** Tell the others that the lock may be free, if the database can. */
+	void tell(JdbcStatements sql, Map<String, ?> parameters) throws SQLException {
+		if (sql.notify != null) {
+			first(sql.notify, parameters, (row) -> true);
+		}
+	}
+
 	/** What a reader makes of the first row, if there is one. */
 	<T> Optional<T> first(ParsedSql sql, Map<String, ?> parameters, RowReader<T> reader) throws SQLException {
 		try (PreparedStatement statement = prepare(sql, parameters); ResultSet rows = statement.executeQuery()) {

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.namedparam.NamedParameterUtils;
 import org.springframework.jdbc.core.namedparam.ParsedSql;
@@ -20,6 +22,12 @@ final class JdbcStatements {
 	private static final String RELEASE = """
 			UPDATE ${table} SET until_us = ${now}, owner = ''
 			WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""";
+
+	private static final String RELEASE_AND_NOTIFY = """
+			WITH freed AS (""" + RELEASE + """
+			RETURNING lock_id) SELECT pg_notify('${channel}', lock_id) FROM freed""";
+
+	private static final String NOTIFY = "SELECT pg_notify('${channel}', :id)";
 
 	private static final String ABANDON = """
 			UPDATE ${table} SET until_us = CASE WHEN owner = :owner THEN ${now} ELSE until_us END,
@@ -71,6 +79,9 @@ final class JdbcStatements {
 
 	final ParsedSql release;
 
+	/** Tells whose turn it may be, where the database can. */
+	final @Nullable ParsedSql notify;
+
 	final ParsedSql abandon;
 
 	final ParsedSql markWriter;
@@ -102,7 +113,8 @@ final class JdbcStatements {
 		this.now = dialect.now();
 		this.acquire = parse(text(dialect.resource("acquire")));
 		this.renew = parse(RENEW);
-		this.release = parse(RELEASE);
+		this.release = parse(dialect.notifies() ? RELEASE_AND_NOTIFY : RELEASE);
+		this.notify = dialect.notifies() ? parse(NOTIFY) : null;
 		this.abandon = parse(ABANDON);
 		this.markWriter = parse(MARK_WRITER);
 		this.insertRow = parse(INSERT_ROW);
@@ -117,7 +129,8 @@ final class JdbcStatements {
 	}
 
 	private ParsedSql parse(String sql) {
-		return NamedParameterUtils.parseSqlStatement(sql.replace("${table}", this.table).replace("${now}", this.now));
+		return NamedParameterUtils.parseSqlStatement(
+				sql.replace("${table}", this.table).replace("${now}", this.now).replace("${channel}", WakeUps.CHANNEL));
 	}
 
 	static String text(String resource) {

@@ -57,12 +57,18 @@ final class SharedRows {
 
 	static boolean release(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
 			throws SQLException {
-		return change(connections, sql, parameters, (session) -> session.update(sql.deleteReader, parameters));
+		return change(connections, sql, parameters, (session) -> {
+			session.tell(sql, parameters);
+			return session.update(sql.deleteReader, parameters);
+		});
 	}
 
 	static void abandon(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
 			throws SQLException {
-		change(connections, sql, parameters, (session) -> session.update(sql.forgetReaders, parameters));
+		change(connections, sql, parameters, (session) -> {
+			session.tell(sql, parameters);
+			return session.update(sql.forgetReaders, parameters);
+		});
 	}
 
 	private static boolean change(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters,

@@ -63,7 +63,7 @@ abstract class JdbcContract extends LockBackendContract {
 	}
 
 	static LockBackend backend(DataSource dataSource) {
-		return new JdbcLockBackend(dataSource, new JdbcLockOptions("test", TABLE, RESPONSE_TIMEOUT));
+		return new JdbcLockBackend(dataSource, new JdbcLockOptions("test", TABLE, RESPONSE_TIMEOUT, true));
 	}
 
 	private HikariDataSource pool(int client) {

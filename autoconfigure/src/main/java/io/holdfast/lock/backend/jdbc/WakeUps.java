@@ -1,0 +1,156 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+import javax.sql.DataSource;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.OwnerId;
+
+/**
+ * Hears from PostgreSQL which locks were let go, and wakes those who wait for them. While
+ * somebody waits, and a little longer, one thread listens on one connection; whenever it
+ * cannot, waiters go on asking by themselves.
+ */
+final class WakeUps implements AutoCloseable {
+
+	/** On what channel, for the statements as well. */
+	static final String CHANNEL = "holdfast";
+
+	private static final Log logger = LogFactory.getLog(WakeUps.class);
+
+	private static final int HEARING_MILLIS = 250;
+
+	private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+	private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	private final DataSource dataSource;
+
+	private final Map<OwnerId, Expected> expected = new ConcurrentHashMap<>();
+
+	private final AtomicBoolean running = new AtomicBoolean();
+
+	private volatile boolean listening;
+
+	private volatile boolean closed;
+
+	WakeUps(DataSource dataSource) {
+		this.dataSource = dataSource;
+	}
+
+	/** Wait for a lock; to be called before it is asked for, or its release is missed. */
+	CompletionStage<?> expect(Claim claim, String lockId) {
+		Expected own = new Expected(lockId, System.nanoTime() + claim.patience().toNanos() + IDLE_NANOS,
+				new CompletableFuture<>());
+		this.expected.put(claim.owner(), own);
+		listen();
+		return own.signal().minimalCompletionStage();
+	}
+
+	void forget(OwnerId owner) {
+		this.expected.remove(owner);
+	}
+
+	/** Whether a release would be heard at this moment. */
+	boolean isListening() {
+		return this.listening;
+	}
+
+	private void listen() {
+		if (!this.closed && this.running.compareAndSet(false, true)) {
+			Thread thread = new Thread(this::run, "holdfast-jdbc-listener");
+			thread.setDaemon(true);
+			thread.start();
+		}
+	}
+
+	private void run() {
+		try {
+			while (!this.closed && !this.expected.isEmpty()) {
+				try (Connection connection = this.dataSource.getConnection()) {
+					hear(connection);
+				}
+				catch (SQLException | RuntimeException ex) {
+					logger.debug("Releases of locks are not heard of now; waiters ask by themselves", ex);
+					LockSupport.parkNanos(RETRY_NANOS);
+				}
+			}
+		}
+		finally {
+			this.running.set(false);
+		}
+		if (!this.expected.isEmpty()) {
+			listen();
+		}
+	}
+
+	private void hear(Connection connection) throws SQLException {
+		PGConnection postgres = connection.unwrap(PGConnection.class);
+		boolean autoCommit = connection.getAutoCommit();
+		connection.setAutoCommit(true);
+		try (Statement statement = connection.createStatement()) {
+			statement.execute("LISTEN " + CHANNEL);
+			this.listening = true;
+			hear(postgres);
+			statement.execute("UNLISTEN " + CHANNEL);
+		}
+		finally {
+			this.listening = false;
+			// whoever was refused a moment ago may rely on us: let them look
+			this.expected.values().forEach((waiter) -> waiter.signal().complete(null));
+			connection.setAutoCommit(autoCommit);
+		}
+	}
+
+	private void hear(PGConnection postgres) throws SQLException {
+		long lastWaiter = System.nanoTime();
+		while (!this.closed && System.nanoTime() - lastWaiter < IDLE_NANOS) {
+			for (PGNotification news : postgres.getNotifications(HEARING_MILLIS)) {
+				wake(news.getParameter());
+			}
+			long now = System.nanoTime();
+			this.expected.values().removeIf((waiter) -> now - waiter.until() > 0);
+			if (!this.expected.isEmpty()) {
+				lastWaiter = now;
+			}
+		}
+	}
+
+	private void wake(String lockId) {
+		this.expected.values()
+			.stream()
+			.filter((waiter) -> waiter.lockId().equals(lockId))
+			.forEach((waiter) -> waiter.signal().complete(null));
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+	}
+
+	/**
+	 * One who waits.
+	 *
+	 * @param lockId for which lock
+	 * @param until when to forget it by ourselves
+	 * @param signal completed when the lock was let go
+	 */
+	private record Expected(String lockId, long until, CompletableFuture<Void> signal) {
+	}
+
+}
