@@ -2,6 +2,7 @@ package io.holdfast.lock.test.server;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -10,6 +11,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
@@ -23,9 +25,13 @@ public final class TcpProxy implements AutoCloseable {
 
 	private final AtomicReference<@Nullable String> loseReplyTo = new AtomicReference<>();
 
+	private final AtomicReference<@Nullable Held> held = new AtomicReference<>();
+
 	private final ServerSocket listener;
 
 	private final int target;
+
+	private volatile CountDownLatch flowing = new CountDownLatch(0);
 
 	private TcpProxy(ServerSocket listener, int target) {
 		this.listener = listener;
@@ -64,6 +70,36 @@ public final class TcpProxy implements AutoCloseable {
 	 */
 	public void loseNextReplyTo(String text) {
 		this.loseReplyTo.set(text);
+	}
+
+	/**
+	 * Hold the next request back that contains a text, do something, and pass it on then.
+	 * @param text the text
+	 * @param meanwhile what to do; runs on the wire's own thread
+	 */
+	public void holdNext(String text, Runnable meanwhile) {
+		this.held.set(new Held(text, meanwhile));
+	}
+
+	/**
+	 * Hold nothing back any more that was not met yet.
+	 */
+	public void holdNothing() {
+		this.held.set(null);
+	}
+
+	/**
+	 * Pass nothing on, in either direction, without closing anything.
+	 */
+	public void stall() {
+		this.flowing = new CountDownLatch(1);
+	}
+
+	/**
+	 * Pass on again, what was held back first.
+	 */
+	public void flow() {
+		this.flowing.countDown();
 	}
 
 	/**
@@ -108,6 +144,7 @@ public final class TcpProxy implements AutoCloseable {
 		catch (IOException ex) {
 			// it is of no more use either way
 		}
+		flow();
 		cut();
 	}
 
@@ -151,6 +188,7 @@ public final class TcpProxy implements AutoCloseable {
 					else if (this.losing) {
 						break;
 					}
+					awaitFlow();
 					out.write(buffer, 0, read);
 					out.flush();
 				}
@@ -166,6 +204,19 @@ public final class TcpProxy implements AutoCloseable {
 			if (text != null && request.contains(text) && TcpProxy.this.loseReplyTo.compareAndSet(text, null)) {
 				this.losing = true;
 			}
+			Held next = TcpProxy.this.held.get();
+			if (next != null && request.contains(next.text()) && TcpProxy.this.held.compareAndSet(next, null)) {
+				next.meanwhile().run();
+			}
+		}
+
+		private void awaitFlow() throws InterruptedIOException {
+			try {
+				TcpProxy.this.flowing.await();
+			}
+			catch (InterruptedException ex) {
+				throw new InterruptedIOException();
+			}
 		}
 
 		void close() {
@@ -180,6 +231,15 @@ public final class TcpProxy implements AutoCloseable {
 			}
 		}
 
+	}
+
+	/**
+	 * A request to be held back.
+	 *
+	 * @param text what is in it
+	 * @param meanwhile what happens until it is passed on
+	 */
+	private record Held(String text, Runnable meanwhile) {
 	}
 
 }

@@ -1,0 +1,127 @@
+package io.holdfast.verification;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.verification.History.Answer;
+import io.holdfast.verification.History.Attempt;
+
+/**
+ * Buyers at every process who order until they are told to stop, whatever the answer.
+ */
+final class Buyers implements AutoCloseable {
+
+	private static final HttpClient CLIENT = HttpClient.newBuilder()
+		.version(HttpClient.Version.HTTP_1_1)
+		.connectTimeout(Duration.ofSeconds(2))
+		.build();
+
+	private static final int THINK_MILLIS = 3;
+
+	private static final long REST_MILLIS = 100;
+
+	private final ExecutorService threads;
+
+	private final History history;
+
+	private final List<Long> products;
+
+	private volatile boolean stopped;
+
+	Buyers(List<SampleProcess> processes, int perProcess, List<Long> products, History history) {
+		this.history = history;
+		this.products = products;
+		this.threads = Executors.newFixedThreadPool(processes.size() * perProcess);
+		for (int i = 0; i < processes.size(); i++) {
+			for (int buyer = 0; buyer < perProcess; buyer++) {
+				int process = i;
+				long seed = buyer;
+				this.threads.execute(() -> buy(process, processes.get(process), new Random(seed)));
+			}
+		}
+	}
+
+	private void buy(int number, SampleProcess process, Random random) {
+		while (!this.stopped) {
+			long product = this.products.get(random.nextInt(this.products.size()));
+			long begin = this.history.now();
+			Answer answer = order(process, product);
+			if (answer != null) {
+				this.history.add(new Attempt(number, product, begin, this.history.now(), answer));
+			}
+			if (answer == null || answer == Answer.UNKNOWN || answer == Answer.ERROR) {
+				rest();
+			}
+		}
+	}
+
+	private static void rest() {
+		try {
+			TimeUnit.MILLISECONDS.sleep(REST_MILLIS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	/** {@code null} if nobody was there to be asked. */
+	private static @Nullable Answer order(SampleProcess process, long product) {
+		try {
+			HttpRequest order = HttpRequest
+				.newBuilder(
+						process.url("/products/%d/orders?quantity=1&thinkMillis=%d".formatted(product, THINK_MILLIS)))
+				.timeout(Duration.ofSeconds(30))
+				.POST(HttpRequest.BodyPublishers.noBody())
+				.build();
+			HttpResponse<String> response = CLIENT.send(order, HttpResponse.BodyHandlers.ofString());
+			return answer(response.statusCode(), response.body());
+		}
+		catch (ConnectException ex) {
+			return null;
+		}
+		catch (IOException ex) {
+			return Answer.UNKNOWN;
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return Answer.UNKNOWN;
+		}
+	}
+
+	private static Answer answer(int status, String body) {
+		if (status == 201) {
+			return Answer.PLACED;
+		}
+		if (status != 503) {
+			return Answer.ERROR;
+		}
+		if (body.contains("the fence has seen")) {
+			return Answer.STALE;
+		}
+		if (body.contains("The product is busy")) {
+			return Answer.BUSY;
+		}
+		return body.contains("not acquired") ? Answer.NO_STORE : Answer.LOST;
+	}
+
+	@Override
+	public void close() throws InterruptedException {
+		this.stopped = true;
+		this.threads.shutdown();
+		if (!this.threads.awaitTermination(60, TimeUnit.SECONDS)) {
+			this.threads.shutdownNow();
+		}
+	}
+
+}

@@ -1,0 +1,182 @@
+package io.holdfast.verification;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.holdfast.lock.test.server.RedisServer;
+import io.holdfast.lock.test.server.ServerProcess;
+import io.holdfast.lock.test.server.TcpProxy;
+
+/**
+ * What can go wrong. Each fault ends by itself: afterwards everything runs and is
+ * connected again.
+ */
+enum Fault {
+
+	/** A holder stops before its transaction has read anything. */
+	PAUSED_BEFORE_BODY {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			pausedAt("BEGIN", actor, random);
+		}
+	},
+
+	/** A holder stops after it has read and computed, right before it writes. */
+	PAUSED_IN_BODY {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			pausedAt("update product", actor, random);
+		}
+	},
+
+	/** A holder stops when its last check is done and its commit is on the wire. */
+	PAUSED_BEFORE_COMMIT {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			pausedAt("COMMIT", actor, random);
+		}
+	},
+
+	/** A process dies and another takes its place. */
+	KILLED {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) {
+			actor.process().kill();
+			actor.process().start();
+		}
+	},
+
+	/** The database goes between the fence and the commit. */
+	DATABASE_CUT {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			CountDownLatch cut = new CountDownLatch(1);
+			actor.database().holdNext("COMMIT", () -> {
+				actor.database().cut();
+				cut.countDown();
+			});
+			cut.await(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
+			actor.database().holdNothing();
+		}
+	},
+
+	/** The commit is carried out and its answer lost. */
+	COMMIT_UNANSWERED {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			actor.database().loseNextReplyTo("COMMIT");
+			TimeUnit.MILLISECONDS.sleep(SHORT_MILLIS);
+		}
+	},
+
+	/** The connections to the store break. */
+	WIRE_CUT {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) {
+			actor.wires().forEach(TcpProxy::cut);
+		}
+	},
+
+	/** The connections to the store stay open and carry nothing. */
+	WIRE_SILENT {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			actor.wires().forEach(TcpProxy::stall);
+			try {
+				sleepLongerThanALease(random);
+			}
+			finally {
+				actor.wires().forEach(TcpProxy::flow);
+			}
+		}
+	},
+
+	/** A server of the store stops and goes on. */
+	STORE_PAUSED {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			ServerProcess server = any(stage, random);
+			server.pause();
+			try {
+				sleepLongerThanALease(random);
+			}
+			finally {
+				server.resume();
+			}
+		}
+	},
+
+	/** A server of the store dies and is started again, with what is on its disk. */
+	STORE_RESTARTED {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) {
+			ServerProcess server = any(stage, random);
+			server.kill();
+			server.start();
+		}
+	},
+
+	/** A store without a disk forgets everything while it runs. */
+	STORE_FLUSHED {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) {
+			((RedisServer) any(stage, random)).ask("flushall");
+		}
+	};
+
+	private static final long LONGEST_WAIT_SECONDS = 10;
+
+	private static final long SHORT_MILLIS = 300;
+
+	abstract void happen(Stage stage, Stage.Actor actor, Random random) throws Exception;
+
+	/** The faults that a store can have. */
+	static List<Fault> of(StoreKit store) {
+		List<Fault> faults = new ArrayList<>(List.of(PAUSED_BEFORE_BODY, PAUSED_IN_BODY, PAUSED_BEFORE_COMMIT, KILLED,
+				DATABASE_CUT, COMMIT_UNANSWERED));
+		if (!store.servers().isEmpty()) {
+			faults.addAll(List.of(WIRE_CUT, WIRE_SILENT, STORE_PAUSED, STORE_RESTARTED));
+		}
+		if (store.forgets()) {
+			faults.add(STORE_FLUSHED);
+		}
+		return faults;
+	}
+
+	private static void pausedAt(String text, Stage.Actor actor, Random random) throws Exception {
+		long millis = pauseMillis(random);
+		CountDownLatch over = new CountDownLatch(1);
+		actor.database().holdNext(text, () -> {
+			actor.process().pause();
+			try {
+				TimeUnit.MILLISECONDS.sleep(millis);
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			finally {
+				actor.process().resume();
+				over.countDown();
+			}
+		});
+		over.await(LONGEST_WAIT_SECONDS + millis / 1_000, TimeUnit.SECONDS);
+		actor.database().holdNothing();
+	}
+
+	private static void sleepLongerThanALease(Random random) throws InterruptedException {
+		TimeUnit.MILLISECONDS.sleep(pauseMillis(random));
+	}
+
+	private static long pauseMillis(Random random) {
+		return StoreKit.LEASE_SECONDS * 1_000L + 500 + random.nextInt(1_500);
+	}
+
+	private static ServerProcess any(Stage stage, Random random) {
+		List<? extends ServerProcess> servers = stage.store().servers();
+		return servers.get(random.nextInt(servers.size()));
+	}
+
+}

@@ -1,0 +1,92 @@
+package io.holdfast.verification;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Every fault on every store, for as long as one wants. Not part of the build; run by
+ * name, with these settings:
+ * <ul>
+ * <li>{@code sweep.seconds} how long each store is tried with fencing on, 60 by default
+ * </li>
+ * <li>{@code sweep.stores} which stores, all by default</li>
+ * <li>{@code sweep.seed} what the faults are drawn from, 1 by default</li>
+ * </ul>
+ * It leaves {@code report.md}, and of every run a history and a timeline, in
+ * {@code target/sweep}.
+ */
+class FaultSweep {
+
+	private static final String ALL = "redis,redlock,zookeeper,etcd,jdbc,local";
+
+	private static final int PAUSES_WITHOUT_A_FENCE = 3;
+
+	private final Path directory = Path.of("target", "sweep");
+
+	private final List<Verdict> verdicts = new ArrayList<>();
+
+	@Test
+	void sweep() throws Exception {
+		int seconds = Integer.getInteger("sweep.seconds", 60);
+		long seed = Long.getLong("sweep.seed", 1L);
+		for (String store : System.getProperty("sweep.stores", ALL).split(",")) {
+			Run fenced = new Run(store, true, seed);
+			keep(fenced.everything(seconds), fenced.history(), seed);
+			if (!store.equals("local")) {
+				Run unfenced = new Run(store, false, seed);
+				keep(unfenced.only(Fault.PAUSED_BEFORE_COMMIT, PAUSES_WITHOUT_A_FENCE), unfenced.history(), seed);
+			}
+		}
+		assertThat(this.verdicts).allSatisfy((verdict) -> {
+			assertThat(verdict.missing()).as("acknowledged orders that are not in the books").isZero();
+			if (verdict.fenced()) {
+				assertThat(verdict.lost()).as("lost updates on %s", verdict.store()).isZero();
+				assertThat(verdict.outOfOrder()).as("writes out of order on %s", verdict.store()).isZero();
+			}
+			else {
+				assertThat(verdict.lost()).as("losses found on %s without a fence", verdict.store()).isPositive();
+			}
+		});
+	}
+
+	private void keep(Verdict verdict, History history, long seed) throws IOException {
+		this.verdicts.add(verdict);
+		String name = verdict.store() + "-" + (verdict.fenced() ? "fenced" : "unfenced");
+		Files.createDirectories(this.directory);
+		Files.writeString(this.directory.resolve(name + ".html"), Timeline.of(verdict, history));
+		Files.writeString(this.directory.resolve(name + ".csv"), csv(history));
+		Files.writeString(this.directory.resolve("report.md"), report(seed));
+	}
+
+	private static String csv(History history) {
+		String attempts = history.attempts()
+			.stream()
+			.map((attempt) -> "order,%d,%d,%d,%d,%s".formatted(attempt.process(), attempt.begin(), attempt.end(),
+					attempt.product(), attempt.answer()))
+			.collect(Collectors.joining("\n"));
+		String faults = history.incidents()
+			.stream()
+			.map((incident) -> "fault,%d,%d,%d,,%s".formatted(incident.process(), incident.begin(), incident.end(),
+					incident.kind()))
+			.collect(Collectors.joining("\n"));
+		return "what,process,begin,end,product,outcome\n" + attempts + "\n" + faults + "\n";
+	}
+
+	private String report(long seed) {
+		StringBuilder report = new StringBuilder("Seed " + seed + "\n\n" + Verdict.header() + "\n");
+		this.verdicts.forEach((verdict) -> report.append(verdict.row()).append('\n'));
+		report.append("\nFaults by kind:\n\n");
+		this.verdicts.forEach((verdict) -> report.append("* %s, fencing %s: %s%n".formatted(verdict.store(),
+				verdict.fenced() ? "on" : "off", verdict.faults())));
+		return report.toString();
+	}
+
+}

@@ -1,0 +1,33 @@
+package io.holdfast.verification;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A holder is paused for longer than its lease when its commit is on the wire, where no
+ * check of its own can help it. Without a fence updates are lost, on every store whose
+ * leases end; with it none is.
+ */
+class PausedHolderTests {
+
+	private static final long SEED = 7;
+
+	@ParameterizedTest
+	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc" })
+	void fenceLosesNothing(String store) throws Exception {
+		Verdict verdict = new Run(store, true, SEED).only(Fault.PAUSED_BEFORE_COMMIT, 1);
+		assertThat(verdict.orders()).isPositive();
+		assertThat(verdict.lost()).isZero();
+		assertThat(verdict.outOfOrder()).isZero();
+		assertThat(verdict.missing()).isZero();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc" })
+	void withoutAFenceUpdatesAreLost(String store) throws Exception {
+		assertThat(new Run(store, false, SEED).only(Fault.PAUSED_BEFORE_COMMIT, 2).lost()).isPositive();
+	}
+
+}

@@ -1,0 +1,96 @@
+package io.holdfast.verification;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.holdfast.verification.History.Incident;
+
+/**
+ * One run: buyers order on a stage while faults happen to it, one after another, drawn
+ * from a seed. The same seed draws the same faults for the same store.
+ */
+final class Run {
+
+	private static final Logger logger = LoggerFactory.getLogger(Run.class);
+
+	private static final int BUYERS_PER_PROCESS = 8;
+
+	private static final long CALM_MILLIS = 600;
+
+	private final String store;
+
+	private final boolean fenced;
+
+	private final Random random;
+
+	private final History history = new History();
+
+	Run(String store, boolean fenced, long seed) {
+		this.store = store;
+		this.fenced = fenced;
+		this.random = new Random(seed);
+	}
+
+	History history() {
+		return this.history;
+	}
+
+	/**
+	 * Let every kind of fault happen in turn, in an order that is drawn anew each time.
+	 */
+	Verdict everything(int seconds) throws Exception {
+		try (Stage stage = new Stage(this.store, this.fenced)) {
+			stage.fillShelves();
+			try (Buyers buyers = buyers(stage)) {
+				long end = this.history.now() + seconds * 1_000L;
+				List<Fault> deck = new ArrayList<>();
+				while (this.history.now() < end) {
+					if (deck.isEmpty()) {
+						deck.addAll(Fault.of(stage.store()));
+						Collections.shuffle(deck, this.random);
+					}
+					happen(deck.remove(0), stage);
+				}
+			}
+			return verdict(stage);
+		}
+	}
+
+	/** Let one kind of fault happen several times. */
+	Verdict only(Fault fault, int times) throws Exception {
+		try (Stage stage = new Stage(this.store, this.fenced)) {
+			stage.fillShelves();
+			try (Buyers buyers = buyers(stage)) {
+				for (int i = 0; i < times; i++) {
+					happen(fault, stage);
+				}
+			}
+			return verdict(stage);
+		}
+	}
+
+	private Buyers buyers(Stage stage) {
+		return new Buyers(stage.processes(), BUYERS_PER_PROCESS, stage.products(), this.history);
+	}
+
+	private void happen(Fault fault, Stage stage) throws Exception {
+		TimeUnit.MILLISECONDS.sleep(CALM_MILLIS);
+		Stage.Actor actor = stage.actors().get(this.random.nextInt(stage.actors().size()));
+		long begin = this.history.now();
+		fault.happen(stage, actor, this.random);
+		this.history.add(new Incident(fault.name(), actor.number(), begin, this.history.now()));
+	}
+
+	private Verdict verdict(Stage stage) throws Exception {
+		Verdict verdict = Verdict.of(this.store, this.fenced, stage.books(), this.history);
+		logger.info("{}", verdict);
+		return verdict;
+	}
+
+}

@@ -1,0 +1,105 @@
+package io.holdfast.verification;
+
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+import io.holdfast.lock.test.server.PostgresServer;
+import io.holdfast.lock.test.server.TcpProxy;
+
+/**
+ * Where a run takes place: a database, the servers of one store, and processes of the
+ * sample that reach both over wires of their own.
+ */
+final class Stage implements AutoCloseable {
+
+	static final int STOCK = 100_000_000;
+
+	private static final int PRODUCTS = 16;
+
+	private final PostgresServer database = PostgresServer.started();
+
+	private final StoreKit store;
+
+	private final List<Actor> actors = new ArrayList<>();
+
+	private final List<Long> products = LongStream.range(0, PRODUCTS).mapToObj((i) -> 1_000 + i).toList();
+
+	Stage(String store, boolean fenced) {
+		this.store = StoreKit.of(store);
+		IntStream.range(0, this.store.processes()).forEach((i) -> this.actors.add(actor(i, fenced)));
+		this.actors.get(0).process().start();
+		this.actors.forEach((actor) -> actor.process().start());
+	}
+
+	private Actor actor(int number, boolean fenced) {
+		TcpProxy database = TcpProxy.to(this.database.port());
+		List<TcpProxy> wires = this.store.wires();
+		List<String> arguments = new ArrayList<>(List.of(
+				// every statement with its text, so that the wire can tell them apart
+				"--spring.datasource.url=jdbc:postgresql://127.0.0.1:%d/postgres?prepareThreshold=0&socketTimeout=15"
+					.formatted(database.port()),
+				"--spring.datasource.username=" + PostgresServer.USERNAME, "--spring.datasource.password=",
+				"--spring.datasource.hikari.connection-timeout=3000", "--distributed-lock.wait-time=4s",
+				"--distributed-lock.fail-fast=false", "--distributed-lock.fencing.enabled=" + fenced));
+		arguments.addAll(this.store.arguments(wires));
+		return new Actor(number, new SampleProcess(arguments), database, wires);
+	}
+
+	void fillShelves() throws InterruptedException {
+		for (long product : this.products) {
+			Load.setStock(this.actors.get(0).process(), product, STOCK);
+		}
+	}
+
+	StoreKit store() {
+		return this.store;
+	}
+
+	PostgresServer database() {
+		return this.database;
+	}
+
+	List<Actor> actors() {
+		return this.actors;
+	}
+
+	List<SampleProcess> processes() {
+		return this.actors.stream().map(Actor::process).toList();
+	}
+
+	List<Long> products() {
+		return this.products;
+	}
+
+	List<Books> books() throws SQLException {
+		List<Books> books = new ArrayList<>();
+		for (long product : this.products) {
+			books.add(Books.of(this.database.jdbcUrl(), product));
+		}
+		return books;
+	}
+
+	@Override
+	public void close() {
+		this.actors.forEach((actor) -> actor.process().close());
+		this.actors.forEach((actor) -> actor.wires().forEach(TcpProxy::close));
+		this.actors.forEach((actor) -> actor.database().close());
+		this.store.close();
+		this.database.close();
+	}
+
+	/**
+	 * One process and its wires.
+	 *
+	 * @param number its number
+	 * @param process the process
+	 * @param database its wire to the database
+	 * @param wires its wires to the store
+	 */
+	record Actor(int number, SampleProcess process, TcpProxy database, List<TcpProxy> wires) {
+	}
+
+}

@@ -1,0 +1,69 @@
+package io.holdfast.verification;
+
+import java.util.List;
+import java.util.Map;
+
+import io.holdfast.verification.History.Answer;
+
+/**
+ * What the books and the history of one run say together.
+ *
+ * @param store the store
+ * @param fenced whether transactions were fenced
+ * @param orders orders that were committed
+ * @param lost orders of which the stock knows nothing
+ * @param missing orders that were acknowledged and are not in the books
+ * @param outOfOrder orders that were written after one with a greater token
+ * @param answers how the attempts ended
+ * @param faults the faults by kind
+ * @param recoveries from the end of each fault to the next order, in milliseconds, sorted
+ */
+record Verdict(String store, boolean fenced, int orders, int lost, int missing, int outOfOrder,
+		Map<Answer, Integer> answers, Map<String, Integer> faults, List<Long> recoveries) {
+
+	static Verdict of(String store, boolean fenced, List<Books> books, History history) {
+		int orders = books.stream().mapToInt((product) -> product.entries().size()).sum();
+		int lost = books.stream().mapToInt((product) -> product.lost(Stage.STOCK)).sum();
+		int outOfOrder = books.stream().mapToInt(Verdict::outOfOrder).sum();
+		int placed = history.answers().getOrDefault(Answer.PLACED, 0);
+		return new Verdict(store, fenced, orders, lost, Math.max(0, placed - orders), outOfOrder, history.answers(),
+				history.faults(), history.recoveries());
+	}
+
+	private static int outOfOrder(Books books) {
+		int count = 0;
+		long greatest = 0;
+		for (long token : books.tokens()) {
+			count += (token <= greatest) ? 1 : 0;
+			greatest = Math.max(greatest, token);
+		}
+		return count;
+	}
+
+	int faultCount() {
+		return this.faults.values().stream().mapToInt(Integer::intValue).sum();
+	}
+
+	private int answered(Answer answer) {
+		return this.answers.getOrDefault(answer, 0);
+	}
+
+	private long recovery(double share) {
+		return this.recoveries.isEmpty() ? 0
+				: this.recoveries.get((int) Math.min(this.recoveries.size() - 1, share * this.recoveries.size()));
+	}
+
+	static String header() {
+		return """
+				| store | fencing | orders | faults | lost updates | out of order | stale refused | lost leases refused | busy | store | error | unknown | recovery p50 / max (ms) |
+				| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |""";
+	}
+
+	String row() {
+		return "| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d / %d |".formatted(this.store,
+				this.fenced ? "on" : "off", this.orders, faultCount(), this.lost, this.outOfOrder,
+				answered(Answer.STALE), answered(Answer.LOST), answered(Answer.BUSY), answered(Answer.NO_STORE),
+				answered(Answer.ERROR), answered(Answer.UNKNOWN), recovery(0.5), recovery(1));
+	}
+
+}
