@@ -26,9 +26,9 @@ class LockOrderWatchTests {
 	private LockEngine engine = engine(true);
 
 	private static LockEngine engine(boolean watch) {
-		return new LockEngine(
-				new LockBackends(List.of(new LocalLockBackend()), "local"), new EngineSettings(Duration.ofSeconds(5),
-						Duration.ofSeconds(30), Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), watch),
+		return new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
+				new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30), Duration.ofSeconds(1), false, false,
+						Duration.ofSeconds(10), watch, Duration.ZERO),
 				HoldBoundary.NONE, List.of());
 	}
 

@@ -36,7 +36,7 @@ public final class DistributedLockAutoConfiguration {
 			ObjectProvider<HoldBoundary> boundary, ObjectProvider<LockObserver> observers) {
 		EngineSettings settings = new EngineSettings(properties.waitTime(), properties.leaseTime(),
 				properties.responseTimeout(), properties.awaitRelease(), properties.interruptOnLoss(),
-				properties.shutdownTimeout(), properties.watchLockOrder());
+				properties.shutdownTimeout(), properties.watchLockOrder(), properties.lockDelay());
 		return new LockEngine(backends, settings, boundary.getIfAvailable(() -> HoldBoundary.NONE),
 				observers.orderedStream().toList());
 	}

@@ -27,6 +27,8 @@ import io.holdfast.lock.transaction.WhenActive;
  * @param failFast whether an unreachable store stops the start of the application
  * @param watchLockOrder whether nested acquisitions in contradictory orders are reported,
  * a diagnosis for development
+ * @param lockDelay time for which a lock stays closed after it was lost rather than
+ * released, for resources that cannot be fenced
  * @param transaction how a lock meets the caller's transaction
  */
 @ConfigurationProperties("distributed-lock")
@@ -35,7 +37,8 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 		@DefaultValue("30s") Duration leaseTime, @DefaultValue("1s") Duration responseTimeout,
 		@DefaultValue("false") boolean awaitRelease, @DefaultValue("false") boolean interruptOnLoss,
 		@DefaultValue("10s") Duration shutdownTimeout, @DefaultValue("true") boolean failFast,
-		@DefaultValue("false") boolean watchLockOrder, @DefaultValue Transaction transaction) {
+		@DefaultValue("false") boolean watchLockOrder, @DefaultValue("0s") Duration lockDelay,
+		@DefaultValue Transaction transaction) {
 
 	/**
 	 * How a lock meets the caller's transaction.

@@ -76,8 +76,8 @@ final class Acquisition {
 		this.terms = (refusal == Refusal.TENTATIVE) ? terms.withWaitTime(0) : terms;
 		this.refusal = refusal;
 		this.acquirer = acquirer;
-		this.claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(), terms.leaseTime(), terms.renew(),
-				terms.waitTime(), terms.fair());
+		this.claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(),
+				context.settings().asked(terms.leaseTime()), terms.renew(), terms.waitTime(), terms.fair());
 		this.startedAt = context.time().nanos();
 		this.deadline = this.startedAt + terms.waitTime().toNanos();
 		this.steps = new Steps(context.time(), executor, this::failed);
@@ -164,7 +164,7 @@ final class Acquisition {
 	}
 
 	private void granted(AcquireResult.Acquired acquired, long sentAt) {
-		long validity = sentAt + Lease.validity(acquired.grant().lease()) - now();
+		long validity = sentAt + this.context.settings().validity(acquired.grant().lease()) - now();
 		if (validity <= 0) {
 			silent(new IllegalStateException("the grant took longer to arrive than its lease of "
 					+ Durations.text(acquired.grant().lease()) + " lasts"));
@@ -268,7 +268,7 @@ final class Acquisition {
 	}
 
 	private CompletableFuture<Void> withdraw() {
-		long leaseEnds = this.lastSentAt + this.terms.leaseTime().toNanos();
+		long leaseEnds = this.lastSentAt + this.claim.leaseTime().toNanos();
 		return this.context.cleanup().abandon(this.terms.backend(), this.claim, leaseEnds);
 	}
 

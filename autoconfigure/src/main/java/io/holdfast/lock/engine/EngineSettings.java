@@ -1,6 +1,7 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockRequest;
@@ -18,13 +19,19 @@ import io.holdfast.lock.LockRequest;
  * @param shutdownTimeout the longest wait at shutdown for running bodies to end by
  * themselves
  * @param watchLockOrder whether nested acquisitions in contradictory orders are reported
+ * @param lockDelay how long a lock stays closed after it was lost rather than released
  */
 public record EngineSettings(Duration waitTime, Duration leaseTime, Duration responseTimeout, boolean awaitRelease,
-		boolean interruptOnLoss, Duration shutdownTimeout, boolean watchLockOrder) {
+		boolean interruptOnLoss, Duration shutdownTimeout, boolean watchLockOrder, Duration lockDelay) {
+
+	/** Clocks of this host and of a store may differ in speed by this much. */
+	private static final int DRIFT_PERCENT = 1;
+
+	private static final int DRIFT_MILLIS = 2;
 
 	/** The settings of an application that sets none. */
 	public static final EngineSettings DEFAULTS = new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), false);
+			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), false, Duration.ZERO);
 
 	/**
 	 * Check the durations.
@@ -35,6 +42,32 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 		requireRange("lease-time", leaseTime, Duration.ofMillis(1));
 		requireRange("response-timeout", responseTimeout, Duration.ofMillis(1));
 		requireRange("shutdown-timeout", shutdownTimeout, Duration.ZERO);
+		requireRange("lock-delay", lockDelay, Duration.ZERO);
+	}
+
+	/** The lease to ask a store for: it has to keep the lock for the delay as well. */
+	Duration asked(Duration lease) {
+		return lease.plus(this.lockDelay);
+	}
+
+	/** What of a store's lease is the holder's. */
+	Duration usable(Duration granted) {
+		Duration usable = granted.minus(this.lockDelay);
+		if (usable.isNegative() || usable.isZero()) {
+			throw new LockConfigurationException(
+					"The store keeps locks for %s, and 'distributed-lock.lock-delay' is %s, so nothing of that is left for a holder. Set a shorter delay, or a longer session time at the store."
+						.formatted(granted, this.lockDelay));
+		}
+		return usable;
+	}
+
+	/**
+	 * How long a holder may believe in a store's lease, from before its request left.
+	 * @return nanoseconds
+	 */
+	long validity(Duration granted) {
+		long nanos = usable(granted).toNanos();
+		return nanos - nanos / 100 * DRIFT_PERCENT - TimeUnit.MILLISECONDS.toNanos(DRIFT_MILLIS);
 	}
 
 	private static void requireRange(String property, Duration value, Duration least) {

@@ -20,9 +20,9 @@ import io.holdfast.lock.spi.ReleaseResult;
  *
  * <p>
  * <em>Validity.</em> The holder believes in the lease for a little less time than the
- * store keeps it: counted from before the request left, and shorter by a drift allowance
- * of {@value #DRIFT_PERCENT} % and {@value #DRIFT_MILLIS} ms for clocks that do not run
- * at the same speed. Every renewal starts it anew.
+ * store keeps it: counted from before the request left, and shorter by the lock-delay and
+ * by an allowance for clocks that do not run at the same speed
+ * ({@link EngineSettings#validity}). Every renewal starts it anew.
  *
  * <p>
  * <em>States.</em> {@code HELD} until the last hold ends ({@code ENDED}) or the lease is
@@ -30,10 +30,6 @@ import io.holdfast.lock.spi.ReleaseResult;
  * lock of this object; listeners and the store are called outside of it.
  */
 final class Lease {
-
-	private static final int DRIFT_PERCENT = 1;
-
-	private static final int DRIFT_MILLIS = 2;
 
 	private final EngineContext context;
 
@@ -68,16 +64,7 @@ final class Lease {
 		this.turn = turn;
 		this.acquirer = acquirer;
 		this.acquiredAt = context.time().nanos();
-		this.validUntil = sentAt + validity(grant.lease());
-	}
-
-	/**
-	 * How long a holder may believe in a lease, from before its request left.
-	 * @return nanoseconds
-	 */
-	static long validity(Duration lease) {
-		long nanos = lease.toNanos();
-		return nanos - nanos / 100 * DRIFT_PERCENT - TimeUnit.MILLISECONDS.toNanos(DRIFT_MILLIS);
+		this.validUntil = sentAt + context.settings().validity(grant.lease());
 	}
 
 	/** Begin to be watched, and to hear of the store's own news. */
@@ -124,7 +111,7 @@ final class Lease {
 		}
 		long now = this.context.time().nanos();
 		this.context.observer()
-			.released(this.terms.lock(), backendName(), Duration.ofNanos(now - this.acquiredAt), this.grant.lease());
+			.released(this.terms.lock(), backendName(), Duration.ofNanos(now - this.acquiredAt), length());
 		if (this.lingering) {
 			this.context.census().changed();
 			this.context.time().after(lingerNanos(), this::giveBack);
@@ -168,7 +155,7 @@ final class Lease {
 	 * @param sentAt when the request left
 	 */
 	void extended(long sentAt, Duration lease) {
-		this.validUntil = Math.max(this.validUntil, sentAt + validity(lease));
+		this.validUntil = Math.max(this.validUntil, sentAt + this.context.settings().validity(lease));
 	}
 
 	/**
@@ -197,10 +184,20 @@ final class Lease {
 		if (!this.loss.knownToStore()) {
 			// it may still stand there, in a store whose leases live with a session for
 			// long
-			release();
+			afterLockDelay(this::release);
 		}
 		this.turn.leave();
 		telling.accept(this.context.observer()::lost);
+	}
+
+	private void afterLockDelay(Runnable task) {
+		long delay = this.context.settings().lockDelay().toNanos();
+		if (delay == 0) {
+			task.run();
+		}
+		else {
+			this.context.time().after(delay, task);
+		}
 	}
 
 	private void interruptAcquirer() {
@@ -265,6 +262,11 @@ final class Lease {
 	Duration remainingValidity() {
 		long nanos = this.loss.happened() ? 0 : this.validUntil - this.context.time().nanos();
 		return Duration.ofNanos(Math.max(0, nanos));
+	}
+
+	/** What of the store's lease is the holder's. */
+	Duration length() {
+		return this.context.settings().usable(this.grant.lease());
 	}
 
 	long validUntil() {

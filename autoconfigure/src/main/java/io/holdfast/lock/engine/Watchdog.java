@@ -245,7 +245,7 @@ final class Watchdog {
 		}
 
 		long interval() {
-			return Math.max(1, this.lease.grant().lease().toNanos() / RENEWALS_PER_LEASE);
+			return Math.max(1, this.lease.length().toNanos() / RENEWALS_PER_LEASE);
 		}
 
 		boolean goesWithOthers(long now) {

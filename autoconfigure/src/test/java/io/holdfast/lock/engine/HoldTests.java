@@ -360,7 +360,7 @@ class HoldTests {
 	@Test
 	void awaitedReleaseThatCameTooLateEndsTheCallInAnException() {
 		EngineFixture awaiting = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), LEASE,
-				Duration.ofSeconds(1), true, false, Duration.ofSeconds(10), false), HoldBoundary.NONE);
+				Duration.ofSeconds(1), true, false, Duration.ofSeconds(10), false, Duration.ZERO), HoldBoundary.NONE);
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> awaiting.engine.execute(request().build(), (handle) -> {
 				awaiting.backend.owners.clear();
@@ -401,7 +401,7 @@ class HoldTests {
 	@Test
 	void shutdownRefusesNewcomersAndTakesTheLockFromBodiesThatStillRun() {
 		EngineFixture stopping = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), LEASE,
-				Duration.ofSeconds(1), false, false, Duration.ZERO, false), HoldBoundary.NONE);
+				Duration.ofSeconds(1), false, false, Duration.ZERO, false, Duration.ZERO), HoldBoundary.NONE);
 		LockHandle running = stopping.acquired(request());
 		CompletableFuture<LockHandle> waiting = stopping.acquire(request());
 		stopping.engine.close();

@@ -1,0 +1,86 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Grant;
+
+import static io.holdfast.lock.engine.EngineFixture.LOCK;
+import static io.holdfast.lock.engine.EngineFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A lock that was lost rather than released stays closed for a while.
+ */
+class LockDelayTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(10);
+
+	private static final Duration DELAY = Duration.ofSeconds(20);
+
+	private final EngineFixture fixture = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), LEASE,
+			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), false, DELAY), HoldBoundary.NONE);
+
+	private final FakeBackend backend = this.fixture.backend;
+
+	@Test
+	void storeKeepsTheLockLongerThanTheHolderBelievesInIt() {
+		LockHandle handle = this.fixture.acquired(request());
+		assertThat(this.backend.claims.get(0).leaseTime()).isEqualTo(LEASE.plus(DELAY));
+		assertThat(handle.remainingValidity()).isBetween(LEASE.minusMillis(200), LEASE);
+		handle.close();
+	}
+
+	@Test
+	void renewalComesAtAThirdOfWhatIsTheHolders() {
+		LockHandle handle = this.fixture.acquired(request());
+		this.fixture.time.advance(LEASE.multipliedBy(3));
+		assertThat(handle.isHeld()).isTrue();
+		assertThat(this.backend.batches).hasSizeBetween(8, 10);
+		handle.close();
+	}
+
+	@Test
+	void releasedLockIsFreeAtOnce() {
+		this.fixture.acquired(request()).close();
+		assertThat(this.backend.owners).isEmpty();
+		this.fixture.acquired(request()).close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void lostLockStaysClosedForTheDelay() {
+		LockHandle handle = this.fixture.acquired(request().renew(false));
+		this.fixture.time.advance(LEASE);
+		assertThat(handle.isHeld()).isFalse();
+		handle.close();
+		assertThat(this.backend.owners).containsKey(LOCK);
+		CompletableFuture<LockHandle> next = this.fixture.acquire(request().waitTime(Duration.ofMinutes(1)));
+		this.fixture.time.advance(DELAY.minusSeconds(1));
+		assertThat(next).isNotDone();
+		this.fixture.time.advance(Duration.ofSeconds(5));
+		assertThat(next).isCompleted();
+		next.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void storeWhoseLeaseIsShorterThanTheDelayIsAnError() {
+		this.backend.acquires
+			.add((claim) -> CompletableFuture.completedFuture(new AcquireResult.Acquired(new Grant(claim, 1, DELAY))));
+		CompletableFuture<LockHandle> handle = this.fixture.acquire(request());
+		assertThatExceptionOfType(Exception.class).isThrownBy(handle::join)
+			.havingCause()
+			.isInstanceOf(LockConfigurationException.class)
+			.withMessageContaining("'distributed-lock.lock-delay' is PT20S");
+		assertThat(this.backend.calls).contains("abandon stock:42");
+	}
+
+}
