@@ -113,6 +113,7 @@ final class Hold implements HeldLocks {
 	public void assertHeldAtCommit() {
 		String message = lossMessage();
 		if (message != null) {
+			this.context.observer().commitRefused(name(), backend());
 			throw new LockLostException(message
 					+ " The commit was refused and the transaction is rolled back, so nothing was written by it; repeat the call.");
 		}

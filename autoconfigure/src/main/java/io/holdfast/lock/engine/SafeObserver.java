@@ -65,6 +65,11 @@ final class SafeObserver implements LockObserver {
 	}
 
 	@Override
+	public void commitRefused(LockName lock, String backend) {
+		tell(this.ofLosses, (observer) -> observer.commitRefused(lock, backend));
+	}
+
+	@Override
 	public void lost(LockLostEvent event) {
 		tell(this.ofLosses, (observer) -> observer.lost(event));
 	}

@@ -66,6 +66,12 @@ public enum LockMeter implements MeterDocumentation {
 	LOST("distributed.lock.lost", Meter.Type.COUNTER, Tag.CAUSE, "Holds that ended before their holder let go"),
 
 	/**
+	 * Commits that were refused, because a lock that they relied on was lost.
+	 */
+	COMMIT_REFUSED("distributed.lock.commit.refused", Meter.Type.COUNTER, null,
+			"Commits that were refused, because a lock that they relied on was lost"),
+
+	/**
 	 * Holders that a fence refused, because another had been there meanwhile.
 	 */
 	FENCING_REJECTED("distributed.lock.fencing.rejected", Meter.Type.COUNTER, null,

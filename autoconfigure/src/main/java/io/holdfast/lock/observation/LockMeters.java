@@ -54,6 +54,8 @@ final class LockMeters {
 
 	private final Map<LossCause, Counter> lost;
 
+	private final Counter commitRefused;
+
 	private final Counter fencingRejected;
 
 	LockMeters(MeterRegistry registry, String name, String backend) {
@@ -70,6 +72,7 @@ final class LockMeters {
 				(outcome) -> counter(LockMeter.RENEWAL, LockMeter.Tag.OUTCOME_OF_RENEWAL.withValue(outcome.tag())));
 		this.lost = forEach(LossCause.class,
 				(cause) -> counter(LockMeter.LOST, LockMeter.Tag.CAUSE.withValue(cause.tag())));
+		this.commitRefused = counter(LockMeter.COMMIT_REFUSED);
 		this.fencingRejected = counter(LockMeter.FENCING_REJECTED);
 	}
 
@@ -150,6 +153,10 @@ final class LockMeters {
 
 	Counter lost(LossCause cause) {
 		return get(this.lost, cause);
+	}
+
+	Counter commitRefused() {
+		return this.commitRefused;
 	}
 
 	Counter fencingRejected() {

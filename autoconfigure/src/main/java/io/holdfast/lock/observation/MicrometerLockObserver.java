@@ -92,6 +92,11 @@ public final class MicrometerLockObserver implements LockObserver {
 	}
 
 	@Override
+	public void commitRefused(LockName lock, String backend) {
+		of(lock, backend).commitRefused().increment();
+	}
+
+	@Override
 	public void fencingRejected(LockName lock, String backend) {
 		of(lock, backend).fencingRejected().increment();
 	}

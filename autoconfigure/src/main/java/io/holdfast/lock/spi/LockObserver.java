@@ -76,6 +76,14 @@ public interface LockObserver {
 	}
 
 	/**
+	 * A commit was refused, because a lock that it relied on was lost.
+	 * @param lock the lock
+	 * @param backend the store
+	 */
+	default void commitRefused(LockName lock, String backend) {
+	}
+
+	/**
 	 * A holder was refused by the fence: another had been there meanwhile.
 	 * @param lock the lock
 	 * @param backend the store

@@ -77,6 +77,8 @@ final class EngineFixture {
 
 		int waiting;
 
+		int refusedCommits;
+
 		@Override
 		public synchronized void acquiring(LockName lock, String backend) {
 			this.waiting++;
@@ -97,6 +99,11 @@ final class EngineFixture {
 		@Override
 		public synchronized void renewed(LockName lock, String backend, RenewalOutcome outcome) {
 			this.renewals.add(outcome);
+		}
+
+		@Override
+		public synchronized void commitRefused(LockName lock, String backend) {
+			this.refusedCommits++;
 		}
 
 		@Override

@@ -109,6 +109,17 @@ class HoldTests {
 	}
 
 	@Test
+	void commitThatIsRefusedIsCounted() {
+		LockHandle handle = this.fixture.acquired(request().renew(false));
+		handle.assertHeldAtCommit();
+		assertThat(this.fixture.record.refusedCommits).isZero();
+		this.time.advance(LEASE);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeldAtCommit);
+		assertThat(this.fixture.record.refusedCommits).isOne();
+		handle.close();
+	}
+
+	@Test
 	void listenerThatComesAfterTheLossIsToldAtOnce() {
 		LockHandle handle = this.fixture.acquired(request().renew(false));
 		this.time.advance(LEASE);

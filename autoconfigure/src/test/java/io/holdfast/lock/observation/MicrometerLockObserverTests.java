@@ -82,6 +82,15 @@ class MicrometerLockObserverTests {
 	}
 
 	@Test
+	void refusedCommitsAndHoldersAreCounted() {
+		this.observer.commitRefused(LOCK, "redis");
+		this.observer.fencingRejected(LOCK, "redis");
+		this.observer.fencingRejected(LOCK, "redis");
+		assertThat(this.registry.get("distributed.lock.commit.refused").counter().count()).isOne();
+		assertThat(this.registry.get("distributed.lock.fencing.rejected").counter().count()).isEqualTo(2);
+	}
+
+	@Test
 	void aMillionKeysAreOneSetOfMeters() {
 		acquire(AcquireOutcome.ACQUIRED, Duration.ZERO);
 		int before = this.registry.getMeters().size();
