@@ -1,0 +1,93 @@
+package io.holdfast.lock.fencing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+import org.redisson.api.RScript;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+
+import org.springframework.core.io.ClassPathResource;
+
+import io.holdfast.lock.LockHandle;
+
+/**
+ * The guard of data in Redis: a hash remembers the greatest token of each lock.
+ *
+ * <p>
+ * Redis has no transaction that waits, so between {@link #advance} and a write another
+ * holder may pass. What must not be overwritten is written by {@link #write}, which
+ * checks and writes in one script. The memory is as durable as that Redis is: use the one
+ * that has the data. Thread-safe; blocks until Redis has answered.
+ */
+public final class RedisFencingGuard implements FencingGuard {
+
+	private static final String SCRIPT = text();
+
+	private final RedissonClient redis;
+
+	private final String key;
+
+	private final Function<LockHandle, String> id;
+
+	/**
+	 * Create a guard.
+	 * @param redis the Redis that has the data
+	 * @param key the key of the hash; in a cluster, of the same slot as the data
+	 * @param id tells the fence of a lock: different for every two locks and for every
+	 * two stores of one lock
+	 */
+	public RedisFencingGuard(RedissonClient redis, String key, Function<LockHandle, String> id) {
+		this.redis = redis;
+		this.key = key;
+		this.id = id;
+	}
+
+	private static String text() {
+		try {
+			return new ClassPathResource("advance.lua", RedisFencingGuard.class)
+				.getContentAsString(StandardCharsets.UTF_8);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	@Override
+	public void advance(LockHandle hold) {
+		pass(hold, List.of(this.key), "");
+	}
+
+	/**
+	 * Let a holder in and set a value, in one step.
+	 * @param hold what it holds
+	 * @param dataKey the key to set
+	 * @param value the value to set
+	 * @throws io.holdfast.lock.StaleFencingTokenException if a newer holder was here;
+	 * nothing was set
+	 */
+	public void write(LockHandle hold, String dataKey, String value) {
+		pass(hold, List.of(this.key, dataKey), value);
+	}
+
+	private void pass(LockHandle hold, List<Object> keys, String value) {
+		List<FenceEntry> entries = hold.parts()
+			.stream()
+			.map((part) -> FenceEntry.of(this.id.apply(part), part))
+			.toList();
+		List<Object> arguments = new ArrayList<>(List.of(value));
+		entries.forEach((entry) -> arguments
+			.addAll(List.of(entry.id(), Long.toString(entry.token()), entry.owner(), entry.shared() ? "1" : "0")));
+		List<String> refusal = this.redis.getScript(StringCodec.INSTANCE)
+			.eval(RScript.Mode.READ_WRITE, SCRIPT, RScript.ReturnType.LIST, keys, arguments.toArray());
+		if (!refusal.isEmpty()) {
+			int which = (int) Double.parseDouble(refusal.get(0)) - 1;
+			throw entries.get(which).refused(Long.parseLong(refusal.get(1)));
+		}
+	}
+
+}
