@@ -27,13 +27,20 @@ final class Run {
 
 	private final boolean fenced;
 
+	private final Mutation mutation;
+
 	private final Random random;
 
 	private final History history = new History();
 
 	Run(String store, boolean fenced, long seed) {
+		this(store, fenced, Mutation.NONE, seed);
+	}
+
+	Run(String store, boolean fenced, Mutation mutation, long seed) {
 		this.store = store;
 		this.fenced = fenced;
+		this.mutation = mutation;
 		this.random = new Random(seed);
 	}
 
@@ -45,7 +52,7 @@ final class Run {
 	 * Let every kind of fault happen in turn, in an order that is drawn anew each time.
 	 */
 	Verdict everything(int seconds) throws Exception {
-		try (Stage stage = new Stage(this.store, this.fenced)) {
+		try (Stage stage = new Stage(this.store, this.fenced, this.mutation)) {
 			stage.fillShelves();
 			try (Buyers buyers = buyers(stage)) {
 				long end = this.history.now() + seconds * 1_000L;
@@ -64,7 +71,7 @@ final class Run {
 
 	/** Let one kind of fault happen several times. */
 	Verdict only(Fault fault, int times) throws Exception {
-		try (Stage stage = new Stage(this.store, this.fenced)) {
+		try (Stage stage = new Stage(this.store, this.fenced, this.mutation)) {
 			stage.fillShelves();
 			try (Buyers buyers = buyers(stage)) {
 				for (int i = 0; i < times; i++) {

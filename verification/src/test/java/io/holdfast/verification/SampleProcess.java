@@ -21,9 +21,19 @@ final class SampleProcess extends ServerProcess {
 
 	private final List<String> arguments;
 
+	private final boolean withOurClasses;
+
 	SampleProcess(List<String> arguments) {
+		this(arguments, false);
+	}
+
+	/**
+	 * An instance that may be broken by classes of this module.
+	 */
+	SampleProcess(List<String> arguments, boolean withOurClasses) {
 		super("sample");
 		this.arguments = List.copyOf(arguments);
+		this.withOurClasses = withOurClasses;
 	}
 
 	/**
@@ -46,16 +56,18 @@ final class SampleProcess extends ServerProcess {
 	protected List<String> command() {
 		List<String> command = new ArrayList<>(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
-						"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", applicationClassPath(),
+						"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", applicationClassPath(this.withOurClasses),
 						SampleApplication.class.getName(), "--server.port=" + port(), "--server.address=" + HOST));
 		command.addAll(this.arguments);
 		return command;
 	}
 
-	/** Our own class path without anybody's tests. */
-	private static String applicationClassPath() {
+	/** Our own class path without anybody's tests, or with those of this module. */
+	private static String applicationClassPath(boolean withOurClasses) {
+		String ours = Path.of("target", "test-classes").toAbsolutePath().toString();
 		return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
-			.filter((entry) -> !entry.contains("test-classes") && !entry.endsWith("-tests.jar"))
+			.filter((entry) -> (withOurClasses && entry.equals(ours))
+					|| (!entry.contains("test-classes") && !entry.endsWith("-tests.jar")))
 			.collect(Collectors.joining(File.pathSeparator));
 	}
 

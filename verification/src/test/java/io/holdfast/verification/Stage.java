@@ -27,14 +27,14 @@ final class Stage implements AutoCloseable {
 
 	private final List<Long> products = LongStream.range(0, PRODUCTS).mapToObj((i) -> 1_000 + i).toList();
 
-	Stage(String store, boolean fenced) {
+	Stage(String store, boolean fenced, Mutation mutation) {
 		this.store = StoreKit.of(store);
-		IntStream.range(0, this.store.processes()).forEach((i) -> this.actors.add(actor(i, fenced)));
+		IntStream.range(0, this.store.processes()).forEach((i) -> this.actors.add(actor(i, fenced, mutation)));
 		this.actors.get(0).process().start();
 		this.actors.forEach((actor) -> actor.process().start());
 	}
 
-	private Actor actor(int number, boolean fenced) {
+	private Actor actor(int number, boolean fenced, Mutation mutation) {
 		TcpProxy database = TcpProxy.to(this.database.port());
 		List<TcpProxy> wires = this.store.wires();
 		List<String> arguments = new ArrayList<>(List.of(
@@ -45,7 +45,8 @@ final class Stage implements AutoCloseable {
 				"--spring.datasource.hikari.connection-timeout=3000", "--distributed-lock.wait-time=4s",
 				"--distributed-lock.fail-fast=false", "--distributed-lock.fencing.enabled=" + fenced));
 		arguments.addAll(this.store.arguments(wires));
-		return new Actor(number, new SampleProcess(arguments), database, wires);
+		arguments.addAll(mutation.arguments());
+		return new Actor(number, new SampleProcess(arguments, mutation.isOurs()), database, wires);
 	}
 
 	void fillShelves() throws InterruptedException {

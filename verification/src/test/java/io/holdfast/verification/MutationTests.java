@@ -1,0 +1,32 @@
+package io.holdfast.verification;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The checker has teeth: a Holdfast that is broken on purpose is caught. That a lock that
+ * is let go before the commit loses updates is shown by {@link LostUpdateTests}.
+ */
+class MutationTests {
+
+	private static final long SEED = 7;
+
+	@Test
+	void checkBeforeTheCommitIsWhatCatchesAPauseInTheBodyWhereNothingIsFenced() throws Exception {
+		Verdict sound = new Run("redis", false, SEED).only(Fault.PAUSED_IN_BODY, 2);
+		assertThat(sound.lost()).isZero();
+		Verdict broken = new Run("redis", false, Mutation.NO_COMMIT_CHECK, SEED).only(Fault.PAUSED_IN_BODY, 2);
+		assertThat(broken.lost()).isPositive();
+	}
+
+	@Test
+	void tokensThatRepeatAreSeenInTheBooksAndRefusedByTheFence() throws Exception {
+		Verdict unfenced = new Run("redis", false, Mutation.REPEATED_TOKEN, SEED).only(Fault.WIRE_CUT, 1);
+		assertThat(unfenced.outOfOrder()).isPositive();
+		Verdict fenced = new Run("redis", true, Mutation.REPEATED_TOKEN, SEED).only(Fault.WIRE_CUT, 1);
+		assertThat(fenced.outOfOrder()).isZero();
+		assertThat(fenced.answers().getOrDefault(History.Answer.STALE, 0)).isPositive();
+	}
+
+}
