@@ -109,6 +109,21 @@ enum Fault {
 		}
 	},
 
+	/** Most servers of the store stop and go on, so that nothing can be agreed on. */
+	QUORUM_PAUSED {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			List<? extends ServerProcess> most = stage.store().servers().subList(1, stage.store().servers().size());
+			most.forEach(ServerProcess::pause);
+			try {
+				sleepLongerThanALease(random);
+			}
+			finally {
+				most.forEach(ServerProcess::resume);
+			}
+		}
+	},
+
 	/** A server of the store dies and is started again, with what is on its disk. */
 	STORE_RESTARTED {
 		@Override
@@ -139,6 +154,9 @@ enum Fault {
 				DATABASE_CUT, COMMIT_UNANSWERED));
 		if (!store.servers().isEmpty()) {
 			faults.addAll(List.of(WIRE_CUT, WIRE_SILENT, STORE_PAUSED, STORE_RESTARTED));
+		}
+		if (store.servers().size() > 1) {
+			faults.add(QUORUM_PAUSED);
 		}
 		if (store.forgets()) {
 			faults.add(STORE_FLUSHED);

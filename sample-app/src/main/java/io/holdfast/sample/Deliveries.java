@@ -1,0 +1,37 @@
+package io.holdfast.sample;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A consumer of messages with a fence: who sends one puts the token of its lock into it,
+ * and a message of a holder that was overtaken is dropped, however late it arrives.
+ */
+final class Deliveries {
+
+	private final Map<Long, Message> latest = new ConcurrentHashMap<>();
+
+	// tag::message[]
+	/** Whether the message counts; to be acknowledged to the broker either way. */
+	boolean receive(Message message) {
+		return this.latest.merge(message.product(), message,
+				(seen, next) -> (next.token() < seen.token()) ? seen : next) == message;
+	}
+	// end::message[]
+
+	int expected(long product) {
+		Message message = this.latest.get(product);
+		return (message != null) ? message.quantity() : 0;
+	}
+
+	/**
+	 * What will be delivered.
+	 *
+	 * @param product of which product
+	 * @param quantity how many
+	 * @param token the token of the sender's lock
+	 */
+	record Message(long product, int quantity, long token) {
+	}
+
+}

@@ -1,0 +1,77 @@
+package io.holdfast.sample;
+
+import java.nio.file.Path;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.springframework.http.HttpStatus;
+import org.springframework.test.web.servlet.client.StatusAssertions;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.backend.local.LocalLockBackend;
+import io.holdfast.lock.engine.EngineSettings;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.engine.LockEngine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Resources outside of the database refuse a holder that was overtaken.
+ */
+class FencedResourcesTests {
+
+	private final LockEngine locks = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
+			EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of());
+
+	private LockHandle held() {
+		LockHandle hold = this.locks.acquire(LockRequest.of("prices"));
+		hold.close();
+		return hold;
+	}
+
+	@Test
+	void fileRefusesALateWriter(@TempDir Path directory) throws Exception {
+		PriceList prices = new PriceList(directory.resolve("prices"));
+		LockHandle overtaken = held();
+		LockHandle newer = held();
+		prices.write(newer, "apples 3");
+		prices.write(newer, "apples 4");
+		assertThatExceptionOfType(StaleFencingTokenException.class)
+			.isThrownBy(() -> prices.write(overtaken, "apples 2"))
+			.withMessageContaining("newer holder of 'prices'");
+		assertThat(prices.prices()).isEqualTo("apples 4");
+	}
+
+	@Test
+	void serviceRefusesALateRequest() {
+		try (RunningSample sample = RunningSample.start()) {
+			order(sample, 3, 20).isEqualTo(HttpStatus.OK);
+			order(sample, 2, 10).isEqualTo(HttpStatus.PRECONDITION_FAILED);
+			order(sample, 4, 21).isEqualTo(HttpStatus.OK);
+		}
+	}
+
+	private static StatusAssertions order(RunningSample sample, int quantity, long token) {
+		return sample.http()
+			.put()
+			.uri("/suppliers/1/order?quantity={n}", quantity)
+			.header("Fencing-Token", Long.toString(token))
+			.exchange()
+			.expectStatus();
+	}
+
+	@Test
+	void consumerDropsALateMessage() {
+		Deliveries deliveries = new Deliveries();
+		assertThat(deliveries.receive(new Deliveries.Message(42, 3, 20))).isTrue();
+		assertThat(deliveries.receive(new Deliveries.Message(42, 2, 10))).isFalse();
+		assertThat(deliveries.expected(42)).isEqualTo(3);
+	}
+
+}
