@@ -1,0 +1,122 @@
+package io.holdfast.lock.fencing;
+
+import jakarta.persistence.Entity;
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.Id;
+import jakarta.persistence.PersistenceContext;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.persistence.autoconfigure.EntityScan;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.PlatformTransactionManager;
+
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
+import io.holdfast.lock.autoconfigure.FencingAutoConfiguration;
+import io.holdfast.lock.autoconfigure.LocalLockAutoConfiguration;
+import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
+import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A transaction of JPA passes the fence on its own connection.
+ */
+class FencedJpaTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+				LocalLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class,
+				LockTransactionAutoConfiguration.class, FencingAutoConfiguration.class,
+				DataSourceAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
+				HibernateJpaAutoConfiguration.class, TransactionAutoConfiguration.class, AopAutoConfiguration.class))
+		.withUserConfiguration(Entities.class)
+		.withBean(Shop.class)
+		.withPropertyValues("distributed-lock.backend=local", "spring.datasource.generate-unique-name=true");
+
+	@Test
+	void transactionPassesTheFenceAndAnOvertakenHolderIsRefused() {
+		this.runner.run((context) -> {
+			assertThat(context).hasNotFailed()
+				.getBean(PlatformTransactionManager.class)
+				.isInstanceOf(JpaTransactionManager.class);
+			Shop shop = context.getBean(Shop.class);
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			shop.sell(1,
+					() -> assertThat(jdbc.queryForList("SELECT token FROM holdfast_fence", Long.class)).hasSize(1));
+			jdbc.update("UPDATE holdfast_fence SET token = ?, owner = 'successor'", Long.MAX_VALUE);
+			assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> shop.sell(2, () -> {
+			}));
+			assertThat(jdbc.queryForList("SELECT id FROM sale", Long.class)).containsExactly(1L);
+		});
+	}
+
+	@Test
+	void whatRollsBackHasNotPassed() {
+		this.runner.run((context) -> {
+			assertThatExceptionOfType(IllegalStateException.class)
+				.isThrownBy(() -> context.getBean(Shop.class).sell(1, () -> {
+					throw new IllegalStateException("no");
+				}));
+			assertThat(context.getBean(JdbcTemplate.class).queryForList("SELECT token FROM holdfast_fence", Long.class))
+				.isEmpty();
+		});
+	}
+
+	/**
+	 * Where the entities are.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@EntityScan(basePackageClasses = FencedJpaTests.class)
+	static class Entities {
+
+	}
+
+	/**
+	 * Something that was sold.
+	 */
+	@Entity(name = "sale")
+	static class Sale {
+
+		@Id
+		private long id;
+
+		protected Sale() {
+		}
+
+		Sale(long id) {
+			this.id = id;
+		}
+
+	}
+
+	/**
+	 * Sells under a lock.
+	 */
+	static class Shop {
+
+		@PersistenceContext
+		private EntityManager entities;
+
+		@DistributedLock(name = "stock", fenced = true)
+		@Transactional
+		void sell(long id, Runnable meanwhile) {
+			this.entities.persist(new Sale(id));
+			meanwhile.run();
+		}
+
+	}
+
+}
