@@ -16,9 +16,9 @@ enum JdbcDialect {
 
 	/**
 	 * The time at which the statement began: one value for all that it assigns. A lease
-	 * is so counted from no later than its row was locked.
+	 * is so counted from no later than its row was locked. No time zone has a part in it.
 	 */
-	MARIADB("CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)");
+	MARIADB("TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))");
 
 	private final String now;
 
@@ -33,6 +33,29 @@ enum JdbcDialect {
 
 	String resource(String statement) {
 		return statement + "-" + name().toLowerCase(Locale.ROOT) + ".sql";
+	}
+
+	/**
+	 * What makes a statement, and those that follow in its transaction, give up waiting
+	 * for a row that somebody has locked: a table to select from. With PostgreSQL that
+	 * spares a thread that has to cancel it from outside.
+	 */
+	String patience(int seconds) {
+		return boundsWaitingItself() ? "set_config('lock_timeout', '%ds', true) AS patience".formatted(seconds) : "";
+	}
+
+	/** Whether statements need no time-out of the driver's. */
+	boolean boundsWaitingItself() {
+		return this == POSTGRESQL;
+	}
+
+	/**
+	 * Whether a statement that is a transaction of its own changes the latest state of a
+	 * row at every isolation, and does not fail because that is younger than its
+	 * snapshot.
+	 */
+	boolean changesTheLatest() {
+		return this == MARIADB;
 	}
 
 	/** Whether it tells other connections of what was committed. */

@@ -1,6 +1,5 @@
 package io.holdfast.lock.backend.jdbc;
 
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,8 +62,6 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 */
 	private static final long WRITER_MARK_MICROS = TimeUnit.SECONDS.toMicros(1);
 
-	private final DataSource dataSource;
-
 	private final JdbcLockOptions options;
 
 	private final JdbcConnections connections;
@@ -79,7 +76,6 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 * @param options how locks are kept
 	 */
 	public JdbcLockBackend(DataSource dataSource, JdbcLockOptions options) {
-		this.dataSource = dataSource;
 		this.options = options;
 		this.connections = new JdbcConnections(dataSource, options.timeoutSeconds());
 	}
@@ -273,10 +269,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private JdbcStatements statements() throws SQLException {
 		JdbcStatements known = this.statements;
 		if (known == null) {
-			try (Connection connection = this.dataSource.getConnection()) {
-				String product = connection.getMetaData().getDatabaseProductName();
-				known = new JdbcStatements(JdbcDialect.of(product), this.options.table());
-			}
+			known = new JdbcStatements(this.connections.dialect(), this.options.table(), this.options.timeoutSeconds());
 			this.statements = known;
 		}
 		return known;

@@ -21,6 +21,7 @@ final class JdbcSession {
 
 	private final Connection connection;
 
+	/** Zero for none. */
 	private final int timeoutSeconds;
 
 	JdbcSession(Connection connection, int timeoutSeconds) {
@@ -58,7 +59,9 @@ final class JdbcSession {
 		MapSqlParameterSource source = new MapSqlParameterSource(parameters);
 		PreparedStatement statement = this.connection
 			.prepareStatement(NamedParameterUtils.substituteNamedParameters(sql, source));
-		statement.setQueryTimeout(this.timeoutSeconds);
+		if (this.timeoutSeconds > 0) {
+			statement.setQueryTimeout(this.timeoutSeconds);
+		}
 		@Nullable Object[] values = NamedParameterUtils.buildValueArray(sql, source, null);
 		for (int i = 0; i < values.length; i++) {
 			statement.setObject(i + 1, values[i]);

@@ -16,11 +16,11 @@ import org.springframework.jdbc.core.namedparam.ParsedSql;
 final class JdbcStatements {
 
 	private static final String RENEW = """
-			UPDATE ${table} SET until_us = ${now} + :lease
+			UPDATE ${table} SET until_us = ${now} + :lease ${fromPatience}
 			WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""";
 
 	private static final String RELEASE = """
-			UPDATE ${table} SET until_us = ${now}, owner = ''
+			UPDATE ${table} SET until_us = ${now}, owner = '' ${fromPatience}
 			WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""";
 
 	private static final String RELEASE_AND_NOTIFY = """
@@ -31,18 +31,14 @@ final class JdbcStatements {
 
 	private static final String ABANDON = """
 			UPDATE ${table} SET until_us = CASE WHEN owner = :owner THEN ${now} ELSE until_us END,
-			owner = CASE WHEN owner = :owner THEN '' ELSE owner END, writer_until_us = 0
+			owner = CASE WHEN owner = :owner THEN '' ELSE owner END, writer_until_us = 0 ${fromPatience}
 			WHERE lock_id = :id""";
 
 	private static final String MARK_WRITER = """
-			UPDATE ${table} SET writer_until_us = GREATEST(writer_until_us, ${now} + :mark)
+			UPDATE ${table} SET writer_until_us = GREATEST(writer_until_us, ${now} + :mark) ${fromPatience}
 			WHERE lock_id = :id AND readers_until_us > ${now}""";
 
-	private static final String INSERT_ROW = """
-			INSERT INTO ${table} (lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us)
-			VALUES (:id, :name, '', 0, 0, 0, 0)""";
-
-	private static final String LOCK_ROW = "SELECT token FROM ${table} WHERE lock_id = :id FOR UPDATE";
+	private static final String LOCK_ROW = "SELECT token FROM ${table}${andPatience} WHERE lock_id = :id FOR UPDATE";
 
 	private static final String READ_STATE = """
 			SELECT l.token, r.token AS own, ${now} AS now_us,
@@ -108,16 +104,19 @@ final class JdbcStatements {
 
 	private final String now;
 
-	JdbcStatements(JdbcDialect dialect, String table) {
+	private final String patience;
+
+	JdbcStatements(JdbcDialect dialect, String table, int timeoutSeconds) {
 		this.table = table;
 		this.now = dialect.now();
+		this.patience = dialect.patience(timeoutSeconds);
 		this.acquire = parse(text(dialect.resource("acquire")));
 		this.renew = parse(RENEW);
 		this.release = parse(dialect.notifies() ? RELEASE_AND_NOTIFY : RELEASE);
 		this.notify = dialect.notifies() ? parse(NOTIFY) : null;
 		this.abandon = parse(ABANDON);
 		this.markWriter = parse(MARK_WRITER);
-		this.insertRow = parse(INSERT_ROW);
+		this.insertRow = parse(text(dialect.resource("insert-row")));
 		this.lockRow = parse(LOCK_ROW);
 		this.readState = parse(READ_STATE);
 		this.forgetReaders = parse(FORGET_READERS);
@@ -129,8 +128,13 @@ final class JdbcStatements {
 	}
 
 	private ParsedSql parse(String sql) {
-		return NamedParameterUtils.parseSqlStatement(
-				sql.replace("${table}", this.table).replace("${now}", this.now).replace("${channel}", WakeUps.CHANNEL));
+		String and = this.patience.isEmpty() ? "" : ", ";
+		String from = this.patience.isEmpty() ? "" : "FROM ";
+		return NamedParameterUtils.parseSqlStatement(sql.replace("${table}", this.table)
+			.replace("${now}", this.now)
+			.replace("${andPatience}", and + this.patience)
+			.replace("${fromPatience}", from + this.patience)
+			.replace("${channel}", WakeUps.CHANNEL));
 	}
 
 	static String text(String resource) {

@@ -4,6 +4,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * What readers do: each has a row of its own, and the lock's row says until when the last
@@ -22,17 +23,40 @@ final class SharedRows {
 	 */
 	static long acquire(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
 			throws SQLException {
-		boolean known = connections
-			.single((session) -> session.first(sql.readState, parameters, (row) -> true).isPresent());
-		if (!known) {
+		Optional<Long> token = tryAcquire(connections, sql, parameters);
+		if (token.isEmpty()) {
+			insertRow(connections, sql, parameters);
+			token = tryAcquire(connections, sql, parameters);
+		}
+		return token.orElse(0L);
+	}
+
+	/**
+	 * In a transaction of its own: in the one that then locks the row, those who insert
+	 * the same row would wait for each other in a circle.
+	 */
+	private static void insertRow(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
+			throws SQLException {
+		try {
 			connections.single((session) -> session.update(sql.insertRow, parameters));
 		}
+		catch (SQLException ex) {
+			// that it is there now, by whomever, is all that is wanted
+			if (!JdbcErrors.duplicate(ex)) {
+				throw ex;
+			}
+		}
+	}
+
+	/** Nothing if the lock has no row yet. */
+	private static Optional<Long> tryAcquire(JdbcConnections connections, JdbcStatements sql,
+			Map<String, Object> parameters) throws SQLException {
 		return connections.together((session) -> {
 			session.first(sql.lockRow, parameters, (row) -> row.getLong(1));
-			long token = session.first(sql.readState, parameters, SharedRows::nextToken).orElse(0L);
-			if (token > 0) {
+			Optional<Long> token = session.first(sql.readState, parameters, SharedRows::nextToken);
+			if (token.orElse(0L) > 0) {
 				Map<String, Object> reader = new HashMap<>(parameters);
-				reader.put("token", token);
+				reader.put("token", token.get());
 				session.update(sql.forgetReaders, reader);
 				session.update(sql.insertReader, reader);
 				session.update(sql.admitReaders, reader);

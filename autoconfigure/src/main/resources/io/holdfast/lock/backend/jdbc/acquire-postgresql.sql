@@ -1,7 +1,7 @@
 -- One statement takes the lock if it is free, expired or ours. The condition is judged on the row as it is when
 -- its lock has been waited for, and so is the clock.
 INSERT INTO ${table} AS l (lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us)
-VALUES (:id, :name, :owner, ${now}, ${now} + :lease, 0, 0)
+SELECT :id, :name, :owner, ${now}, ${now} + :lease, 0, 0 ${fromPatience}
 ON CONFLICT (lock_id) DO UPDATE SET
 	token = CASE WHEN l.owner = EXCLUDED.owner THEN l.token ELSE GREATEST(l.token + 1, ${now}) END,
 	owner = EXCLUDED.owner,

@@ -10,7 +10,7 @@ class MariaDbLockBackendContractTests extends JdbcServerContract<MariaDbServer> 
 
 	@Override
 	String urlAt(int port) {
-		return this.server.jdbcUrl(port) + "?socketTimeout=2000";
+		return this.server.jdbcUrl(port);
 	}
 
 	@Override

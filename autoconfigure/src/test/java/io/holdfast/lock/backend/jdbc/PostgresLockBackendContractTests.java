@@ -13,7 +13,7 @@ class PostgresLockBackendContractTests extends JdbcServerContract<PostgresServer
 
 	@Override
 	String urlAt(int port) {
-		return "jdbc:postgresql://127.0.0.1:%d/postgres?socketTimeout=2&prepareThreshold=0".formatted(port);
+		return "jdbc:postgresql://127.0.0.1:%d/postgres?prepareThreshold=0".formatted(port);
 	}
 
 	@Override

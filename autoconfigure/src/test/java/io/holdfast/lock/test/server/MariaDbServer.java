@@ -70,7 +70,7 @@ public final class MariaDbServer extends ServerProcess {
 		return List.of(SERVER.toString(), "--no-defaults", "--datadir=" + data(), "--port=" + port(),
 				"--bind-address=" + HOST, "--socket=" + directory().resolve("mariadb.sock"),
 				"--pid-file=" + directory().resolve("mariadb.pid"), "--init-file=" + init(),
-				"--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=32M", "--skip-name-resolve",
+				"--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=32M", "--skip-name-resolve",
 				"--user=" + System.getProperty("user.name"));
 	}
 

@@ -1,0 +1,80 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+import javax.sql.DataSource;
+
+/**
+ * A connection for the time of one use: what is changed of it is put back before it
+ * returns to where it came from.
+ */
+final class BorrowedConnection implements AutoCloseable {
+
+	private final Deque<Change> undo = new ArrayDeque<>();
+
+	private final Connection connection;
+
+	BorrowedConnection(DataSource dataSource) throws SQLException {
+		this.connection = dataSource.getConnection();
+	}
+
+	Connection connection() {
+		return this.connection;
+	}
+
+	/**
+	 * Wait no longer than this for an answer, whatever the server does; a stricter bound
+	 * that is there already stays.
+	 */
+	void boundAnswers(int millis) throws SQLException {
+		try {
+			int before = this.connection.getNetworkTimeout();
+			if (before == 0 || before > millis) {
+				this.connection.setNetworkTimeout(Runnable::run, millis);
+				this.undo.push(() -> this.connection.setNetworkTimeout(Runnable::run, before));
+			}
+		}
+		catch (SQLFeatureNotSupportedException | UnsupportedOperationException | AbstractMethodError ex) {
+			// this driver leaves it to the operating system
+		}
+	}
+
+	/** The connection is asked for its isolation, which may take a request. */
+	void readCommitted() throws SQLException {
+		int before = this.connection.getTransactionIsolation();
+		if (before != Connection.TRANSACTION_READ_COMMITTED) {
+			this.connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+			this.undo.push(() -> this.connection.setTransactionIsolation(before));
+		}
+	}
+
+	void autoCommit(boolean autoCommit) throws SQLException {
+		boolean before = this.connection.getAutoCommit();
+		if (before != autoCommit) {
+			this.connection.setAutoCommit(autoCommit);
+			this.undo.push(() -> this.connection.setAutoCommit(before));
+		}
+	}
+
+	@Override
+	public void close() throws SQLException {
+		try (Connection returned = this.connection) {
+			while (!this.undo.isEmpty() && !returned.isClosed()) {
+				this.undo.pop().run();
+			}
+		}
+	}
+
+	/** One thing done to the connection. */
+	@FunctionalInterface
+	private interface Change {
+
+		void run() throws SQLException;
+
+	}
+
+}
