@@ -2,6 +2,8 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,11 +23,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -34,12 +40,16 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.server.MariaDbServer;
 import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.ServerProcess;
+import io.holdfast.lock.test.server.TcpProxy;
 
+import static io.holdfast.lock.backend.Verbs.ask;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -159,7 +169,7 @@ class JdbcFaultTests {
 		HikariDataSource pool = opened(database, 1);
 		LockBackend store = JdbcContract.backend(track(new SingleConnectionDataSource(pool.getConnection(), true)));
 		granted(store, impatient(newLock(), LockMode.EXCLUSIVE));
-		ServerProcess server = (database == Database.POSTGRESQL) ? postgres : mariaDb;
+		ServerProcess server = server(database);
 		server.pause();
 		try {
 			CompletableFuture<AcquireResult> answer = CompletableFuture.supplyAsync(
@@ -209,6 +219,147 @@ class JdbcFaultTests {
 		try (Stream<String> lines = Files.lines(postgres.directory().resolve("server.log"))) {
 			return lines.filter((line) -> line.contains("LOG:  execute") || line.contains("LOG:  statement")).toList();
 		}
+	}
+
+	/** The server's {@code now()} would still be that of the transaction's begin. */
+	@Test
+	void leaseBeginsAtTheClockAndNotAtTheBeginOfAnOldTransaction() throws Exception {
+		HikariDataSource pool = opened(Database.POSTGRESQL, 2);
+		JdbcClient jdbc = JdbcClient.create(pool);
+		LockBackend store = JdbcContract.backend(new TransactionAwareDataSourceProxy(pool));
+		new TransactionTemplate(new DataSourceTransactionManager(pool)).executeWithoutResult((status) -> {
+			jdbc.sql("SELECT pg_sleep(1.5)").query((row) -> {
+			});
+			Grant grant = now(store, impatient(newLock(), LockMode.EXCLUSIVE));
+			long begun = jdbc.sql("SELECT CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT)")
+				.query(Long.class)
+				.single();
+			assertThat(grant.storeToken()).isGreaterThan(begun + 1_400_000);
+		});
+	}
+
+	private static Grant now(LockBackend store, Claim claim) {
+		return ((AcquireResult.Acquired) store.tryAcquire(claim).toCompletableFuture().join()).grant();
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
+	void lockIsNeitherRolledBackNorCommittedWithTheCallersTransaction(Database database) {
+		HikariDataSource pool = opened(database, 2);
+		JdbcClient jdbc = JdbcClient.create(pool);
+		jdbc.sql("CREATE TABLE note (text VARCHAR(10))").update();
+		LockBackend store = JdbcContract.backend(new TransactionAwareDataSourceProxy(pool));
+		LockName lock = newLock();
+		new TransactionTemplate(new DataSourceTransactionManager(pool)).executeWithoutResult((status) -> {
+			jdbc.sql("INSERT INTO note VALUES ('a')").update();
+			now(store, impatient(lock, LockMode.EXCLUSIVE));
+			status.setRollbackOnly();
+		});
+		assertThat(jdbc.sql("SELECT COUNT(*) FROM note").query(Integer.class).single()).isZero();
+		assertThat(store.tryAcquire(impatient(lock, LockMode.EXCLUSIVE)).toCompletableFuture().join())
+			.isInstanceOf(AcquireResult.Contended.class);
+	}
+
+	/** PostgreSQL fails a statement there that waited for a row which was changed. */
+	@ParameterizedTest
+	@EnumSource
+	void poolWhoseTransactionsAreSerializableMakesNoOnesAttemptFail(Database database) throws Exception {
+		HikariDataSource pool = opened(database, 20);
+		pool.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+		LockBackend store = JdbcContract.backend(pool);
+		LockName lock = newLock();
+		Grant earlier = granted(store, impatient(lock, LockMode.EXCLUSIVE));
+		released(store, earlier);
+		List<AcquireResult> results = race(store, lock, LockMode.EXCLUSIVE);
+		assertThat(results).filteredOn(AcquireResult.Acquired.class::isInstance).hasSize(1);
+		assertThat(results).filteredOn(AcquireResult.Contended.class::isInstance).hasSize(RACERS - 1);
+		assertThat(race(store, newLock(), LockMode.SHARED)).hasOnlyElementsOfType(AcquireResult.Acquired.class);
+		try (Connection connection = pool.getConnection()) {
+			assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void tokenGrowsThoughTheRowWasPurged(Database database) throws Exception {
+		HikariDataSource pool = opened(database, 2);
+		LockBackend store = JdbcContract.backend(pool);
+		LockName lock = newLock();
+		Grant before = granted(store, impatient(lock, LockMode.EXCLUSIVE));
+		released(store, before);
+		assertThat(JdbcClient.create(pool)
+			.sql("DELETE FROM holdfast_lock WHERE lock_name = ?")
+			.param(lock.toString())
+			.update()).isOne();
+		assertThat(granted(store, impatient(lock, LockMode.EXCLUSIVE)).storeToken()).isGreaterThan(before.storeToken());
+	}
+
+	/** As after a failover to a standby that did not have the last commits yet. */
+	@ParameterizedTest
+	@EnumSource
+	void tokenGrowsThoughAnOlderRowWasRestored(Database database) throws Exception {
+		HikariDataSource pool = opened(database, 2);
+		LockBackend store = JdbcContract.backend(pool);
+		LockName lock = newLock();
+		long first = granted(store, impatient(lock, LockMode.EXCLUSIVE)).storeToken();
+		JdbcClient jdbc = JdbcClient.create(pool);
+		String restore = "UPDATE holdfast_lock SET owner = '', until_us = 0, token = ? WHERE lock_name = ?";
+		jdbc.sql(restore).params(first, lock.toString()).update();
+		long lost = granted(store, impatient(lock, LockMode.EXCLUSIVE)).storeToken();
+		jdbc.sql(restore).params(first, lock.toString()).update();
+		assertThat(granted(store, impatient(lock, LockMode.EXCLUSIVE)).storeToken()).isGreaterThan(lost);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void renewalThatFindsTheRowLockedIsOfUnknownOutcomeAndLosesNothing(Database database) throws Exception {
+		HikariDataSource pool = opened(database, 2);
+		LockBackend store = JdbcContract.backend(pool);
+		LockName lock = newLock();
+		Grant grant = granted(store, impatient(lock, LockMode.EXCLUSIVE));
+		try (Connection other = pool.getConnection()) {
+			other.setAutoCommit(false);
+			try (PreparedStatement statement = other
+				.prepareStatement("SELECT token FROM holdfast_lock WHERE lock_name = ? FOR UPDATE")) {
+				statement.setString(1, lock.toString());
+				assertThat(statement.executeQuery().next()).isTrue();
+			}
+			assertThat(renewed(store, grant)).isInstanceOf(RenewResult.Indeterminate.class);
+			other.rollback();
+		}
+		assertThat(renewed(store, grant)).isInstanceOf(RenewResult.Renewed.class);
+		released(store, grant);
+	}
+
+	/** The statement that takes the lock, and the commit of a reader. */
+	@ParameterizedTest
+	@CsvSource({ "POSTGRESQL, EXCLUSIVE, takes the lock", "POSTGRESQL, SHARED, COMMIT",
+			"MARIADB, EXCLUSIVE, takes the lock", "MARIADB, SHARED, '\u0003COMMIT'" })
+	void lostReplyToAnAcquisitionIsAskedForAgainAndTheTokenIsTheSame(Database database, LockMode mode, String request)
+			throws Exception {
+		try (TcpProxy wire = TcpProxy.to(server(database).port())) {
+			HikariDataSource pool = opened(database, 1);
+			pool.setJdbcUrl(pool.getJdbcUrl().replace(":" + server(database).port(), ":" + wire.port()));
+			LockBackend store = JdbcContract.backend(pool);
+			LockBackend direct = JdbcContract.backend(opened(database, 1));
+			LockName lock = newLock();
+			released(direct, granted(direct, impatient(lock, mode)));
+			Claim claim = impatient(lock, mode);
+			wire.loseNextReplyTo(request);
+			assertThat(ask(store, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
+			long kept = JdbcClient.create(opened(database, 1))
+				.sql("SELECT token FROM holdfast_lock WHERE lock_name = ?")
+				.param(lock.toString())
+				.query(Long.class)
+				.single();
+			Grant grant = granted(store, claim);
+			assertThat(grant.storeToken()).isEqualTo(kept).isPositive();
+			released(store, grant);
+		}
+	}
+
+	private static ServerProcess server(Database database) {
+		return (database == Database.POSTGRESQL) ? postgres : mariaDb;
 	}
 
 }
