@@ -45,15 +45,15 @@ final class RunAhead {
 			.map((acquisition) -> acquisition.outcome().<@Nullable Lease>handle((lease, refusal) -> lease))
 			.toList();
 		this.acquisitions.forEach(Acquisition::begin);
-		return CompletableFuture.allOf(leases.toArray(CompletableFuture[]::new))
-			.thenApply((done) -> keep(leases.stream().map(CompletableFuture::join).toList()));
+		return CompletableFuture.allOf(leases.toArray(CompletableFuture[]::new)).thenApply((done) -> keep(leases));
 	}
 
-	private List<Hold> keep(List<@Nullable Lease> leases) {
+	private List<Hold> keep(List<CompletableFuture<@Nullable Lease>> leases) {
 		List<Hold> kept = new ArrayList<>(leases.size());
 		List<Hold> inVain = new ArrayList<>();
 		boolean complete = true;
-		for (Lease lease : leases) {
+		for (CompletableFuture<@Nullable Lease> outcome : leases) {
+			Lease lease = outcome.join();
 			complete &= lease != null;
 			if (lease != null) {
 				(complete ? kept : inVain).add(new Hold(this.context, lease));

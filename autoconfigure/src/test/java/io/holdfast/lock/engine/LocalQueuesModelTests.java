@@ -1,0 +1,89 @@
+package io.holdfast.lock.engine;
+
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+
+/**
+ * Explores the interleavings of callers that enter and leave a line: each outcome must be
+ * one that could have come about by one caller after another, so no two ever have the
+ * turn.
+ */
+public class LocalQueuesModelTests {
+
+	private static final LocalQueues.Slot SLOT = new LocalQueues.Slot("local", LockName.of("stock"),
+			LockMode.EXCLUSIVE);
+
+	private static final int THREADS = 8;
+
+	private final LocalQueues queues = new LocalQueues(new ManualTime());
+
+	/** Whose turn it is; each place is touched by its own thread only. */
+	private final boolean[] mine = new boolean[THREADS];
+
+	@Operation
+	public boolean enter(@Param(gen = ThreadIdGen.class) int thread) {
+		if (!this.mine[thread]) {
+			this.mine[thread] = this.queues.enter(SLOT, new Impatient()) == LocalQueues.Admission.TAKEN;
+			return this.mine[thread];
+		}
+		return false;
+	}
+
+	@Operation
+	public boolean leave(@Param(gen = ThreadIdGen.class) int thread) {
+		boolean had = this.mine[thread];
+		if (had) {
+			this.mine[thread] = false;
+			this.queues.leave(SLOT);
+		}
+		return had;
+	}
+
+	@Test
+	void everyInterleavingIsOneCallerAfterAnother() {
+		new ModelCheckingOptions().threads(3)
+			.actorsPerThread(3)
+			.iterations(5)
+			.invocationsPerIteration(200)
+			.check(LocalQueuesModelTests.class);
+	}
+
+	/**
+	 * Takes the turn or goes.
+	 */
+	private static final class Impatient implements LocalQueues.Waiter {
+
+		@Override
+		public long since() {
+			return 0;
+		}
+
+		@Override
+		public boolean patient() {
+			return false;
+		}
+
+		@Override
+		public boolean fair() {
+			return false;
+		}
+
+		@Override
+		public void turnPassed() {
+			throw new IllegalStateException("it did not wait");
+		}
+
+		@Override
+		public void turnFree() {
+			throw new IllegalStateException("it did not wait");
+		}
+
+	}
+
+}
