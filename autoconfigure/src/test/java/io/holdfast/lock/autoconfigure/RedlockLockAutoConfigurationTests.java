@@ -39,7 +39,7 @@ class RedlockLockAutoConfigurationTests {
 		.limit(3)
 		.toList();
 
-	private static final String PERMISSIONS = "+@connection +eval +evalsha +info +time +get +set +del +pexpire +pttl +hget +hmget +hset +hdel";
+	private static final String PERMISSIONS = "+@connection +eval +evalsha +info +time +get +set +del +pexpire +pexpireat +pttl +hget +hmget +hset +hdel +zadd +zrem +zrange +zrangebyscore +zremrangebyscore";
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, RedisLockAutoConfiguration.class,

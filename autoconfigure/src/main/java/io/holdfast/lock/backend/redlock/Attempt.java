@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
@@ -24,6 +26,10 @@ import io.holdfast.lock.spi.OwnerId;
  * an attempt, however late it arrives, cannot touch the next attempt of the same owner.
  */
 final class Attempt {
+
+	private static final int MOST_ROUNDS = 5;
+
+	private static final long LARGEST_STEP = 16;
 
 	private final Nodes nodes;
 
@@ -49,8 +55,11 @@ final class Attempt {
 	/** Whether what a node still grants is granted to nobody. */
 	private volatile boolean over;
 
+	/** Whether the claim was given back or withdrawn, and so does not wait any more. */
+	private final AtomicBoolean ended;
+
 	Attempt(Nodes nodes, RedlockOptions options, RedlockErrors errors, Claim claim, long number,
-			Map<OwnerId, Long> told, Runnable allAnswered) {
+			Map<OwnerId, Long> told, @Nullable Attempt before, Runnable allAnswered) {
 		this.nodes = nodes;
 		this.options = options;
 		this.errors = errors;
@@ -59,6 +68,7 @@ final class Attempt {
 		this.lease = RedlockTiming.lease(claim);
 		this.unanswered = new AtomicInteger(nodes.count());
 		this.told = told;
+		this.ended = (before != null) ? before.ended : new AtomicBoolean();
 		this.allAnswered = allAnswered;
 	}
 
@@ -67,10 +77,9 @@ final class Attempt {
 		Poll<Tally> poll = new Poll<>(this.nodes.count(), this::votes, this::late);
 		return poll
 			.ask(this.nodes.all(), this.options.nodeTimeout(),
-					(node) -> this.nodes
-						.vote(node, () -> !poll.isDecided() && !this.over, RedlockScripts.ACQUIRE,
-								this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(),
-								this.lease.toMillis(), this.number, RedlockTiming.IDLE_TOKEN_MILLIS)
+					(node) -> this.nodes.vote(node, () -> !poll.isDecided() && !this.over, RedlockScripts.ACQUIRE,
+							this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), this.lease.toMillis(),
+							this.number, RedlockTiming.IDLE_TOKEN_MILLIS, this.claim.mode().name(), place().toMillis())
 						.whenComplete((answer, failure) -> answered()))
 			.thenCompose((tally) -> (tally.yes() >= this.nodes.quorum()) ? granted(tally) : refused(tally));
 	}
@@ -87,9 +96,9 @@ final class Attempt {
 		return (enough || hopeless) ? tally : null;
 	}
 
-	/** What was granted after the end of the claim is given back. */
+	/** What was granted in vain, or to a claim that has ended, is given back. */
 	private void late(NodeAnswer answer) {
-		if (answer.isYes() && this.over) {
+		if ((answer.isYes() && this.over) || (answer.isNo() && this.ended.get())) {
 			undo(answer.node());
 		}
 	}
@@ -97,6 +106,12 @@ final class Attempt {
 	/** The claim was given back or withdrawn. */
 	void end() {
 		this.over = true;
+		this.ended.set(true);
+	}
+
+	/** How long the claim keeps a place on a node that did not grant it. */
+	private Duration place() {
+		return this.ended.get() ? Duration.ZERO : RedlockTiming.place(this.claim, this.options);
 	}
 
 	private CompletionStage<AcquireResult> granted(Tally tally) {
@@ -110,17 +125,34 @@ final class Attempt {
 		if (vote.agreed() || !isInTime()) {
 			return CompletableFuture.completedStage(heldIfInTime(vote.token(), tally));
 		}
+		return agree(vote.token(), tally, 1);
+	}
+
+	/**
+	 * Other readers may get tokens at the same moment. Who comes too late with one tries
+	 * a greater one, but not in step with them.
+	 */
+	private CompletionStage<AcquireResult> agree(long token, Tally tally, int round) {
 		return this.nodes.ask(this::votes,
 				(node) -> this.nodes.vote(node, () -> !this.over, RedlockScripts.AGREE,
-						this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), vote.token(),
+						this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), token,
 						RedlockTiming.IDLE_TOKEN_MILLIS))
-			.thenApply((agreement) -> {
+			.thenCompose((agreement) -> {
 				if (agreement.yes() >= this.nodes.quorum()) {
-					return heldIfInTime(vote.token(), tally);
+					return CompletableFuture.completedStage(heldIfInTime(token, tally));
 				}
-				return inVain(tally,
-						this.errors.noMajority("was granted, but its token was not", this.claim.lock(), agreement));
+				long greatest = greatest(agreement);
+				if (greatest >= token && round < MOST_ROUNDS && isInTime()) {
+					return agree(greatest + ThreadLocalRandom.current().nextLong(1, LARGEST_STEP), tally, round + 1);
+				}
+				return CompletableFuture.completedStage(inVain(tally,
+						this.errors.noMajority("was granted, but its token was not", this.claim.lock(), agreement)));
 			});
+	}
+
+	/** The greatest token that a node would not go below, or zero. */
+	private static long greatest(Tally agreement) {
+		return agreement.those(NodeAnswer::isNo).stream().mapToLong((answer) -> answer.number(1)).max().orElse(0);
 	}
 
 	/**
@@ -150,13 +182,18 @@ final class Attempt {
 	}
 
 	private CompletionStage<AcquireResult> refused(Tally tally) {
-		undo(tally);
 		if (isContended(tally)) {
+			undo(tally);
 			return CompletableFuture.completedStage(contended(tally));
 		}
 		LockBackendException cause = this.errors.noMajority("could not be acquired", this.claim.lock(), tally);
-		return this.errors.isDefinite(tally) ? CompletableFuture.failedStage(cause)
-				: CompletableFuture.completedStage(new AcquireResult.Indeterminate(cause));
+		if (this.errors.isDefinite(tally)) {
+			// nobody withdraws a claim that failed for good
+			end();
+			this.nodes.all().forEach(this::undo);
+			return CompletableFuture.failedStage(cause);
+		}
+		return CompletableFuture.completedStage(inVain(tally, cause));
 	}
 
 	/** Whether others stand in the way, and not the silence of the nodes. */
@@ -184,8 +221,7 @@ final class Attempt {
 	}
 
 	private void undo(Node node) {
-		node.run(RedlockScripts.RELEASE, List.of(this.nodes.keys().lock(this.claim.lock())), this.claim.owner().value(),
-				this.number);
+		this.nodes.undo(node, this.claim, this.number, place());
 	}
 
 }

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.RedisScript;
+import io.holdfast.lock.spi.Claim;
 
 /**
  * All nodes, and which of them may vote.
@@ -102,6 +103,21 @@ final class Nodes {
 				.thenCompose((admitted) -> (admitted && wanted.getAsBoolean()) ? node.run(script, keys, all)
 						: CompletableFuture.completedStage(answer));
 		});
+	}
+
+	/** End all that a claim has on a node, whichever attempt brought it. */
+	CompletionStage<List<Object>> giveBack(Node node, Claim claim) {
+		return undo(node, claim, -1, Duration.ZERO);
+	}
+
+	/**
+	 * End what a claim has on a node.
+	 * @param attempt the last attempt that is to be undone, or -1
+	 * @param place how long the claim keeps a place among those who wait instead
+	 */
+	CompletionStage<List<Object>> undo(Node node, Claim claim, long attempt, Duration place) {
+		return node.run(RedlockScripts.RELEASE, this.keys.parts(claim.lock()), claim.owner().value(), attempt,
+				claim.mode().name(), place.toMillis());
 	}
 
 	private CompletionStage<Boolean> admitIfOver(Node node, String memory) {

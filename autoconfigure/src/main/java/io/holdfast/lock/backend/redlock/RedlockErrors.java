@@ -81,7 +81,7 @@ final class RedlockErrors {
 
 	private String remedy(Tally tally) {
 		if (isDefinite(tally)) {
-			return "Check user, password and permissions of these nodes: ~%1$s:* +@connection +eval +evalsha +info +time +get +set +del +pexpire +pttl +hget +hmget +hset +hdel."
+			return "Check user, password and permissions of these nodes: ~%1$s:* +@connection +eval +evalsha +info +time +get +set +del +pexpire +pexpireat +pttl +hget +hmget +hset +hdel +zadd +zrem +zrange +zrangebyscore +zremrangebyscore."
 				.formatted(this.options.namespace());
 		}
 		if (tally.noVote() > this.nodes.spare()) {

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 
 /**
@@ -13,22 +14,42 @@ import io.holdfast.lock.LockName;
  */
 record RedlockKeys(String namespace) {
 
+	private static final String READERS = "-readers";
+
+	private static final String WAITERS = "-waiters";
+
 	/** What the node knows of itself and of all locks. */
 	String node() {
 		return this.namespace + ":redlock";
 	}
 
-	String lock(LockName lock) {
-		return this.namespace + ":{" + lock + "}:part";
+	/** All that scripts need which grant. */
+	List<Object> of(LockName lock) {
+		return all(stem(lock.toString()));
 	}
 
-	List<Object> of(LockName lock) {
-		return List.of(lock(lock), this.namespace + ":{" + lock + "}:part-token", node());
+	/** What a claim may have. */
+	List<Object> parts(LockName lock) {
+		String stem = stem(lock.toString());
+		return List.of(stem, stem + READERS, stem + WAITERS);
+	}
+
+	/** What a grant has. */
+	Object part(LockName lock, LockMode mode) {
+		String stem = stem(lock.toString());
+		return (mode == LockMode.SHARED) ? stem + READERS : stem;
 	}
 
 	List<Object> ofProbe() {
-		String stem = this.namespace + ":{probe:" + UUID.randomUUID() + "}:";
-		return List.of(stem + "part", stem + "part-token", node());
+		return all(stem("probe:" + UUID.randomUUID()));
+	}
+
+	private List<Object> all(String stem) {
+		return List.of(stem, stem + "-token", node(), stem + READERS, stem + WAITERS);
+	}
+
+	private String stem(String lock) {
+		return this.namespace + ":{" + lock + "}:part";
 	}
 
 	/**

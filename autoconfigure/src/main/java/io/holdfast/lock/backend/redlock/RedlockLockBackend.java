@@ -27,7 +27,7 @@ import io.holdfast.lock.spi.RenewResult;
 /**
  * Keeps locks on several Redis masters that know nothing of each other. A lock is held by
  * whoever a majority of them granted it to, all of them are asked at once, and those that
- * are down, frozen or slow are not waited for.
+ * are down, frozen or slow are not waited for. Knows shared claims.
  *
  * <p>
  * Thread-safe. Blocks no caller, except {@link #start()} and {@link #close()}.
@@ -38,7 +38,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	public static final String NAME = "redlock";
 
 	/** Below this, two rounds and a slow node may eat the lease up. */
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(false, false, false,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, false,
 			Duration.ofMillis(200));
 
 	private static final int FEWEST_NODES = 3;
@@ -117,7 +117,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 			OwnerId owner = claim.owner();
 			Attempt[] self = new Attempt[1];
 			Attempt attempt = new Attempt(this.nodes, this.options, this.errors, claim, this.attempts.incrementAndGet(),
-					this.told, () -> this.underWay.remove(owner, self[0]));
+					this.told, this.underWay.get(owner), () -> this.underWay.remove(owner, self[0]));
 			self[0] = attempt;
 			this.underWay.put(owner, attempt);
 			return attempt.run();
@@ -169,8 +169,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 		if (attempt != null) {
 			attempt.end();
 		}
-		return this.nodes.ask(this::confirmed, (node) -> node.run(RedlockScripts.RELEASE,
-				List.of(this.nodes.keys().lock(claim.lock())), claim.owner().value(), -1));
+		return this.nodes.ask(this::confirmed, (node) -> this.nodes.giveBack(node, claim));
 	}
 
 	private @Nullable Tally confirmed(Tally tally) {

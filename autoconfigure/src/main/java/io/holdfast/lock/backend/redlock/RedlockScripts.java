@@ -7,25 +7,29 @@ import io.holdfast.lock.backend.redis.RedisScript;
  */
 final class RedlockScripts {
 
-	static final RedisScript ACQUIRE = load("acquire");
+	static final RedisScript ACQUIRE = loadWithSets("acquire");
 
-	static final RedisScript AGREE = load("agree");
+	static final RedisScript AGREE = loadWithSets("agree");
 
-	static final RedisScript RENEW = load("renew");
+	static final RedisScript RENEW = loadWithSets("renew");
 
-	static final RedisScript RELEASE = load("release");
+	static final RedisScript RELEASE = loadWithSets("release");
 
 	static final RedisScript LOOK = load("look");
 
 	static final RedisScript ADMIT = load("admit");
 
-	static final RedisScript PROBE = load("probe");
+	static final RedisScript PROBE = loadWithSets("probe");
 
 	private RedlockScripts() {
 	}
 
 	private static RedisScript load(String name) {
 		return RedisScript.load(RedlockScripts.class, "node", name);
+	}
+
+	private static RedisScript loadWithSets(String name) {
+		return RedisScript.load(RedlockScripts.class, "node", "sets", name);
 	}
 
 }

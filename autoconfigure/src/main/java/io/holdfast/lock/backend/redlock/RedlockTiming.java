@@ -20,6 +20,9 @@ final class RedlockTiming {
 
 	private static final long LONGEST_PAUSE = 200;
 
+	/** Who has not come so long after a refusal has vanished. */
+	private static final Duration LONGEST_PLACE = Duration.ofSeconds(3);
+
 	private RedlockTiming() {
 	}
 
@@ -27,6 +30,19 @@ final class RedlockTiming {
 		Duration lease = claim.leaseTime();
 		return Duration
 			.ofMillis(Math.max(1, (lease.compareTo(LONGEST_LEASE) < 0) ? lease.toMillis() : LONGEST_LEASE.toMillis()));
+	}
+
+	/**
+	 * How long a refused claim keeps its place among those who wait; zero if it does not
+	 * come back.
+	 */
+	static Duration place(Claim claim, RedlockOptions options) {
+		Duration patience = claim.patience();
+		if (patience.isNegative() || patience.isZero()) {
+			return Duration.ZERO;
+		}
+		Duration place = (patience.compareTo(LONGEST_PLACE) < 0) ? patience : LONGEST_PLACE;
+		return place.plus(options.nodeTimeout());
 	}
 
 	/**

@@ -42,13 +42,12 @@ final class Renewal {
 
 	private CompletableFuture<List<RenewResult>> renewTogether(List<Grant> grants) {
 		List<Object> keys = Stream
-			.concat(Stream.of(this.nodes.keys().node()),
-					grants.stream().map((grant) -> this.nodes.keys().lock(grant.claim().lock())))
-			.<Object>map((key) -> key)
+			.concat(Stream.<Object>of(this.nodes.keys().node()),
+					grants.stream().map((grant) -> this.nodes.keys().part(grant.claim().lock(), grant.claim().mode())))
 			.toList();
 		Object[] args = grants.stream()
 			.flatMap((grant) -> Stream.<Object>of(grant.claim().owner().value(),
-					RedlockTiming.lease(grant.claim()).toMillis()))
+					RedlockTiming.lease(grant.claim()).toMillis(), grant.claim().mode().name()))
 			.toArray();
 		return this.nodes.ask((tally) -> results(grants, tally),
 				(node) -> this.nodes.vote(node, () -> true, RedlockScripts.RENEW, keys, args));
@@ -91,9 +90,7 @@ final class Renewal {
 	 * A minority that still has the lock would only stand in the way of the next owner.
 	 */
 	private void freeTheRest(Grant grant) {
-		this.nodes.all()
-			.forEach((node) -> node.run(RedlockScripts.RELEASE, List.of(this.nodes.keys().lock(grant.claim().lock())),
-					grant.claim().owner().value(), -1));
+		this.nodes.all().forEach((node) -> this.nodes.giveBack(node, grant.claim()));
 	}
 
 }

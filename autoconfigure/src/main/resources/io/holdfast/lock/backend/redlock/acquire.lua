@@ -1,44 +1,74 @@
--- Try once to take this node's part of a lock. (node.lua stands before this text.)
+-- Try once to take this node's part of a lock. (node.lua and sets.lua stand before this text.)
 --
--- KEYS  lock · token · node
+-- KEYS  lock · token · node · readers · waiters
 -- ARGV  1 random · 2 1 if only an admitted memory counts · 3 owner · 4 lease (ms) · 5 number of the
---       attempt · 6 life of an idle token (ms)
--- gives {1, token, longest lease (ms), 1 if it was the owner's before} if the part is the owner's, {0, remaining time (ms), longest lease (ms)}
---       if it is another's, {-1, name of the memory} if this node does not vote
+--       attempt · 6 life of an idle token (ms) · 7 EXCLUSIVE or SHARED
+--       8 how long a refused claim keeps its place (ms, 0: none)
+-- gives {1, token, longest lease (ms), 1 if it was the owner's before} if the part is the owner's,
+--       {0, remaining time (ms), longest lease (ms)} if others stand in the way,
+--       {-1, name of the memory} if this node does not vote
 
 local name = ARGV[2] == '1' and unproven(KEYS[3], ARGV[1])
 if name then
   return {-1, name}
 end
 
+local owner, lease, attempt, shared = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[7] == 'SHARED'
 local node = redis.call('HMGET', KEYS[3], 'longest', 'highest', 'floor')
-local longest = math.max(tonumber(node[1] or '0'), tonumber(ARGV[4]))
-local owner, attempt, token = holder(KEYS[1])
-
-if owner == ARGV[3] then
-  -- The owner asks again: the same token, with a fresh lease.
-  raise(KEYS[3], 'longest', node[1], tonumber(ARGV[4]))
-  hold(KEYS[1], owner, math.max(attempt, tonumber(ARGV[5])), token, ARGV[4])
-  return {1, token, longest, 1}
-end
-if owner then
-  return {0, redis.call('PTTL', KEYS[1]), longest}
-end
+local longest = math.max(tonumber(node[1] or '0'), lease)
+local previous = tonumber(redis.call('GET', KEYS[2]) or '')
 
 -- One more than last time, so that nodes that saw the same grants agree. Where there is no
 -- memory of this lock, the time stands in, and whatever this node has given for any lock. What
 -- an earlier run may have forgotten lies below the floor.
-local previous = tonumber(redis.call('GET', KEYS[2]) or '')
-if previous then
-  token = previous + 1
-else
-  local time = redis.call('TIME')
-  token = math.max(time[1] * 1000000 + time[2], tonumber(node[2] or '0') + 1)
+local function next_token()
+  local token = previous and previous + 1 or math.max(micros, tonumber(node[2] or '0') + 1)
+  token = math.max(token, tonumber(node[3] or '0'))
+  raise(KEYS[3], 'highest', node[2], token)
+  redis.call('SET', KEYS[2], string.format('%.0f', token), 'PX', ARGV[6])
+  return token
 end
-token = math.max(token, tonumber(node[3] or '0'))
 
-raise(KEYS[3], 'longest', node[1], tonumber(ARGV[4]))
-raise(KEYS[3], 'highest', node[2], token)
-redis.call('SET', KEYS[2], string.format('%.0f', token), 'PX', ARGV[6])
-hold(KEYS[1], ARGV[3], ARGV[5], token, ARGV[4])
+local holding, last, held = holder(KEYS[1])
+if holding == owner then
+  -- The owner asks again: the same token, with a fresh lease.
+  raise(KEYS[3], 'longest', node[1], lease)
+  hold(KEYS[1], owner, math.max(last, attempt), held, ARGV[4])
+  return {1, held, longest, 1}
+end
+local mine, rest = reader(KEYS[4], owner)
+if mine then
+  -- The same, but others may have got greater tokens meanwhile: then it has no majority for its
+  -- old one here.
+  raise(KEYS[3], 'longest', node[1], lease)
+  local token = (mine.token == previous) and previous or next_token()
+  share(KEYS[4], mine, owner, math.max(mine.attempt, attempt), token, now + lease)
+  return {1, token, longest, 1}
+end
+
+-- Readers mind each other as little as they mind writers who came after them. A writer minds only
+-- those who have the lock.
+local mark, writers = place(KEYS[5], owner)
+if shared then
+  rest = writers
+end
+if holding then
+  rest = math.max(rest or -1, redis.call('PTTL', KEYS[1]))
+end
+if rest then
+  if ARGV[8] ~= '0' then
+    wait(KEYS[5], mark, owner, ARGV[7], tonumber(ARGV[8]))
+  elseif mark then
+    remove(KEYS[5], mark)
+  end
+  return {0, rest, longest}
+end
+
+raise(KEYS[3], 'longest', node[1], lease)
+local token = next_token()
+if shared then
+  share(KEYS[4], nil, owner, attempt, token, now + lease)
+else
+  hold(KEYS[1], owner, attempt, token, ARGV[4])
+end
 return {1, token, longest, 0}

@@ -1,9 +1,10 @@
--- Write the token that a majority could not agree on by itself. (node.lua stands before this text.)
+-- Write the token that a majority could not agree on by itself. (node.lua and sets.lua stand before
+-- this text.)
 --
--- KEYS  lock · token · node
+-- KEYS  lock · token · node · readers · waiters
 -- ARGV  1 random · 2 1 if only an admitted memory counts · 3 owner · 4 token · 5 life of an idle token (ms)
--- gives {1} if this node has it now, {0} if the lock is not the owner's here or had a greater token
---       already, {-1, name of the memory} if this node does not vote
+-- gives {1} if this node has it now, {0, 0} if the lock is not the owner's here, {0, t} if this node
+--       has given t meanwhile, which is no less, {-1, name of the memory} if this node does not vote
 
 local name = ARGV[2] == '1' and unproven(KEYS[3], ARGV[1])
 if name then
@@ -11,14 +12,27 @@ if name then
 end
 
 local owner, attempt, token = holder(KEYS[1])
-local agreed = tonumber(ARGV[4])
 local rest = redis.call('PTTL', KEYS[1])
--- A greater token here belongs to a grant that the vote has not seen. To say yes to the smaller
--- one could give two owners the same.
-if owner ~= ARGV[3] or token > agreed or rest <= 0 then
-  return {0}
+local mine = reader(KEYS[4], ARGV[3])
+if mine then
+  token = mine.token
+elseif owner ~= ARGV[3] or rest <= 0 then
+  return {0, 0}
+end
+
+-- A node gives each token to one owner only, and its tokens only grow. A greater one here belongs
+-- to a grant that the vote has not seen, of this owner or of another reader. To say yes to a smaller
+-- one, or to one that another reader has, could give two owners the same.
+local agreed = tonumber(ARGV[4])
+local greatest = math.max(token, tonumber(redis.call('GET', KEYS[2]) or '') or 0)
+if agreed < greatest or (agreed == greatest and token ~= agreed) then
+  return {0, greatest}
 end
 raise(KEYS[3], 'highest', redis.call('HGET', KEYS[3], 'highest'), agreed)
 redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[5])
-hold(KEYS[1], owner, attempt, agreed, rest)
+if mine then
+  share(KEYS[4], mine, ARGV[3], mine.attempt, agreed, mine.ends)
+else
+  hold(KEYS[1], owner, attempt, agreed, rest)
+end
 return {1}

@@ -1,8 +1,8 @@
 -- Do at the first contact, on keys of its own, everything that the other scripts do, so that a
 -- missing permission shows now and not at the first lock. The quarantine of a new memory begins
--- here. (node.lua stands before this text.)
+-- here. (node.lua and sets.lua stand before this text.)
 --
--- KEYS  lock · token · node
+-- KEYS  lock · token · node · readers · waiters
 -- ARGV  1 random
 -- gives {run id, name of the memory if it does not count yet, else '', what Redis does when its memory is full, or
 --       '' if that is never}
@@ -16,7 +16,11 @@ redis.call('PEXPIRE', KEYS[1], 1000)
 redis.call('SET', KEYS[2], '0', 'PX', 1000)
 redis.call('DEL', KEYS[1])
 redis.call('DEL', KEYS[2])
-redis.call('TIME')
+share(KEYS[4], nil, ARGV[1], 0, 0, now + 1000)
+local mine = reader(KEYS[4], ARGV[1])
+remove(KEYS[4], mine.member)
+wait(KEYS[5], nil, ARGV[1], 'SHARED', 1000)
+remove(KEYS[5], (place(KEYS[5], ARGV[1])))
 
 local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
 local memory = redis.call('INFO', 'memory')

@@ -1,7 +1,9 @@
--- Start leases anew that are still their owners' on this node. (node.lua stands before this text.)
+-- Start leases anew that are still their owners' on this node. (node.lua and sets.lua stand before
+-- this text.)
 --
--- KEYS  node · lock · lock ...
--- ARGV  1 random · 2 1 if only an admitted memory counts · then for each lock: owner · lease (ms)
+-- KEYS  node · then for each lease its lock, or its readers if it is shared
+-- ARGV  1 random · 2 1 if only an admitted memory counts · then for each lease:
+--       owner · lease (ms) · EXCLUSIVE or SHARED
 -- gives {1, r, r ...} with r = 1 if renewed and 0 if not, or {-1, name of the memory} if this node
 --       does not vote
 
@@ -12,11 +14,20 @@ end
 
 local answer = {1}
 for i = 2, #KEYS do
-  if holder(KEYS[i]) == ARGV[2 * i - 1] then
-    redis.call('PEXPIRE', KEYS[i], ARGV[2 * i])
+  local owner, lease, shared = ARGV[3 * i - 3], ARGV[3 * i - 2], ARGV[3 * i - 1] == 'SHARED'
+  answer[i] = 0
+  if shared then
+    local mine = reader(KEYS[i], owner)
+    if mine then
+      -- This first: a Redis that is full refuses ZADD, but not in a script that has already written
+      tidy(KEYS[i])
+      redis.call('ZADD', KEYS[i], now + lease, mine.member)
+      tidy(KEYS[i])
+      answer[i] = 1
+    end
+  elseif holder(KEYS[i]) == owner then
+    redis.call('PEXPIRE', KEYS[i], lease)
     answer[i] = 1
-  else
-    answer[i] = 0
   end
 end
 return answer

@@ -75,7 +75,7 @@ class RedlockLockBackendContractTests extends LockBackendContract {
 
 	@Override
 	protected Map<Ability, String> lacks() {
-		return Map.of(Ability.SHARED, "comes later", Ability.UNDIVIDED_VOTE,
+		return Map.of(Ability.UNDIVIDED_VOTE,
 				"claims of the same moment may split the votes, and all of them come again", Ability.FAIR,
 				"masters that know nothing of each other keep no line", Ability.SIGNAL, "waiters poll at random times",
 				Ability.KILLED_SESSION, "a grant is tied to no session");

@@ -267,7 +267,8 @@ class RedlockLockBackendTests {
 
 	private String undo(Claim claim, String attempt) {
 		return nodes.get(0)
-			.ask("eval", RedlockScripts.RELEASE.text(), "1", key("part"), claim.owner().value(), attempt);
+			.ask("eval", RedlockScripts.RELEASE.text(), "3", key("part"), key("part-readers"), key("part-waiters"),
+					claim.owner().value(), attempt, "EXCLUSIVE", "0");
 	}
 
 	@Test
@@ -378,7 +379,8 @@ class RedlockLockBackendTests {
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(IntStream.of(which)
 				.mapToObj((i) -> nodes.get(i))
-				.flatMap((node) -> node.keys("*" + this.lock + "}:part").stream())).isEmpty());
+				.flatMap((node) -> node.keys("*" + this.lock + "}:part*").stream())
+				.filter((key) -> !key.endsWith("-token"))).isEmpty());
 	}
 
 	private static LockEngine engine(RedlockLockBackend backend) {
