@@ -2,27 +2,31 @@ package io.holdfast.lock.backend.redlock;
 
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
+import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * A world of nodes and clients that fight for one lock, one random step after another:
- * requests and replies get lost or come late, locks end at any moment (so exclusion is
- * not looked at), nodes restart without memory and their clocks differ. After every
- * acquisition it looks at the token.
+ * A world of nodes and clients that fight for one lock, alone or shared, one random step
+ * after another: requests and replies get lost or come late, nodes restart without memory
+ * and their clocks differ. In one half of the worlds parts of a lock also end at any
+ * moment, so that as many tokens as possible are given; in the other they last as long as
+ * their leases, and after every acquisition it looks whether somebody else still believes
+ * that he holds the lock. In all of them it looks at the token.
  */
 final class TokenModel {
 
-	/** By how much the nodes' clocks differ at most; the quarantine is longer. */
-	private static final int SKEW = 40;
+	/** By how much the nodes' clocks differ at most. */
+	static final int SKEW = 40;
+
+	static final int LEASE = 240;
 
 	private static final int CLIENTS = 3;
+
+	private static final int STEP = 4;
 
 	private final Rules rules;
 
@@ -30,19 +34,24 @@ final class TokenModel {
 
 	private final int quorum;
 
+	private final boolean leasesLast;
+
 	private final List<ModelNode> nodes = new ArrayList<>();
 
-	private final List<Client> clients = new ArrayList<>();
+	private final List<ModelClient> clients = new ArrayList<>();
 
-	private final Set<Long> given = new HashSet<>();
+	private final List<Runnable> late = new ArrayList<>();
 
-	private long greatest;
+	/** Who was given which token. */
+	private final TreeMap<Long, Integer> given = new TreeMap<>();
 
 	private long now = 1_000;
 
 	private int owners;
 
-	private int acquisitions;
+	private int alone;
+
+	private int together;
 
 	private @Nullable String violation;
 
@@ -50,247 +59,166 @@ final class TokenModel {
 		this.rules = rules;
 		this.random = new Random(seed);
 		this.quorum = nodes / 2 + 1;
+		this.leasesLast = this.random.nextBoolean();
 		for (int i = 0; i < nodes; i++) {
-			this.nodes.add(new ModelNode(this.random.nextInt(SKEW)));
+			this.nodes.add(new ModelNode(this, this.random.nextInt(SKEW)));
 		}
 		for (int i = 0; i < CLIENTS; i++) {
-			this.clients.add(new Client());
+			this.clients.add(new ModelClient(this));
 		}
 	}
 
 	/**
 	 * Let the world go on.
-	 * @return what is wrong with a token, or {@code null}
+	 * @return what is wrong with a token or a holder, or {@code null}
 	 */
 	@Nullable String run(int steps) {
 		for (int i = 0; i < steps && this.violation == null; i++) {
-			this.now += 4;
-			if (this.random.nextInt(4) == 0) {
-				this.nodes.get(this.random.nextInt(this.nodes.size())).suffer();
+			this.now += STEP;
+			if (!chance(4)) {
+				this.clients.get(this.random.nextInt(CLIENTS)).step();
+			}
+			else if (!this.late.isEmpty() && chance(3)) {
+				this.late.remove(this.random.nextInt(this.late.size())).run();
 			}
 			else {
-				this.clients.get(this.random.nextInt(CLIENTS)).step();
+				this.nodes.get(this.random.nextInt(this.nodes.size())).suffer();
 			}
 		}
 		return this.violation;
 	}
 
-	int acquisitions() {
-		return this.acquisitions;
+	/** How often the lock was given to one alone. */
+	int alone() {
+		return this.alone;
 	}
 
-	private void acquired(long token, long mustExceed) {
-		this.acquisitions++;
+	/** How often a reader got it while another read. */
+	int together() {
+		return this.together;
+	}
+
+	Rules rules() {
+		return this.rules;
+	}
+
+	long now() {
+		return this.now;
+	}
+
+	int quorum() {
+		return this.quorum;
+	}
+
+	boolean leasesLast() {
+		return this.leasesLast;
+	}
+
+	int newOwner() {
+		return ++this.owners;
+	}
+
+	boolean chance(int oneIn) {
+		return this.random.nextInt(oneIn) == 0;
+	}
+
+	int upTo(int bound) {
+		return this.random.nextInt(bound);
+	}
+
+	/** A message is lost now and then. */
+	boolean arrives() {
+		return !chance(10);
+	}
+
+	/** Nobody waits for this message: it may come at any time. */
+	void send(Runnable message) {
+		if (chance(5)) {
+			this.late.add(message);
+		}
+		else if (arrives()) {
+			message.run();
+		}
+	}
+
+	List<ModelNode> shuffled() {
+		List<ModelNode> all = new ArrayList<>(this.nodes);
+		Collections.shuffle(all, this.random);
+		return all;
+	}
+
+	/** The greatest token that any other has. */
+	long greatestBut(int owner) {
+		for (Map.Entry<Long, Integer> entry : this.given.descendingMap().entrySet()) {
+			if (entry.getValue() != owner) {
+				return entry.getKey();
+			}
+		}
+		return 0;
+	}
+
+	void acquired(ModelClient who, long token, long mustExceed) {
 		if (token <= mustExceed) {
 			this.violation = "token %d after %d".formatted(token, mustExceed);
 		}
-		if (!this.given.add(token)) {
+		Integer other = this.given.put(token, who.owner());
+		if (other != null && other != who.owner()) {
 			this.violation = "token %d twice".formatted(token);
 		}
-		this.greatest = Math.max(this.greatest, token);
+		holds(who);
+	}
+
+	/**
+	 * The same grant as before, with the same token. A part that a node has just
+	 * confirmed may end before the next node does so, but not if leases last.
+	 */
+	void stillHeld(ModelClient who, long token) {
+		if (this.leasesLast && !who.shared() && this.given.lastKey() != token) {
+			this.violation = "token %d given again after %d".formatted(token, this.given.lastKey());
+		}
+		holds(who);
+	}
+
+	private void holds(ModelClient who) {
+		List<ModelClient> others = this.clients.stream()
+			.filter((client) -> client != who && client.believes())
+			.toList();
+		if (!who.shared()) {
+			this.alone++;
+		}
+		else if (others.stream().anyMatch(ModelClient::shared)) {
+			this.together++;
+		}
+		if (this.leasesLast && others.stream().anyMatch((other) -> !(who.shared() && other.shared()))) {
+			this.violation = "held twice";
+		}
 	}
 
 	/**
 	 * What may be left out to see whether it matters.
+	 *
+	 * @param writeBack a token counts when a majority remembers it
+	 * @param floor a node that restarted gives no token below those that it forgot
+	 * @param refusesSmallerToken a node agrees to no less than it gave this owner
+	 * @param refusesTokenOfAnother nor to what it may have given another reader
+	 * @param newTokenWhereOthersFollowed a reader that asks again does not bring an old
+	 * token into a new vote
+	 * @param quarantine a node that restarted does not vote for as long as a lease lasts
+	 * @param attempts what undoes an attempt leaves later ones alone
+	 * @param readersKeepWritersOut a writer needs a majority without readers
 	 */
-	record Rules(boolean writeBack, boolean floor, boolean refusesSmallerToken) {
+	record Rules(boolean writeBack, boolean floor, boolean refusesSmallerToken, boolean refusesTokenOfAnother,
+			boolean newTokenWhereOthersFollowed, boolean quarantine, boolean attempts, boolean readersKeepWritersOut) {
 
-		static final Rules ALL = new Rules(true, true, true);
+		static final Rules ALL = new Rules(true, true, true, true, true, true, true, true);
 
-	}
-
-	private final class ModelNode {
-
-		private final int skew;
-
-		private long counter = -1;
-
-		private long highest;
-
-		private long floor;
-
-		private int holder;
-
-		private boolean votes = true;
-
-		private long restartedAt;
-
-		ModelNode(int skew) {
-			this.skew = skew;
-		}
-
-		private long clock() {
-			return TokenModel.this.now + this.skew;
-		}
-
-		void suffer() {
-			int what = TokenModel.this.random.nextInt(20);
-			if (what == 0) {
-				this.counter = -1;
-				this.highest = 0;
-				this.floor = 0;
-				this.holder = 0;
-				this.votes = false;
-				this.restartedAt = TokenModel.this.now;
+		/** All rules but one. */
+		static Rules without(int index) {
+			boolean[] on = new boolean[8];
+			for (int i = 0; i < on.length; i++) {
+				on[i] = i != index;
 			}
-			else if (!this.votes && TokenModel.this.now - this.restartedAt > SKEW) {
-				this.votes = true;
-				this.floor = TokenModel.this.rules.floor() ? clock() : 0;
-			}
-			else if (what < 10) {
-				this.holder = 0;
-			}
-		}
-
-		/** As acquire.lua: the token, or -1. */
-		long acquire(int owner) {
-			if (!this.votes || this.holder != 0) {
-				return -1;
-			}
-			if (this.counter >= 0) {
-				this.counter++;
-			}
-			else {
-				this.counter = TokenModel.this.rules.floor() ? Math.max(clock(), this.highest + 1) : 1;
-			}
-			this.counter = Math.max(this.counter, this.floor);
-			this.highest = Math.max(this.highest, this.counter);
-			this.holder = owner;
-			return this.counter;
-		}
-
-		/** As agree.lua. */
-		boolean agree(int owner, long token) {
-			if (!this.votes || this.holder != owner) {
-				return false;
-			}
-			if (this.counter > token) {
-				return !TokenModel.this.rules.refusesSmallerToken();
-			}
-			this.counter = token;
-			this.highest = Math.max(this.highest, token);
-			return true;
-		}
-
-		void release(int owner) {
-			if (this.holder == owner) {
-				this.holder = 0;
-			}
-		}
-
-	}
-
-	private final class Client {
-
-		private final Map<ModelNode, Long> grants = new HashMap<>();
-
-		private final Set<ModelNode> agreed = new HashSet<>();
-
-		private List<ModelNode> toAsk = List.of();
-
-		private int owner;
-
-		private long mustExceed;
-
-		private long token = -1;
-
-		private boolean busy;
-
-		void step() {
-			if (!this.busy) {
-				begin();
-			}
-			else if (this.token < 0) {
-				ask();
-			}
-			else {
-				agree();
-			}
-		}
-
-		private void begin() {
-			this.busy = true;
-			this.owner = ++TokenModel.this.owners;
-			this.mustExceed = TokenModel.this.greatest;
-			this.token = -1;
-			this.grants.clear();
-			this.agreed.clear();
-			this.toAsk = shuffled();
-		}
-
-		private List<ModelNode> shuffled() {
-			List<ModelNode> all = new ArrayList<>(TokenModel.this.nodes);
-			Collections.shuffle(all, TokenModel.this.random);
-			return all;
-		}
-
-		private boolean arrives() {
-			return TokenModel.this.random.nextInt(10) > 0;
-		}
-
-		private void ask() {
-			if (this.grants.size() >= TokenModel.this.quorum) {
-				vote();
-			}
-			else if (this.toAsk.isEmpty()) {
-				end();
-			}
-			else {
-				ModelNode node = this.toAsk.remove(0);
-				long granted = arrives() ? node.acquire(this.owner) : -1;
-				if (granted >= 0 && arrives()) {
-					this.grants.put(node, granted);
-				}
-			}
-		}
-
-		private void vote() {
-			TokenVote vote = TokenVote.of(this.grants.values(), TokenModel.this.quorum);
-			if (vote.agreed()) {
-				held(vote.token());
-			}
-			else if (!TokenModel.this.rules.writeBack()) {
-				held(vote.token() - 1);
-			}
-			else {
-				// those not asked yet may still grant, unseen by the vote
-				this.toAsk.forEach((node) -> {
-					if (arrives()) {
-						node.acquire(this.owner);
-					}
-				});
-				this.token = vote.token();
-				this.toAsk = shuffled();
-			}
-		}
-
-		private void agree() {
-			if (this.agreed.size() >= TokenModel.this.quorum) {
-				held(this.token);
-			}
-			else if (this.toAsk.isEmpty()) {
-				end();
-			}
-			else {
-				ModelNode node = this.toAsk.remove(0);
-				if (arrives() && node.agree(this.owner, this.token) && arrives()) {
-					this.agreed.add(node);
-				}
-			}
-		}
-
-		private void held(long granted) {
-			acquired(granted, this.mustExceed);
-			end();
-		}
-
-		private void end() {
-			for (ModelNode node : TokenModel.this.nodes) {
-				if (arrives()) {
-					node.release(this.owner);
-				}
-			}
-			this.busy = false;
+			return new Rules(on[0], on[1], on[2], on[3], on[4], on[5], on[6], on[7]);
 		}
 
 	}

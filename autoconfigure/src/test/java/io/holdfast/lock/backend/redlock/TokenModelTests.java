@@ -13,35 +13,68 @@ class TokenModelTests {
 
 	private static final int WORLDS = 10_000;
 
-	private static final int STEPS = 1_500;
+	private static final int STEPS = 2_500;
 
 	@ParameterizedTest
 	@ValueSource(ints = { 3, 5 })
-	void tokensNeverFallAndAreNeverGivenTwice(int nodes) {
-		long acquisitions = 0;
+	void tokensNeverFallAndAreNeverGivenTwiceAndNobodyHoldsWithAWriter(int nodes) {
+		long alone = 0;
+		long together = 0;
 		for (long seed = 0; seed < WORLDS; seed++) {
 			TokenModel world = new TokenModel(seed, nodes, Rules.ALL);
 			assertThat(world.run(STEPS)).as("seed %d", seed).isNull();
-			acquisitions += world.acquisitions();
+			alone += world.alone();
+			together += world.together();
 		}
-		assertThat(acquisitions).as("acquisitions looked at").isGreaterThan(5L * WORLDS);
+		assertThat(alone).as("grants to one alone").isGreaterThan(5L * WORLDS);
+		assertThat(together).as("grants to a reader beside another").isGreaterThan(5L * WORLDS);
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 3, 5 })
 	void tokensFallWithoutWritingThemBack(int nodes) {
-		assertThat(firstViolation(nodes, new Rules(false, true, true))).isNotNull();
+		assertThat(firstViolation(nodes, Rules.without(0))).contains("token");
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 3, 5 })
 	void tokensFallWithoutTheFloorOfARestartedNode(int nodes) {
-		assertThat(firstViolation(nodes, new Rules(true, false, true))).isNotNull();
+		assertThat(firstViolation(nodes, Rules.without(1))).contains("token");
 	}
 
 	@Test
 	void tokensAreGivenTwiceIfANodeAgreesToLessThanItKnows() {
-		assertThat(firstViolation(3, new Rules(true, true, false))).isNotNull();
+		assertThat(firstViolation(3, Rules.without(2))).contains("token");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 3, 5 })
+	void tokensAreGivenTwiceIfANodeAgreesToWhatAnotherReaderMayHave(int nodes) {
+		assertThat(firstViolation(nodes, Rules.without(3))).contains("token");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 3, 5 })
+	void tokensFallIfAReaderBringsAnOldTokenIntoANewVote(int nodes) {
+		assertThat(firstViolation(nodes, Rules.without(4))).contains("after");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 3, 5 })
+	void twoHoldIfARestartedNodeVotesTooSoon(int nodes) {
+		assertThat(firstViolation(nodes, Rules.without(5))).isEqualTo("held twice");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 3, 5 })
+	void twoHoldIfALateUndoTouchesTheNextAttempt(int nodes) {
+		assertThat(firstViolation(nodes, Rules.without(6))).isEqualTo("held twice");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 3, 5 })
+	void aWriterHoldsBesideReadersIfTheNodesLetIt(int nodes) {
+		assertThat(firstViolation(nodes, Rules.without(7))).isEqualTo("held twice");
 	}
 
 	private static @Nullable String firstViolation(int nodes, Rules rules) {

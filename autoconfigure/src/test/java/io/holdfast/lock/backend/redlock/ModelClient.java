@@ -1,0 +1,252 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * One client of a {@link TokenModel}: what {@link Attempt} and {@link Renewal} do, one
+ * message at a time.
+ */
+final class ModelClient {
+
+	private static final int MOST_ROUNDS = 3;
+
+	private enum State {
+
+		IDLE, ASKS, AGREES, RENEWS, HOLDS
+
+	}
+
+	private final TokenModel world;
+
+	private final Map<ModelNode, ModelNode.Vote> votes = new HashMap<>();
+
+	private final Set<ModelNode> confirmed = new HashSet<>();
+
+	private State state = State.IDLE;
+
+	private List<ModelNode> toAsk = List.of();
+
+	private int owner;
+
+	private boolean shared;
+
+	private int attempt;
+
+	/** The token of the grant, or zero. */
+	private long told;
+
+	/** The token to agree on. */
+	private long proposed;
+
+	private int round;
+
+	private long refusedFor;
+
+	private long mustExceed;
+
+	private long askedAt;
+
+	private long validUntil;
+
+	ModelClient(TokenModel world) {
+		this.world = world;
+	}
+
+	int owner() {
+		return this.owner;
+	}
+
+	boolean shared() {
+		return this.shared;
+	}
+
+	/** Whether the lock is this client's as far as it knows. */
+	boolean believes() {
+		return this.told > 0 && this.world.now() < this.validUntil;
+	}
+
+	void step() {
+		switch (this.state) {
+			case IDLE -> begin();
+			case ASKS -> ask();
+			case AGREES -> agree();
+			case RENEWS -> renew();
+			case HOLDS -> hold();
+		}
+	}
+
+	private void begin() {
+		this.owner = this.world.newOwner();
+		this.shared = this.world.chance(2);
+		this.attempt = 0;
+		this.told = 0;
+		attempt();
+	}
+
+	private void attempt() {
+		this.attempt++;
+		this.mustExceed = this.world.greatestBut(this.owner);
+		this.votes.clear();
+		turnTo(State.ASKS);
+	}
+
+	private void turnTo(State next) {
+		this.state = next;
+		this.confirmed.clear();
+		this.toAsk = this.world.shuffled();
+		if (next != State.AGREES) {
+			this.askedAt = this.world.now();
+		}
+	}
+
+	private void ask() {
+		if (this.votes.size() >= this.world.quorum()) {
+			vote();
+		}
+		else if (this.toAsk.isEmpty()) {
+			inVain();
+		}
+		else {
+			ModelNode node = this.toAsk.remove(0);
+			ModelNode.Vote vote = this.world.arrives() ? node.acquire(this.owner, this.shared, this.attempt) : null;
+			if (vote != null && this.world.arrives()) {
+				this.votes.put(node, vote);
+			}
+		}
+	}
+
+	private void vote() {
+		// those not asked yet may still grant, unseen by the vote
+		for (ModelNode node : this.toAsk) {
+			if (this.world.arrives()) {
+				node.acquire(this.owner, this.shared, this.attempt);
+			}
+		}
+		long unbroken = this.votes.values().stream().filter(ModelNode.Vote::before).count();
+		if (this.told > 0 && unbroken >= this.world.quorum()) {
+			held(this.told);
+			return;
+		}
+		TokenVote vote = TokenVote.of(this.votes.values().stream().map(ModelNode.Vote::token).toList(),
+				this.world.quorum());
+		if (vote.agreed()) {
+			held(vote.token());
+		}
+		else if (!this.world.rules().writeBack()) {
+			held(vote.token() - 1);
+		}
+		else {
+			this.round = 1;
+			propose(vote.token());
+		}
+	}
+
+	private void propose(long token) {
+		this.proposed = token;
+		this.refusedFor = 0;
+		turnTo(State.AGREES);
+	}
+
+	private void agree() {
+		if (this.confirmed.size() >= this.world.quorum()) {
+			held(this.proposed);
+		}
+		else if (!this.toAsk.isEmpty()) {
+			ModelNode node = this.toAsk.remove(0);
+			long answer = this.world.arrives() ? node.agree(this.owner, this.proposed) : -1;
+			if (answer == 0 && this.world.arrives()) {
+				this.confirmed.add(node);
+			}
+			this.refusedFor = Math.max(this.refusedFor, answer);
+		}
+		else if (this.refusedFor >= this.proposed && this.round++ < MOST_ROUNDS) {
+			propose(this.refusedFor + 1 + this.world.upTo(3));
+		}
+		else {
+			inVain();
+		}
+	}
+
+	private void held(long token) {
+		long until = this.askedAt + TokenModel.LEASE;
+		if (this.world.now() >= until) {
+			inVain();
+			return;
+		}
+		boolean same = token == this.told;
+		this.told = token;
+		this.validUntil = until;
+		this.state = State.HOLDS;
+		if (same) {
+			this.world.stillHeld(this, token);
+		}
+		else {
+			this.world.acquired(this, token, this.mustExceed);
+		}
+	}
+
+	private void hold() {
+		switch (this.world.upTo(4)) {
+			case 0 -> end();
+			case 1 -> turnTo(State.RENEWS);
+			case 2 -> attempt();
+			default -> {
+				if (!believes()) {
+					end();
+				}
+			}
+		}
+	}
+
+	private void renew() {
+		if (this.confirmed.size() >= this.world.quorum()) {
+			if (believes()) {
+				this.validUntil = this.askedAt + TokenModel.LEASE;
+				this.state = State.HOLDS;
+				this.world.stillHeld(this, this.told);
+			}
+			else {
+				end();
+			}
+		}
+		else if (this.toAsk.isEmpty()) {
+			this.state = State.HOLDS;
+		}
+		else {
+			ModelNode node = this.toAsk.remove(0);
+			if (this.world.arrives() && node.renew(this.owner) && this.world.arrives()) {
+				this.confirmed.add(node);
+			}
+		}
+	}
+
+	/** What was given is undone; the owner may ask again before that has arrived. */
+	private void inVain() {
+		this.told = 0;
+		sendRelease(this.attempt);
+		if (this.world.chance(2)) {
+			attempt();
+		}
+		else {
+			end();
+		}
+	}
+
+	private void end() {
+		this.told = 0;
+		sendRelease(-1);
+		this.state = State.IDLE;
+	}
+
+	private void sendRelease(int last) {
+		int whose = this.owner;
+		for (ModelNode node : this.world.shuffled()) {
+			this.world.send(() -> node.release(whose, last));
+		}
+	}
+
+}

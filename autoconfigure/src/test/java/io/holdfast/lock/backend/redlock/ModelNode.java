@@ -1,0 +1,163 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.util.HashMap;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One node of a {@link TokenModel}: what the scripts do.
+ */
+final class ModelNode {
+
+	private final TokenModel world;
+
+	private final int skew;
+
+	private final Map<Integer, Part> parts = new HashMap<>();
+
+	private long counter = -1;
+
+	private long highest;
+
+	private long floor;
+
+	private boolean votes = true;
+
+	private long restartedAt;
+
+	ModelNode(TokenModel world, int skew) {
+		this.world = world;
+		this.skew = skew;
+	}
+
+	private long clock() {
+		return this.world.now() + this.skew;
+	}
+
+	void suffer() {
+		if (this.world.chance(25)) {
+			this.parts.clear();
+			this.counter = -1;
+			this.highest = 0;
+			this.floor = 0;
+			this.votes = false;
+			this.restartedAt = this.world.now();
+		}
+		else if (!this.votes && this.world.now() - this.restartedAt > quarantine()) {
+			this.votes = true;
+			this.floor = this.world.rules().floor() ? clock() : 0;
+		}
+		else if (!this.world.leasesLast() && this.world.chance(2)) {
+			this.parts.keySet().removeIf((owner) -> this.world.chance(2));
+		}
+	}
+
+	private long quarantine() {
+		return (this.world.leasesLast() && this.world.rules().quarantine()) ? TokenModel.LEASE : TokenModel.SKEW;
+	}
+
+	private void forgetWhatHasEnded() {
+		this.parts.values().removeIf((part) -> part.ends() <= this.world.now());
+	}
+
+	/** As acquire.lua. */
+	@Nullable Vote acquire(int owner, boolean shared, int attempt) {
+		if (!this.votes) {
+			return null;
+		}
+		forgetWhatHasEnded();
+		Part mine = this.parts.get(owner);
+		if (mine != null) {
+			boolean followed = mine.token() != this.counter;
+			long token = (shared && followed && this.world.rules().newTokenWhereOthersFollowed()) ? nextToken()
+					: mine.token();
+			this.parts.put(owner, part(shared, Math.max(mine.attempt(), attempt), token));
+			return new Vote(token, true);
+		}
+		if (this.parts.values().stream().anyMatch((part) -> mind(part, shared))) {
+			return null;
+		}
+		long token = nextToken();
+		this.parts.put(owner, part(shared, attempt, token));
+		return new Vote(token, false);
+	}
+
+	private boolean mind(Part other, boolean shared) {
+		return !other.shared() || (!shared && this.world.rules().readersKeepWritersOut());
+	}
+
+	private Part part(boolean shared, int attempt, long token) {
+		return new Part(shared, attempt, token, this.world.now() + TokenModel.LEASE);
+	}
+
+	private long nextToken() {
+		if (this.counter >= 0) {
+			this.counter++;
+		}
+		else {
+			this.counter = this.world.rules().floor() ? Math.max(clock(), this.highest + 1) : 1;
+		}
+		this.counter = Math.max(this.counter, this.floor);
+		this.highest = Math.max(this.highest, this.counter);
+		return this.counter;
+	}
+
+	/**
+	 * As agree.lua.
+	 * @return zero if agreed, -1 if the lock is not the owner's here, else the token that
+	 * was given meanwhile
+	 */
+	long agree(int owner, long token) {
+		forgetWhatHasEnded();
+		Part mine = this.parts.get(owner);
+		if (!this.votes || mine == null) {
+			return -1;
+		}
+		long greatest = this.world.rules().refusesTokenOfAnother() ? Math.max(mine.token(), this.counter)
+				: mine.token();
+		boolean tooSmall = token < greatest || (token == greatest && mine.token() != token);
+		if (tooSmall && this.world.rules().refusesSmallerToken()) {
+			return greatest;
+		}
+		this.counter = token;
+		this.highest = Math.max(this.highest, token);
+		this.parts.put(owner, new Part(mine.shared(), mine.attempt(), token, mine.ends()));
+		return 0;
+	}
+
+	/** As renew.lua. */
+	boolean renew(int owner) {
+		forgetWhatHasEnded();
+		Part mine = this.parts.get(owner);
+		if (!this.votes || mine == null) {
+			return false;
+		}
+		this.parts.put(owner, part(mine.shared(), mine.attempt(), mine.token()));
+		return true;
+	}
+
+	/** As release.lua. */
+	void release(int owner, int last) {
+		Part mine = this.parts.get(owner);
+		if (mine != null && (last < 0 || mine.attempt() <= last || !this.world.rules().attempts())) {
+			this.parts.remove(owner);
+		}
+	}
+
+	/**
+	 * What a node has granted.
+	 */
+	private record Part(boolean shared, int attempt, long token, long ends) {
+	}
+
+	/**
+	 * What a node grants.
+	 *
+	 * @param token its token
+	 * @param before whether it was the owner's before
+	 */
+	record Vote(long token, boolean before) {
+	}
+
+}
