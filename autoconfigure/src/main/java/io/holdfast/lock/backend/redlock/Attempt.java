@@ -90,10 +90,15 @@ final class Attempt {
 		}
 	}
 
+	/**
+	 * Where there is no majority any more, it is still worth knowing whether that is
+	 * because of others or because of silence, if the next answers can tell.
+	 */
 	private @Nullable Tally votes(Tally tally) {
 		boolean enough = tally.yes() >= this.nodes.quorum();
 		boolean hopeless = tally.yes() + tally.pending() < this.nodes.quorum();
-		return (enough || hopeless) ? tally : null;
+		boolean clear = isContended(tally, tally.no()) || !isContended(tally, tally.no() + tally.pending());
+		return (enough || (hopeless && clear)) ? tally : null;
 	}
 
 	/** What was granted in vain, or to a claim that has ended, is given back. */
@@ -182,7 +187,7 @@ final class Attempt {
 	}
 
 	private CompletionStage<AcquireResult> refused(Tally tally) {
-		if (isContended(tally)) {
+		if (isContended(tally, tally.no())) {
 			undo(tally);
 			return CompletableFuture.completedStage(contended(tally));
 		}
@@ -197,10 +202,9 @@ final class Attempt {
 	}
 
 	/** Whether others stand in the way, and not the silence of the nodes. */
-	private boolean isContended(Tally tally) {
-		boolean majorityKnown = tally.yes() + tally.no() + tally.noVote() >= this.nodes.quorum();
-		return tally.no() > this.nodes.spare()
-				|| (tally.no() > 0 && majorityKnown && tally.noVote() <= this.nodes.spare());
+	private boolean isContended(Tally tally, int no) {
+		boolean majorityKnown = tally.yes() + no + tally.noVote() >= this.nodes.quorum();
+		return no > this.nodes.spare() || (no > 0 && majorityKnown && tally.noVote() <= this.nodes.spare());
 	}
 
 	private AcquireResult contended(Tally tally) {

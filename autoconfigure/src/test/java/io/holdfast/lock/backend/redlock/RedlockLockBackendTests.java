@@ -3,25 +3,16 @@ package io.holdfast.lock.backend.redlock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
-import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
-import io.holdfast.lock.engine.EngineSettings;
-import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
@@ -29,11 +20,9 @@ import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.AcquireResult.Indeterminate;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.server.RedisServer;
-import io.holdfast.lock.test.server.ServerProcess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -41,42 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Five real masters, and what happens to some of them.
  */
-class RedlockLockBackendTests {
-
-	private static final Duration NODE_TIMEOUT = Duration.ofMillis(450);
-
-	private static final Duration LONGEST_LEASE = Duration.ofSeconds(2);
-
-	private static final TestNodes nodes = TestNodes.admitted(5);
-
-	private static final RedlockOptions OPTIONS = TestNodes.options(NODE_TIMEOUT, LONGEST_LEASE);
-
-	private final LockName lock = LockName.of("stock", UUID.randomUUID().toString());
-
-	private final List<RedlockLockBackend> opened = new ArrayList<>();
-
-	private final RedlockLockBackend first = open(ports(0, 1, 2, 3, 4), OPTIONS);
-
-	@AfterAll
-	static void closeNodes() {
-		nodes.close();
-	}
-
-	@BeforeEach
-	void allVote() {
-		nodes.each(TestNodes::admit);
-		this.first.start();
-	}
-
-	@AfterEach
-	void healAll() {
-		this.opened.forEach(RedlockLockBackend::close);
-		nodes.each((node) -> {
-			node.resume();
-			node.start();
-			node.ask("flushall");
-		});
-	}
+class RedlockLockBackendTests extends FiveNodes {
 
 	@Test
 	void twoDeadNodesDoNotMatter() throws Exception {
@@ -265,12 +219,6 @@ class RedlockLockBackendTests {
 		assertThat(undo(claim, attempt)).contains("1");
 	}
 
-	private String undo(Claim claim, String attempt) {
-		return nodes.get(0)
-			.ask("eval", RedlockScripts.RELEASE.text(), "3", key("part"), key("part-readers"), key("part-waiters"),
-					claim.owner().value(), attempt, "EXCLUSIVE", "0");
-	}
-
 	@Test
 	void ofManyContendersNeverTwoHoldAndOneGetsIn() throws Exception {
 		List<RedlockLockBackend> clients = List.of(this.first, open(ports(0, 1, 2, 3, 4), OPTIONS),
@@ -373,78 +321,6 @@ class RedlockLockBackendTests {
 		}
 		get(this.first.release(holder));
 		awaitNothingLeft(0, 1, 2, 3, 4);
-	}
-
-	private void awaitNothingLeft(int... which) {
-		Awaitility.await()
-			.untilAsserted(() -> assertThat(IntStream.of(which)
-				.mapToObj((i) -> nodes.get(i))
-				.flatMap((node) -> node.keys("*" + this.lock + "}:part*").stream())
-				.filter((key) -> !key.endsWith("-token"))).isEmpty());
-	}
-
-	private static LockEngine engine(RedlockLockBackend backend) {
-		return new LockEngine(new LockBackends(List.of(backend), "redlock"), EngineSettings.DEFAULTS, HoldBoundary.NONE,
-				List.of());
-	}
-
-	private LockRequest request(Duration waitTime) {
-		return LockRequest.forLock(this.lock).waitTime(waitTime).leaseTime(LONGEST_LEASE).build();
-	}
-
-	private RedlockLockBackend open(List<Integer> ports, RedlockOptions options) {
-		RedlockLockBackend backend = TestNodes.backend(ports, options);
-		this.opened.add(backend);
-		return backend;
-	}
-
-	private static List<Integer> ports(int... which) {
-		return IntStream.of(which).mapToObj(RedlockLockBackendTests::port).toList();
-	}
-
-	private static int port(int index) {
-		return nodes.get(index).port();
-	}
-
-	private static int freePort() {
-		return ServerProcess.freePort();
-	}
-
-	private static void kill(int... which) {
-		IntStream.of(which).forEach((i) -> nodes.get(i).kill());
-	}
-
-	private static void start(int... which) {
-		IntStream.of(which).forEach((i) -> {
-			nodes.get(i).start();
-			TestNodes.admit(nodes.get(i));
-		});
-	}
-
-	private String key(String part) {
-		return "test:{" + this.lock + "}:" + part;
-	}
-
-	private Claim claim() {
-		return claim(this.lock, LONGEST_LEASE);
-	}
-
-	private static Claim claim(LockName lock, Duration lease) {
-		return new Claim(lock, OwnerId.random(), LockMode.EXCLUSIVE, lease, false, Duration.ZERO, false);
-	}
-
-	private Grant granted(RedlockLockBackend backend) throws Exception {
-		return granted(backend, claim());
-	}
-
-	private static Grant granted(RedlockLockBackend backend, Claim claim) throws Exception {
-		AcquireResult result = get(backend.tryAcquire(claim));
-		assertThat(result).isInstanceOf(Acquired.class);
-		return ((Acquired) result).grant();
-	}
-
-	private static <T> T get(CompletionStage<T> stage) throws Exception {
-		return stage.toCompletableFuture().get(5, TimeUnit.SECONDS);
 	}
 
 }

@@ -1,0 +1,174 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.EngineSettings;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.AcquireResult.Contended;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.test.server.ServerProcess;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Five real masters, on each of which every case begins anew.
+ */
+abstract class FiveNodes {
+
+	static final Duration NODE_TIMEOUT = Duration.ofMillis(450);
+
+	static final Duration LONGEST_LEASE = Duration.ofSeconds(2);
+
+	static TestNodes nodes;
+
+	static final RedlockOptions OPTIONS = TestNodes.options(NODE_TIMEOUT, LONGEST_LEASE);
+
+	final LockName lock = LockName.of("stock", UUID.randomUUID().toString());
+
+	private final List<RedlockLockBackend> opened = new ArrayList<>();
+
+	final RedlockLockBackend first = open(ports(0, 1, 2, 3, 4), OPTIONS);
+
+	@BeforeAll
+	static void startNodes() {
+		nodes = TestNodes.admitted(5);
+	}
+
+	@AfterAll
+	static void closeNodes() {
+		nodes.close();
+	}
+
+	@BeforeEach
+	void allVote() {
+		nodes.each(TestNodes::admit);
+		this.first.start();
+	}
+
+	@AfterEach
+	void healAll() {
+		this.opened.forEach(RedlockLockBackend::close);
+		nodes.each((node) -> {
+			node.resume();
+			node.start();
+			node.ask("flushall");
+		});
+	}
+
+	void awaitNothingLeft(int... which) {
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(IntStream.of(which)
+				.mapToObj((i) -> nodes.get(i))
+				.flatMap((node) -> node.keys("*" + this.lock + "}:part*").stream())
+				.filter((key) -> !key.endsWith("-token"))).isEmpty());
+	}
+
+	static LockEngine engine(RedlockLockBackend backend) {
+		return new LockEngine(new LockBackends(List.of(backend), "redlock"), EngineSettings.DEFAULTS, HoldBoundary.NONE,
+				List.of());
+	}
+
+	LockRequest request(Duration waitTime) {
+		return LockRequest.forLock(this.lock).waitTime(waitTime).leaseTime(LONGEST_LEASE).build();
+	}
+
+	RedlockLockBackend open(List<Integer> ports, RedlockOptions options) {
+		RedlockLockBackend backend = TestNodes.backend(ports, options);
+		this.opened.add(backend);
+		return backend;
+	}
+
+	static List<Integer> ports(int... which) {
+		return IntStream.of(which).mapToObj(FiveNodes::port).toList();
+	}
+
+	static int port(int index) {
+		return nodes.get(index).port();
+	}
+
+	static int freePort() {
+		return ServerProcess.freePort();
+	}
+
+	static void kill(int... which) {
+		IntStream.of(which).forEach((i) -> nodes.get(i).kill());
+	}
+
+	static void start(int... which) {
+		IntStream.of(which).forEach((i) -> {
+			nodes.get(i).start();
+			TestNodes.admit(nodes.get(i));
+		});
+	}
+
+	String key(String part) {
+		return "test:{" + this.lock + "}:" + part;
+	}
+
+	/** What {@link RedlockScripts#RELEASE} is told when an attempt is undone. */
+	String undo(Claim claim, String attempt) {
+		return nodes.get(0)
+			.ask("eval", RedlockScripts.RELEASE.text(), "3", key("part"), key("part-readers"), key("part-waiters"),
+					claim.owner().value(), attempt, claim.mode().name(), "0");
+	}
+
+	Claim claim() {
+		return claim(this.lock, LONGEST_LEASE);
+	}
+
+	Claim shared() {
+		return new Claim(this.lock, OwnerId.random(), LockMode.SHARED, LONGEST_LEASE, false, Duration.ZERO, false);
+	}
+
+	static Claim claim(LockName lock, Duration lease) {
+		return new Claim(lock, OwnerId.random(), LockMode.EXCLUSIVE, lease, false, Duration.ZERO, false);
+	}
+
+	/** Asks as often as it takes. */
+	static Grant soonGranted(RedlockLockBackend backend, Claim claim) {
+		return Awaitility.await().atMost(Duration.ofSeconds(8)).until(() -> {
+			AcquireResult result = get(backend.tryAcquire(claim));
+			return (result instanceof Acquired acquired) ? acquired.grant() : null;
+		}, (candidate) -> candidate != null);
+	}
+
+	static void refused(RedlockLockBackend backend, Claim claim) throws Exception {
+		assertThat(get(backend.tryAcquire(claim))).isInstanceOf(Contended.class);
+	}
+
+	Grant granted(RedlockLockBackend backend) throws Exception {
+		return granted(backend, claim());
+	}
+
+	static Grant granted(RedlockLockBackend backend, Claim claim) throws Exception {
+		AcquireResult result = get(backend.tryAcquire(claim));
+		assertThat(result).isInstanceOf(Acquired.class);
+		return ((Acquired) result).grant();
+	}
+
+	static <T> T get(CompletionStage<T> stage) throws Exception {
+		return stage.toCompletableFuture().get(5, TimeUnit.SECONDS);
+	}
+
+}

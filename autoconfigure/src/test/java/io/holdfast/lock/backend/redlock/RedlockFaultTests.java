@@ -1,0 +1,156 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.AcquireResult.Indeterminate;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What others have found wrong with Redlock.
+ */
+class RedlockFaultTests extends FiveNodes {
+
+	/**
+	 * A node's clock that jumps ahead by more than the rest of a lease ends the lease
+	 * there.
+	 */
+	@Test
+	void clockThatJumpedLetsASecondHolderInWithAGreaterTokenAndTheFirstHearsOfIt() throws Exception {
+		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), OPTIONS);
+		Grant held = granted(cutOff);
+		refused(this.first, claim());
+		nodes.get(2).ask("pexpire", key("part"), "-1");
+		Grant second = soonGranted(this.first, claim());
+		assertThat(second.storeToken()).isGreaterThan(held.storeToken());
+		assertThat(get(cutOff.renew(List.of(held)))).first().isNotInstanceOf(RenewResult.Renewed.class);
+		RedlockLockBackend backAgain = this.first;
+		assertThat(get(backAgain.renew(List.of(held)))).first().isInstanceOf(RenewResult.Refused.class);
+		assertThat(get(backAgain.release(held))).isInstanceOf(ReleaseResult.NotHeld.class);
+		assertThat(get(this.first.renew(List.of(second)))).first().isInstanceOf(RenewResult.Renewed.class);
+	}
+
+	/** The answers come when the lease that they grant has ended long since. */
+	@Test
+	void nodeThatIsSlowByMoreThanALeaseNeverLetsTwoIn() throws Exception {
+		List<RedlockLockBackend> clients = threeNodes(3);
+		Duration lease = Duration.ofMillis(300);
+		for (int round = 0; round < 3; round++) {
+			LockName fresh = LockName.of("slow", Integer.toString(round));
+			nodes.get(round % 3).ask("client", "pause", "900", "ALL");
+			List<Claim> claims = Stream.generate(() -> claim(fresh, lease)).limit(clients.size()).toList();
+			List<CompletionStage<AcquireResult>> answers = new ArrayList<>();
+			for (int i = 0; i < clients.size(); i++) {
+				answers.add(clients.get(i).tryAcquire(claims.get(i)));
+			}
+			List<Grant> holders = new ArrayList<>();
+			for (CompletionStage<AcquireResult> answer : answers) {
+				if (get(answer) instanceof Acquired acquired) {
+					holders.add(acquired.grant());
+				}
+			}
+			assertThat(holders).hasSizeLessThanOrEqualTo(1);
+			Awaitility.await().until(() -> clients.stream().allMatch((client) -> client.underWay() == 0));
+			Grant next = soonGranted(clients.get(0), claim(fresh, lease));
+			assertThat(holders).allMatch((holder) -> holder.storeToken() < next.storeToken());
+			get(clients.get(0).release(next));
+		}
+	}
+
+	@Test
+	void tokenRisesWhereSomeNodesSawFailedAttemptsAndOthersDidNot() throws Exception {
+		Grant before = granted(this.first);
+		get(this.first.release(before));
+		awaitNothingLeft(0, 1, 2, 3, 4);
+		RedlockLockBackend toOne = open(List.of(port(0), freePort(), freePort()), OPTIONS);
+		for (int i = 0; i < 2; i++) {
+			assertThat(get(toOne.tryAcquire(claim()))).isInstanceOf(Indeterminate.class);
+			awaitNothingLeft(0);
+		}
+		RedlockLockBackend toOthers = open(List.of(freePort(), port(1), port(2)), OPTIONS);
+		Grant after = granted(toOthers);
+		assertThat(after.storeToken()).isGreaterThan(before.storeToken());
+		get(toOthers.release(after));
+		RedlockLockBackend toBoth = open(List.of(port(0), port(1), freePort()), OPTIONS);
+		assertThat(granted(toBoth).storeToken()).isGreaterThan(after.storeToken());
+	}
+
+	@Test
+	void callersInLockStepDoNotSplitTheVotesForEver() throws Exception {
+		List<LockEngine> engines = threeNodes(3).stream().map(FiveNodes::engine).toList();
+		List<Long> times = new ArrayList<>();
+		for (int round = 0; round < 30; round++) {
+			times.add(timeUntilOneHolds(engines));
+		}
+		engines.forEach(LockEngine::close);
+		assertThat(times).allMatch((nanos) -> nanos < Duration.ofSeconds(2).toNanos());
+	}
+
+	private long timeUntilOneHolds(List<LockEngine> engines) throws Exception {
+		CountDownLatch start = new CountDownLatch(1);
+		CountDownLatch oneHolds = new CountDownLatch(1);
+		List<Thread> threads = engines.stream().map((engine) -> new Thread(() -> {
+			awaitQuietly(start);
+			try (LockHandle handle = engine.acquire(request(Duration.ofSeconds(20)))) {
+				oneHolds.countDown();
+			}
+		})).toList();
+		threads.forEach(Thread::start);
+		long begin = System.nanoTime();
+		start.countDown();
+		assertThat(oneHolds.await(20, TimeUnit.SECONDS)).isTrue();
+		long time = System.nanoTime() - begin;
+		for (Thread thread : threads) {
+			thread.join(20_000);
+			assertThat(thread.isAlive()).isFalse();
+		}
+		return time;
+	}
+
+	private static void awaitQuietly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	@Test
+	void nodesAreAskedAtOnceAndOnlyTheSlowestThatIsNeededIsWaitedFor() throws Exception {
+		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
+		nodes.get(3).pause();
+		nodes.get(4).pause();
+		nodes.get(0).ask("client", "pause", "200", "ALL");
+		long start = System.nanoTime();
+		granted(this.first);
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(NODE_TIMEOUT.multipliedBy(2));
+	}
+
+	private List<RedlockLockBackend> threeNodes(int clients) {
+		List<RedlockLockBackend> backends = Stream.generate(() -> open(ports(0, 1, 2), OPTIONS))
+			.limit(clients)
+			.toList();
+		backends.forEach(RedlockLockBackend::start);
+		return backends;
+	}
+
+}

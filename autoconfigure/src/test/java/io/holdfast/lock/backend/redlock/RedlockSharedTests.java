@@ -1,0 +1,233 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Readers and writers on five real masters.
+ */
+class RedlockSharedTests extends FiveNodes {
+
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+	@Test
+	void readersNeedNoMoreThanAMajority() throws Exception {
+		Grant one = granted(this.first, shared());
+		kill(3, 4);
+		Grant other = soonGranted(this.first, shared());
+		assertThat(get(this.first.renew(List.of(one, other)))).hasSize(2)
+			.allMatch(RenewResult.Renewed.class::isInstance);
+		refused(this.first, claim());
+		assertThat(get(this.first.release(one))).isInstanceOf(ReleaseResult.Released.class);
+		refused(this.first, claim());
+		assertThat(get(this.first.release(other))).isInstanceOf(ReleaseResult.Released.class);
+		assertThat(granted(this.first).storeToken()).isGreaterThan(other.storeToken());
+	}
+
+	@Test
+	void oneReaderOnAMajorityKeepsAWriterOut() throws Exception {
+		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), OPTIONS);
+		Grant reader = granted(cutOff, shared());
+		refused(this.first, claim());
+		awaitNoWaiter();
+		get(cutOff.release(reader));
+		soonGranted(this.first, claim());
+	}
+
+	@Test
+	void restartedNodeDoesNotHelpAWriterBesideAReader() throws Exception {
+		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), OPTIONS);
+		Grant reader = granted(cutOff, shared());
+		nodes.get(2).restart();
+		Claim writer = claim();
+		long noticed = System.nanoTime();
+		refused(this.first, writer);
+		Grant next = soonGranted(this.first, writer);
+		assertThat(Duration.ofNanos(System.nanoTime() - noticed)).as("time until the writer")
+			.isGreaterThan(LONGEST_LEASE.minusMillis(400));
+		assertThat(next.storeToken()).isGreaterThan(reader.storeToken());
+		assertThat(get(cutOff.renew(List.of(reader)))).first().isInstanceOf(RenewResult.Refused.class);
+	}
+
+	@Test
+	void majorityThatForgotAReaderRefusesItsRenewalAndTheRestIsFreed() throws Exception {
+		Grant reader = granted(this.first, shared());
+		Awaitility.await().until(() -> this.first.underWay() == 0);
+		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).ask("del", key("part-readers")));
+		assertThat(get(this.first.renew(List.of(reader)))).first().isInstanceOf(RenewResult.Refused.class);
+		awaitNothingLeft(0, 1, 2, 3, 4);
+	}
+
+	@Test
+	void majorityLostDuringRenewalIsALostReaderBeforeTheLeaseEnds() {
+		LockRequest request = LockRequest.forLock(this.lock)
+			.mode(LockMode.SHARED)
+			.waitTime(Duration.ofSeconds(1))
+			.leaseTime(LONGEST_LEASE)
+			.build();
+		try (LockEngine engine = engine(this.first); LockHandle handle = engine.acquire(request)) {
+			kill(0, 1, 2);
+			long start = System.nanoTime();
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(4))
+				.pollDelay(Duration.ZERO)
+				.pollInterval(Duration.ofMillis(2))
+				.until(() -> handle.remainingValidity().isZero());
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LONGEST_LEASE);
+		}
+	}
+
+	@Test
+	void readersOfTheSameMomentAllGetInWithTokensOfTheirOwn() throws Exception {
+		List<RedlockLockBackend> clients = Stream.generate(() -> open(ports(0, 1, 2, 3, 4), OPTIONS)).limit(3).toList();
+		clients.forEach(RedlockLockBackend::start);
+		List<Long> tokens = new ArrayList<>();
+		for (int round = 0; round < 10; round++) {
+			List<Claim> claims = Stream.generate(this::shared).limit(12).toList();
+			List<CompletionStage<AcquireResult>> answers = IntStream.range(0, claims.size())
+				.mapToObj((i) -> clients.get(i % clients.size()).tryAcquire(claims.get(i)))
+				.toList();
+			long greatest = tokens.stream().mapToLong(Long::longValue).max().orElse(0);
+			for (int i = 0; i < claims.size(); i++) {
+				RedlockLockBackend client = clients.get(i % clients.size());
+				Grant grant = (get(answers.get(i)) instanceof Acquired acquired) ? acquired.grant()
+						: soonGranted(client, claims.get(i));
+				assertThat(grant.storeToken()).isGreaterThan(greatest);
+				tokens.add(grant.storeToken());
+				get(client.release(grant));
+			}
+		}
+		assertThat(tokens).doesNotHaveDuplicates();
+		awaitNothingLeft(0, 1, 2, 3, 4);
+	}
+
+	@Test
+	void refusedWriterKeepsNewReadersOutAlsoWhereItWasGrantedInVain() throws Exception {
+		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), OPTIONS);
+		granted(cutOff, shared());
+		Claim writer = claim().withPatience(PATIENCE);
+		refused(this.first, writer);
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(nodes.all()).allMatch((node) -> !node.keys(key("part-waiters")).isEmpty()));
+		assertThat(nodes.get(4).keys(key("part"))).isEmpty();
+		kill(0, 1);
+		refused(this.first, shared());
+		get(this.first.abandon(writer));
+		awaitNoWaiter();
+		granted(this.first, shared());
+	}
+
+	@Test
+	void lastAttemptOfAWriterLeavesNoPlace() throws Exception {
+		granted(this.first, shared());
+		Claim writer = claim();
+		refused(this.first, writer.withPatience(PATIENCE));
+		refused(this.first, shared());
+		refused(this.first, writer);
+		Awaitility.await().until(() -> this.first.underWay() == 0);
+		awaitNoWaiter();
+		granted(this.first, shared());
+	}
+
+	@Test
+	void placeOfAWriterThatVanishedEndsByItself() throws Exception {
+		granted(this.first, shared());
+		refused(this.first, claim().withPatience(Duration.ofMillis(50)));
+		refused(this.first, shared());
+		awaitNoWaiter();
+		granted(this.first, shared());
+	}
+
+	@Test
+	void waitingReaderIsNotOvertakenByAllWritersToCome() throws Exception {
+		Grant holder = granted(this.first);
+		Claim reader = shared().withPatience(PATIENCE);
+		refused(this.first, reader);
+		Claim later = claim().withPatience(PATIENCE);
+		refused(this.first, later);
+		Awaitility.await().until(() -> this.first.underWay() == 0);
+		get(this.first.release(holder));
+		awaitNothing("part");
+		refused(this.first, shared());
+		granted(this.first, reader);
+		get(this.first.abandon(later));
+	}
+
+	@Test
+	void lateUndoDoesNotTouchTheNextAttemptOfTheSameReader() throws Exception {
+		Claim reader = shared();
+		Grant before = granted(this.first, reader);
+		Grant again = granted(this.first, reader);
+		assertThat(again.storeToken()).isEqualTo(before.storeToken());
+		String attempt = nodes.get(0).ask("zrange", key("part-readers"), "0", "-1").split(":")[1];
+		assertThat(undo(reader, Long.toString(Long.parseLong(attempt) - 1))).contains("0");
+		assertThat(get(this.first.renew(List.of(again)))).first().isInstanceOf(RenewResult.Renewed.class);
+		assertThat(undo(reader, attempt)).contains("1");
+	}
+
+	@Test
+	void readerThatAsksAgainKeepsItsTokenThoughOthersCameAndOtherNodesAnswer() throws Exception {
+		Claim reader = shared();
+		Grant before = granted(this.first, reader);
+		Awaitility.await().until(() -> this.first.underWay() == 0);
+		granted(this.first, shared());
+		kill(0, 1);
+		assertThat(soonGranted(this.first, reader).storeToken()).isEqualTo(before.storeToken());
+	}
+
+	@Test
+	void lateGrantOfAReaderIsGivenBack() throws Exception {
+		granted(this.first, shared());
+		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).ask("client", "pause", "700", "ALL"));
+		Claim late = shared();
+		assertThat(get(this.first.tryAcquire(late))).isInstanceOf(AcquireResult.Indeterminate.class);
+		Awaitility.await().until(() -> this.first.underWay() == 0);
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(nodes.all()).noneMatch(
+					(node) -> node.ask("zrange", key("part-readers"), "0", "-1").contains(late.owner().value())));
+	}
+
+	@Test
+	void placeThatAVanishedClaimGotLateIsTakenAway() throws Exception {
+		granted(this.first, shared());
+		Awaitility.await().until(() -> this.first.underWay() == 0);
+		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).ask("client", "pause", "700", "ALL"));
+		Claim writer = claim().withPatience(PATIENCE);
+		CompletionStage<AcquireResult> unheard = this.first.tryAcquire(writer);
+		this.first.abandon(writer);
+		get(unheard);
+		Awaitility.await().until(() -> this.first.underWay() == 0);
+		awaitNoWaiter();
+	}
+
+	private void awaitNoWaiter() {
+		awaitNothing("part-waiters");
+	}
+
+	private void awaitNothing(String part) {
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(nodes.all())
+				.allMatch((node) -> !node.isRunning() || node.keys(key(part)).isEmpty()));
+	}
+
+}
