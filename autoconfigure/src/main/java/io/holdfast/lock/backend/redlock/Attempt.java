@@ -214,10 +214,14 @@ final class Attempt {
 				RedlockTiming.retryAfter(rests, needed));
 	}
 
-	/** Give back at once what was given, and what may have been. */
+	/**
+	 * Give back at once what was given, and what may have been. Who was refused has a
+	 * place, which stays while the claim waits.
+	 */
 	private void undo(Tally tally) {
 		this.over = true;
-		List<Node> without = tally.those((answer) -> answer.isNo() || answer.isNoVote())
+		List<Node> without = tally
+			.those((answer) -> (answer.isNo() && !this.ended.get()) || answer.isNoVote())
 			.stream()
 			.map(NodeAnswer::node)
 			.toList();
