@@ -220,8 +220,7 @@ final class Attempt {
 	 */
 	private void undo(Tally tally) {
 		this.over = true;
-		List<Node> without = tally
-			.those((answer) -> (answer.isNo() && !this.ended.get()) || answer.isNoVote())
+		List<Node> without = tally.those((answer) -> (answer.isNo() && !this.ended.get()) || answer.isNoVote())
 			.stream()
 			.map(NodeAnswer::node)
 			.toList();

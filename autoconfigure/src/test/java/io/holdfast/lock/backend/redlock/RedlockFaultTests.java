@@ -135,6 +135,20 @@ class RedlockFaultTests extends FiveNodes {
 	}
 
 	@Test
+	void refusedClaimLeavesNothingThoughANodeHearsLateOfTheHolder() throws Exception {
+		RedlockLockBackend other = open(ports(0, 1, 2, 3, 4), OPTIONS);
+		other.start();
+		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
+		nodes.get(0).ask("client", "pause", "300", "ALL");
+		Grant holder = granted(this.first);
+		refused(other, claim());
+		Awaitility.await().until(() -> this.first.underWay() + other.underWay() == 0);
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(nodes.all()).extracting((node) -> node.ask("get", key("part")))
+				.allMatch((part) -> part.startsWith(holder.claim().owner().value())));
+	}
+
+	@Test
 	void nodesAreAskedAtOnceAndOnlyTheSlowestThatIsNeededIsWaitedFor() throws Exception {
 		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
 		nodes.get(3).pause();

@@ -198,9 +198,10 @@ class RedlockSharedTests extends FiveNodes {
 	@Test
 	void lateGrantOfAReaderIsGivenBack() throws Exception {
 		granted(this.first, shared());
-		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).ask("client", "pause", "700", "ALL"));
+		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).pause());
 		Claim late = shared();
 		assertThat(get(this.first.tryAcquire(late))).isInstanceOf(AcquireResult.Indeterminate.class);
+		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).resume());
 		Awaitility.await().until(() -> this.first.underWay() == 0);
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(nodes.all()).noneMatch(
@@ -211,11 +212,12 @@ class RedlockSharedTests extends FiveNodes {
 	void placeThatAVanishedClaimGotLateIsTakenAway() throws Exception {
 		granted(this.first, shared());
 		Awaitility.await().until(() -> this.first.underWay() == 0);
-		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).ask("client", "pause", "700", "ALL"));
+		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).pause());
 		Claim writer = claim().withPatience(PATIENCE);
 		CompletionStage<AcquireResult> unheard = this.first.tryAcquire(writer);
 		this.first.abandon(writer);
 		get(unheard);
+		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).resume());
 		Awaitility.await().until(() -> this.first.underWay() == 0);
 		Duration lessThanAPlaceLasts = Duration.ofSeconds(3);
 		Awaitility.await()
