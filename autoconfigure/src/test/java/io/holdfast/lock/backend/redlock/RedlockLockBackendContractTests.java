@@ -71,7 +71,10 @@ class RedlockLockBackendContractTests extends LockBackendContract {
 	 */
 	@Override
 	protected Collection<String> leftovers() {
-		Awaitility.await().until(() -> this.first.underWay() + this.second.underWay() == 0);
+		Awaitility.await()
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(5))
+			.until(() -> this.first.underWay() + this.second.underWay() == 0);
 		return this.nodes.all()
 			.stream()
 			.flatMap((node) -> node.keys("*").stream().map((key) -> key + " on " + node.port()))
