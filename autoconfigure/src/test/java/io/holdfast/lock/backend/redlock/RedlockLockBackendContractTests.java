@@ -55,6 +55,12 @@ class RedlockLockBackendContractTests extends LockBackendContract {
 		this.nodes.close();
 	}
 
+	/** Far above the time that a node is waited for, as it has to be. */
+	@Override
+	protected Duration shortLease() {
+		return Duration.ofSeconds(2);
+	}
+
 	@Override
 	protected LockBackend backend() {
 		return this.first;
