@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * known at once and not at the next renewal.
  */
 final class Sessions {
+
+	private static final long AGAIN_MILLIS = 500;
 
 	private final EtcdCalls calls;
 
@@ -76,6 +79,8 @@ final class Sessions {
 
 		private final ScheduledFuture<?> renewals;
 
+		private final AtomicBoolean planned = new AtomicBoolean();
+
 		private volatile @Nullable KeyWatch watch;
 
 		Session(EtcdLease lease) {
@@ -91,10 +96,23 @@ final class Sessions {
 				if (this.lease.hasEnded()) {
 					over();
 				}
+				else if (failure != null) {
+					soonAgain();
+				}
 				else if (present == null || present.isOver()) {
 					mark();
 				}
 			});
+		}
+
+		/** Unwatched, an end of the lease would go unnoticed until the next renewal. */
+		private void soonAgain() {
+			if (!Sessions.this.timer.isShutdown() && this.planned.compareAndSet(false, true)) {
+				Sessions.this.timer.schedule(() -> {
+					this.planned.set(false);
+					renew();
+				}, AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+			}
 		}
 
 		/** Write the key and watch it. Without its lease etcd does not take it. */
@@ -116,6 +134,9 @@ final class Sessions {
 			if (EtcdFailures.isLeaseGone(failure)) {
 				this.lease.end();
 				over();
+			}
+			else {
+				soonAgain();
 			}
 		}
 

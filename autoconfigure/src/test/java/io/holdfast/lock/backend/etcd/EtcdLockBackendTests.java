@@ -19,10 +19,12 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.server.EtcdServer;
@@ -163,6 +165,18 @@ class EtcdLockBackendTests {
 		released(this.backend, granted(this.backend, claim(LOCK)));
 		EtcdLockBackendContractTests.endSessions(inspection, "shop");
 		released(this.backend, granted(this.backend, claim(LOCK)));
+	}
+
+	@Test
+	void sessionIsWatchedAgainSoonAfterItsServerWasAway() throws Exception {
+		Claim claim = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofMinutes(5), true,
+				Duration.ofMinutes(1), false);
+		Grant grant = granted(this.backend, claim);
+		server.kill();
+		server.start();
+		soonRenewed(this.backend, grant);
+		EtcdLockBackendContractTests.endSessions(inspection, "shop");
+		Awaitility.await("the revocation").atMost(BOUND).until(() -> grant.revoked().toCompletableFuture().isDone());
 	}
 
 	@Test
