@@ -21,6 +21,8 @@ final class JdbcConnections {
 	 */
 	private static final int GRACE_MILLIS = 500;
 
+	private static final int MOST_REPETITIONS = 5;
+
 	private final DataSource dataSource;
 
 	private final int timeoutSeconds;
@@ -88,7 +90,24 @@ final class JdbcConnections {
 		return lend(false, work);
 	}
 
+	/**
+	 * What the database has rolled back in favour of another is done again: of that it is
+	 * known that nothing was done.
+	 */
 	private <T> T lend(boolean autoCommit, Work<T> work) throws SQLException {
+		for (int again = 0;; again++) {
+			try {
+				return lendOnce(autoCommit, work);
+			}
+			catch (SQLException ex) {
+				if (again == MOST_REPETITIONS || !JdbcErrors.rolledBackForAnother(ex)) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	private <T> T lendOnce(boolean autoCommit, Work<T> work) throws SQLException {
 		Database known = database();
 		try (BorrowedConnection borrowed = borrow()) {
 			if (!known.readCommitted() && !(autoCommit && known.dialect().changesTheLatest())) {

@@ -16,6 +16,13 @@ final class JdbcErrors {
 	private JdbcErrors() {
 	}
 
+	/**
+	 * A deadlock, or two that could not have come one after the other: ours was undone.
+	 */
+	static boolean rolledBackForAnother(SQLException ex) {
+		return hasClass(ex, "40001") || hasClass(ex, "40P01");
+	}
+
 	/** Another has inserted the same row at the same moment. */
 	static boolean duplicate(SQLException ex) {
 		return hasClass(ex, "23");
