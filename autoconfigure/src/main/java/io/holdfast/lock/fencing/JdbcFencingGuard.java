@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -168,11 +168,11 @@ public final class JdbcFencingGuard implements FencingGuard {
 	}
 
 	private StaleFencingTokenException refused(List<FenceEntry> entries) {
-		List<Object> ids = new ArrayList<>(entries.stream().map(FenceEntry::id).toList());
-		String places = String.join(", ", ids.stream().map((id) -> "?").toList());
+		Object[] ids = entries.stream().map(FenceEntry::id).toArray();
+		String places = String.join(", ", Collections.nCopies(ids.length, "?"));
 		Map<String, Seen> seen = this.jdbc
 			.query("SELECT lock_id, token, owner FROM " + this.table + " WHERE lock_id IN (" + places + ")",
-					(row, number) -> Seen.of(row), ids.toArray())
+					(row, number) -> Seen.of(row), ids)
 			.stream()
 			.collect(Collectors.toMap(Seen::id, Function.identity()));
 		return entries.stream()

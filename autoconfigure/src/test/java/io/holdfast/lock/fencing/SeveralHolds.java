@@ -2,11 +2,9 @@ package io.holdfast.lock.fencing;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Consumer;
 
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
-import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 
@@ -15,7 +13,7 @@ import io.holdfast.lock.LockName;
  *
  * @param parts the holds
  */
-record SeveralHolds(List<LockHandle> parts) implements LockHandle {
+record SeveralHolds(List<LockHandle> parts) implements StillHeld {
 
 	@Override
 	public LockName name() {
@@ -45,27 +43,6 @@ record SeveralHolds(List<LockHandle> parts) implements LockHandle {
 	@Override
 	public Duration remainingValidity() {
 		return this.parts.get(0).remainingValidity();
-	}
-
-	@Override
-	public boolean isHeld() {
-		return true;
-	}
-
-	@Override
-	public void assertHeld() {
-	}
-
-	@Override
-	public void assertHeldAtCommit() {
-	}
-
-	@Override
-	public void onLost(Consumer<LockLostEvent> listener) {
-	}
-
-	@Override
-	public void close() {
 	}
 
 }

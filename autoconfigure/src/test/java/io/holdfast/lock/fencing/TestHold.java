@@ -1,11 +1,8 @@
 package io.holdfast.lock.fencing;
 
 import java.time.Duration;
-import java.util.function.Consumer;
 
 import io.holdfast.lock.FencingToken;
-import io.holdfast.lock.LockHandle;
-import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 
@@ -17,7 +14,7 @@ import io.holdfast.lock.LockName;
  * @param ownerId the holder
  * @param fencingToken the token
  */
-record TestHold(LockName name, LockMode mode, String ownerId, FencingToken fencingToken) implements LockHandle {
+record TestHold(LockName name, LockMode mode, String ownerId, FencingToken fencingToken) implements StillHeld {
 
 	static TestHold of(String key, long token, String owner) {
 		return new TestHold(LockName.of("stock", key), LockMode.EXCLUSIVE, owner, new FencingToken(token));
@@ -35,27 +32,6 @@ record TestHold(LockName name, LockMode mode, String ownerId, FencingToken fenci
 	@Override
 	public Duration remainingValidity() {
 		return Duration.ofSeconds(30);
-	}
-
-	@Override
-	public boolean isHeld() {
-		return true;
-	}
-
-	@Override
-	public void assertHeld() {
-	}
-
-	@Override
-	public void assertHeldAtCommit() {
-	}
-
-	@Override
-	public void onLost(Consumer<LockLostEvent> listener) {
-	}
-
-	@Override
-	public void close() {
 	}
 
 }

@@ -96,11 +96,8 @@ final class Line {
 
 	/** Give up a key that this revision created; says whether it stood until now. */
 	CompletableFuture<Boolean> end(Place place, long revision) {
-		EtcdLease lease = place.lease();
-		if (place.claim.renewed() || lease == null) {
-			return this.calls.delete(place.key, revision);
-		}
-		return lease.revoke().<Boolean>thenApply((revoked) -> true).exceptionallyCompose(Line::falseIfGone);
+		EtcdLease own = ownLease(place);
+		return (own != null) ? revoke(own) : this.calls.delete(place.key, revision);
 	}
 
 	/**
@@ -108,19 +105,21 @@ final class Line {
 	 * request still under way cannot create it afterwards.
 	 */
 	CompletableFuture<Void> leave(Place place) {
-		EtcdLease lease = place.lease();
-		if (place.claim.renewed() || lease == null) {
-			return this.calls.delete(place.key).thenApply((deleted) -> null);
-		}
-		return lease.revoke()
-			.<Boolean>thenApply((revoked) -> true)
-			.exceptionallyCompose(Line::falseIfGone)
-			.thenApply((revoked) -> null);
+		EtcdLease own = ownLease(place);
+		return ((own != null) ? revoke(own) : this.calls.delete(place.key)).thenApply((done) -> null);
 	}
 
-	private static CompletableFuture<Boolean> falseIfGone(Throwable failure) {
-		return EtcdFailures.isLeaseGone(failure) ? CompletableFuture.completedFuture(false)
-				: CompletableFuture.failedFuture(failure);
+	/** The lease that no other claim lives with, if there is one. */
+	private static @Nullable EtcdLease ownLease(Place place) {
+		return place.claim.renewed() ? null : place.lease();
+	}
+
+	/** Whether there was something to revoke. */
+	private static CompletableFuture<Boolean> revoke(EtcdLease lease) {
+		return lease.revoke()
+			.<Boolean>thenApply((revoked) -> true)
+			.exceptionallyCompose((failure) -> EtcdFailures.isLeaseGone(failure)
+					? CompletableFuture.completedFuture(false) : CompletableFuture.failedFuture(failure));
 	}
 
 }

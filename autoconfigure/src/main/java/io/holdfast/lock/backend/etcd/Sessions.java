@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
+import io.etcd.jetcd.ByteSequence;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -117,17 +118,16 @@ final class Sessions {
 
 		/** Write the key and watch it. Without its lease etcd does not take it. */
 		private void mark() {
-			Sessions.this.calls.put(Sessions.this.keys.session(this.lease.id()), this.lease.id())
-				.whenComplete((revision, failure) -> {
-					if (failure != null) {
-						unmarked(failure);
-						return;
-					}
-					KeyWatch next = KeyWatch.on(Sessions.this.calls, Sessions.this.keys.session(this.lease.id()),
-							revision);
-					this.watch = next;
-					next.signal().thenRun(this::renew);
-				});
+			ByteSequence key = Sessions.this.keys.session(this.lease.id());
+			Sessions.this.calls.put(key, this.lease.id()).whenComplete((revision, failure) -> {
+				if (failure != null) {
+					unmarked(failure);
+					return;
+				}
+				KeyWatch next = KeyWatch.on(Sessions.this.calls, key, revision);
+				this.watch = next;
+				next.signal().thenRun(this::renew);
+			});
 		}
 
 		private void unmarked(Throwable failure) {

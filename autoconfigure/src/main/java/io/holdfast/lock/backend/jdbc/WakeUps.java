@@ -82,8 +82,9 @@ final class WakeUps implements AutoCloseable {
 	private void run() {
 		try {
 			while (!this.closed && !this.expected.isEmpty()) {
-				try (Connection connection = this.dataSource.getConnection()) {
-					hear(connection);
+				try (BorrowedConnection borrowed = new BorrowedConnection(this.dataSource)) {
+					borrowed.autoCommit(true);
+					hear(borrowed.connection());
 				}
 				catch (SQLException | RuntimeException ex) {
 					logger.debug("Releases of locks are not heard of now; waiters ask by themselves", ex);
@@ -101,8 +102,6 @@ final class WakeUps implements AutoCloseable {
 
 	private void hear(Connection connection) throws SQLException {
 		PGConnection postgres = connection.unwrap(PGConnection.class);
-		boolean autoCommit = connection.getAutoCommit();
-		connection.setAutoCommit(true);
 		try (Statement statement = connection.createStatement()) {
 			statement.execute("LISTEN " + CHANNEL);
 			this.listening = true;
@@ -113,7 +112,6 @@ final class WakeUps implements AutoCloseable {
 			this.listening = false;
 			// whoever was refused a moment ago may rely on us: let them look
 			this.expected.values().forEach((waiter) -> waiter.signal().complete(null));
-			connection.setAutoCommit(autoCommit);
 		}
 	}
 
