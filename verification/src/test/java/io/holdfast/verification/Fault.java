@@ -1,6 +1,6 @@
 package io.holdfast.verification;
 
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -72,6 +72,28 @@ enum Fault {
 		}
 	},
 
+	/** The database takes its time over a commit, though less than a lease. */
+	COMMIT_SLOW {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			CountDownLatch over = new CountDownLatch(1);
+			actor.database().holdNext("COMMIT", () -> {
+				sleep(SHORT_MILLIS);
+				over.countDown();
+			});
+			over.await(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
+			actor.database().holdNothing();
+		}
+	},
+
+	/** The wall clock of a process is wrong by hours. */
+	PROCESS_CLOCK_MOVED {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			movedClock(actor.process(), random);
+		}
+	},
+
 	/** The connections to the store break. */
 	WIRE_CUT {
 		@Override
@@ -90,6 +112,21 @@ enum Fault {
 			}
 			finally {
 				actor.wires().forEach(TcpProxy::flow);
+			}
+		}
+	},
+
+	/** Every packet to and from the store is late. */
+	WIRE_SLOW {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			long millis = SHORT_MILLIS + random.nextInt(500);
+			actor.wires().forEach((wire) -> wire.delay(millis));
+			try {
+				sleepLongerThanALease(random);
+			}
+			finally {
+				actor.wires().forEach((wire) -> wire.delay(0));
 			}
 		}
 	},
@@ -134,6 +171,36 @@ enum Fault {
 		}
 	},
 
+	/** The server that leads the others dies and is started again. */
+	LEADER_KILLED {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			ServerProcess leader = stage.store().leader();
+			leader.kill();
+			leader.start();
+		}
+	},
+
+	/** A replica takes over that has not heard of the latest locks. */
+	STORE_FAILED_OVER {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) {
+			stage.store().failOver();
+		}
+	},
+
+	/**
+	 * The wall clock of the store is wrong by hours for longer than a lease. Of several
+	 * servers it is one.
+	 */
+	STORE_CLOCK_MOVED {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			List<? extends ServerProcess> servers = stage.clocks();
+			movedClock(servers.get(random.nextInt(servers.size())), random);
+		}
+	},
+
 	/** A store without a disk forgets everything while it runs. */
 	STORE_FLUSHED {
 		@Override
@@ -148,20 +215,15 @@ enum Fault {
 
 	abstract void happen(Stage stage, Stage.Actor actor, Random random) throws Exception;
 
-	/** The faults that a store can have. */
-	static List<Fault> of(StoreKit store) {
-		List<Fault> faults = new ArrayList<>(List.of(PAUSED_BEFORE_BODY, PAUSED_IN_BODY, PAUSED_BEFORE_COMMIT, KILLED,
-				DATABASE_CUT, COMMIT_UNANSWERED));
-		if (!store.servers().isEmpty()) {
-			faults.addAll(List.of(WIRE_CUT, WIRE_SILENT, STORE_PAUSED, STORE_RESTARTED));
+	private static void movedClock(ServerProcess server, Random random) throws InterruptedException {
+		Duration offset = Duration.ofMinutes(60 + random.nextInt(240));
+		server.moveWallClock(random.nextBoolean() ? offset : offset.negated());
+		try {
+			sleepLongerThanALease(random);
 		}
-		if (store.servers().size() > 1) {
-			faults.add(QUORUM_PAUSED);
+		finally {
+			server.moveWallClock(Duration.ZERO);
 		}
-		if (store.forgets()) {
-			faults.add(STORE_FLUSHED);
-		}
-		return faults;
 	}
 
 	private static void pausedAt(String text, Stage.Actor actor, Random random) throws Exception {
@@ -169,19 +231,21 @@ enum Fault {
 		CountDownLatch over = new CountDownLatch(1);
 		actor.database().holdNext(text, () -> {
 			actor.process().pause();
-			try {
-				TimeUnit.MILLISECONDS.sleep(millis);
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
-			finally {
-				actor.process().resume();
-				over.countDown();
-			}
+			sleep(millis);
+			actor.process().resume();
+			over.countDown();
 		});
 		over.await(LONGEST_WAIT_SECONDS + millis / 1_000, TimeUnit.SECONDS);
 		actor.database().holdNothing();
+	}
+
+	private static void sleep(long millis) {
+		try {
+			TimeUnit.MILLISECONDS.sleep(millis);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	private static void sleepLongerThanALease(Random random) throws InterruptedException {

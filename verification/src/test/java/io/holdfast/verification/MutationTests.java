@@ -5,8 +5,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The checker has teeth: a Holdfast that is broken on purpose is caught. That a lock that
- * is let go before the commit loses updates is shown by {@link LostUpdateTests}.
+ * The checker has teeth: a Holdfast that is broken on purpose is caught.
  */
 class MutationTests {
 
@@ -18,6 +17,16 @@ class MutationTests {
 		assertThat(sound.lost()).isZero();
 		Verdict broken = new Run("redis", false, Mutation.NO_COMMIT_CHECK, SEED).only(Fault.PAUSED_IN_BODY, 2);
 		assertThat(broken.lost()).isPositive();
+	}
+
+	@Test
+	void lockThatIsLetGoBeforeTheCommitIsSeenToHaveTwoHoldersAndLosesUpdates() throws Exception {
+		Verdict sound = new Run("redis", false, SEED).only(Fault.COMMIT_SLOW, 3);
+		assertThat(sound.lost()).isZero();
+		assertThat(sound.doubled()).isZero();
+		Verdict broken = new Run("redis", false, Mutation.RELEASE_BEFORE_COMMIT, SEED).only(Fault.COMMIT_SLOW, 3);
+		assertThat(broken.lost()).isPositive();
+		assertThat(broken.doubled()).isPositive();
 	}
 
 	@Test

@@ -52,14 +52,14 @@ final class Run {
 	 * Let every kind of fault happen in turn, in an order that is drawn anew each time.
 	 */
 	Verdict everything(int seconds) throws Exception {
-		try (Stage stage = new Stage(this.store, this.fenced, this.mutation)) {
+		try (Stage stage = new Stage(this.store, this.fenced, this.mutation, true)) {
 			stage.fillShelves();
 			try (Buyers buyers = buyers(stage)) {
 				long end = this.history.now() + seconds * 1_000L;
 				List<Fault> deck = new ArrayList<>();
 				while (this.history.now() < end) {
 					if (deck.isEmpty()) {
-						deck.addAll(Fault.of(stage.store()));
+						deck.addAll(stage.store().faults());
 						Collections.shuffle(deck, this.random);
 					}
 					happen(deck.remove(0), stage);
@@ -71,7 +71,7 @@ final class Run {
 
 	/** Let one kind of fault happen several times. */
 	Verdict only(Fault fault, int times) throws Exception {
-		try (Stage stage = new Stage(this.store, this.fenced, this.mutation)) {
+		try (Stage stage = new Stage(this.store, this.fenced, this.mutation, false)) {
 			stage.fillShelves();
 			try (Buyers buyers = buyers(stage)) {
 				for (int i = 0; i < times; i++) {
@@ -95,7 +95,7 @@ final class Run {
 	}
 
 	private Verdict verdict(Stage stage) throws Exception {
-		Verdict verdict = Verdict.of(this.store, this.fenced, stage.books(), this.history);
+		Verdict verdict = Verdict.of(this.store, this.fenced, stage.books(), stage.holders(), this.history);
 		logger.info("{}", verdict);
 		return verdict;
 	}

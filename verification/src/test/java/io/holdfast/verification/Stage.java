@@ -1,12 +1,15 @@
 package io.holdfast.verification;
 
+import java.io.IOException;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 import io.holdfast.lock.test.server.PostgresServer;
+import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
 
 /**
@@ -23,12 +26,26 @@ final class Stage implements AutoCloseable {
 
 	private final StoreKit store;
 
+	private final boolean movable;
+
 	private final List<Actor> actors = new ArrayList<>();
 
 	private final List<Long> products = LongStream.range(0, PRODUCTS).mapToObj((i) -> 1_000 + i).toList();
 
-	Stage(String store, boolean fenced, Mutation mutation) {
+	/**
+	 * Set the stage.
+	 * @param store the store
+	 * @param fenced whether transactions are fenced
+	 * @param mutation what is broken on purpose
+	 * @param movable whether wall clocks can be moved
+	 */
+	Stage(String store, boolean fenced, Mutation mutation, boolean movable) {
 		this.store = StoreKit.of(store);
+		this.movable = movable;
+		if (movable) {
+			clocks().forEach(ServerProcess::ownWallClock);
+			clocks().forEach(ServerProcess::restart);
+		}
 		IntStream.range(0, this.store.processes()).forEach((i) -> this.actors.add(actor(i, fenced, mutation)));
 		this.actors.get(0).process().start();
 		this.actors.forEach((actor) -> actor.process().start());
@@ -46,7 +63,19 @@ final class Stage implements AutoCloseable {
 				"--distributed-lock.fail-fast=false", "--distributed-lock.fencing.enabled=" + fenced));
 		arguments.addAll(this.store.arguments(wires));
 		arguments.addAll(mutation.arguments());
-		return new Actor(number, new SampleProcess(arguments, mutation.isOurs()), database, wires);
+		arguments.add("--spring.main.sources=" + sources(mutation));
+		SampleProcess process = new SampleProcess(arguments, true);
+		if (this.movable) {
+			process.ownWallClock();
+		}
+		return new Actor(number, process, database, wires);
+	}
+
+	private String sources(Mutation mutation) {
+		List<Class<?>> sources = new ArrayList<>(List.of(Witness.class));
+		sources.addAll(this.store.sources());
+		sources.addAll(mutation.sources());
+		return sources.stream().map(Class::getName).collect(Collectors.joining(","));
 	}
 
 	void fillShelves() throws InterruptedException {
@@ -59,8 +88,22 @@ final class Stage implements AutoCloseable {
 		return this.store;
 	}
 
-	PostgresServer database() {
-		return this.database;
+	/** The servers that tell the store the time, as far as it can be moved for them. */
+	List<? extends ServerProcess> clocks() {
+		return switch (this.store.name()) {
+			case "jdbc" -> List.of(this.database);
+			case "etcd" -> List.of();
+			default -> this.store.servers();
+		};
+	}
+
+	/** What the processes have written down. */
+	Holders holders() throws IOException {
+		Holders holders = new Holders();
+		for (SampleProcess process : processes()) {
+			holders.add(process.directory());
+		}
+		return holders;
 	}
 
 	List<Actor> actors() {

@@ -1,20 +1,46 @@
 package io.holdfast.verification;
 
+import java.io.IOException;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import org.jspecify.annotations.Nullable;
+
 import io.holdfast.lock.test.server.EtcdServer;
 import io.holdfast.lock.test.server.RedisServer;
+import io.holdfast.lock.test.server.RedisSentinel;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
+import static io.holdfast.verification.Fault.COMMIT_SLOW;
+import static io.holdfast.verification.Fault.COMMIT_UNANSWERED;
+import static io.holdfast.verification.Fault.DATABASE_CUT;
+import static io.holdfast.verification.Fault.KILLED;
+import static io.holdfast.verification.Fault.LEADER_KILLED;
+import static io.holdfast.verification.Fault.PAUSED_BEFORE_BODY;
+import static io.holdfast.verification.Fault.PAUSED_BEFORE_COMMIT;
+import static io.holdfast.verification.Fault.PAUSED_IN_BODY;
+import static io.holdfast.verification.Fault.PROCESS_CLOCK_MOVED;
+import static io.holdfast.verification.Fault.QUORUM_PAUSED;
+import static io.holdfast.verification.Fault.STORE_CLOCK_MOVED;
+import static io.holdfast.verification.Fault.STORE_FAILED_OVER;
+import static io.holdfast.verification.Fault.STORE_FLUSHED;
+import static io.holdfast.verification.Fault.STORE_PAUSED;
+import static io.holdfast.verification.Fault.STORE_RESTARTED;
+import static io.holdfast.verification.Fault.WIRE_CUT;
+import static io.holdfast.verification.Fault.WIRE_SILENT;
+import static io.holdfast.verification.Fault.WIRE_SLOW;
+
 /**
- * The servers of one store, and how a process of the sample reaches them: over wires of
- * its own.
+ * The servers of one store, how a process of the sample reaches them (over wires of its
+ * own), and which faults it can have.
  */
 final class StoreKit implements AutoCloseable {
 
@@ -29,19 +55,27 @@ final class StoreKit implements AutoCloseable {
 
 	private final List<? extends ServerProcess> servers;
 
-	private StoreKit(String name, List<? extends ServerProcess> servers) {
+	private final @Nullable RedisSentinel sentinel;
+
+	private StoreKit(String name, List<? extends ServerProcess> servers, @Nullable RedisSentinel sentinel) {
 		this.name = name;
 		this.servers = servers;
+		this.sentinel = sentinel;
 	}
 
 	static StoreKit of(String name) {
-		return new StoreKit(name, switch (name) {
-			case "redis" -> List.of(RedisServer.started());
-			case "redlock" -> several(RedisServer::started);
-			case "zookeeper" -> List.of(ZooKeeperServer.started());
-			case "etcd" -> EtcdServer.cluster(SEVERAL);
-			default -> List.of();
-		});
+		return switch (name) {
+			case "redis" -> new StoreKit(name, List.of(RedisServer.started()), null);
+			case "redis-sentinel" -> watched(RedisSentinel.started());
+			case "redlock" -> new StoreKit(name, several(RedisServer::started), null);
+			case "zookeeper" -> new StoreKit(name, ZooKeeperServer.ensemble(SEVERAL), null);
+			case "etcd" -> new StoreKit(name, EtcdServer.cluster(SEVERAL), null);
+			default -> new StoreKit(name, List.of(), null);
+		};
+	}
+
+	private static StoreKit watched(RedisSentinel sentinel) {
+		return new StoreKit("redis-sentinel", List.of(sentinel.primary(), sentinel.replica()), sentinel);
 	}
 
 	private static <T> List<T> several(Supplier<T> server) {
@@ -66,33 +100,86 @@ final class StoreKit implements AutoCloseable {
 		return this.servers;
 	}
 
-	/** Whether its memory goes with its process. */
-	boolean forgets() {
-		return this.name.equals("redis") || this.name.equals("redlock");
+	/** The faults that this store can have. */
+	Set<Fault> faults() {
+		Set<Fault> faults = EnumSet.of(PAUSED_BEFORE_BODY, PAUSED_IN_BODY, PAUSED_BEFORE_COMMIT, KILLED, DATABASE_CUT,
+				COMMIT_UNANSWERED, COMMIT_SLOW, PROCESS_CLOCK_MOVED);
+		faults.addAll(switch (this.name) {
+			// the tokens of a clock that was ahead must not be forgotten, so this one is
+			// always right
+			case "redis" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, STORE_PAUSED, STORE_RESTARTED, STORE_FLUSHED);
+			case "redis-sentinel" -> EnumSet.of(STORE_FAILED_OVER, STORE_CLOCK_MOVED);
+			case "redlock" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, STORE_PAUSED, QUORUM_PAUSED, STORE_RESTARTED,
+					STORE_FLUSHED, STORE_CLOCK_MOVED);
+			case "zookeeper" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, STORE_PAUSED, QUORUM_PAUSED,
+					STORE_RESTARTED, LEADER_KILLED, STORE_CLOCK_MOVED);
+			// its clock cannot be moved for it alone
+			case "etcd" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, STORE_PAUSED, QUORUM_PAUSED, STORE_RESTARTED,
+					LEADER_KILLED);
+			case "jdbc" -> EnumSet.of(STORE_CLOCK_MOVED);
+			default -> EnumSet.noneOf(Fault.class);
+		});
+		return faults;
 	}
 
+	/** The server that leads, of a store that has one. */
+	ServerProcess leader() throws IOException {
+		for (ServerProcess server : this.servers) {
+			if ((server instanceof ZooKeeperServer zookeeper && zookeeper.isLeader())
+					|| (server instanceof EtcdServer etcd && etcd.isLeader())) {
+				return server;
+			}
+		}
+		throw new IllegalStateException("No server of " + this.name + " leads");
+	}
+
+	/** Let the replica take over that a sentinel watches. */
+	void failOver() {
+		RedisSentinel group = Objects.requireNonNull(this.sentinel, "nothing watches this store");
+		group.forgetWhatComesNow();
+		group.failOver();
+		group.reunite();
+	}
+
+	/** None where clients are told by the servers where those are. */
 	List<TcpProxy> wires() {
-		return this.servers.stream().map((server) -> TcpProxy.to(server.port())).toList();
+		return ((this.sentinel != null) ? List.<ServerProcess>of() : this.servers).stream()
+			.map((server) -> TcpProxy.to(server.port()))
+			.toList();
 	}
 
 	/** The command line of a process that reaches the store over these wires. */
 	List<String> arguments(List<TcpProxy> wires) {
-		List<String> arguments = new ArrayList<>(List.of("--distributed-lock.backend=" + this.name,
-				"--distributed-lock.lease-time=" + LEASE_SECONDS + "s"));
+		List<String> arguments = new ArrayList<>(
+				List.of("--distributed-lock.backend=" + this.name.replace("-sentinel", ""),
+						"--distributed-lock.lease-time=" + LEASE_SECONDS + "s"));
 		List<Integer> ports = wires.stream().map(TcpProxy::port).toList();
 		switch (this.name) {
 			case "redis" -> arguments.add("--distributed-lock.redis.address=redis://127.0.0.1:" + ports.get(0));
+			case "redis-sentinel" -> arguments.add("--sentinel=" + sentinelAddress());
 			case "redlock" -> arguments.addAll(List.of("--distributed-lock.redlock.nodes=" + all("redis", ports),
 					"--distributed-lock.redlock.node-timeout=250ms"));
-			case "zookeeper" ->
-				arguments.addAll(List.of("--spring.cloud.zookeeper.connect-string=127.0.0.1:" + ports.get(0),
-						"--spring.cloud.zookeeper.enabled=true", "--spring.cloud.zookeeper.session-timeout=2s"));
+			case "zookeeper" -> arguments.addAll(List.of("--spring.cloud.zookeeper.connect-string=" + hosts(ports),
+					"--spring.cloud.zookeeper.enabled=true", "--spring.cloud.zookeeper.session-timeout=2s"));
 			case "etcd" -> arguments.add("--distributed-lock.etcd.endpoints=" + all("http", ports));
 			case "jdbc" -> arguments.add("--distributed-lock.jdbc.initialize-schema=always");
 			default -> {
 			}
 		}
 		return arguments;
+	}
+
+	/** What to add to the application, so that it finds this store. */
+	List<Class<?>> sources() {
+		return (this.sentinel != null) ? List.of(SentinelClient.class) : List.of();
+	}
+
+	private String sentinelAddress() {
+		return Objects.requireNonNull(this.sentinel).sentinel().address();
+	}
+
+	private static String hosts(List<Integer> ports) {
+		return ports.stream().map((port) -> "127.0.0.1:" + port).collect(Collectors.joining(","));
 	}
 
 	private static String all(String scheme, List<Integer> ports) {
@@ -102,6 +189,9 @@ final class StoreKit implements AutoCloseable {
 	@Override
 	public void close() {
 		this.servers.forEach(ServerProcess::close);
+		if (this.sentinel != null) {
+			this.sentinel.close();
+		}
 	}
 
 }

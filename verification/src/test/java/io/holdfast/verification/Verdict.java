@@ -13,21 +13,23 @@ import io.holdfast.verification.History.Answer;
  * @param orders orders that were committed
  * @param lost orders of which the stock knows nothing
  * @param missing orders that were acknowledged and are not in the books
+ * @param doubled transactions that began while another was under the same lock, be it
+ * committed or refused later
  * @param outOfOrder orders that were written after one with a greater token
  * @param answers how the attempts ended
  * @param faults the faults by kind
  * @param recoveries from the end of each fault to the next order, in milliseconds, sorted
  */
-record Verdict(String store, boolean fenced, int orders, int lost, int missing, int outOfOrder,
+record Verdict(String store, boolean fenced, int orders, int lost, int missing, int doubled, int outOfOrder,
 		Map<Answer, Integer> answers, Map<String, Integer> faults, List<Long> recoveries) {
 
-	static Verdict of(String store, boolean fenced, List<Books> books, History history) {
+	static Verdict of(String store, boolean fenced, List<Books> books, Holders holders, History history) {
 		int orders = books.stream().mapToInt((product) -> product.entries().size()).sum();
 		int lost = books.stream().mapToInt((product) -> product.lost(Stage.STOCK)).sum();
 		int outOfOrder = books.stream().mapToInt(Verdict::outOfOrder).sum();
 		int placed = history.answers().getOrDefault(Answer.PLACED, 0);
-		return new Verdict(store, fenced, orders, lost, Math.max(0, placed - orders), outOfOrder, history.answers(),
-				history.faults(), history.recoveries());
+		return new Verdict(store, fenced, orders, lost, Math.max(0, placed - orders), holders.doubled(), outOfOrder,
+				history.answers(), history.faults(), history.recoveries());
 	}
 
 	private static int outOfOrder(Books books) {
@@ -55,13 +57,13 @@ record Verdict(String store, boolean fenced, int orders, int lost, int missing, 
 
 	static String header() {
 		return """
-				| store | fencing | orders | faults | lost updates | out of order | stale refused | lost leases refused | busy | store | error | unknown | recovery p50 / max (ms) |
-				| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |""";
+				| store | fencing | orders | faults | double holders | lost updates | out of order | stale refused | lost leases refused | busy | store | error | unknown | recovery p50 / max (ms) |
+				| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |""";
 	}
 
 	String row() {
-		return "| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d / %d |".formatted(this.store,
-				this.fenced ? "on" : "off", this.orders, faultCount(), this.lost, this.outOfOrder,
+		return "| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d / %d |".formatted(this.store,
+				this.fenced ? "on" : "off", this.orders, faultCount(), this.doubled, this.lost, this.outOfOrder,
 				answered(Answer.STALE), answered(Answer.LOST), answered(Answer.BUSY), answered(Answer.NO_STORE),
 				answered(Answer.ERROR), answered(Answer.UNKNOWN), recovery(0.5), recovery(1));
 	}

@@ -134,6 +134,19 @@ public final class EtcdServer extends ServerProcess {
 	}
 
 	/**
+	 * Whether it leads its cluster.
+	 * @return whether it does; not if it does not answer
+	 */
+	public boolean isLeader() {
+		try {
+			return ask("/metrics").contains("\netcd_server_is_leader 1");
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	/**
 	 * Where clients find it.
 	 * @return its address
 	 */

@@ -8,9 +8,9 @@ public final class RedisSentinel implements AutoCloseable {
 	/** The name under which the sentinel knows the primary. */
 	public static final String MASTER = "holdfast";
 
-	private final RedisServer primary;
+	private RedisServer primary;
 
-	private final RedisServer replica;
+	private RedisServer replica;
 
 	private final RedisServer sentinel;
 
@@ -43,16 +43,16 @@ public final class RedisSentinel implements AutoCloseable {
 	}
 
 	/**
-	 * The first primary; a replica after a failover.
-	 * @return the server
+	 * The server that writes go to.
+	 * @return the primary, as far as this group's methods made it one
 	 */
 	public RedisServer primary() {
 		return this.primary;
 	}
 
 	/**
-	 * The first replica; the primary after a failover.
-	 * @return the server
+	 * The other server, which is dead after a failover.
+	 * @return the replica
 	 */
 	public RedisServer replica() {
 		return this.replica;
@@ -67,11 +67,32 @@ public final class RedisSentinel implements AutoCloseable {
 	}
 
 	/**
-	 * Kill the primary and wait until the replica has taken over.
+	 * Let the replica hear of nothing that is written from now on.
+	 */
+	public void forgetWhatComesNow() {
+		this.replica.ask("replicaof", ServerProcess.HOST, Integer.toString(ServerProcess.freePort()));
+	}
+
+	/**
+	 * Kill the primary and wait until the replica has taken over; the two have changed
+	 * places then.
 	 */
 	public void failOver() {
 		this.primary.kill();
 		this.replica.awaitOutput("role:master", "info", "replication");
+		RedisServer dead = this.primary;
+		this.primary = this.replica;
+		this.replica = dead;
+	}
+
+	/**
+	 * Start the server that is dead and wait until it follows the other.
+	 */
+	public void reunite() {
+		this.replica.start();
+		this.replica.ask("replicaof", ServerProcess.HOST, Integer.toString(this.primary.port()));
+		this.replica.awaitOutput("master_link_status:up", "info", "replication");
+		this.sentinel.awaitOutput("status=ok", "info", "sentinel");
 	}
 
 	@Override

@@ -49,6 +49,8 @@ public abstract class ServerProcess implements AutoCloseable {
 
 	private final Path directory;
 
+	private @Nullable WallClock clock;
+
 	private @Nullable Process process;
 
 	/**
@@ -88,10 +90,11 @@ public abstract class ServerProcess implements AutoCloseable {
 			return;
 		}
 		try {
-			this.process = new ProcessBuilder(command()).directory(this.directory.toFile())
-				.redirectErrorStream(true)
-				.redirectOutput(ProcessBuilder.Redirect.appendTo(logFile().toFile()))
-				.start();
+			ProcessBuilder builder = logging(command());
+			if (this.clock != null) {
+				builder.environment().putAll(this.clock.environment());
+			}
+			this.process = builder.start();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("Cannot run " + command().get(0) + " for " + this.name, ex);
@@ -198,6 +201,25 @@ public abstract class ServerProcess implements AutoCloseable {
 	}
 
 	/**
+	 * Give the server a wall clock of its own, with which it runs from its next start on.
+	 */
+	public void ownWallClock() {
+		this.clock = WallClock.createIn(this.directory, this::run);
+	}
+
+	/**
+	 * Move the wall clock of a server that has one of its own.
+	 * @param fromNow how far it is ahead of the clock of this machine, or behind it if
+	 * negative; in whole seconds
+	 */
+	public void moveWallClock(Duration fromNow) {
+		if (this.clock == null) {
+			throw new IllegalStateException(this.name + " has no wall clock of its own");
+		}
+		this.clock.move(fromNow);
+	}
+
+	/**
 	 * Whether the process lives, be it paused or not.
 	 * @return whether it lives
 	 */
@@ -255,10 +277,7 @@ public abstract class ServerProcess implements AutoCloseable {
 	 */
 	protected final int run(List<String> command) {
 		try {
-			Process helper = new ProcessBuilder(command).directory(this.directory.toFile())
-				.redirectErrorStream(true)
-				.redirectOutput(ProcessBuilder.Redirect.appendTo(logFile().toFile()))
-				.start();
+			Process helper = logging(command).start();
 			if (!awaitExit(helper, START_TIMEOUT)) {
 				helper.destroyForcibly();
 				throw new IllegalStateException("'%s' did not end within %s. The end of its log:%n%s"
@@ -269,6 +288,12 @@ public abstract class ServerProcess implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException("Cannot run " + command.get(0), ex);
 		}
+	}
+
+	private ProcessBuilder logging(List<String> command) {
+		return new ProcessBuilder(command).directory(this.directory.toFile())
+			.redirectErrorStream(true)
+			.redirectOutput(ProcessBuilder.Redirect.appendTo(logFile().toFile()));
 	}
 
 	private static boolean awaitExit(Process process, Duration timeout) {

@@ -33,6 +33,8 @@ public final class TcpProxy implements AutoCloseable {
 
 	private volatile CountDownLatch flowing = new CountDownLatch(0);
 
+	private volatile long delayMillis;
+
 	private TcpProxy(ServerSocket listener, int target) {
 		this.listener = listener;
 		this.target = target;
@@ -100,6 +102,14 @@ public final class TcpProxy implements AutoCloseable {
 	 */
 	public void flow() {
 		this.flowing.countDown();
+	}
+
+	/**
+	 * Pass each packet on late, in both directions.
+	 * @param millis how late, or 0 for at once
+	 */
+	public void delay(long millis) {
+		this.delayMillis = millis;
 	}
 
 	/**
@@ -212,6 +222,7 @@ public final class TcpProxy implements AutoCloseable {
 
 		private void awaitFlow() throws InterruptedIOException {
 			try {
+				Thread.sleep(TcpProxy.this.delayMillis);
 				TcpProxy.this.flowing.await();
 			}
 			catch (InterruptedException ex) {

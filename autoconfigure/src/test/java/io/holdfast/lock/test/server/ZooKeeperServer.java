@@ -7,9 +7,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
- * A real ZooKeeper of one server, with an empty tree, for tests.
+ * A real ZooKeeper with an empty tree, for tests: one server, alone or of an ensemble.
  */
 public final class ZooKeeperServer extends ServerProcess {
 
@@ -19,34 +22,54 @@ public final class ZooKeeperServer extends ServerProcess {
 
 	private final Path configuration;
 
+	private final int peerPort = freePort();
+
+	private final int electionPort = freePort();
+
 	private ZooKeeperServer() {
 		super("zookeeper");
 		this.configuration = directory().resolve("zoo.cfg");
 	}
 
 	/**
-	 * Start a server with a new tree.
+	 * Start a server that is alone, with a new tree.
 	 * @return the server; to be closed
 	 */
 	public static ZooKeeperServer started() {
+		return ensemble(1).get(0);
+	}
+
+	/**
+	 * Start an ensemble with a new tree.
+	 * @param size how many servers
+	 * @return the servers; each to be closed
+	 */
+	public static List<ZooKeeperServer> ensemble(int size) {
 		if (!Files.exists(JAR)) {
 			throw notInstalled("ZooKeeper", PACKAGE);
 		}
-		ZooKeeperServer server = new ZooKeeperServer();
+		List<ZooKeeperServer> servers = Stream.generate(ZooKeeperServer::new).limit(size).toList();
 		try {
-			server.configure();
-			server.start();
-			return server;
+			for (int i = 0; i < size; i++) {
+				servers.get(i).configure(i, servers);
+			}
+			// none is ready before a majority is there
+			servers.parallelStream().forEach(ZooKeeperServer::start);
+			return servers;
 		}
 		catch (IOException | RuntimeException ex) {
-			server.close();
+			servers.forEach(ZooKeeperServer::close);
 			throw new IllegalStateException("ZooKeeper did not start", ex);
 		}
 	}
 
-	private void configure() throws IOException {
+	private void configure(int number, List<ZooKeeperServer> servers) throws IOException {
+		Path data = Files.createDirectory(directory().resolve("data"));
+		Files.writeString(data.resolve("myid"), Integer.toString(number));
 		Files.writeString(this.configuration, """
 				tickTime=200
+				initLimit=50
+				syncLimit=10
 				minSessionTimeout=400
 				maxSessionTimeout=60000
 				dataDir=%s
@@ -56,7 +79,15 @@ public final class ZooKeeperServer extends ServerProcess {
 				4lw.commands.whitelist=*
 				maxClientCnxns=0
 				forceSync=no
-				""".formatted(directory().resolve("data"), port(), HOST));
+				%s
+				""".formatted(data, port(), HOST, (servers.size() > 1) ? members(servers) : ""));
+	}
+
+	private static String members(List<ZooKeeperServer> servers) {
+		return IntStream.range(0, servers.size())
+			.mapToObj((i) -> "server.%d=%s:%d:%d".formatted(i, HOST, servers.get(i).peerPort,
+					servers.get(i).electionPort))
+			.collect(Collectors.joining("\n"));
 	}
 
 	@Override
@@ -68,7 +99,20 @@ public final class ZooKeeperServer extends ServerProcess {
 
 	@Override
 	protected boolean isReady() throws IOException {
-		return ask("ruok").equals("imok");
+		return ask("srvr").contains("Mode: ");
+	}
+
+	/**
+	 * Whether it leads its ensemble.
+	 * @return whether it does; not if it does not answer
+	 */
+	public boolean isLeader() {
+		try {
+			return ask("srvr").contains("Mode: leader");
+		}
+		catch (IOException ex) {
+			return false;
+		}
 	}
 
 	/**
