@@ -81,8 +81,13 @@ public interface LockHandle extends AutoCloseable {
 	boolean isHeld();
 
 	/**
-	 * Check that this hold is still valid. Asks no server.
+	 * Check that this hold is still valid. Asks no server, unless the store knows that
+	 * its connection was interrupted: then it may wait until the store has made sure, at
+	 * most until the validity has run out.
 	 * @throws LockLostException if it is lost, closed, or its validity has run out
+	 * @throws LockBackendException if the store cannot make sure of it at this moment and
+	 * is not to be waited for, or this thread is interrupted while it waits; nothing is
+	 * known to be lost then
 	 */
 	void assertHeld();
 
@@ -90,6 +95,7 @@ public interface LockHandle extends AutoCloseable {
 	 * Check that this hold is still valid right before a commit that depends on it. A
 	 * loss after this no longer fails the call, because its work is done.
 	 * @throws LockLostException as {@link #assertHeld()}
+	 * @throws LockBackendException as {@link #assertHeld()}
 	 */
 	void assertHeldAtCommit();
 

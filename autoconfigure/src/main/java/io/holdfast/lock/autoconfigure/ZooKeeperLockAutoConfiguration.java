@@ -52,7 +52,7 @@ public final class ZooKeeperLockAutoConfiguration {
 			// so that the client is still there when locks are given back at the end
 			beanFactory.registerDependentBean(name, BEAN);
 		}
-		return new ZooKeeperLockBackend(client, zooKeeper.basePath(), locks.namespace());
+		return new ZooKeeperLockBackend(client, zooKeeper.basePath(), locks.namespace(), zooKeeper.whenSuspended());
 	}
 
 	private static void connect(CuratorFramework client) {

@@ -6,15 +6,21 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.backend.zookeeper.WhenSuspended;
 
 /**
  * The settings of the store in ZooKeeper. Where ZooKeeper is, and how to log in, is known
  * to the CuratorFramework of the application.
  *
  * @param basePath node below which all locks are
+ * @param whenSuspended what a check that a lock is held, such as that before a commit,
+ * does while the connection is interrupted. 'wait' is the default because both are safe,
+ * and it rolls nothing back for a break that the session outlives; it keeps the
+ * transaction open for as long as the hold is valid, where 'fail' rolls it back at once
  */
 @ConfigurationProperties("distributed-lock.zookeeper")
-record ZooKeeperLockProperties(@DefaultValue("/holdfast") String basePath) {
+record ZooKeeperLockProperties(@DefaultValue("/holdfast") String basePath,
+		@DefaultValue("wait") WhenSuspended whenSuspended) {
 
 	private static final Pattern PATH = Pattern.compile("(/[A-Za-z0-9_-]+)+");
 

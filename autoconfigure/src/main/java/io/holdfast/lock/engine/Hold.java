@@ -8,7 +8,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
@@ -18,6 +20,8 @@ import io.holdfast.lock.LockName;
  * One use of a lease by its holder; re-entrant holds share it.
  */
 final class Hold implements HeldLocks {
+
+	private static final String COMMIT_REFUSED = " The commit was refused and the transaction is rolled back, so nothing was written by it; repeat the call.";
 
 	private final EngineContext context;
 
@@ -47,7 +51,11 @@ final class Hold implements HeldLocks {
 	 * @return a further hold of the same lease, or {@code null} if the lease has ended
 	 */
 	@Nullable Hold reenter() {
-		assertHeld();
+		String lost = lossMessage();
+		if (lost != null) {
+			throw new LockLostException(
+					lost + " So it cannot be entered again. Let this call fail, verify what it did, and repeat it.");
+		}
 		return this.lease.retain() ? new Hold(this.context, this.lease) : null;
 	}
 
@@ -96,10 +104,20 @@ final class Hold implements HeldLocks {
 
 	@Override
 	public void assertHeld() {
-		String message = lossMessage();
-		if (message != null) {
-			throw new LockLostException(message
-					+ " What this call did may meet another holder's work. Verify it, then repeat it; see the pauses and the store's health around this moment.");
+		failUnlessSure(
+				" What this call did may meet another holder's work. Verify it, then repeat it; see the pauses and the store's health around this moment.",
+				" It is not lost as far as is known. Ask again, or undo what this call did and repeat it.");
+	}
+
+	private void failUnlessSure(String ifLost, String ifInDoubt) {
+		Throwable doubt = this.ended ? null : Assurance.await(this.context, this.lease);
+		String lost = lossMessage();
+		if (lost != null) {
+			throw new LockLostException(lost + ifLost);
+		}
+		if (doubt != null) {
+			throw new LockBackendException("Lock '%s' is in doubt: store %s cannot confirm it (%s; %s, token %s)."
+				.formatted(name(), backend(), doubt, this.lease.terms(), fencingToken()) + ifInDoubt, doubt);
 		}
 	}
 
@@ -111,11 +129,12 @@ final class Hold implements HeldLocks {
 
 	@Override
 	public void assertHeldAtCommit() {
-		String message = lossMessage();
-		if (message != null) {
+		try {
+			failUnlessSure(COMMIT_REFUSED, COMMIT_REFUSED);
+		}
+		catch (LockException ex) {
 			this.context.observer().commitRefused(name(), backend());
-			throw new LockLostException(message
-					+ " The commit was refused and the transaction is rolled back, so nothing was written by it; repeat the call.");
+			throw ex;
 		}
 		this.confirmed = true;
 	}

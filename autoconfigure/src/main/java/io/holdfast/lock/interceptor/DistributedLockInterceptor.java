@@ -76,7 +76,11 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
 	private static <T> CompletionStage<T> closedAfter(CompletionStage<T> stage, LockHandle handle) {
 		return stage.thenApply((result) -> {
-			handle.assertHeld();
+			if (!handle.isHeld()) {
+				// throws; without the look before, it could make wait whoever completes
+				// the stage
+				handle.assertHeld();
+			}
 			return result;
 		}).whenComplete((result, failure) -> handle.close());
 	}

@@ -1,6 +1,7 @@
 package io.holdfast.lock.spi;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -22,6 +23,9 @@ import java.util.concurrent.CompletionStage;
  * Implementations must pass {@code LockBackendContract}.
  */
 public interface LockBackend {
+
+	/** The answer of a store that has no doubt about a valid lease. */
+	CompletionStage<Boolean> CERTAIN = CompletableFuture.completedStage(true);
 
 	/**
 	 * The store's name in properties, annotations and meters.
@@ -50,6 +54,19 @@ public interface LockBackend {
 	 * {@code Indeterminate} for all
 	 */
 	CompletionStage<List<RenewResult>> renew(List<Grant> grants);
+
+	/**
+	 * Make sure of a lease whose holder is about to do what cannot be undone. Asked only
+	 * while the lease is valid, and for most stores that is all there is to know. One
+	 * that sees its connection break may answer when it has asked the server again, or
+	 * fail at once.
+	 * @param grant the grant whose lease is still valid
+	 * @return whether the lease is still this owner's. A stage that fails says that the
+	 * holder must not rely on it at this moment, although nothing is known to be lost
+	 */
+	default CompletionStage<Boolean> confirm(Grant grant) {
+		return CERTAIN;
+	}
 
 	/**
 	 * End the lease if, and only if, it is still this owner's. Repeating it does nothing.

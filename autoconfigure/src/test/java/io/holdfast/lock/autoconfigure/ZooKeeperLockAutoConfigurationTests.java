@@ -20,6 +20,7 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperLockBackend;
 import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -144,6 +145,28 @@ class ZooKeeperLockAutoConfigurationTests {
 			.hasMessageContaining("distributed-lock.fail-fast=false"));
 		unreachable.withPropertyValues("distributed-lock.fail-fast=false")
 			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void checkFailsAtOnceWhileTheConnectionIsSuspendedIfAskedTo() {
+		try (TcpProxy wire = TcpProxy.to(server.port())) {
+			this.runner.withBean(CuratorFramework.class, () -> client("127.0.0.1:" + wire.port()))
+				.withPropertyValues("distributed-lock.backend=zookeeper",
+						"distributed-lock.zookeeper.when-suspended=fail")
+				.run((context) -> {
+					try (LockHandle handle = context.getBean(LockOperations.class)
+						.acquire(LockRequest.of("stock", 42))) {
+						wire.stall();
+						wire.cut();
+						Awaitility.await()
+							.atMost(Duration.ofSeconds(5))
+							.untilAsserted(() -> assertThatExceptionOfType(LockBackendException.class)
+								.isThrownBy(handle::assertHeld));
+						assertThat(handle.isHeld()).isTrue();
+						wire.flow();
+					}
+				});
+		}
 	}
 
 	@Test

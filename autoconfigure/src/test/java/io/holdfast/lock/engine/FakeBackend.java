@@ -48,6 +48,8 @@ final class FakeBackend implements LockBackend {
 
 	CompletableFuture<Void> revoked = new CompletableFuture<>();
 
+	CompletionStage<Boolean> confirmation = CERTAIN;
+
 	Duration retryAfter = Duration.ofSeconds(1);
 
 	private long tokens = 1;
@@ -104,6 +106,11 @@ final class FakeBackend implements LockBackend {
 		}
 		return CompletableFuture
 			.completedFuture(grants.stream().<RenewResult>map((g) -> new RenewResult.Renewed(g.lease())).toList());
+	}
+
+	@Override
+	public synchronized CompletionStage<Boolean> confirm(Grant grant) {
+		return this.confirmation;
 	}
 
 	@Override

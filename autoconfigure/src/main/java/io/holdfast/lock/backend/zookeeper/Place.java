@@ -37,9 +37,26 @@ final class Place {
 
 	private @Nullable ScheduledFuture<?> end;
 
-	Place(Claim claim, String line) {
+	/** How many interruptions there had been when the node was last asked for. */
+	private int confirmedAfter;
+
+	Place(Claim claim, String line, int interruptions) {
 		this.claim = claim;
 		this.line = line;
+		this.confirmedAfter = interruptions;
+	}
+
+	/**
+	 * The server has said that the node is there.
+	 * @param interruptions how many there had been when it was asked
+	 */
+	synchronized void confirmed(int interruptions) {
+		this.confirmedAfter = Math.max(this.confirmedAfter, interruptions);
+	}
+
+	/** Whether the node was asked for after the last of so many interruptions. */
+	synchronized boolean confirmedSince(int interruptions) {
+		return this.confirmedAfter == interruptions;
 	}
 
 	/** The node is there. One after a loss is another grant than that before. */

@@ -59,6 +59,8 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	private static final long GRACE_MILLIS = 1_000;
 
+	private static final long PAUSE_MILLIS = 100;
+
 	private static final Pattern NOT_IN_A_PATH = Pattern.compile("[^A-Za-z0-9_-]");
 
 	private final CuratorFramework client;
@@ -70,6 +72,8 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	private final Line line;
 
 	private final PlaceWatcher watcher;
+
+	private final Suspension suspension;
 
 	private final String root;
 
@@ -91,9 +95,12 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	 * @param basePath the node below which all locks are, such as {@code /holdfast}
 	 * @param namespace what the locks of this application are told apart by from those of
 	 * others
+	 * @param whenSuspended what a check of a hold does while the connection is suspended
 	 */
-	public ZooKeeperLockBackend(CuratorFramework client, String basePath, String namespace) {
+	public ZooKeeperLockBackend(CuratorFramework client, String basePath, String namespace,
+			WhenSuspended whenSuspended) {
 		this.client = client;
+		this.suspension = new Suspension(whenSuspended);
 		this.calls = new ZooKeeperCalls(client);
 		this.session = new ZooKeeperSession(client);
 		this.line = new Line(this.calls, this.session);
@@ -116,7 +123,8 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-		Place place = this.places.computeIfAbsent(claim.owner(), (owner) -> new Place(claim, path(claim.lock())));
+		Place place = this.places.computeIfAbsent(claim.owner(),
+				(owner) -> new Place(claim, path(claim.lock()), this.suspension.count()));
 		return this.line.stand(place)
 			.thenCompose((line) -> answer(place, claim, line))
 			.exceptionallyCompose((failure) -> failed(claim, ZooKeeperCalls.cause(failure)));
@@ -194,16 +202,36 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	private CompletableFuture<RenewResult> renew(Grant grant) {
 		Place place = this.places.get(grant.claim().owner());
 		String path = (place != null && place.czxid() == grant.storeToken()) ? place.path(this.session.id()) : null;
-		if (path == null) {
+		if (place == null || path == null) {
 			return CompletableFuture.completedFuture(new RenewResult.Refused());
 		}
+		int interruptions = this.suspension.count();
 		return this.calls.check(path).handle((event, failure) -> {
 			if (failure == null) {
+				place.confirmed(interruptions);
 				return new RenewResult.Renewed(this.session.timeout());
 			}
 			return ZooKeeperCalls.gone(failure) ? new RenewResult.Refused()
 					: new RenewResult.Indeterminate(ZooKeeperCalls.cause(failure));
 		});
+	}
+
+	@Override
+	public CompletionStage<Boolean> confirm(Grant grant) {
+		Place place = this.places.get(grant.claim().owner());
+		if (place == null || place.confirmedSince(this.suspension.count())) {
+			return CERTAIN;
+		}
+		return this.suspension.over()
+			.thenCompose((back) -> renew(grant))
+			.thenCompose((answer) -> (answer instanceof RenewResult.Indeterminate) ? confirmLater(grant)
+					: CompletableFuture.completedFuture(answer instanceof RenewResult.Renewed));
+	}
+
+	private CompletionStage<Boolean> confirmLater(Grant grant) {
+		CompletableFuture<Void> pause = new CompletableFuture<>();
+		this.timer.schedule(() -> pause.complete(null), PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+		return pause.thenCompose((over) -> confirm(grant));
 	}
 
 	@Override
@@ -239,6 +267,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	 * them.
 	 */
 	private void stateChanged(CuratorFramework changed, ConnectionState state) {
+		this.suspension.changed(state);
 		if (state == ConnectionState.LOST) {
 			long current = this.session.id();
 			this.places.values().forEach((place) -> place.sessionLost(current));

@@ -38,9 +38,11 @@ class ZooKeeperLockBackendContractTests extends LockBackendContract {
 
 	private final CuratorFramework inspection = client(this.server.port());
 
-	private final ZooKeeperLockBackend first = new ZooKeeperLockBackend(this.firstClient, "/holdfast", "test");
+	private final ZooKeeperLockBackend first = new ZooKeeperLockBackend(this.firstClient, "/holdfast", "test",
+			WhenSuspended.WAIT);
 
-	private final ZooKeeperLockBackend second = new ZooKeeperLockBackend(this.secondClient, "/holdfast", "test");
+	private final ZooKeeperLockBackend second = new ZooKeeperLockBackend(this.secondClient, "/holdfast", "test",
+			WhenSuspended.WAIT);
 
 	static CuratorFramework client(int port) {
 		CuratorFramework client = CuratorFrameworkFactory.builder()

@@ -113,7 +113,7 @@ class ZooKeeperLockBackendTests {
 	}
 
 	private ZooKeeperLockBackend store(CuratorFramework client) {
-		ZooKeeperLockBackend store = new ZooKeeperLockBackend(client, "/holdfast", "shop");
+		ZooKeeperLockBackend store = new ZooKeeperLockBackend(client, "/holdfast", "shop", WhenSuspended.WAIT);
 		this.opened.add(store);
 		return store;
 	}
@@ -276,10 +276,10 @@ class ZooKeeperLockBackendTests {
 		CuratorFramework guarded = open(plain(server.connectString()).authorization("digest", "shop:secret".getBytes())
 			.aclProvider(new CreatorOnly())
 			.build());
-		ZooKeeperLockBackend ours = new ZooKeeperLockBackend(guarded, "/guarded", "shop");
+		ZooKeeperLockBackend ours = new ZooKeeperLockBackend(guarded, "/guarded", "shop", WhenSuspended.WAIT);
 		this.opened.add(ours);
 		Grant grant = granted(ours, claim(LOCK));
-		ZooKeeperLockBackend strangers = new ZooKeeperLockBackend(inspection, "/guarded", "shop");
+		ZooKeeperLockBackend strangers = new ZooKeeperLockBackend(inspection, "/guarded", "shop", WhenSuspended.WAIT);
 		this.opened.add(strangers);
 		assertThatExceptionOfType(Exception.class).isThrownBy(() -> ask(strangers, claim(LOCK)))
 			.havingCause()

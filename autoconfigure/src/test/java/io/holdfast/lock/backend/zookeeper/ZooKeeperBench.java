@@ -1,0 +1,92 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryNTimes;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.engine.EngineSettings;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.engine.LockEngine;
+
+/**
+ * Clients, stores and engines of one test, and what they have left in the tree.
+ */
+final class ZooKeeperBench implements AutoCloseable {
+
+	private final List<AutoCloseable> opened = new ArrayList<>();
+
+	/** Sessions of an earlier test may live for a while, and with them their locks. */
+	private final String namespace = "shop-" + UUID.randomUUID();
+
+	private final CuratorFramework inspection;
+
+	ZooKeeperBench(String connectString) {
+		this.inspection = client(connectString, 10_000);
+	}
+
+	CuratorFramework client(String connectString, int sessionMillis) {
+		CuratorFramework client = CuratorFrameworkFactory.builder()
+			.connectString(connectString)
+			.sessionTimeoutMs(sessionMillis)
+			.connectionTimeoutMs(1_000)
+			.retryPolicy(new RetryNTimes(1, 100))
+			.build();
+		client.start();
+		return opened(client);
+	}
+
+	ZooKeeperLockBackend store(CuratorFramework client, WhenSuspended whenSuspended) {
+		return opened(new ZooKeeperLockBackend(client, "/holdfast", this.namespace, whenSuspended));
+	}
+
+	ZooKeeperLockBackend store(CuratorFramework client) {
+		return store(client, WhenSuspended.WAIT);
+	}
+
+	LockEngine engine(ZooKeeperLockBackend store) {
+		return opened(new LockEngine(new LockBackends(List.of(store), "zookeeper"), EngineSettings.DEFAULTS,
+				HoldBoundary.NONE, List.of()));
+	}
+
+	private <T extends AutoCloseable> T opened(T resource) {
+		this.opened.add(resource);
+		return resource;
+	}
+
+	/** A client whose session has nothing to do with any lock. */
+	CuratorFramework inspection() {
+		return this.inspection;
+	}
+
+	/** The lines of locks, each with its path. */
+	List<String> lines() throws Exception {
+		return ZooKeeperLockBackendContractTests.children(this.inspection, "/holdfast/" + this.namespace)
+			.stream()
+			.map((line) -> "/holdfast/" + this.namespace + "/" + line)
+			.toList();
+	}
+
+	/** The nodes of claims, each with its path. */
+	List<String> nodes() throws Exception {
+		List<String> nodes = new ArrayList<>();
+		for (String line : lines()) {
+			for (String node : ZooKeeperLockBackendContractTests.children(this.inspection, line)) {
+				nodes.add(line + "/" + node);
+			}
+		}
+		return nodes;
+	}
+
+	@Override
+	public void close() throws Exception {
+		for (int i = this.opened.size() - 1; i >= 0; i--) {
+			this.opened.get(i).close();
+		}
+	}
+
+}
