@@ -1,9 +1,10 @@
 #!/bin/sh
-# Installs the servers that the tests start, from Debian's packages, and only those that are missing.
+# Installs the servers that the tests start, and the compiler of what moves their clocks, from Debian's packages,
+# and only those that are missing.
 # Starts no service: the tests run each server by themselves, on a free port of the loopback interface.
 set -eu
 
-# One line per server: the Debian package, then the program that shows that it is there already.
+# One line per server: the Debian package, then the program or file that shows that it is there already.
 SERVERS='
 redis-server    redis-server
 redis-tools     redis-cli
@@ -12,6 +13,8 @@ mariadb-server  mariadbd
 zookeeper       /usr/share/zookeeper/bin/zkServer.sh
 etcd-server     etcd
 openssl         openssl
+gcc             gcc
+libc6-dev       /usr/include/unistd.h
 '
 
 say() {
@@ -23,10 +26,10 @@ fail() {
 	exit 1
 }
 
-# A name is looked for on the path, a path with a star on the disk.
+# A name is looked for on the path, a path, be it with a star, on the disk.
 present() {
 	case $1 in
-		/*) for found in $1; do [ -x "$found" ] && return 0; done; return 1 ;;
+		/*) for found in $1; do [ -r "$found" ] && return 0; done; return 1 ;;
 		*) PATH="$PATH:/usr/sbin:/sbin" command -v "$1" > /dev/null 2>&1 ;;
 	esac
 }

@@ -19,8 +19,9 @@ final class JdbcStatements {
 			UPDATE ${table} SET until_us = ${now} + :lease ${fromPatience}
 			WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""";
 
+	/** Free at once, and not from a time on that a clock may not have reached yet. */
 	private static final String RELEASE = """
-			UPDATE ${table} SET until_us = ${now}, owner = '' ${fromPatience}
+			UPDATE ${table} SET until_us = 0, owner = '' ${fromPatience}
 			WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""";
 
 	private static final String RELEASE_AND_NOTIFY = """
@@ -30,7 +31,7 @@ final class JdbcStatements {
 	private static final String NOTIFY = "SELECT pg_notify('${channel}', :id)";
 
 	private static final String ABANDON = """
-			UPDATE ${table} SET until_us = CASE WHEN owner = :owner THEN ${now} ELSE until_us END,
+			UPDATE ${table} SET until_us = CASE WHEN owner = :owner THEN 0 ELSE until_us END,
 			owner = CASE WHEN owner = :owner THEN '' ELSE owner END, writer_until_us = 0 ${fromPatience}
 			WHERE lock_id = :id""";
 

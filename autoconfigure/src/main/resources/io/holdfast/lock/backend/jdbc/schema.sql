@@ -6,7 +6,7 @@ CREATE TABLE IF NOT EXISTS ${table} (
 	lock_name VARCHAR(255) NOT NULL,       -- the lock as people read it, shortened
 	owner VARCHAR(36) NOT NULL,            -- the exclusive holder
 	token BIGINT NOT NULL,                 -- the greatest token given
-	until_us BIGINT NOT NULL,              -- end of the exclusive lease, in microseconds of the database's clock
+	until_us BIGINT NOT NULL,              -- end of the exclusive lease, in microseconds of the database's clock; 0 if given back
 	readers_until_us BIGINT NOT NULL,      -- end of the last shared lease
 	writer_until_us BIGINT NOT NULL        -- no new reader before this, because a writer waits
 );

@@ -1,0 +1,113 @@
+package io.holdfast.lock.backend;
+
+import java.time.Duration;
+import java.util.UUID;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.refused;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
+import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What becomes of locks whose leases the wall clock of a server ends, when that clock is
+ * moved: two may hold for a moment, but tokens grow, the first hears of its loss, and
+ * nothing stays closed.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+public abstract class MovedClockContract {
+
+	private static final Duration FAR = Duration.ofHours(2);
+
+	protected abstract LockBackend first();
+
+	protected abstract LockBackend second();
+
+	/** Move the clock of the store, or of all of its servers. */
+	protected abstract void moveClock(Duration fromNow);
+
+	@AfterEach
+	void rightClock() {
+		moveClock(Duration.ZERO);
+	}
+
+	private static LockName fresh() {
+		return LockName.of("moved-clock", UUID.randomUUID().toString());
+	}
+
+	@Test
+	void clockThatJumpsAheadLetsASecondHolderInWithAGreaterTokenAndTheFirstHearsOfIt() throws Exception {
+		LockName lock = fresh();
+		Grant before = soonGranted(first(), claim(lock));
+		refused(second(), claim(lock));
+		moveClock(FAR);
+		Grant after = soonGranted(second(), claim(lock));
+		assertThat(after.storeToken()).isGreaterThan(before.storeToken());
+		assertThat(renewed(first(), before)).isInstanceOf(RenewResult.Refused.class);
+		assertThat(answer(first().release(before))).isInstanceOf(ReleaseResult.NotHeld.class);
+		assertThat(renewed(second(), after)).isInstanceOf(RenewResult.Renewed.class);
+		released(second(), after);
+	}
+
+	@Test
+	void clockThatGoesBackEndsNoLeaseAndTokensGrowOn() throws Exception {
+		LockName lock = fresh();
+		Grant before = soonGranted(first(), claim(lock));
+		moveClock(FAR.negated());
+		refused(second(), claim(lock));
+		assertThat(renewed(first(), before)).isInstanceOf(RenewResult.Renewed.class);
+		released(first(), before);
+		Grant after = soonGranted(second(), claim(lock));
+		assertThat(after.storeToken()).isGreaterThan(before.storeToken());
+		released(second(), after);
+	}
+
+	@Test
+	void lockThatWasReleasedByAClockThatWasAheadIsFreeWhenItIsRightAgain() throws Exception {
+		LockName lock = fresh();
+		moveClock(FAR);
+		Grant before = soonGranted(first(), claim(lock));
+		released(first(), before);
+		moveClock(Duration.ZERO);
+		Grant after = soonGranted(second(), claim(lock));
+		assertThat(after.storeToken()).isGreaterThan(before.storeToken());
+		released(second(), after);
+	}
+
+	@Test
+	void lockThatIsHeldByAClockThatWasAheadCanBeReleasedWhenItIsRightAgain() throws Exception {
+		LockName lock = fresh();
+		moveClock(FAR);
+		Grant before = soonGranted(first(), claim(lock));
+		moveClock(Duration.ZERO);
+		refused(second(), claim(lock));
+		assertThat(renewed(first(), before)).isInstanceOf(RenewResult.Renewed.class);
+		released(first(), before);
+		Grant after = soonGranted(second(), claim(lock));
+		assertThat(after.storeToken()).isGreaterThan(before.storeToken());
+		released(second(), after);
+	}
+
+	@Test
+	void claimThatIsGivenUpByAClockThatWasAheadStandsInNobodysWay() throws Exception {
+		LockName lock = fresh();
+		moveClock(FAR);
+		Grant before = soonGranted(first(), claim(lock));
+		answer(first().abandon(before.claim()));
+		moveClock(Duration.ZERO);
+		released(second(), soonGranted(second(), claim(lock)));
+	}
+
+}

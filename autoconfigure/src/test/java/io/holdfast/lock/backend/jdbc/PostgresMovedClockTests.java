@@ -1,0 +1,91 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.MovedClockContract;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.server.PostgresServer;
+
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A PostgreSQL whose clock is moved.
+ */
+class PostgresMovedClockTests extends MovedClockContract {
+
+	private final PostgresServer server = PostgresServer.started();
+
+	private final HikariDataSource pool = new HikariDataSource();
+
+	private final LockBackend first;
+
+	private final LockBackend second;
+
+	PostgresMovedClockTests() {
+		this.server.ownWallClock();
+		this.server.restart();
+		this.pool.setJdbcUrl(this.server.jdbcUrl());
+		JdbcContract.createTables(this.pool);
+		this.first = JdbcContract.backend(this.pool);
+		this.second = JdbcContract.backend(this.pool);
+	}
+
+	@AfterAll
+	void closeAll() {
+		this.pool.close();
+		this.server.close();
+	}
+
+	/** By the statement that the documentation has for it. */
+	@Test
+	void rowsOfLocksThatNobodyTookForADayMayGo() throws Exception {
+		LockName lock = LockName.of("purged");
+		Grant before = granted(this.first, claim(lock));
+		released(this.first, before);
+		String purge = Files.readAllLines(Path.of("..", "docs", "how-to", "jdbc.md"))
+			.stream()
+			.map(String::strip)
+			.filter((line) -> line.startsWith("DELETE FROM"))
+			.findFirst()
+			.orElseThrow();
+		JdbcClient jdbc = JdbcClient.create(this.pool);
+		assertThat(jdbc.sql(purge).update()).isZero();
+		moveClock(Duration.ofHours(25));
+		Grant held = granted(this.second, claim(LockName.of("kept")));
+		assertThat(jdbc.sql(purge).update()).isPositive();
+		assertThat(renewed(this.second, held)).isInstanceOf(RenewResult.Renewed.class);
+		released(this.second, held);
+		assertThat(granted(this.first, claim(lock)).storeToken()).isGreaterThan(before.storeToken());
+	}
+
+	@Override
+	protected LockBackend first() {
+		return this.first;
+	}
+
+	@Override
+	protected LockBackend second() {
+		return this.second;
+	}
+
+	@Override
+	protected void moveClock(Duration fromNow) {
+		this.server.moveWallClock(fromNow);
+	}
+
+}
