@@ -16,6 +16,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class EtcdLease {
 
+	/**
+	 * etcd makes a lease no shorter than one and a half times of what it waits for a
+	 * leader, which is 50 s at most.
+	 */
+	private static final long LONGEST_MINIMUM_SECONDS = 75;
+
 	private final EtcdCalls calls;
 
 	private final long id;
@@ -37,8 +43,7 @@ final class EtcdLease {
 		long start = System.nanoTime();
 		long seconds = Math.max(1, length.plusSeconds(1).minusNanos(1).toSeconds());
 		return calls.grantLease(seconds)
-			.thenApply((answer) -> new EtcdLease(calls, answer.getID(),
-					new Term(start, Duration.ofSeconds(answer.getTTL()))));
+			.thenApply((answer) -> new EtcdLease(calls, answer.getID(), Term.of(start, answer.getTTL(), seconds)));
 	}
 
 	long id() {
@@ -80,18 +85,20 @@ final class EtcdLease {
 			return present;
 		}
 		long start = System.nanoTime();
-		this.calls.keepAlive(this.id).whenComplete((answer, failure) -> {
-			this.renewal.set(null);
-			if (failure == null) {
-				// etcd has been seen to answer with nearly three hundred years
-				this.term = new Term(start, Duration.ofSeconds(Math.min(answer.getTTL(), length().toSeconds())));
-				mine.complete(this);
-			}
-			else {
-				this.ended |= EtcdFailures.isLeaseGone(failure);
-				mine.completeExceptionally(failure);
-			}
-		});
+		this.calls.keepAlive(this.id)
+			.thenApply(
+					(answer) -> Term.of(start, Math.min(answer.getTTL(), length().toSeconds()), length().toSeconds()))
+			.whenComplete((renewed, failure) -> {
+				this.renewal.set(null);
+				if (failure == null) {
+					this.term = renewed;
+					mine.complete(this);
+				}
+				else {
+					this.ended |= EtcdFailures.isLeaseGone(failure);
+					mine.completeExceptionally(failure);
+				}
+			});
 		return mine;
 	}
 
@@ -107,6 +114,19 @@ final class EtcdLease {
 	 * @param length how long from when etcd received that
 	 */
 	private record Term(long since, Duration length) {
+
+		/**
+		 * The term that etcd names, if it has sense: etcd has been seen to name nearly
+		 * three hundred years.
+		 */
+		static Term of(long since, long seconds, long asked) {
+			if (seconds <= 0) {
+				throw new IllegalStateException("etcd names a time without sense for a lease: " + seconds + " s");
+			}
+			boolean possible = seconds <= Math.max(asked, LONGEST_MINIMUM_SECONDS);
+			return new Term(since, Duration.ofSeconds(possible ? seconds : asked));
+		}
+
 	}
 
 }

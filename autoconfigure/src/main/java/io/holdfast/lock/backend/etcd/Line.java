@@ -94,10 +94,14 @@ final class Line {
 		return gone;
 	}
 
-	/** Give up a key that this revision created; says whether it stood until now. */
+	/**
+	 * Give up a key that this revision created; says whether it stood until now. Of a
+	 * lease only its own answer could tell, and jetcd may have asked twice.
+	 */
 	CompletableFuture<Boolean> end(Place place, long revision) {
 		EtcdLease own = ownLease(place);
-		return (own != null) ? revoke(own) : this.calls.delete(place.key, revision);
+		CompletableFuture<Boolean> stood = this.calls.delete(place.key, revision);
+		return (own != null) ? stood.thenCompose((answer) -> own.revoke().handle((done, failure) -> answer)) : stood;
 	}
 
 	/**
@@ -114,12 +118,11 @@ final class Line {
 		return place.claim.renewed() ? null : place.lease();
 	}
 
-	/** Whether there was something to revoke. */
-	private static CompletableFuture<Boolean> revoke(EtcdLease lease) {
+	private static CompletableFuture<?> revoke(EtcdLease lease) {
 		return lease.revoke()
-			.<Boolean>thenApply((revoked) -> true)
-			.exceptionallyCompose((failure) -> EtcdFailures.isLeaseGone(failure)
-					? CompletableFuture.completedFuture(false) : CompletableFuture.failedFuture(failure));
+			.handle((revoked, failure) -> (failure == null || EtcdFailures.isLeaseGone(failure))
+					? CompletableFuture.completedFuture(null) : CompletableFuture.failedFuture(failure))
+			.thenCompose((answer) -> answer);
 	}
 
 }

@@ -256,7 +256,7 @@ class EtcdLockBackendTests {
 			Grant holder = granted(one, claim(LOCK));
 			Claim waiting = claim(LOCK);
 			refused(two, waiting);
-			EtcdServer leader = leader(members);
+			EtcdServer leader = EtcdServer.leader(members);
 			leader.kill();
 			soonRenewed(one, holder);
 			soonReleased(one, holder);
@@ -331,15 +331,6 @@ class EtcdLockBackendTests {
 
 	private static String[] endpoints(List<EtcdServer> members) {
 		return members.stream().map(EtcdServer::endpoint).toArray(String[]::new);
-	}
-
-	private static EtcdServer leader(List<EtcdServer> members) throws Exception {
-		for (EtcdServer member : members) {
-			if (member.ask("/metrics").contains("\netcd_server_is_leader 1")) {
-				return member;
-			}
-		}
-		throw new IllegalStateException("No member leads");
 	}
 
 	private static ByteSequence bytes(String text) {

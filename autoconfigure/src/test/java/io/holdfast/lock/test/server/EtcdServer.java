@@ -13,6 +13,8 @@ import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -32,9 +34,15 @@ public final class EtcdServer extends ServerProcess {
 
 	private static final Path BINARY = Path.of("/usr/bin/etcd");
 
+	/** How a member is called in the requests that it sends to others. */
+	private static final Pattern ID = Pattern.compile("etcd_server_id\\{server_id=\"(\\w+)\"}");
+
 	private final int peerPort = freePort();
 
 	private final int metricsPort = freePort();
+
+	/** How the other members reach this one. */
+	private final TcpProxy peerWire = TcpProxy.to(this.peerPort);
 
 	private String cluster = member();
 
@@ -88,20 +96,20 @@ public final class EtcdServer extends ServerProcess {
 	}
 
 	private String member() {
-		return "m%d=%s".formatted(port(), peerUrl());
+		return "m%d=%s".formatted(port(), url(this.peerWire.port()));
 	}
 
-	private String peerUrl() {
-		return "http://%s:%d".formatted(HOST, this.peerPort);
+	private static String url(int port) {
+		return "http://%s:%d".formatted(HOST, port);
 	}
 
 	@Override
 	protected List<String> command() {
 		List<String> command = new ArrayList<>(List.of(BINARY.toString(), "--name", "m" + port(), "--data-dir",
 				directory().resolve("data").toString(), "--listen-client-urls", endpoint(), "--advertise-client-urls",
-				endpoint(), "--listen-peer-urls", peerUrl(), "--initial-advertise-peer-urls", peerUrl(),
-				"--initial-cluster", this.cluster, "--log-level", "warn", "--listen-metrics-urls",
-				"http://%s:%d".formatted(HOST, this.metricsPort)));
+				endpoint(), "--listen-peer-urls", url(this.peerPort), "--initial-advertise-peer-urls",
+				url(this.peerWire.port()), "--initial-cluster", this.cluster, "--log-level", "warn",
+				"--listen-metrics-urls", url(this.metricsPort)));
 		if (this.certificate != null) {
 			command.addAll(List.of("--cert-file", this.certificate.certificate().toString(), "--key-file",
 					this.certificate.key().toString()));
@@ -121,7 +129,7 @@ public final class EtcdServer extends ServerProcess {
 	 * @throws IOException if it does not answer
 	 */
 	public String ask(String path) throws IOException {
-		URI address = URI.create("http://%s:%d%s".formatted(HOST, this.metricsPort, path));
+		URI address = URI.create(url(this.metricsPort) + path);
 		HttpURLConnection request = (HttpURLConnection) address.toURL().openConnection();
 		request.setConnectTimeout(1_000);
 		request.setReadTimeout(2_000);
@@ -144,6 +152,39 @@ public final class EtcdServer extends ServerProcess {
 		catch (IOException ex) {
 			return false;
 		}
+	}
+
+	/**
+	 * The member of a cluster that leads it.
+	 * @param members all members
+	 * @return the leader
+	 */
+	public static EtcdServer leader(List<EtcdServer> members) {
+		return members.stream()
+			.filter(EtcdServer::isLeader)
+			.findFirst()
+			.orElseThrow(() -> new IllegalStateException("No member leads"));
+	}
+
+	/**
+	 * Divide the network between this member and others; clients reach all of them as
+	 * before.
+	 * @param others the others
+	 * @throws IOException if the server does not say who it is
+	 */
+	public void separateFrom(List<EtcdServer> others) throws IOException {
+		Matcher id = ID.matcher(ask("/metrics"));
+		if (!id.find()) {
+			throw new IllegalStateException("The server does not say its id");
+		}
+		this.peerWire.refuse("");
+		others.forEach((other) -> other.peerWire.refuse("X-Server-From: " + id.group(1)));
+	}
+
+	@Override
+	public void close() {
+		super.close();
+		this.peerWire.close();
 	}
 
 	/**

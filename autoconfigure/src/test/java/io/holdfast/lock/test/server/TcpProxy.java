@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
@@ -27,9 +28,13 @@ public final class TcpProxy implements AutoCloseable {
 
 	private final AtomicReference<@Nullable Held> held = new AtomicReference<>();
 
+	private final AtomicInteger connections = new AtomicInteger();
+
 	private final ServerSocket listener;
 
 	private final int target;
+
+	private volatile @Nullable String refused;
 
 	private volatile CountDownLatch flowing = new CountDownLatch(0);
 
@@ -119,6 +124,31 @@ public final class TcpProxy implements AutoCloseable {
 		this.links.forEach(Link::close);
 	}
 
+	/**
+	 * Break all connections, and from now on every one on which a request comes that
+	 * contains a text.
+	 * @param text the text; an empty one is in every request
+	 */
+	public void refuse(String text) {
+		this.refused = text;
+		cut();
+	}
+
+	/**
+	 * Refuse nothing any more.
+	 */
+	public void refuseNothing() {
+		this.refused = null;
+	}
+
+	/**
+	 * How often somebody has connected.
+	 * @return how often, be it that the server was down
+	 */
+	public int connections() {
+		return this.connections.get();
+	}
+
 	private void accept() {
 		while (!this.listener.isClosed()) {
 			try {
@@ -131,6 +161,7 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	private void connect(Socket client) throws IOException {
+		this.connections.incrementAndGet();
 		try {
 			Link link = new Link(client, new Socket(ServerProcess.HOST, this.target));
 			// small packets are passed on at once, as without the wire
@@ -209,7 +240,11 @@ public final class TcpProxy implements AutoCloseable {
 			close();
 		}
 
-		private void watch(String request) {
+		private void watch(String request) throws IOException {
+			String refused = TcpProxy.this.refused;
+			if (refused != null && request.contains(refused)) {
+				throw new IOException("refused");
+			}
 			String text = TcpProxy.this.loseReplyTo.get();
 			if (text != null && request.contains(text) && TcpProxy.this.loseReplyTo.compareAndSet(text, null)) {
 				this.losing = true;

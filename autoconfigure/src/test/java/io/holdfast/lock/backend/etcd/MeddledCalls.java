@@ -1,0 +1,116 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+
+/**
+ * Stands between a client and a real etcd: counts requests, lets one of them fail, and
+ * changes answers.
+ */
+final class MeddledCalls implements ClientInterceptor {
+
+	private final AtomicInteger sent = new AtomicInteger();
+
+	private volatile int doomed = -1;
+
+	private volatile boolean carriedOut;
+
+	private volatile UnaryOperator<Object> change = UnaryOperator.identity();
+
+	/** How many requests were made since this was asked for last. */
+	int sent() {
+		return this.sent.getAndSet(0);
+	}
+
+	/**
+	 * Let one of the next requests fail.
+	 * @param number how many are to go well before it
+	 * @param carriedOut whether etcd does what it says, and only the answer is lost
+	 */
+	void fail(int number, boolean carriedOut) {
+		this.carriedOut = carriedOut;
+		this.doomed = number;
+		this.sent.set(0);
+	}
+
+	/** Change the answers of etcd, of whatever kind. */
+	void change(UnaryOperator<Object> change) {
+		this.change = change;
+	}
+
+	@Override
+	public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
+		boolean fails = this.sent.getAndIncrement() == this.doomed;
+		return new SimpleForwardingClientCall<>(next.newCall(method, options)) {
+
+			private final boolean lost = fails && !MeddledCalls.this.carriedOut;
+
+			@Override
+			public void start(Listener<A> listener, Metadata headers) {
+				super.start(new Answers<>(this, listener, fails), headers);
+				if (this.lost) {
+					cancel("lost on the way there", null);
+				}
+			}
+
+			@Override
+			public void sendMessage(Q message) {
+				if (!this.lost) {
+					super.sendMessage(message);
+				}
+			}
+
+			@Override
+			public void halfClose() {
+				if (!this.lost) {
+					super.halfClose();
+				}
+			}
+
+		};
+	}
+
+	/**
+	 * The answers to one request.
+	 */
+	private final class Answers<A> extends SimpleForwardingClientCallListener<A> {
+
+		private final ClientCall<?, A> call;
+
+		private final boolean lost;
+
+		Answers(ClientCall<?, A> call, ClientCall.Listener<A> listener, boolean lost) {
+			super(listener);
+			this.call = call;
+			this.lost = lost;
+		}
+
+		@Override
+		@SuppressWarnings("unchecked")
+		public void onMessage(A answer) {
+			if (this.lost) {
+				this.call.cancel("lost on the way back", null);
+			}
+			else {
+				super.onMessage((A) MeddledCalls.this.change.apply(answer));
+			}
+		}
+
+		@Override
+		public void onClose(Status status, Metadata trailers) {
+			super.onClose(this.lost ? Status.UNAVAILABLE.withDescription("lost by the test") : status, trailers);
+		}
+
+	}
+
+}
