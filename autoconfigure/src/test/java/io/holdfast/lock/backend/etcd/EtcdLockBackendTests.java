@@ -89,7 +89,7 @@ class EtcdLockBackendTests {
 	}
 
 	private static EtcdLockBackend backend(String... endpoints) {
-		return new EtcdLockBackend(Client.builder().endpoints(endpoints), "shop", Duration.ofSeconds(1));
+		return new EtcdLockBackend(Client.builder().endpoints(endpoints), "shop", Duration.ofSeconds(2));
 	}
 
 	private EtcdLockBackend anotherOn(String... endpoints) {
