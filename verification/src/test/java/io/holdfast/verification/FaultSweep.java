@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Every fault on every store, for as long as one wants. Not part of the build; run by
  * name, with these settings:
  * <ul>
- * <li>{@code sweep.seconds} how long each store is tried with fencing on, 60 by default
+ * <li>{@code sweep.seconds} how long each store is tried with fencing on, 40 by default
  * </li>
  * <li>{@code sweep.stores} which stores, all by default</li>
  * <li>{@code sweep.seed} what the faults are drawn from, 1 by default</li>
@@ -35,14 +35,14 @@ class FaultSweep {
 
 	@Test
 	void sweep() throws Exception {
-		int seconds = Integer.getInteger("sweep.seconds", 60);
+		int seconds = Integer.getInteger("sweep.seconds", 40);
 		long seed = Long.getLong("sweep.seed", 1L);
 		for (String store : System.getProperty("sweep.stores", ALL).split(",")) {
 			Run fenced = new Run(store, true, seed);
-			keep(fenced.everything(seconds), fenced.history(), seed);
+			keep(fenced.everything(seconds), fenced, seed);
 			if (!store.equals("local")) {
 				Run unfenced = new Run(store, false, seed);
-				keep(unfenced.only(Fault.PAUSED_BEFORE_COMMIT, PAUSES_WITHOUT_A_FENCE), unfenced.history(), seed);
+				keep(unfenced.only(Fault.PAUSED_BEFORE_COMMIT, PAUSES_WITHOUT_A_FENCE), unfenced, seed);
 			}
 		}
 		assertThat(this.verdicts).allSatisfy((verdict) -> {
@@ -57,12 +57,12 @@ class FaultSweep {
 		});
 	}
 
-	private void keep(Verdict verdict, History history, long seed) throws IOException {
+	private void keep(Verdict verdict, Run run, long seed) throws IOException {
 		this.verdicts.add(verdict);
 		String name = verdict.store() + "-" + (verdict.fenced() ? "fenced" : "unfenced");
 		Files.createDirectories(this.directory);
-		Files.writeString(this.directory.resolve(name + ".html"), Timeline.of(verdict, history));
-		Files.writeString(this.directory.resolve(name + ".csv"), csv(history));
+		Files.writeString(this.directory.resolve(name + ".html"), Timeline.of(verdict, run.history(), run.holders()));
+		Files.writeString(this.directory.resolve(name + ".csv"), csv(run.history()));
 		Files.writeString(this.directory.resolve("report.md"), report(seed));
 	}
 

@@ -19,7 +19,12 @@ final class History {
 	private final ConcurrentLinkedQueue<Incident> incidents = new ConcurrentLinkedQueue<>();
 
 	long now() {
-		return (System.nanoTime() - this.start) / 1_000_000;
+		return at(System.nanoTime());
+	}
+
+	/** The time of this history at what a clock that only counts on showed. */
+	long at(long nanoTime) {
+		return (nanoTime - this.start) / 1_000_000;
 	}
 
 	void add(Attempt attempt) {

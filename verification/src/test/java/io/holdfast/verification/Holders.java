@@ -5,9 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * What the witnesses of a run have seen: who was in a transaction under which lock, from
@@ -15,24 +15,33 @@ import java.util.Map;
  */
 final class Holders {
 
-	private final Map<String, List<Span>> spans = new HashMap<>();
+	private final Map<String, List<Span>> spans = new TreeMap<>();
 
 	/** Add what was written in the directory of a process. */
-	void add(Path directory) throws IOException {
+	void add(int process, Path directory) throws IOException {
 		Path file = directory.resolve(Witness.FILE);
 		if (Files.exists(file)) {
 			for (String line : Files.readAllLines(file)) {
 				String[] fields = line.split(",");
 				// the last line of a process that was killed may have been cut
 				if (fields.length == 3) {
-					add(fields[0], Long.parseLong(fields[1]), Long.parseLong(fields[2]));
+					add(fields[0], new Span(process, Long.parseLong(fields[1]), Long.parseLong(fields[2])));
 				}
 			}
 		}
 	}
 
-	void add(String lock, long begin, long end) {
-		this.spans.computeIfAbsent(lock, (name) -> new ArrayList<>()).add(new Span(begin, end));
+	private void add(String lock, Span span) {
+		this.spans.computeIfAbsent(lock, (name) -> new ArrayList<>()).add(span);
+	}
+
+	/** The locks, in their order. */
+	List<String> locks() {
+		return List.copyOf(this.spans.keySet());
+	}
+
+	List<Span> of(String lock) {
+		return this.spans.getOrDefault(lock, List.of());
 	}
 
 	/** How many transactions began while another was under the same lock. */
@@ -50,7 +59,14 @@ final class Holders {
 		return count;
 	}
 
-	private record Span(long begin, long end) {
+	/**
+	 * A transaction under a lock.
+	 *
+	 * @param process in which process
+	 * @param begin when it began, as {@link System#nanoTime()} tells
+	 * @param end when it was over
+	 */
+	record Span(int process, long begin, long end) {
 	}
 
 }

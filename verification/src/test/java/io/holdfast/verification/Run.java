@@ -33,6 +33,8 @@ final class Run {
 
 	private final History history = new History();
 
+	private Holders holders = new Holders();
+
 	Run(String store, boolean fenced, long seed) {
 		this(store, fenced, Mutation.NONE, seed);
 	}
@@ -46,6 +48,11 @@ final class Run {
 
 	History history() {
 		return this.history;
+	}
+
+	/** Who held which lock when; known when the run is over. */
+	Holders holders() {
+		return this.holders;
 	}
 
 	/**
@@ -95,7 +102,8 @@ final class Run {
 	}
 
 	private Verdict verdict(Stage stage) throws Exception {
-		Verdict verdict = Verdict.of(this.store, this.fenced, stage.books(), stage.holders(), this.history);
+		this.holders = stage.holders();
+		Verdict verdict = Verdict.of(this.store, this.fenced, stage.books(), this.holders, this.history);
 		logger.info("{}", verdict);
 		return verdict;
 	}

@@ -100,8 +100,8 @@ final class Stage implements AutoCloseable {
 	/** What the processes have written down. */
 	Holders holders() throws IOException {
 		Holders holders = new Holders();
-		for (SampleProcess process : processes()) {
-			holders.add(process.directory());
+		for (Actor actor : this.actors) {
+			holders.add(actor.number(), actor.process().directory());
 		}
 		return holders;
 	}

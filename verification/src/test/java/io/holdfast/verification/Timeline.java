@@ -6,10 +6,11 @@ import java.util.Locale;
 import io.holdfast.verification.History.Answer;
 import io.holdfast.verification.History.Attempt;
 import io.holdfast.verification.History.Incident;
+import io.holdfast.verification.Holders.Span;
 
 /**
  * Draws a run as a page that a person can read: the faults on top, then a lane for each
- * product with the orders of both processes, and what was refused.
+ * lock with who held it, and what was refused.
  */
 final class Timeline {
 
@@ -20,7 +21,10 @@ final class Timeline {
 	private static final int LEFT = 90;
 
 	/** More would make a page that no browser likes to open. */
-	private static final int MOST_ATTEMPTS = 20_000;
+	private static final int MOST_OF_A_LOCK = 2_000;
+
+	/** A refusal has no length; this is how wide it is drawn, in milliseconds. */
+	private static final int REFUSAL = 25;
 
 	private static final String STYLE = """
 			body { font: 13px sans-serif } text { font: 11px sans-serif }
@@ -30,27 +34,32 @@ final class Timeline {
 	private Timeline() {
 	}
 
-	static String of(Verdict verdict, History history) {
-		List<Long> products = history.attempts().stream().map(Attempt::product).distinct().sorted().toList();
+	static String of(Verdict verdict, History history, Holders holders) {
+		List<String> locks = holders.locks();
 		long last = history.attempts().stream().mapToLong(Attempt::end).max().orElse(0);
-		int height = (products.size() + 3) * LANE;
+		int height = (locks.size() + 3) * LANE;
 		StringBuilder svg = new StringBuilder();
 		history.incidents().forEach((incident) -> fault(svg, incident, height));
-		for (int i = 0; i < products.size(); i++) {
-			text(svg, 4, (i + 3) * LANE - 6, "product " + products.get(i));
+		for (int i = 0; i < locks.size(); i++) {
+			String lock = locks.get(i);
+			int lane = i + 2;
+			text(svg, 4, (lane + 1) * LANE - 6, lock);
+			holders.of(lock).stream().limit(MOST_OF_A_LOCK).forEach((span) -> held(svg, span, history, lane));
+			history.attempts()
+				.stream()
+				.filter((attempt) -> attempt.answer() != Answer.PLACED && lock.endsWith(":" + attempt.product()))
+				.limit(MOST_OF_A_LOCK)
+				.forEach((attempt) -> refused(svg, attempt, lane));
 		}
-		history.attempts()
-			.stream()
-			.limit(MOST_ATTEMPTS)
-			.forEach((attempt) -> attempt(svg, attempt, products.indexOf(attempt.product()) + 2));
 		return """
 				<!DOCTYPE html><meta charset="utf-8"><title>%1$s</title><style>%2$s</style>
-				<h1>%1$s</h1><p>%3$d orders, %4$d lost updates, %5$d faults. Blue and green: orders of the two processes, from request to
-				answer. Red: refused by the fence; orange: lease lost; grey: busy; black: other failures. Pink: faults.</p>
-				<svg width="%6$.0f" height="%7$d">%8$s</svg>
+				<h1>%1$s</h1><p>%3$d orders, %4$d lost updates, %5$d double holders, %6$d faults. Blue and green: transactions of the two
+				processes under the lock of the lane. Red: refused by the fence; orange: lease lost; grey: busy; black: other
+				failures. Pink: faults.</p>
+				<svg width="%7$.0f" height="%8$d">%9$s</svg>
 				"""
 			.formatted(verdict.store() + ", fencing " + (verdict.fenced() ? "on" : "off"), STYLE, verdict.orders(),
-					verdict.lost(), verdict.faultCount(), x(last) + LEFT, height, svg);
+					verdict.lost(), verdict.doubled(), verdict.faultCount(), x(last) + LEFT, height, svg);
 	}
 
 	private static void fault(StringBuilder svg, Incident incident, int height) {
@@ -58,15 +67,18 @@ final class Timeline {
 		text(svg, x(incident.begin()), 12, incident.kind() + " " + incident.process());
 	}
 
-	private static void attempt(StringBuilder svg, Attempt attempt, int lane) {
-		boolean placed = attempt.answer() == Answer.PLACED;
+	private static void held(StringBuilder svg, Span span, History history, int lane) {
+		rectangle(svg, "p" + span.process(), history.at(span.begin()), history.at(span.end()),
+				lane * LANE + span.process() * LANE / 2, LANE / 2 - 1);
+	}
+
+	private static void refused(StringBuilder svg, Attempt attempt, int lane) {
 		String look = switch (attempt.answer()) {
-			case PLACED -> "p" + attempt.process();
 			case STALE, LOST, BUSY -> attempt.answer().name();
 			default -> "other";
 		};
-		long begin = placed ? attempt.begin() : attempt.end() - 25;
-		rectangle(svg, look, begin, attempt.end(), lane * LANE + attempt.process() * LANE / 2, LANE / 2 - 1);
+		rectangle(svg, look, attempt.end() - REFUSAL, attempt.end(), lane * LANE + attempt.process() * LANE / 2,
+				LANE / 2 - 1);
 	}
 
 	private static void rectangle(StringBuilder svg, String look, long begin, long end, int y, int height) {

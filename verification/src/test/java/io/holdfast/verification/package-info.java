@@ -4,13 +4,19 @@
  * one.
  *
  * <p>
- * A proof is put together from four parts, so that the next store or fault is one more of
- * a kind and not one more harness: {@code ServerProcess} runs a server and can pause and
- * kill it, {@link io.holdfast.verification.SampleProcess} is the application as such a
- * server, {@link io.holdfast.verification.Load} drives it, and
- * {@link io.holdfast.verification.Books} says afterwards what the database knows. To add
- * a store, start its server and give the processes its profile; to add a fault, call
- * {@code pause()}, {@code kill()} or {@code restart()} on a process while the load runs.
+ * {@code ServerProcess} runs a server and can pause it, kill it and move its clock;
+ * {@link io.holdfast.verification.SampleProcess} is the application as such a server.
+ *
+ * <p>
+ * For a run with faults a {@link io.holdfast.verification.Stage} has a database, the
+ * servers of one {@link io.holdfast.verification.StoreKit store} and processes of the
+ * sample; {@link io.holdfast.verification.Buyers} order, a
+ * {@link io.holdfast.verification.Fault} after another happens,
+ * {@link io.holdfast.verification.History} keeps what was answered,
+ * {@link io.holdfast.verification.Witness} who held which lock, and
+ * {@link io.holdfast.verification.Books} what the database knows. The
+ * {@link io.holdfast.verification.Verdict} compares them. To add a store, add it to the
+ * kit; to add a fault, add one to the enumeration and to the stores that can have it.
  */
 @NullMarked
 package io.holdfast.verification;
