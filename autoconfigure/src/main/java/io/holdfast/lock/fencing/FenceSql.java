@@ -125,9 +125,12 @@ enum FenceSql {
 	/** Advance all fences; {@code false} if one of them refuses. */
 	abstract boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries);
 
-	/** What a fence remembers, keeping others from advancing it until the end. */
-	String keep(String table) {
-		return "SELECT lock_id, token, owner FROM " + table + " WHERE lock_id = ? " + this.sharedRow;
+	/**
+	 * What fences remember now, and not when a snapshot was taken; keeps others from
+	 * advancing them until the end.
+	 */
+	String keep(String table, String places) {
+		return "SELECT lock_id, token, owner FROM " + table + " WHERE lock_id IN (" + places + ") " + this.sharedRow;
 	}
 
 	String statement(String table, List<FenceEntry> entries) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -16,6 +17,8 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.EmptyResultDataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -42,6 +45,10 @@ import io.holdfast.lock.StaleFencingTokenException;
 public final class JdbcFencingGuard implements FencingGuard {
 
 	private static final String SCHEMA = "schema.sql";
+
+	private static final String SERIALIZATION_FAILURE = "40001";
+
+	private static final int MARIADB_CHANGED_SINCE = 1020;
 
 	private final JdbcOperations jdbc;
 
@@ -124,15 +131,47 @@ public final class JdbcFencingGuard implements FencingGuard {
 
 	/** All or none, in one order of the fences, so that no two transactions deadlock. */
 	void advance(List<LockHandle> holds) {
-		Map<Boolean, List<FenceEntry>> entries = holds.stream()
+		List<FenceEntry> entries = holds.stream()
 			.map((hold) -> FenceEntry.of(this.id.apply(hold), hold))
 			.sorted(Comparator.comparing(FenceEntry::id))
-			.collect(Collectors.partitioningBy(FenceEntry::shared));
+			.toList();
+		try {
+			advanceInOrder(entries);
+		}
+		catch (DataAccessException ex) {
+			throw hiddenBySnapshot(ex) ? unseen(entries.get(0), ex) : ex;
+		}
+	}
+
+	private void advanceInOrder(List<FenceEntry> all) {
+		Map<Boolean, List<FenceEntry>> entries = all.stream().collect(Collectors.partitioningBy(FenceEntry::shared));
 		entries.getOrDefault(true, List.of()).forEach(this::check);
 		List<FenceEntry> exclusive = entries.getOrDefault(false, List.of());
 		if (!exclusive.isEmpty() && !this.sql.get().advance(this.jdbc, this.table, exclusive)) {
 			throw refused(exclusive);
 		}
+	}
+
+	/**
+	 * Whether the database does not let a transaction on whose snapshot is older than
+	 * what it meets. That says nothing of who is the newer holder: it also happens to the
+	 * one that has waited for its predecessor.
+	 */
+	private static boolean hiddenBySnapshot(DataAccessException failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof SQLException sql && (SERIALIZATION_FAILURE.equals(sql.getSQLState())
+					|| sql.getErrorCode() == MARIADB_CHANGED_SINCE)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private static DataAccessException unseen(FenceEntry entry, DataAccessException failure) {
+		return new CannotAcquireLockException(
+				"%s: another holder has passed the fence since this transaction took its snapshot, which shows neither that nor what the other has written. Nothing of it may be written, and it is rolled back as after every serialization failure; repeat the call."
+					.formatted(entry),
+				failure);
 	}
 
 	/**
@@ -154,7 +193,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 	}
 
 	private Seen keep(FenceEntry reader) {
-		Seen seen = this.jdbc.queryForObject(this.sql.get().keep(this.table), (row, number) -> Seen.of(row),
+		Seen seen = this.jdbc.queryForObject(this.sql.get().keep(this.table, "?"), (row, number) -> Seen.of(row),
 				reader.id());
 		if (seen == null) {
 			throw new EmptyResultDataAccessException(1);
@@ -171,8 +210,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 		Object[] ids = entries.stream().map(FenceEntry::id).toArray();
 		String places = String.join(", ", Collections.nCopies(ids.length, "?"));
 		Map<String, Seen> seen = this.jdbc
-			.query("SELECT lock_id, token, owner FROM " + this.table + " WHERE lock_id IN (" + places + ")",
-					(row, number) -> Seen.of(row), ids)
+			.query(this.sql.get().keep(this.table, places), (row, number) -> Seen.of(row), ids)
 			.stream()
 			.collect(Collectors.toMap(Seen::id, Function.identity()));
 		return entries.stream()

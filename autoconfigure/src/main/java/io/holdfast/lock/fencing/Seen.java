@@ -13,7 +13,8 @@ import java.sql.SQLException;
 record Seen(String id, long token, String owner) {
 
 	static Seen of(ResultSet row) throws SQLException {
-		return new Seen(row.getString("lock_id"), row.getLong("token"), row.getString("owner"));
+		// some databases give back the blanks that fill the column
+		return new Seen(row.getString("lock_id").stripTrailing(), row.getLong("token"), row.getString("owner"));
 	}
 
 	boolean isBy(FenceEntry entry) {

@@ -1,9 +1,17 @@
 package io.holdfast.lock.fencing;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.Id;
 import jakarta.persistence.PersistenceContext;
+import jakarta.persistence.PostPersist;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -35,6 +43,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A transaction of JPA passes the fence on its own connection.
  */
 class FencedJpaTests {
+
+	private static Runnable whenWritten = () -> {
+	};
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
@@ -75,6 +86,39 @@ class FencedJpaTests {
 		});
 	}
 
+	/** An entity is written when its transaction commits, long after the body. */
+	@Test
+	void successorWaitsUntilWhatIsWrittenAtTheCommitIsCommitted() {
+		this.runner.withPropertyValues("spring.datasource.url=jdbc:h2:mem:late;LOCK_TIMEOUT=10000").run((context) -> {
+			Shop shop = context.getBean(Shop.class);
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			shop.sell(1, () -> {
+			});
+			List<String> course = new ArrayList<>();
+			AtomicReference<CompletableFuture<Integer>> successor = new AtomicReference<>();
+			whenWritten = () -> {
+				course.add("written");
+				successor.set(CompletableFuture.supplyAsync(() -> salesThatASuccessorSees(jdbc)));
+				assertThatExceptionOfType(TimeoutException.class)
+					.isThrownBy(() -> successor.get().get(300, TimeUnit.MILLISECONDS));
+			};
+			try {
+				shop.sell(2, () -> course.add("body"));
+			}
+			finally {
+				whenWritten = () -> {
+				};
+			}
+			assertThat(course).containsExactly("body", "written");
+			assertThat(successor.get().get(10, TimeUnit.SECONDS)).isEqualTo(2);
+		});
+	}
+
+	private static int salesThatASuccessorSees(JdbcTemplate jdbc) {
+		jdbc.update("UPDATE holdfast_fence SET token = token + 1, owner = 'successor'");
+		return jdbc.queryForList("SELECT id FROM sale").size();
+	}
+
 	/**
 	 * Where the entities are.
 	 */
@@ -98,6 +142,11 @@ class FencedJpaTests {
 
 		Sale(long id) {
 			this.id = id;
+		}
+
+		@PostPersist
+		void written() {
+			whenWritten.run();
 		}
 
 	}
