@@ -4,23 +4,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -39,10 +28,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.RenewResult;
-import io.holdfast.lock.test.server.MariaDbServer;
-import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
 
@@ -55,113 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What can go wrong between the store and its database, on real servers.
  */
-class JdbcFaultTests {
-
-	private static final int RACERS = 50;
-
-	/** Where locks are kept. */
-	enum Database {
-
-		H2, POSTGRESQL, MARIADB
-
-	}
-
-	private static PostgresServer postgres;
-
-	private static MariaDbServer mariaDb;
-
-	private static final String H2_URL = "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1";
-
-	private final List<AutoCloseable> opened = new ArrayList<>();
-
-	@BeforeAll
-	static void startServers() {
-		postgres = PostgresServer.started();
-		mariaDb = MariaDbServer.started();
-		for (Database database : Database.values()) {
-			HikariDataSource pool = pool(database, 1);
-			JdbcContract.createTables(pool);
-			pool.close();
-		}
-	}
-
-	@AfterAll
-	static void stopServers() {
-		postgres.close();
-		mariaDb.close();
-	}
-
-	@AfterEach
-	void closeAll() throws Exception {
-		for (AutoCloseable closeable : this.opened) {
-			closeable.close();
-		}
-	}
-
-	private static HikariDataSource pool(Database database, int size) {
-		HikariDataSource pool = new HikariDataSource();
-		switch (database) {
-			case H2 -> pool.setJdbcUrl(H2_URL);
-			case POSTGRESQL -> pool.setJdbcUrl(postgres.jdbcUrl());
-			case MARIADB -> {
-				pool.setJdbcUrl(mariaDb.jdbcUrl());
-				pool.setUsername(MariaDbServer.USERNAME);
-				pool.setPassword(MariaDbServer.PASSWORD);
-			}
-		}
-		pool.setMaximumPoolSize(size);
-		return pool;
-	}
-
-	private HikariDataSource opened(Database database, int size) {
-		HikariDataSource pool = pool(database, size);
-		this.opened.add(pool);
-		return pool;
-	}
-
-	private static LockName newLock() {
-		return LockName.of("fault", UUID.randomUUID().toString());
-	}
-
-	private static Claim impatient(LockName lock, LockMode mode) {
-		return new Claim(lock, OwnerId.random(), mode, Duration.ofSeconds(30), true, Duration.ZERO, false);
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void firstReadersOfALockAreAllAdmittedAtOnce(Database database) throws Exception {
-		LockBackend store = JdbcContract.backend(opened(database, 20));
-		LockName lock = newLock();
-		assertThat(race(store, lock, LockMode.SHARED)).hasOnlyElementsOfType(AcquireResult.Acquired.class);
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void oneOfManyFirstWritersWinsAndNoneMeetsAnError(Database database) throws Exception {
-		LockBackend store = JdbcContract.backend(opened(database, 20));
-		List<AcquireResult> results = race(store, newLock(), LockMode.EXCLUSIVE);
-		assertThat(results).filteredOn(AcquireResult.Acquired.class::isInstance).hasSize(1);
-		assertThat(results).filteredOn(AcquireResult.Contended.class::isInstance).hasSize(RACERS - 1);
-	}
-
-	private static List<AcquireResult> race(LockBackend store, LockName lock, LockMode mode) throws Exception {
-		ExecutorService threads = Executors.newFixedThreadPool(RACERS);
-		CyclicBarrier start = new CyclicBarrier(RACERS);
-		try {
-			List<Future<AcquireResult>> racers = IntStream.range(0, RACERS).mapToObj((i) -> threads.submit(() -> {
-				start.await();
-				return store.tryAcquire(impatient(lock, mode)).toCompletableFuture().join();
-			})).toList();
-			List<AcquireResult> results = new ArrayList<>();
-			for (Future<AcquireResult> racer : racers) {
-				results.add(racer.get(60, TimeUnit.SECONDS));
-			}
-			return results;
-		}
-		finally {
-			threads.shutdownNow();
-		}
-	}
+class JdbcFaultTests extends OnEveryDatabase {
 
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
@@ -179,11 +59,6 @@ class JdbcFaultTests {
 		finally {
 			server.resume();
 		}
-	}
-
-	private <T extends AutoCloseable> T track(T closeable) {
-		this.opened.add(0, closeable);
-		return closeable;
 	}
 
 	/** Before and after the clocks went back, the local time was the same. */
@@ -258,25 +133,6 @@ class JdbcFaultTests {
 		assertThat(jdbc.sql("SELECT COUNT(*) FROM note").query(Integer.class).single()).isZero();
 		assertThat(store.tryAcquire(impatient(lock, LockMode.EXCLUSIVE)).toCompletableFuture().join())
 			.isInstanceOf(AcquireResult.Contended.class);
-	}
-
-	/** PostgreSQL fails a statement there that waited for a row which was changed. */
-	@ParameterizedTest
-	@EnumSource
-	void poolWhoseTransactionsAreSerializableMakesNoOnesAttemptFail(Database database) throws Exception {
-		HikariDataSource pool = opened(database, 20);
-		pool.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
-		LockBackend store = JdbcContract.backend(pool);
-		LockName lock = newLock();
-		Grant earlier = granted(store, impatient(lock, LockMode.EXCLUSIVE));
-		released(store, earlier);
-		List<AcquireResult> results = race(store, lock, LockMode.EXCLUSIVE);
-		assertThat(results).filteredOn(AcquireResult.Acquired.class::isInstance).hasSize(1);
-		assertThat(results).filteredOn(AcquireResult.Contended.class::isInstance).hasSize(RACERS - 1);
-		assertThat(race(store, newLock(), LockMode.SHARED)).hasOnlyElementsOfType(AcquireResult.Acquired.class);
-		try (Connection connection = pool.getConnection()) {
-			assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
-		}
 	}
 
 	@ParameterizedTest
@@ -356,10 +212,6 @@ class JdbcFaultTests {
 			assertThat(grant.storeToken()).isEqualTo(kept).isPositive();
 			released(store, grant);
 		}
-	}
-
-	private static ServerProcess server(Database database) {
-		return (database == Database.POSTGRESQL) ? postgres : mariaDb;
 	}
 
 }

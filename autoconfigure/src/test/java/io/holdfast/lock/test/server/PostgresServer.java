@@ -43,9 +43,26 @@ public final class PostgresServer extends ServerProcess {
 	 * @return the server; to be closed
 	 */
 	public static PostgresServer started() {
+		return started("initdb", "--username=" + USERNAME, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync",
+				"--no-instructions");
+	}
+
+	/**
+	 * Start a server that follows another and answers reads: asynchronously, so that it
+	 * may lack what the other has confirmed.
+	 * @param port the port of the other, or of a wire to it
+	 * @return the server; to be closed
+	 */
+	public static PostgresServer standbyOf(int port) {
+		return started("pg_basebackup", "--host=" + HOST, "--port=" + port, "--username=" + USERNAME,
+				"--write-recovery-conf", "--checkpoint=fast", "--no-sync");
+	}
+
+	private static PostgresServer started(String binary, String... arguments) {
 		PostgresServer server = new PostgresServer(200);
 		try {
-			server.initialize();
+			server.giveDirectoryToServer();
+			server.runAsServerUser(binary, arguments);
 			server.start();
 			return server;
 		}
@@ -55,13 +72,20 @@ public final class PostgresServer extends ServerProcess {
 		}
 	}
 
-	private void initialize() {
-		giveDirectoryToServer();
-		int exitCode = run(asServerUser("initdb", "--pgdata=" + this.data, "--username=" + USERNAME, "--auth=trust",
-				"--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"));
+	/**
+	 * End the following, and take writes with what has arrived until now.
+	 */
+	public void promote() {
+		runAsServerUser("pg_ctl", "promote", "--wait");
+	}
+
+	private void runAsServerUser(String binary, String... arguments) {
+		List<String> command = asServerUser(binary, "--pgdata=" + this.data);
+		command.addAll(List.of(arguments));
+		int exitCode = run(command);
 		if (exitCode != 0) {
 			throw new IllegalStateException(
-					"initdb ended with exit code %d. Its output:%n%s".formatted(exitCode, logTail()));
+					"%s ended with exit code %d. Its output:%n%s".formatted(binary, exitCode, logTail()));
 		}
 	}
 
