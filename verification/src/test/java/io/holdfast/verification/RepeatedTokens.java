@@ -10,7 +10,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import io.holdfast.lock.spi.AcquireResult;
-import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -29,39 +28,22 @@ class RepeatedTokens {
 
 	@Bean
 	static BeanPostProcessor repeatingTokens() {
-		return new BeanPostProcessor() {
-
-			@Override
-			public Object postProcessAfterInitialization(Object bean, String beanName) {
-				return (bean instanceof LockBackend store) ? new Repeating(store, new ConcurrentHashMap<>()) : bean;
-			}
-
-		};
+		return ChangedStore.each(Repeating::new);
 	}
 
-	/**
-	 * A store that tells the same token of every grant.
-	 *
-	 * @param store the store that it is in truth
-	 * @param originals what that granted
-	 */
-	private record Repeating(LockBackend store, Map<OwnerId, Grant> originals) implements LockBackend {
+	/** A store that tells the same token of every grant. */
+	private static final class Repeating extends ChangedStore {
 
-		@Override
-		public String name() {
-			return this.store.name();
-		}
+		private final Map<OwnerId, Grant> originals = new ConcurrentHashMap<>();
 
-		@Override
-		public BackendCapabilities capabilities() {
-			return this.store.capabilities();
+		Repeating(LockBackend store) {
+			super(store);
 		}
 
 		@Override
 		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-			return this.store.tryAcquire(claim)
-				.thenApply((result) -> (result instanceof AcquireResult.Acquired acquired) ? copy(acquired.grant())
-						: result);
+			return super.tryAcquire(claim).thenApply(
+					(result) -> (result instanceof AcquireResult.Acquired acquired) ? copy(acquired.grant()) : result);
 		}
 
 		private AcquireResult copy(Grant original) {
@@ -75,17 +57,17 @@ class RepeatedTokens {
 
 		@Override
 		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-			return this.store.renew(grants.stream().map(this::original).toList());
+			return super.renew(grants.stream().map(this::original).toList());
+		}
+
+		@Override
+		public CompletionStage<Boolean> confirm(Grant grant) {
+			return super.confirm(original(grant));
 		}
 
 		@Override
 		public CompletionStage<ReleaseResult> release(Grant grant) {
-			return this.store.release(original(grant));
-		}
-
-		@Override
-		public CompletionStage<Void> abandon(Claim claim) {
-			return this.store.abandon(claim);
+			return super.release(original(grant));
 		}
 
 	}

@@ -1,0 +1,76 @@
+package io.holdfast.verification;
+
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.UnaryOperator;
+
+import org.springframework.beans.factory.config.BeanPostProcessor;
+
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * A store that passes everything on to the one that it is in truth. What breaks it on
+ * purpose overrides some of that.
+ */
+abstract class ChangedStore implements LockBackend {
+
+	private final LockBackend store;
+
+	ChangedStore(LockBackend store) {
+		this.store = store;
+	}
+
+	/** Puts something else in the place of each store of an application. */
+	static BeanPostProcessor each(UnaryOperator<LockBackend> change) {
+		return new BeanPostProcessor() {
+
+			@Override
+			public Object postProcessAfterInitialization(Object bean, String beanName) {
+				return (bean instanceof LockBackend store) ? change.apply(store) : bean;
+			}
+
+		};
+	}
+
+	@Override
+	public String name() {
+		return this.store.name();
+	}
+
+	@Override
+	public BackendCapabilities capabilities() {
+		return this.store.capabilities();
+	}
+
+	@Override
+	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+		return this.store.tryAcquire(claim);
+	}
+
+	@Override
+	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+		return this.store.renew(grants);
+	}
+
+	@Override
+	public CompletionStage<Boolean> confirm(Grant grant) {
+		return this.store.confirm(grant);
+	}
+
+	@Override
+	public CompletionStage<ReleaseResult> release(Grant grant) {
+		return this.store.release(grant);
+	}
+
+	@Override
+	public CompletionStage<Void> abandon(Claim claim) {
+		return this.store.abandon(claim);
+	}
+
+}
