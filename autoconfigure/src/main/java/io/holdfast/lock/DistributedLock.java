@@ -120,7 +120,8 @@ public @interface DistributedLock {
 
 	/**
 	 * Whether the transaction of this method must be guarded by the fencing token. Stops
-	 * the start where nothing can check the token.
+	 * the start where nothing can check the token, or where that transaction is one of
+	 * another data source than the fenced one. Without a transaction the call is refused.
 	 * @return whether it must be fenced
 	 */
 	boolean fenced() default false;

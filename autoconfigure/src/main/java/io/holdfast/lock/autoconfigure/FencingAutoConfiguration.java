@@ -33,6 +33,7 @@ import io.holdfast.lock.fencing.TransactionFence;
 import io.holdfast.lock.interceptor.FenceBeanPostProcessor;
 import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.transaction.MethodTransactions;
 import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
 
 /**
@@ -81,7 +82,8 @@ public final class FencingAutoConfiguration {
 		LockDatabase.initialize(dataSource, fencing.initializeSchema(), JdbcFencingGuard.schema(fencing.table()));
 		JdbcFencingGuard guard = new JdbcFencingGuard(dataSource, fencing.table(),
 				(hold) -> LockDigest.of(hold.backend() + ":" + namespace, hold.name()));
-		TransactionFence fence = new TransactionFence(guard, dataSource, (refusal) -> report(refusal, observers));
+		TransactionFence fence = new TransactionFence(guard, dataSource, new MethodTransactions(beanFactory)::managerOf,
+				(refusal) -> report(refusal, observers));
 		verify(fence, fencing);
 		return fence;
 	}

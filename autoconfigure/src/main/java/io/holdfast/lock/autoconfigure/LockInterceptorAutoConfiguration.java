@@ -1,5 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.lang.reflect.Method;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -25,7 +27,8 @@ public final class LockInterceptorAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static LockSupportVerifier lockSupportVerifier(ObjectProvider<LockBackends> backends, ObjectProvider<Fence> fence) {
-		return new LockSupportVerifier(backends::getObject, () -> whyNotFenced(fence.getIfAvailable()));
+		return new LockSupportVerifier(backends::getObject,
+				(method, type) -> whyNotFenced(fence.getIfAvailable(), method, type));
 	}
 
 	@Bean
@@ -40,8 +43,8 @@ public final class LockInterceptorAutoConfiguration {
 		return new LockChainVerifier();
 	}
 
-	private static @Nullable String whyNotFenced(@Nullable Fence fence) {
-		return (fence != null) ? fence.whyOff()
+	private static @Nullable String whyNotFenced(@Nullable Fence fence, Method method, Class<?> type) {
+		return (fence != null) ? fence.whyOff(method, type)
 				: "Spring's JDBC or transactions are not there. Add 'spring-boot-starter-jdbc', or leave 'fenced' out";
 	}
 

@@ -1,5 +1,7 @@
 package io.holdfast.lock.fencing;
 
+import java.lang.reflect.Method;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,5 +25,16 @@ public interface Fence {
 	 * @return the reason, or {@code null} if transactions are fenced
 	 */
 	@Nullable String whyOff();
+
+	/**
+	 * Why the transaction of a method is not fenced, as far as that is known before it is
+	 * called.
+	 * @param method the method
+	 * @param type the class of its bean
+	 * @return the reason, or {@code null} if it is fenced or shows only at the call
+	 */
+	default @Nullable String whyOff(Method method, Class<?> type) {
+		return whyOff();
+	}
 
 }

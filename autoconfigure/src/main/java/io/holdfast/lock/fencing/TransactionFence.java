@@ -1,18 +1,24 @@
 package io.holdfast.lock.fencing;
 
+import java.lang.reflect.Method;
 import java.sql.SQLException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.BeanWrapper;
+import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionSynchronizationUtils;
 
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockConfigurationException;
@@ -42,18 +48,23 @@ public final class TransactionFence implements Fence {
 
 	private final DataSource dataSource;
 
+	private final BiFunction<Method, Class<?>, @Nullable PlatformTransactionManager> managers;
+
 	private final Consumer<StaleFencingTokenException> onRefusal;
 
 	/**
 	 * Create the fence.
 	 * @param guard the fence's memory, in the same database
 	 * @param dataSource whose transactions are fenced
+	 * @param managers tells who begins the transaction of a method, if that is known
 	 * @param onRefusal told of every holder that was refused
 	 */
 	public TransactionFence(JdbcFencingGuard guard, DataSource dataSource,
+			BiFunction<Method, Class<?>, @Nullable PlatformTransactionManager> managers,
 			Consumer<StaleFencingTokenException> onRefusal) {
 		this.guard = guard;
 		this.dataSource = dataSource;
+		this.managers = managers;
 		this.onRefusal = onRefusal;
 	}
 
@@ -65,6 +76,29 @@ public final class TransactionFence implements Fence {
 	@Override
 	public @Nullable String whyOff() {
 		return null;
+	}
+
+	@Override
+	public @Nullable String whyOff(Method method, Class<?> type) {
+		PlatformTransactionManager manager = this.managers.apply(method, type);
+		DataSource other = (manager != null) ? dataSourceOf(manager) : null;
+		if (other == null || unwrapped(other) == unwrapped(this.dataSource)) {
+			return null;
+		}
+		return "its transaction is one of %s, and those of %s are fenced. Name the data source that it writes to with 'distributed-lock.fencing.data-source', let it use the transaction manager of the fenced one, or leave 'fenced' out and use a FencingGuard."
+			.formatted(other, this.dataSource);
+	}
+
+	/** Those of JDBC, JPA and Hibernate tell it; that of JTA has many. */
+	private static @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
+		BeanWrapper properties = PropertyAccessorFactory.forBeanPropertyAccess(manager);
+		return (properties.isReadableProperty("dataSource")
+				&& properties.getPropertyValue("dataSource") instanceof DataSource dataSource) ? dataSource : null;
+	}
+
+	/** What a connection is bound to while a transaction lasts. */
+	private static Object unwrapped(DataSource dataSource) {
+		return TransactionSynchronizationUtils.unwrapResourceIfNecessary(dataSource);
 	}
 
 	/** A transaction has begun. Throws nothing; a refusal is told later. */

@@ -62,7 +62,7 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		Class<?> type = AopUtils.getTargetClass(bean);
 		if (this.verifier != null && LockAnnotations.mayBeOn(type)) {
-			this.verifier.verify(type).forEach(this.support::add);
+			this.verifier.verify(type).forEach((spec) -> this.support.add(spec, type));
 		}
 		return super.postProcessAfterInitialization(bean, beanName);
 	}

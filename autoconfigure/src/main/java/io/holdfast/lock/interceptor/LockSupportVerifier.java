@@ -1,7 +1,9 @@
 package io.holdfast.lock.interceptor;
 
+import java.lang.reflect.Method;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -19,25 +21,26 @@ public final class LockSupportVerifier implements SmartInitializingSingleton {
 
 	private final Supplier<LockBackends> backends;
 
-	private final Supplier<@Nullable String> whyNotFenced;
+	private final BiFunction<Method, Class<?>, @Nullable String> whyNotFenced;
 
-	private final Queue<LockMethodSpec> unchecked = new ConcurrentLinkedQueue<>();
+	private final Queue<Unchecked> unchecked = new ConcurrentLinkedQueue<>();
 
 	private volatile boolean started;
 
 	/**
 	 * Create the verifier.
 	 * @param backends the stores, looked up at the end of the start
-	 * @param whyNotFenced why transactions are not fenced, or {@code null} if they are;
-	 * asked for if an annotation wants that
+	 * @param whyNotFenced why the transaction of a method is not fenced, or {@code null}
+	 * if it is or that is not known yet; asked for if the annotation wants it
 	 */
-	public LockSupportVerifier(Supplier<LockBackends> backends, Supplier<@Nullable String> whyNotFenced) {
+	public LockSupportVerifier(Supplier<LockBackends> backends,
+			BiFunction<Method, Class<?>, @Nullable String> whyNotFenced) {
 		this.backends = backends;
 		this.whyNotFenced = whyNotFenced;
 	}
 
-	void add(LockMethodSpec spec) {
-		this.unchecked.add(spec);
+	void add(LockMethodSpec spec, Class<?> type) {
+		this.unchecked.add(new Unchecked(spec, type));
 		if (this.started) {
 			check();
 		}
@@ -50,23 +53,30 @@ public final class LockSupportVerifier implements SmartInitializingSingleton {
 	}
 
 	private void check() {
-		LockMethodSpec spec;
-		while ((spec = this.unchecked.poll()) != null) {
-			check(spec);
+		Unchecked next;
+		while ((next = this.unchecked.poll()) != null) {
+			check(next.spec(), next.type());
 		}
 	}
 
-	private void check(LockMethodSpec spec) {
-		String unfenced = spec.fenced() ? this.whyNotFenced.get() : null;
+	private void check(LockMethodSpec spec, Class<?> type) {
+		String unfenced = spec.fenced() ? this.whyNotFenced.apply(spec.method(), type) : null;
 		if (unfenced != null) {
 			throw LockMethodSpecs.problem(spec.method(),
-					"it asks for 'fenced = true', and no transaction is fenced: " + unfenced);
+					"it asks for 'fenced = true', and would not be fenced: " + unfenced);
 		}
 		LockRequest request = spec.template();
 		request.locks()
 			.forEach((lock, mode) -> this.backends.get()
 				.requireSupport(request.backend(), mode, request.fair(), request.leaseTime(),
 						() -> "@DistributedLock on " + MethodText.of(spec.method())));
+	}
+
+	/**
+	 * An annotated method of a bean.
+	 */
+	private record Unchecked(LockMethodSpec spec, Class<?> type) {
+
 	}
 
 }

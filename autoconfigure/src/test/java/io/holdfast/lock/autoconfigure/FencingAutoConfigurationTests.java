@@ -20,6 +20,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
 
 import io.holdfast.lock.DistributedLock;
@@ -156,6 +158,40 @@ class FencingAutoConfigurationTests {
 			.run((context) -> assertThat(context.getBean(Fence.class).whyOff()).isNull());
 	}
 
+	private ApplicationContextRunner withTwoDatabases(Class<?> shop) {
+		DataSource orders = new DriverManagerDataSource("jdbc:h2:mem:orders;DB_CLOSE_DELAY=-1");
+		DataSource audit = new DriverManagerDataSource("jdbc:h2:mem:audit;DB_CLOSE_DELAY=-1");
+		return this.plain.withBean(shop)
+			.withBean("orders", DataSource.class, () -> orders)
+			.withBean("audit", DataSource.class, () -> audit)
+			.withBean("orderTransactions", PlatformTransactionManager.class, () -> new JdbcTransactionManager(orders))
+			.withBean("auditTransactions", PlatformTransactionManager.class, () -> new JdbcTransactionManager(audit))
+			.withPropertyValues("distributed-lock.fencing.data-source=orders",
+					"distributed-lock.fencing.initialize-schema=always");
+	}
+
+	@Test
+	void transactionOfAnotherDataSourceThatMustBeFencedStopsTheStart() {
+		withTwoDatabases(AuditShop.class).run((context) -> assertThat(context).getFailure()
+			.isInstanceOf(LockConfigurationException.class)
+			.hasMessageContainingAll("AuditShop.order()", "'fenced = true'", "its transaction is one of ",
+					"'distributed-lock.fencing.data-source'"));
+	}
+
+	@Test
+	void transactionOfTheFencedDataSourceOfSeveralIsFenced() {
+		withTwoDatabases(OrderShop.class).run((context) -> {
+			context.getBean(OrderShop.class).order();
+			assertThat(new JdbcTemplate(context.getBean("orders", DataSource.class))
+				.queryForList("SELECT token FROM holdfast_fence", Long.class)).hasSize(1);
+		});
+	}
+
+	@Test
+	void whoseTransactionItWillBeIsLeftToTheCallWhereItIsNotKnown() {
+		withTwoDatabases(AnyShop.class).run((context) -> assertThat(context).hasNotFailed());
+	}
+
 	@Test
 	void withoutADatabaseNothingIsFenced() {
 		this.plain.withClassLoader(new FilteredClassLoader(JdbcTemplate.class))
@@ -191,6 +227,42 @@ class FencingAutoConfigurationTests {
 
 		@DistributedLock(name = "stock", key = "'42'", fenced = true)
 		public void fencedWithoutTransaction() {
+		}
+
+	}
+
+	/**
+	 * Its transaction manager is named on the class.
+	 */
+	@Transactional("auditTransactions")
+	public static class AuditShop {
+
+		@DistributedLock(name = "stock", fenced = true)
+		public void order() {
+		}
+
+	}
+
+	/**
+	 * Its transaction manager is named on the method.
+	 */
+	public static class OrderShop {
+
+		@DistributedLock(name = "stock", fenced = true)
+		@Transactional(transactionManager = "orderTransactions")
+		public void order() {
+		}
+
+	}
+
+	/**
+	 * Of two transaction managers it names none.
+	 */
+	public static class AnyShop {
+
+		@DistributedLock(name = "stock", fenced = true)
+		@Transactional
+		public void order() {
 		}
 
 	}

@@ -142,7 +142,7 @@ class BadAnnotationTests {
 
 	@Test
 	void fencedWhereNothingChecks() {
-		refused(Fenced.class, "'fenced = true'", "no transaction is fenced", "spring-boot-starter-jdbc");
+		refused(Fenced.class, "'fenced = true'", "would not be fenced", "spring-boot-starter-jdbc");
 	}
 
 	@Test
