@@ -26,16 +26,30 @@ final class Line {
 
 	/** Make the node of a place if it is not there, and read the line. */
 	CompletableFuture<List<PlaceName>> stand(Place place) {
-		if (place.path(this.session.id()) != null) {
-			return read(place.line);
+		String path = place.path(this.session.id());
+		if (path != null) {
+			return standStill(place, path);
 		}
-		CompletableFuture<Void> created = place.createOnce(() -> create(place));
+		CompletableFuture<Boolean> created = place.createOnce(() -> create(place));
 		// sent right behind it, and answered right behind it: the node is in the list
 		CompletableFuture<List<PlaceName>> line = read(place.line);
-		return created.thenCompose((done) -> line.handle((read, failure) -> {
+		return created.thenCompose((byThis) -> byThis ? line.handle((read, failure) -> {
 			boolean seen = read != null && read.stream().anyMatch((other) -> other.isOf(place.claim));
 			return seen ? CompletableFuture.completedFuture(read) : read(place.line);
-		}).thenCompose((read) -> read));
+		}).thenCompose((read) -> read) : stand(place));
+	}
+
+	/**
+	 * The line as a server shows it is not enough: one that lags behind shows a node
+	 * whose session has ended, in a line that others have left. So the leader is asked
+	 * whether the node is there, from which on the lease counts.
+	 */
+	private CompletableFuture<List<PlaceName>> standStill(Place place, String path) {
+		CompletableFuture<CuratorEvent> there = this.calls.check(path);
+		CompletableFuture<List<PlaceName>> line = read(place.line);
+		return there.thenCompose((yes) -> line)
+			.exceptionallyCompose((failure) -> ZooKeeperCalls.gone(failure)
+					? CompletableFuture.completedFuture(List.of()) : CompletableFuture.failedFuture(failure));
 	}
 
 	private CompletableFuture<Void> create(Place place) {

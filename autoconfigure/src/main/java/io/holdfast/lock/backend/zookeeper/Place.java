@@ -22,7 +22,7 @@ final class Place {
 
 	private CompletableFuture<Void> revoked = new CompletableFuture<>();
 
-	private @Nullable CompletableFuture<Void> creation;
+	private @Nullable CompletableFuture<Boolean> creation;
 
 	/** The node's path, once it is known. */
 	private @Nullable String path;
@@ -75,12 +75,15 @@ final class Place {
 		this.session = 0;
 	}
 
-	/** Several attempts that find no node make one together. */
-	CompletableFuture<Void> createOnce(Supplier<CompletableFuture<Void>> create) {
-		CompletableFuture<Void> mine = new CompletableFuture<>();
+	/**
+	 * Several attempts that find no node make one together.
+	 * @return completes when it is made; whether by this attempt, and so after it began
+	 */
+	CompletableFuture<Boolean> createOnce(Supplier<CompletableFuture<Void>> create) {
+		CompletableFuture<Boolean> mine = new CompletableFuture<>();
 		synchronized (this) {
 			if (this.creation != null) {
-				return this.creation;
+				return this.creation.thenApply((done) -> false);
 			}
 			this.creation = mine;
 		}
@@ -92,7 +95,7 @@ final class Place {
 				mine.completeExceptionally(failure);
 			}
 			else {
-				mine.complete(null);
+				mine.complete(true);
 			}
 		});
 		return mine;

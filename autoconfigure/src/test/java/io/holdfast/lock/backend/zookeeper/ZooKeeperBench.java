@@ -63,11 +63,16 @@ final class ZooKeeperBench implements AutoCloseable {
 		return this.inspection;
 	}
 
+	/** The node below which the lines are. */
+	String root() {
+		return "/holdfast/" + this.namespace;
+	}
+
 	/** The lines of locks, each with its path. */
 	List<String> lines() throws Exception {
-		return ZooKeeperLockBackendContractTests.children(this.inspection, "/holdfast/" + this.namespace)
+		return ZooKeeperLockBackendContractTests.children(this.inspection, root())
 			.stream()
-			.map((line) -> "/holdfast/" + this.namespace + "/" + line)
+			.map((line) -> root() + "/" + line)
 			.toList();
 	}
 

@@ -1,0 +1,122 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingCluster;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.test.server.TcpProxy;
+
+import static io.holdfast.lock.backend.Verbs.BOUND;
+
+/**
+ * Three servers whose members reach each other over wires, so that one can be made to lag
+ * behind the others while its clients notice nothing.
+ */
+final class ZooKeeperEnsemble implements AutoCloseable {
+
+	private static final int TICK_MILLIS = 500;
+
+	/** How long a member that hears nothing of its leader goes on answering reads. */
+	private static final int TICKS_OF_PATIENCE = 60;
+
+	private final List<InstanceSpec> members = new ArrayList<>();
+
+	/** For each member, by its port, its wires to the others. */
+	private final Map<Integer, List<TcpProxy>> wires = new LinkedHashMap<>();
+
+	private final TestingCluster cluster;
+
+	ZooKeeperEnsemble() throws Exception {
+		for (int i = 1; i <= 3; i++) {
+			this.members.add(member(null, -1, -1, -1, i));
+		}
+		Map<InstanceSpec, Collection<InstanceSpec>> views = new LinkedHashMap<>();
+		this.members.forEach((member) -> views.put(member, view(member)));
+		this.cluster = new TestingCluster(views);
+		this.cluster.start();
+		Awaitility.await("a leader").atMost(BOUND).ignoreExceptions().until(() -> ports("follower").size() == 2);
+	}
+
+	private static InstanceSpec member(@Nullable File directory, int port, int electionPort, int quorumPort, int id) {
+		return new InstanceSpec(directory, port, electionPort, quorumPort, true, id, TICK_MILLIS, -1,
+				Map.of("syncLimit", Integer.toString(TICKS_OF_PATIENCE)), "127.0.0.1");
+	}
+
+	/** The ensemble as one member sees it: the others are behind its wires. */
+	private List<InstanceSpec> view(InstanceSpec viewer) {
+		List<InstanceSpec> view = new ArrayList<>();
+		for (InstanceSpec member : this.members) {
+			TcpProxy wire = TcpProxy.to(member.getQuorumPort());
+			this.wires.computeIfAbsent(viewer.getPort(), (port) -> new ArrayList<>()).add(wire);
+			view.add((member == viewer) ? member : member(member.getDataDirectory(), member.getPort(),
+					member.getElectionPort(), wire.port(), member.getServerId()));
+		}
+		return view;
+	}
+
+	/** The ports of those who are {@code leader} or {@code follower}. */
+	List<Integer> ports(String mode) {
+		return this.members.stream()
+			.map(InstanceSpec::getPort)
+			.filter((port) -> ask(port).contains("Mode: " + mode))
+			.toList();
+	}
+
+	private static String ask(int port) {
+		try (Socket socket = new Socket("127.0.0.1", port)) {
+			socket.setSoTimeout(2_000);
+			socket.getOutputStream().write("srvr".getBytes(StandardCharsets.US_ASCII));
+			return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+		}
+		catch (IOException ex) {
+			return "";
+		}
+	}
+
+	String leader() {
+		return "127.0.0.1:" + ports("leader").get(0);
+	}
+
+	int follower() {
+		return ports("follower").get(0);
+	}
+
+	/** Let a member hear nothing of the others any more, and not notice it. */
+	void stall(int port) {
+		this.wires.get(port).forEach(TcpProxy::stall);
+	}
+
+	void flow(int port) {
+		this.wires.get(port).forEach(TcpProxy::flow);
+	}
+
+	void killLeader() {
+		int port = ports("leader").get(0);
+		try {
+			this.cluster.killServer(
+					this.members.stream().filter((member) -> member.getPort() == port).findFirst().orElseThrow());
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Override
+	public void close() throws Exception {
+		this.wires.values().forEach((wires) -> wires.forEach(TcpProxy::flow));
+		this.cluster.close();
+		this.wires.values().forEach((wires) -> wires.forEach(TcpProxy::close));
+	}
+
+}

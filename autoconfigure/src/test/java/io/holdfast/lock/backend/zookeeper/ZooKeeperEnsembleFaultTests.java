@@ -1,0 +1,159 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.server.TcpProxy;
+
+import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.refused;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
+import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static io.holdfast.lock.backend.Verbs.soonTold;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * An ensemble of which one member lags behind, or whose leader dies at the worst moment.
+ */
+class ZooKeeperEnsembleFaultTests {
+
+	private static final LockName LOCK = LockName.of("stock", "42");
+
+	private static final int SESSION_MILLIS = 3_000;
+
+	/** Enough for what a lagging member would answer by itself. */
+	private static final Duration SHORTLY = Duration.ofSeconds(1);
+
+	private static final Duration LONG = Duration.ofSeconds(60);
+
+	private final ZooKeeperEnsemble ensemble = new ZooKeeperEnsemble();
+
+	private final int follower = this.ensemble.follower();
+
+	private final ZooKeeperBench bench = new ZooKeeperBench(this.ensemble.leader());
+
+	private final ZooKeeperLockBackend atLeader = this.bench
+		.store(this.bench.client(this.ensemble.leader(), SESSION_MILLIS));
+
+	private final CuratorFramework clientOfFollower = this.bench.client("127.0.0.1:" + this.follower, SESSION_MILLIS);
+
+	private final ZooKeeperLockBackend atFollower = this.bench.store(this.clientOfFollower);
+
+	ZooKeeperEnsembleFaultTests() throws Exception {
+	}
+
+	@AfterEach
+	void closeAll() throws Exception {
+		this.ensemble.flow(this.follower);
+		this.bench.close();
+		this.ensemble.close();
+	}
+
+	private void awaitGone(String path) {
+		Awaitility.await("the end of " + path)
+			.atMost(LONG)
+			.until(() -> this.bench.inspection().checkExists().forPath(path) == null);
+	}
+
+	private boolean followerStillShows(String path) throws Exception {
+		return this.clientOfFollower.checkExists().forPath(path) != null;
+	}
+
+	@Test
+	void staleViewOfAMemberThatLagsBehindIsNoRenewal() throws Exception {
+		Grant holder = granted(this.atFollower, claim(LOCK));
+		String path = this.bench.nodes().get(0);
+		this.ensemble.stall(this.follower);
+		awaitGone(path);
+		Grant next = granted(this.atLeader, claim(LOCK));
+		assertThat(followerStillShows(path)).isTrue();
+		CompletableFuture<RenewResult> renewal = CompletableFuture.supplyAsync(() -> renewedOf(holder));
+		assertThat(renewal).failsWithin(SHORTLY);
+		this.ensemble.flow(this.follower);
+		assertThat(renewal).succeedsWithin(LONG).isNotInstanceOf(RenewResult.Renewed.class);
+		Awaitility.await("a refusal")
+			.atMost(LONG)
+			.until(() -> renewed(this.atFollower, holder) instanceof RenewResult.Refused);
+		released(this.atLeader, next);
+	}
+
+	private RenewResult renewedOf(Grant grant) {
+		return this.atFollower.renew(List.of(grant)).toCompletableFuture().join().get(0);
+	}
+
+	@Test
+	void staleViewOfAMemberThatLagsBehindIsNoGrant() throws Exception {
+		Grant holder = granted(this.atLeader, claim(LOCK));
+		Claim waiting = claim(LOCK);
+		CompletionStage<?> signal = refused(this.atFollower, waiting);
+		released(this.atLeader, holder);
+		soonTold(signal);
+		String path = this.bench.nodes().get(0);
+		this.ensemble.stall(this.follower);
+		awaitGone(path);
+		Grant next = granted(this.atLeader, claim(LOCK));
+		assertThat(followerStillShows(path)).isTrue();
+		CompletableFuture<AcquireResult> attempt = this.atFollower.tryAcquire(waiting).toCompletableFuture();
+		assertThat(attempt).failsWithin(SHORTLY);
+		this.ensemble.flow(this.follower);
+		assertThat(attempt).succeedsWithin(LONG).isNotInstanceOf(AcquireResult.Acquired.class);
+		released(this.atLeader, next);
+		Grant late = Awaitility.await("a grant").atMost(LONG).until(() -> {
+			AcquireResult result = ask(this.atFollower, waiting);
+			return (result instanceof AcquireResult.Acquired acquired) ? acquired.grant() : null;
+		}, (grant) -> grant != null);
+		assertThat(late.storeToken()).isGreaterThan(next.storeToken());
+		released(this.atFollower, late);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void leaderThatDiesWhileANodeIsMadeLeavesOneNodeAndOneHold(boolean made) throws Exception {
+		try (TcpProxy wire = TcpProxy.to(this.follower);
+				CuratorFramework client = this.bench.client("127.0.0.1:" + wire.port(), 10_000);
+				ZooKeeperLockBackend store = this.bench.store(client)) {
+			Grant before = granted(store, claim(LOCK));
+			released(store, before);
+			Claim claim = claim(LOCK);
+			if (made) {
+				wire.loseNextReplyTo("/x-");
+			}
+			else {
+				wire.holdNext("/x-", this.ensemble::killLeader);
+			}
+			CompletableFuture<AcquireResult> first = store.tryAcquire(claim).toCompletableFuture();
+			if (made) {
+				this.ensemble.killLeader();
+			}
+			assertThat(answer(first)).isNotInstanceOf(AcquireResult.Contended.class);
+			Grant grant = soonGranted(store, claim);
+			String line = ZooKeeperLockBackendContractTests.children(client, this.bench.root()).get(0);
+			String path = this.bench.root() + "/" + line;
+			List<String> nodes = client.getChildren().forPath(path);
+			assertThat(nodes).hasSize(1);
+			assertThat(grant.storeToken()).isGreaterThan(before.storeToken())
+				.isEqualTo(client.checkExists().forPath(path + "/" + nodes.get(0)).getCzxid());
+			refused(store, claim(LOCK));
+			released(store, grant);
+		}
+	}
+
+}

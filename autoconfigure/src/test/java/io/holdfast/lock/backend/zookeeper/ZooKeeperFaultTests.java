@@ -1,0 +1,297 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.CreateMode;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.server.TcpProxy;
+import io.holdfast.lock.test.server.ZooKeeperServer;
+
+import static io.holdfast.lock.backend.Verbs.BOUND;
+import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.refused;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
+import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static io.holdfast.lock.backend.Verbs.soonTold;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Faults between one client and one server, each at the moment that matters.
+ */
+class ZooKeeperFaultTests {
+
+	private static final LockName LOCK = LockName.of("stock", "42");
+
+	private static final int SHORT_SESSION = 2_000;
+
+	private static final int LONG_SESSION = 30_000;
+
+	private static ZooKeeperServer server;
+
+	private final TcpProxy wire = TcpProxy.to(server.port());
+
+	private final ZooKeeperBench bench = new ZooKeeperBench(server.connectString());
+
+	private final ZooKeeperLockBackend store = store(LONG_SESSION);
+
+	private final ZooKeeperLockBackend other = this.bench
+		.store(this.bench.client(server.connectString(), LONG_SESSION));
+
+	@BeforeAll
+	static void startServer() {
+		server = ZooKeeperServer.started();
+	}
+
+	@AfterAll
+	static void stopServer() {
+		server.close();
+	}
+
+	@AfterEach
+	void closeAll() throws Exception {
+		this.bench.close();
+		this.wire.close();
+	}
+
+	private ZooKeeperLockBackend store(int sessionMillis) {
+		return this.bench.store(this.bench.client("127.0.0.1:" + this.wire.port(), sessionMillis));
+	}
+
+	private long czxid(String path) throws Exception {
+		return this.bench.inspection().checkExists().forPath(path).getCzxid();
+	}
+
+	private static void quietly(AutoCloseable action) {
+		try {
+			action.close();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Test
+	void nodeThatStillStandsThoughItsSessionWasGivenUpIsNotTakenForOurs() throws Exception {
+		CuratorFramework client = this.bench.client("127.0.0.1:" + this.wire.port(), LONG_SESSION);
+		ZooKeeperLockBackend here = this.bench.store(client);
+		Claim claim = claim(LOCK);
+		Grant old = granted(here, claim);
+		String path = this.bench.nodes().get(0);
+		this.wire.stall();
+		this.wire.cut();
+		client.getZookeeperClient().getZooKeeper().getTestable().injectSessionExpiration();
+		this.wire.flow();
+		soonTold(old.revoked());
+		assertThat(this.bench.nodes()).as("the server does not know yet").containsExactly(path);
+		assertThat(renewed(here, old)).isInstanceOf(RenewResult.Refused.class);
+		Grant anew = soonGranted(here, claim);
+		assertThat(this.bench.nodes()).hasSize(1).doesNotContain(path);
+		assertThat(anew.storeToken()).isEqualTo(czxid(this.bench.nodes().get(0))).isGreaterThan(old.storeToken());
+		released(here, anew);
+	}
+
+	@Test
+	void tokenAfterALostReplyIsThatOfTheNodeAndGreaterThanAllBefore() throws Exception {
+		Grant before = granted(this.store, claim(LOCK));
+		released(this.store, before);
+		Claim claim = claim(LOCK);
+		this.wire.loseNextReplyTo("/x-");
+		Grant grant = soonGranted(this.store, claim);
+		assertThat(this.bench.nodes()).hasSize(1);
+		assertThat(grant.storeToken()).isEqualTo(czxid(this.bench.nodes().get(0))).isGreaterThan(before.storeToken());
+		refused(this.other, claim(LOCK));
+		released(this.store, grant);
+	}
+
+	@Test
+	void nodeThatSomebodyDeletesIsALossAndCannotBeEnteredAgain() throws Exception {
+		LockEngine engine = this.bench.engine(store(SHORT_SESSION));
+		try (LockHandle handle = engine.acquire(LockRequest.of("stock", 42))) {
+			this.bench.inspection().delete().forPath(this.bench.nodes().get(0));
+			Awaitility.await("the loss").atMost(BOUND).until(() -> !handle.isHeld());
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> engine.acquire(LockRequest.of("stock", 42)));
+			Grant next = granted(this.other, claim(LOCK));
+			assertThat(next.storeToken() << 10).isGreaterThan(handle.fencingToken().value());
+			handle.close();
+			assertThat(this.bench.nodes()).as("of the next holder").hasSize(1);
+			released(this.other, next);
+		}
+	}
+
+	/** Where an acquisition that has to wait is when it ends. */
+	enum Step {
+
+		CREATION_ON_ITS_WAY, CREATED_AND_NOT_HEARD_OF, WATCH_ON_ITS_WAY, WAITING, NEXT_LOOK_ON_ITS_WAY
+
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void interruptAtAnyStepLeavesNoNode(Step step) throws Exception {
+		LockEngine engine = this.bench.engine(this.store);
+		leavesNoNode(step, () -> {
+			CompletableFuture<Thread> thread = new CompletableFuture<>();
+			CompletableFuture<LockHandle> handle = CompletableFuture.supplyAsync(() -> {
+				thread.complete(Thread.currentThread());
+				return engine.acquire(LockRequest.forLock(LOCK).waitTime(BOUND).build());
+			}, (task) -> new Thread(task).start());
+			return new Attempt(handle, () -> thread.join().interrupt());
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void cancellationAtAnyStepLeavesNoNode(Step step) throws Exception {
+		LockEngine engine = this.bench.engine(this.store);
+		leavesNoNode(step, () -> {
+			CompletableFuture<LockHandle> handle = engine
+				.acquireAsync(LockRequest.forLock(LOCK).waitTime(BOUND).build())
+				.toCompletableFuture();
+			return new Attempt(handle, () -> handle.cancel(false));
+		});
+	}
+
+	private void leavesNoNode(Step step, Supplier<Attempt> begin) throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		String first = this.bench.nodes().get(0);
+		CompletableFuture<Attempt> attempt = new CompletableFuture<>();
+		Runnable end = () -> attempt.join().end().run();
+		switch (step) {
+			case CREATION_ON_ITS_WAY -> this.wire.holdNext("/x-", end);
+			case CREATED_AND_NOT_HEARD_OF -> {
+				this.wire.loseNextReplyTo("/x-");
+				this.wire.holdNext("/x-", end);
+			}
+			case WATCH_ON_ITS_WAY -> this.wire.holdNext(first, end);
+			default -> {
+			}
+		}
+		attempt.complete(begin.get());
+		if (step == Step.WAITING || step == Step.NEXT_LOOK_ON_ITS_WAY) {
+			Awaitility.await("a waiter").atMost(BOUND).until(() -> server.ask("wchp").contains(first));
+			if (step == Step.WAITING) {
+				end.run();
+			}
+			else {
+				this.wire.holdNext(this.bench.lines().get(0), end);
+				released(this.other, holder);
+			}
+		}
+		assertThat(attempt.join().handle()).failsWithin(BOUND);
+		if (step != Step.NEXT_LOOK_ON_ITS_WAY) {
+			Awaitility.await("its node to go")
+				.atMost(BOUND)
+				.untilAsserted(() -> assertThat(this.bench.nodes()).containsExactly(first));
+			released(this.other, holder);
+		}
+		Awaitility.await("all nodes to go").atMost(BOUND).until(() -> this.bench.nodes().isEmpty());
+		released(this.other, granted(this.other, claim(LOCK)));
+	}
+
+	/**
+	 * An acquisition under way.
+	 *
+	 * @param handle what it is to get
+	 * @param end what ends it
+	 */
+	private record Attempt(CompletableFuture<LockHandle> handle, Runnable end) {
+	}
+
+	@Test
+	void predecessorThatLeavesBeforeItIsWatchedWakesTheWaiter() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim waiting = claim(LOCK);
+		this.wire.holdNext(this.bench.nodes().get(0), () -> quietly(() -> released(this.other, holder)));
+		CompletionStage<?> signal = refused(this.store, waiting);
+		soonTold(signal);
+		released(this.store, granted(this.store, waiting));
+		assertThat(watchedNodes()).isEmpty();
+	}
+
+	@Test
+	void lineThatIsRemovedWhileANodeIsMadeIsMadeAgain() throws Exception {
+		Grant before = granted(this.store, claim(LOCK));
+		released(this.store, before);
+		this.wire.holdNext("/x-", () -> quietly(
+				() -> this.bench.inspection().delete().quietly().deletingChildrenIfNeeded().forPath("/holdfast")));
+		Grant grant = granted(this.store, claim(LOCK));
+		assertThat(grant.storeToken()).isGreaterThan(before.storeToken());
+		refused(this.other, claim(LOCK));
+		released(this.store, grant);
+	}
+
+	@Test
+	void foreignNodesInALineArePassedOver() throws Exception {
+		released(this.store, granted(this.store, claim(LOCK)));
+		Grant holder = granted(this.store, claim(LOCK));
+		String line = this.bench.lines().get(0);
+		List<String> foreign = List.of("config", "lock-0000000000", "x-", "x-me-0000000000",
+				"_c_" + OwnerId.random() + "-lock-0000000000", "y-" + OwnerId.random() + "-0000000000");
+		for (String name : foreign) {
+			this.bench.inspection().create().withMode(CreateMode.PERSISTENT).forPath(line + "/" + name);
+		}
+		Claim waiting = claim(LOCK);
+		CompletionStage<?> signal = refused(this.other, waiting);
+		released(this.store, holder);
+		soonTold(signal);
+		released(this.other, granted(this.other, waiting));
+		released(this.store, granted(this.store, claim(LOCK)));
+		assertThat(this.bench.inspection().getChildren().forPath(line)).as("still there")
+			.containsExactlyInAnyOrderElementsOf(foreign);
+	}
+
+	@Test
+	void thousandWaitersThatTimeOutLeaveNeitherNodesNorWatches() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		List<CompletableFuture<AcquireResult>> answers = new ArrayList<>();
+		for (int i = 0; i < 1_000; i++) {
+			Claim impatient = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), true,
+					Duration.ofSeconds(3), false);
+			answers.add(this.store.tryAcquire(impatient).toCompletableFuture());
+		}
+		for (CompletableFuture<AcquireResult> answer : answers) {
+			assertThat(answer(answer)).isInstanceOf(AcquireResult.Contended.class);
+		}
+		Awaitility.await("the waiters to go")
+			.atMost(Duration.ofMinutes(1))
+			.untilAsserted(() -> assertThat(this.bench.nodes()).hasSize(1));
+		assertThat(watchedNodes()).as("the client takes a watch back on its own side, so that of the holder stays")
+			.isSubsetOf(this.bench.nodes());
+		released(this.other, holder);
+		Awaitility.await("the watches to go").atMost(BOUND).until(() -> watchedNodes().isEmpty());
+	}
+
+	private static List<String> watchedNodes() throws Exception {
+		return server.ask("wchp").lines().filter((line) -> line.startsWith("/holdfast/")).toList();
+	}
+
+}
