@@ -100,6 +100,15 @@ public interface LockHandle extends AutoCloseable {
 	void assertHeldAtCommit();
 
 	/**
+	 * What to look at if this hold stands in the way of its own thread, for messages:
+	 * that it was acquired in code and is still open.
+	 * @return sentences, each after a blank; empty if there is nothing to say
+	 */
+	default String diagnosis() {
+		return "";
+	}
+
+	/**
 	 * Call a listener once if this hold is lost, or now if it already is. It runs on the
 	 * thread that noticed, so it must be quick and must not block.
 	 * @param listener told what was lost and why

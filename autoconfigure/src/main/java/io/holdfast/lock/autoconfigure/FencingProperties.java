@@ -1,14 +1,10 @@
 package io.holdfast.lock.autoconfigure;
 
-import java.util.regex.Pattern;
-
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
-
-import io.holdfast.lock.LockConfigurationException;
 
 /**
  * The settings of fenced transactions.
@@ -24,14 +20,8 @@ import io.holdfast.lock.LockConfigurationException;
 record FencingProperties(@Nullable Boolean enabled, @DefaultValue("holdfast_fence") String table,
 		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema, @Nullable String dataSource) {
 
-	private static final Pattern IDENTIFIER = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)?");
-
 	FencingProperties {
-		if (!IDENTIFIER.matcher(table).matches()) {
-			throw new LockConfigurationException(
-					"The property 'distributed-lock.fencing.table' is '%s', which is not the name of a table. Write it as 'holdfast_fence' or 'schema.holdfast_fence'."
-						.formatted(table));
-		}
+		LockDatabase.requireTableName("distributed-lock.fencing.table", table);
 	}
 
 }

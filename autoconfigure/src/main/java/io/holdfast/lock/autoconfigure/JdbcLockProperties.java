@@ -21,4 +21,8 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 record JdbcLockProperties(@DefaultValue("holdfast_lock") String table, @Nullable String dataSource,
 		@DefaultValue("true") boolean listen, @DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
 
+	JdbcLockProperties {
+		LockDatabase.requireTableName("distributed-lock.jdbc.table", table);
+	}
+
 }

@@ -1,6 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
@@ -25,7 +26,21 @@ final class LockDatabase {
 
 	private static final int FEW_CONNECTIONS = 2;
 
+	private static final Pattern TABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)?");
+
 	private LockDatabase() {
+	}
+
+	/**
+	 * Check the name of a table, which becomes a part of statements.
+	 * @throws LockConfigurationException if it is not a plain one
+	 */
+	static void requireTableName(String property, String name) {
+		if (!TABLE.matcher(name).matches()) {
+			throw new LockConfigurationException(
+					"The property '%s' is '%s', which is not the name of a table. Use letters, digits and '_', optionally after a schema and a dot."
+						.formatted(property, name));
+		}
 	}
 
 	/**

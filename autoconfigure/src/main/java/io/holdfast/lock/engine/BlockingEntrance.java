@@ -62,6 +62,10 @@ final class BlockingEntrance {
 		return holds.join().stream().map(Hold::bind).toList();
 	}
 
+	/**
+	 * Asked once more for a lock that the first try did not get: by then the caller
+	 * stands in those before it, and will wait with them.
+	 */
 	private void beforeAcquire(Terms terms) {
 		if (this.orderWatch != null) {
 			this.orderWatch.acquiring(terms.lock());

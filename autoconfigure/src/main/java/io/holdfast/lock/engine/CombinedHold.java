@@ -88,6 +88,12 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	@Override
+	public HeldLocks closedInCode() {
+		this.parts.forEach(Hold::closedInCode);
+		return this;
+	}
+
+	@Override
 	public void assertHeldAtEnd() {
 		this.parts.forEach(Hold::assertHeldAtEnd);
 	}

@@ -7,6 +7,9 @@ import io.holdfast.lock.LockHandle;
  */
 interface HeldLocks extends LockHandle {
 
+	/** Leave it to the caller to close this. */
+	HeldLocks closedInCode();
+
 	/**
 	 * Check that the body's work can be relied on: a commit confirmed it, or every lock
 	 * still stands.

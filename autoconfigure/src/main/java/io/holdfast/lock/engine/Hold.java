@@ -31,6 +31,8 @@ final class Hold implements HeldLocks {
 
 	private volatile @Nullable Runnable unbind;
 
+	private volatile boolean closedInCode;
+
 	private volatile boolean ended;
 
 	private volatile boolean confirmed;
@@ -54,7 +56,8 @@ final class Hold implements HeldLocks {
 		String lost = lossMessage();
 		if (lost != null) {
 			throw new LockLostException(
-					lost + " So it cannot be entered again. Let this call fail, verify what it did, and repeat it.");
+					lost + " So it cannot be entered again. Let this call fail, verify what it did, and repeat it."
+							+ diagnosis());
 		}
 		return this.lease.retain() ? new Hold(this.context, this.lease) : null;
 	}
@@ -65,6 +68,23 @@ final class Hold implements HeldLocks {
 
 	boolean belongsTo(EngineContext engine) {
 		return this.context == engine;
+	}
+
+	@Override
+	public HeldLocks closedInCode() {
+		this.closedInCode = true;
+		return this;
+	}
+
+	/** Asked for when something is refused, so that it costs nothing before. */
+	@Override
+	public String diagnosis() {
+		if (!this.closedInCode || !LockContext.handles().contains(this)) {
+			return "";
+		}
+		return " It was acquired in code by this thread ('%s') %s ago and is not closed yet. If that code has ended, it has left the lock on its thread, where it fails every transaction to come: let it close its handle, best by try-with-resources."
+			.formatted(Thread.currentThread().getName(),
+					Durations.text(this.context.time().nanos() - this.lease.acquiredAt()));
 	}
 
 	@Override
@@ -113,7 +133,7 @@ final class Hold implements HeldLocks {
 		Throwable doubt = this.ended ? null : Assurance.await(this.context, this.lease);
 		String lost = lossMessage();
 		if (lost != null) {
-			throw new LockLostException(lost + ifLost);
+			throw new LockLostException(lost + ifLost + diagnosis());
 		}
 		if (doubt != null) {
 			throw new LockBackendException("Lock '%s' is in doubt: store %s cannot confirm it (%s; %s, token %s)."

@@ -269,6 +269,10 @@ final class Lease {
 		return this.context.settings().usable(this.grant.lease());
 	}
 
+	long acquiredAt() {
+		return this.acquiredAt;
+	}
+
 	long validUntil() {
 		return this.validUntil;
 	}

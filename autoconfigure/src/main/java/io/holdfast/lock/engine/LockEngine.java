@@ -70,13 +70,13 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	@Override
 	public LockHandle acquire(LockRequest request) {
-		return hold(request, Refusal.THROWS);
+		return hold(request, Refusal.THROWS).closedInCode();
 	}
 
 	@Override
 	public Optional<LockHandle> tryAcquire(LockRequest request) {
 		try {
-			return Optional.of(hold(request, Refusal.SKIPS));
+			return Optional.of(hold(request, Refusal.SKIPS).closedInCode());
 		}
 		catch (LockSkippedException ex) {
 			return Optional.empty();

@@ -1,5 +1,7 @@
 package io.holdfast.lock.fencing;
 
+import java.util.function.Supplier;
+
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -15,17 +17,19 @@ import io.holdfast.lock.StaleFencingTokenException;
  * @param token the holder's token
  * @param owner the holder
  * @param shared whether it is held together with others
+ * @param diagnosis what to say besides if this holder is refused
  */
-record FenceEntry(String id, LockName lock, String backend, long token, String owner, boolean shared) {
+record FenceEntry(String id, LockName lock, String backend, long token, String owner, boolean shared,
+		Supplier<String> diagnosis) {
 
 	static FenceEntry of(String id, LockHandle hold) {
 		return new FenceEntry(id, hold.name(), hold.backend(), hold.fencingToken().value(), hold.ownerId(),
-				hold.mode() == LockMode.SHARED);
+				hold.mode() == LockMode.SHARED, hold::diagnosis);
 	}
 
 	/** The same fence before anybody has come. */
 	FenceEntry asNobody() {
-		return new FenceEntry(this.id, this.lock, this.backend, 0, "", this.shared);
+		return new FenceEntry(this.id, this.lock, this.backend, 0, "", this.shared, this.diagnosis);
 	}
 
 	/**
@@ -38,8 +42,8 @@ record FenceEntry(String id, LockName lock, String backend, long token, String o
 
 	StaleFencingTokenException refused(long seenToken) {
 		return new StaleFencingTokenException(this.lock, this.backend,
-				"%s: the fence has seen token %d of another holder, so this one was overtaken, by a pause or a lost lease. Nothing of it may be written, and its transaction is rolled back; repeat the call."
-					.formatted(this, seenToken));
+				"%s: the fence has seen token %d of another holder, so this one was overtaken, by a pause or a lost lease. Nothing of it may be written, and its transaction is rolled back; repeat the call.%s"
+					.formatted(this, seenToken, this.diagnosis.get()));
 	}
 
 	@Override

@@ -1,8 +1,5 @@
 package io.holdfast.lock.fencing;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collections;
@@ -16,7 +13,6 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.EmptyResultDataAccessException;
@@ -100,13 +96,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 	 * @return the script
 	 */
 	public static String schema(String table) {
-		try {
-			return new ClassPathResource(SCHEMA, JdbcFencingGuard.class).getContentAsString(StandardCharsets.UTF_8)
-				.replace("${table}", table);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		return ResourceText.of(SCHEMA).replace("${table}", table);
 	}
 
 	/**

@@ -1,8 +1,5 @@
 package io.holdfast.lock.fencing;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -10,8 +7,6 @@ import java.util.function.Function;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
-
-import org.springframework.core.io.ClassPathResource;
 
 import io.holdfast.lock.LockHandle;
 
@@ -26,7 +21,7 @@ import io.holdfast.lock.LockHandle;
  */
 public final class RedisFencingGuard implements FencingGuard {
 
-	private static final String SCRIPT = text();
+	private static final String SCRIPT = ResourceText.of("advance.lua");
 
 	private final RedissonClient redis;
 
@@ -45,16 +40,6 @@ public final class RedisFencingGuard implements FencingGuard {
 		this.redis = redis;
 		this.key = key;
 		this.id = id;
-	}
-
-	private static String text() {
-		try {
-			return new ClassPathResource("advance.lua", RedisFencingGuard.class)
-				.getContentAsString(StandardCharsets.UTF_8);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
 	}
 
 	@Override

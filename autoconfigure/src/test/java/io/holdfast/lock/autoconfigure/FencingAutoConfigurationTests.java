@@ -86,6 +86,24 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
+	void lockThatCodeLeftOnTheThreadIsNamedWhenItFailsAnotherTransaction() {
+		this.runner.run((context) -> {
+			Shop shop = context.getBean(Shop.class);
+			try (LockHandle unclosed = context.getBean(LockOperations.class).acquire(LockRequest.of("report"))) {
+				shop.order(42, () -> {
+				});
+				context.getBean(JdbcTemplate.class)
+					.update("UPDATE holdfast_fence SET token = ?, owner = 'successor' WHERE lock_name = ?",
+							Long.MAX_VALUE, unclosed.name().toString());
+				assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> shop.order(42, () -> {
+				})).withMessageContainingAll("'report'", "is not closed yet", "try-with-resources");
+			}
+			shop.order(42, () -> {
+			});
+		});
+	}
+
+	@Test
 	void requiredFenceStopsACallWithoutATransaction() {
 		this.runner.run((context) -> {
 			assertThatExceptionOfType(LockConfigurationException.class)

@@ -1,0 +1,26 @@
+package io.holdfast.lock.fencing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+
+import org.springframework.core.io.ClassPathResource;
+
+/**
+ * The scripts that stand beside the classes of this room.
+ */
+final class ResourceText {
+
+	private ResourceText() {
+	}
+
+	static String of(String name) {
+		try {
+			return new ClassPathResource(name, ResourceText.class).getContentAsString(StandardCharsets.UTF_8);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,71 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What is told of a hold that code has acquired and left on its thread.
+ */
+class UnclosedHoldTests {
+
+	private final EngineFixture fixture = new EngineFixture();
+
+	private final LockRequest request = LockRequest.forLock(LockName.of("stock", "42"))
+		.leaseTime(Duration.ofSeconds(30))
+		.renew(false)
+		.build();
+
+	@AfterEach
+	void nothingIsLeft() {
+		assertThat(LockContext.handles()).isEmpty();
+	}
+
+	@Test
+	void refusalNamesLockThreadTimeAndRemedy() {
+		try (LockHandle unclosed = this.fixture.engine.acquire(this.request)) {
+			this.fixture.time.advance(Duration.ofSeconds(35));
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(unclosed::assertHeldAtCommit)
+				.withMessageContainingAll("'stock:42'", "the transaction is rolled back",
+						"this thread ('" + Thread.currentThread().getName() + "') 35s ago", "try-with-resources");
+			assertThatExceptionOfType(LockLostException.class).as("entered again")
+				.isThrownBy(() -> this.fixture.engine.acquire(this.request))
+				.withMessageContaining("try-with-resources");
+		}
+	}
+
+	@Test
+	void ofSeveralLocksEachIsNamed() {
+		LockRequest several = this.request.toBuilder().and(LockName.of("stock", "43"), LockMode.EXCLUSIVE).build();
+		try (LockHandle unclosed = this.fixture.engine.tryAcquire(several).orElseThrow()) {
+			assertThat(unclosed.parts()).hasSize(2)
+				.allSatisfy((part) -> assertThat(part.diagnosis()).contains("acquired in code"));
+		}
+	}
+
+	@Test
+	void holdThatEndsByItselfIsNotSuspected() {
+		String diagnosis = this.fixture.engine.execute(this.request, LockHandle::diagnosis);
+		assertThat(diagnosis).isEmpty();
+	}
+
+	@Test
+	void holdThatIsNotOnThisThreadIsNotSuspected() {
+		LockHandle passedOn = this.fixture.engine.acquire(this.request);
+		LockContext.unbind(passedOn);
+		assertThat(passedOn.diagnosis()).isEmpty();
+		passedOn.close();
+	}
+
+}
