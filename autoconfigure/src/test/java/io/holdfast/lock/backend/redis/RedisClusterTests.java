@@ -109,6 +109,29 @@ class RedisClusterTests {
 	}
 
 	@Test
+	void lockThatIsBeingMovedIsOfUnknownOutcomeUntilItHasMoved() throws Exception {
+		Grant grant = granted(first, claim("moving", "2"));
+		Runnable move = cluster.beginToMoveSlotOf("test:{moving:2}:lock");
+		assertThat(get(first.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Indeterminate.class);
+		assertThat(get(second.tryAcquire(claim("moving", "2")))).isInstanceOf(AcquireResult.Indeterminate.class);
+		move.run();
+		assertThat(get(first.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Renewed.class);
+		assertThat(get(second.tryAcquire(claim("moving", "2")))).isInstanceOf(Contended.class);
+		assertThat(get(first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
+	}
+
+	@Test
+	void lockThatNobodyHasUsedIsGrantedWhenItsSlotHasMoved() throws Exception {
+		Runnable move = cluster.beginToMoveSlotOf("test:{moving:3}:lock");
+		Claim claim = claim("moving", "3");
+		assertThat(get(second.tryAcquire(claim))).isInstanceOf(AcquireResult.Indeterminate.class);
+		move.run();
+		Grant grant = granted(second, claim);
+		assertThat(get(first.tryAcquire(claim("moving", "3")))).isInstanceOf(Contended.class);
+		assertThat(get(second.release(grant))).isInstanceOf(ReleaseResult.Released.class);
+	}
+
+	@Test
 	void locksOnOtherNodesDoNotSufferForADeadOne() throws Exception {
 		try (RedisCluster broken = RedisCluster.started(); RedisLockBackend backend = backend(broken)) {
 			List<Grant> grants = grants(backend);

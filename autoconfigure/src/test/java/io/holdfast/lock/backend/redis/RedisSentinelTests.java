@@ -44,6 +44,27 @@ class RedisSentinelTests {
 		}
 	}
 
+	@Test
+	void clientsFollowWhenTheFormerPrimaryComesBackAndTakesOverAgain() throws Exception {
+		try (RedisSentinel group = RedisSentinel.started();
+				RedisLockBackend first = backend(group);
+				RedisLockBackend second = backend(group)) {
+			group.failOver();
+			Grant before = ((Acquired) eventually(first, claim(Duration.ZERO))).grant();
+			group.reunite();
+			assertThat(group.primary().ask("wait", "1", "2000")).isEqualTo("1");
+			group.changePlaces();
+			assertThat(eventually(second, claim(Duration.ZERO))).as("it follows and knows of the lock")
+				.isInstanceOf(Contended.class);
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(20))
+				.until(() -> get(first.release(before)) instanceof ReleaseResult.Released);
+			Grant after = ((Acquired) eventually(second, claim(Duration.ZERO))).grant();
+			assertThat(after.storeToken()).isGreaterThan(before.storeToken());
+			assertWokenInTheEnd(first, second, after);
+		}
+	}
+
 	private static void assertWokenInTheEnd(RedisLockBackend first, RedisLockBackend second, Grant held)
 			throws Exception {
 		Grant[] grant = { held };

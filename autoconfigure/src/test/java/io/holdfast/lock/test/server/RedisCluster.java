@@ -80,20 +80,33 @@ public final class RedisCluster implements AutoCloseable {
 	 * @param key the key
 	 */
 	public void moveSlotOf(String key) {
+		beginToMoveSlotOf(key).run();
+	}
+
+	/**
+	 * Begin to move the slot of a key: both masters know of it, and the keys are where
+	 * they were.
+	 * @param key the key
+	 * @return what ends it
+	 */
+	public Runnable beginToMoveSlotOf(String key) {
 		String slot = this.nodes.get(0).ask("cluster", "keyslot", key);
 		int owner = Integer.parseInt(slot) * 3 / SLOTS;
 		RedisServer from = this.nodes.get(owner);
 		RedisServer to = this.nodes.get((owner + 1) % 3);
 		String fromId = from.ask("cluster", "myid");
-		String toId = to.ask("cluster", "myid");
 		to.ask("cluster", "setslot", slot, "importing", fromId);
-		from.ask("cluster", "setslot", slot, "migrating", toId);
+		from.ask("cluster", "setslot", slot, "migrating", to.ask("cluster", "myid"));
+		return () -> endMove(from, to, slot);
+	}
+
+	private void endMove(RedisServer from, RedisServer to, String slot) {
 		List<String> keys = from.ask("cluster", "getkeysinslot", slot, "1000").lines().toList();
 		for (String moved : keys) {
 			from.ask("migrate", ServerProcess.HOST, Integer.toString(to.port()), moved, "0", "5000");
 		}
 		for (RedisServer node : this.nodes) {
-			node.ask("cluster", "setslot", slot, "node", toId);
+			node.ask("cluster", "setslot", slot, "node", to.ask("cluster", "myid"));
 		}
 	}
 

@@ -95,6 +95,17 @@ public final class RedisSentinel implements AutoCloseable {
 		this.sentinel.awaitOutput("status=ok", "info", "sentinel");
 	}
 
+	/**
+	 * Have the sentinel make the replica, which is well, the primary.
+	 */
+	public void changePlaces() {
+		this.sentinel.awaitOutput("OK", "sentinel", "failover", MASTER);
+		this.replica.awaitOutput("role:master", "info", "replication");
+		RedisServer former = this.primary;
+		this.primary = this.replica;
+		this.replica = former;
+	}
+
 	@Override
 	public void close() {
 		this.sentinel.close();

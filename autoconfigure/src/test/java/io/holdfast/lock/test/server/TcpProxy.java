@@ -32,11 +32,17 @@ public final class TcpProxy implements AutoCloseable {
 
 	private final ServerSocket listener;
 
-	private final int target;
+	private volatile int target;
 
 	private volatile @Nullable String refused;
 
+	private final AtomicInteger swallowed = new AtomicInteger();
+
+	private volatile @Nullable String swallowedText;
+
 	private volatile CountDownLatch flowing = new CountDownLatch(0);
+
+	private volatile CountDownLatch replying = new CountDownLatch(0);
 
 	private volatile long delayMillis;
 
@@ -107,6 +113,7 @@ public final class TcpProxy implements AutoCloseable {
 	 */
 	public void flow() {
 		this.flowing.countDown();
+		this.replying.countDown();
 	}
 
 	/**
@@ -135,10 +142,35 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
-	 * Refuse nothing any more.
+	 * Break all connections, and lead new ones to another server.
+	 * @param target the port of that server
 	 */
-	public void refuseNothing() {
-		this.refused = null;
+	public void leadTo(int target) {
+		this.target = target;
+		cut();
+	}
+
+	/**
+	 * From now on let no answer through that contains a text; the connection stays.
+	 * @param text the text
+	 */
+	public void swallow(String text) {
+		this.swallowedText = text;
+	}
+
+	/**
+	 * How many answers were swallowed.
+	 * @return the number
+	 */
+	public int swallowed() {
+		return this.swallowed.get();
+	}
+
+	/**
+	 * Pass requests on, but no replies, without closing anything; until {@link #flow()}.
+	 */
+	public void holdReplies() {
+		this.replying = new CountDownLatch(1);
 	}
 
 	/**
@@ -229,7 +261,13 @@ public final class TcpProxy implements AutoCloseable {
 					else if (this.losing) {
 						break;
 					}
-					awaitFlow();
+					else if (swallows(new String(buffer, 0, read, StandardCharsets.ISO_8859_1))) {
+						continue;
+					}
+					await(TcpProxy.this.flowing);
+					if (!requests) {
+						await(TcpProxy.this.replying);
+					}
 					out.write(buffer, 0, read);
 					out.flush();
 				}
@@ -255,10 +293,18 @@ public final class TcpProxy implements AutoCloseable {
 			}
 		}
 
-		private void awaitFlow() throws InterruptedIOException {
+		private boolean swallows(String reply) {
+			String text = TcpProxy.this.swallowedText;
+			boolean swallows = text != null && reply.contains(text);
+			if (swallows) {
+				TcpProxy.this.swallowed.incrementAndGet();
+			}
+			return swallows;
+		}
+
+		private static void await(CountDownLatch latch) throws InterruptedIOException {
 			try {
-				Thread.sleep(TcpProxy.this.delayMillis);
-				TcpProxy.this.flowing.await();
+				latch.await();
 			}
 			catch (InterruptedException ex) {
 				throw new InterruptedIOException();
