@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
@@ -21,6 +22,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.server.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -146,6 +148,47 @@ class RedlockFaultTests extends FiveNodes {
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(nodes.all()).extracting((node) -> node.ask("get", key("part")))
 				.allMatch((part) -> part.startsWith(holder.claim().owner().value())));
+	}
+
+	/** What the nodes say lies in the client's host until the client goes on. */
+	@Test
+	void clientThatStandsStillBeforeItReadsTheAnswersDoesNotHold() throws Exception {
+		List<TcpProxy> wires = nodes.all().stream().map((node) -> TcpProxy.to(node.port())).toList();
+		try {
+			RedlockLockBackend still = open(wires.stream().map(TcpProxy::port).toList(),
+					new RedlockOptions(TestNodes.NAMESPACE, Duration.ofSeconds(5), Duration.ofSeconds(4), 0.01,
+							Duration.ofMinutes(1), true));
+			still.start();
+			granted(still, claim(LockName.of("warm", "up"), LONGEST_LEASE));
+			wires.forEach(TcpProxy::holdReplies);
+			CompletionStage<AcquireResult> answer = still.tryAcquire(claim(this.lock, Duration.ofMillis(600)));
+			Awaitility.await()
+				.pollInterval(Duration.ofMillis(5))
+				.until(() -> nodes.all().stream().anyMatch((node) -> node.ask("exists", key("part")).equals("1")));
+			awaitNothingLeft(0, 1, 2, 3, 4);
+			wires.forEach(TcpProxy::flow);
+			assertThat(get(answer)).isInstanceOfSatisfying(Indeterminate.class,
+					(result) -> assertThat(result.cause()).hasMessageContaining("does not count as held"));
+			awaitNothingLeft(0, 1, 2, 3, 4);
+			get(this.first.release(soonGranted(this.first, claim())));
+		}
+		finally {
+			wires.forEach(TcpProxy::close);
+		}
+	}
+
+	@Test
+	void leaseIsNoLongerThanAskedAfterAWait() throws Exception {
+		granted(this.first);
+		RedlockLockBackend other = open(ports(0, 1, 2, 3, 4), OPTIONS);
+		Duration lease = Duration.ofSeconds(1);
+		LockRequest waiting = request(Duration.ofSeconds(20)).toBuilder().leaseTime(lease).renew(false).build();
+		try (LockEngine engine = engine(other); LockHandle handle = engine.acquire(waiting)) {
+			assertThat(handle.remainingValidity()).isLessThan(lease);
+			Awaitility.await().until(() -> other.underWay() == 0);
+			assertThat(nodes.all()).extracting((node) -> Long.parseLong(node.ask("pttl", key("part"))))
+				.allMatch((left) -> left <= lease.toMillis() && left != -1);
+		}
 	}
 
 	@Test
