@@ -17,18 +17,29 @@ import org.springframework.core.io.ClassPathResource;
  */
 public record RedisScript(String text, String sha1) {
 
-	static final RedisScript ACQUIRE = load("line", "acquire");
+	/** What scripts need that keep sets whose members end one by one. */
+	private static final RedisScript MEMBERS = load(RedisScript.class, "members");
 
-	static final RedisScript RENEW = load("line", "renew");
+	static final RedisScript ACQUIRE = loadWithMembers(RedisScript.class, "line", "acquire");
 
-	static final RedisScript RELEASE = load("line", "wake", "release");
+	static final RedisScript RENEW = loadWithMembers(RedisScript.class, "line", "renew");
 
-	static final RedisScript ABANDON = load("line", "wake", "abandon");
+	static final RedisScript RELEASE = loadWithMembers(RedisScript.class, "line", "wake", "release");
 
-	static final RedisScript PROBE = load("probe");
+	static final RedisScript ABANDON = loadWithMembers(RedisScript.class, "line", "wake", "abandon");
 
-	private static RedisScript load(String... parts) {
-		return load(RedisScript.class, parts);
+	static final RedisScript PROBE = load(RedisScript.class, "probe");
+
+	/**
+	 * Read a script that lies beside a class and keeps sets whose members end one by one.
+	 * @param room the class
+	 * @param parts the names of its files without '.lua', to be put one after another
+	 * behind 'members.lua' of this room
+	 * @return the script
+	 */
+	public static RedisScript loadWithMembers(Class<?> room, String... parts) {
+		String text = MEMBERS.text() + load(room, parts).text();
+		return new RedisScript(text, sha1(text));
 	}
 
 	/**

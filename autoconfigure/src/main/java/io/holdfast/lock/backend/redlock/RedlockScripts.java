@@ -29,7 +29,7 @@ final class RedlockScripts {
 	}
 
 	private static RedisScript loadWithSets(String name) {
-		return RedisScript.load(RedlockScripts.class, "node", "sets", name);
+		return RedisScript.loadWithMembers(RedlockScripts.class, "node", "sets", name);
 	}
 
 }

@@ -52,8 +52,6 @@ for _, waiter in ipairs(waiters) do
   end
 end
 
-local micros = time[1] * 1000000 + time[2]
-
 if rest then
   if patience > 0 then
     -- The place is taken in the same step as the refusal, so a release that comes right after

@@ -1,4 +1,4 @@
--- What the scripts know of one lock; stands before their texts.
+-- What the scripts know of one lock; stands after members.lua, before their texts.
 --
 -- KEYS  1 lock     owner:token of the one who holds it alone; ends with the lease
 --       2 token    the last token that was given
@@ -6,28 +6,6 @@
 --       4 readers  owner:token for each who shares the lock, scored by when the lease ends (ms)
 --
 -- A place is number|mode|fair|instance|owner. Numbers grow in the order of arrival.
-
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-
--- What has not ended yet: member, score, member, score, ...
-local function living(key)
-  return redis.call('ZRANGEBYSCORE', key, '(' .. now, '+inf', 'WITHSCORES')
-end
-
--- Forget what has ended, and let the key end with the last of the others.
-local function tidy(key)
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
-  local last = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')
-  if #last > 0 then
-    redis.call('PEXPIREAT', key, last[2])
-  end
-end
-
-local function remove(key, member)
-  redis.call('ZREM', key, member)
-  tidy(key)
-end
 
 -- Whether the grant, owner:token, is that of a reader whose lease has not ended.
 local function reads(grant)

@@ -1,32 +1,9 @@
--- Those who share a lock and those who wait for it; stands after node.lua, before the scripts that
--- know of them.
+-- Those who share a lock and those who wait for it; stands after members.lua (of
+-- the room of Redis) and node.lua, before the scripts that know of them.
 --
 -- readers  owner:attempt:token for each who shares the lock, scored by when the lease ends (ms)
 -- waiters  number|mode|owner for each who was refused and comes again, scored by when the place ends
 --          (ms); numbers grow in the order of arrival at this node
-
-local micros = redis.call('TIME')
-micros = micros[1] * 1000000 + micros[2]
-local now = math.floor(micros / 1000)
-
--- What has not ended yet: member, score, member, score, ...
-local function living(key)
-  return redis.call('ZRANGEBYSCORE', key, '(' .. now, '+inf', 'WITHSCORES')
-end
-
--- Forget what has ended, and let the key end with the last of the others.
-local function tidy(key)
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
-  local last = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')
-  if #last > 0 then
-    redis.call('PEXPIREAT', key, last[2])
-  end
-end
-
-local function remove(key, member)
-  redis.call('ZREM', key, member)
-  tidy(key)
-end
 
 -- The owner's part as a reader, or nil; and how long the others will read at most, or nil.
 local function reader(key, owner)
