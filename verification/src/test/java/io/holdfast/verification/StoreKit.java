@@ -1,11 +1,11 @@
 package io.holdfast.verification;
 
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -50,6 +50,8 @@ final class StoreKit implements AutoCloseable {
 	static final int LEASE_SECONDS = 2;
 
 	private static final int SEVERAL = 3;
+
+	private static final int LONGEST_ELECTION_SECONDS = 60;
 
 	private final String name;
 
@@ -122,15 +124,23 @@ final class StoreKit implements AutoCloseable {
 		return faults;
 	}
 
-	/** The server that leads, of a store that has one. */
-	ServerProcess leader() throws IOException {
-		for (ServerProcess server : this.servers) {
-			if ((server instanceof ZooKeeperServer zookeeper && zookeeper.isLeader())
-					|| (server instanceof EtcdServer etcd && etcd.isLeader())) {
-				return server;
+	/** The server that leads, of a store that has one, as soon as it has. */
+	ServerProcess leader() throws InterruptedException {
+		for (int i = 0; i < LONGEST_ELECTION_SECONDS * 10; i++) {
+			for (ServerProcess server : this.servers) {
+				if (leads(server)) {
+					return server;
+				}
 			}
+			TimeUnit.MILLISECONDS.sleep(100);
 		}
-		throw new IllegalStateException("No server of " + this.name + " leads");
+		throw new IllegalStateException(
+				"No server of %s leads after %d s".formatted(this.name, LONGEST_ELECTION_SECONDS));
+	}
+
+	private static boolean leads(ServerProcess server) {
+		return (server instanceof ZooKeeperServer zookeeper && zookeeper.isLeader())
+				|| (server instanceof EtcdServer etcd && etcd.isLeader());
 	}
 
 	/** Let the replica take over that a sentinel watches. */

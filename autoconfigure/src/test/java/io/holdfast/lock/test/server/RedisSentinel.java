@@ -8,6 +8,12 @@ public final class RedisSentinel implements AutoCloseable {
 	/** The name under which the sentinel knows the primary. */
 	public static final String MASTER = "holdfast";
 
+	/**
+	 * A sentinel that did not get its turn on a busy machine acts on nothing for half a
+	 * minute.
+	 */
+	private static final int LONGEST_FAILOVER_SECONDS = 90;
+
 	private RedisServer primary;
 
 	private RedisServer replica;
@@ -79,7 +85,13 @@ public final class RedisSentinel implements AutoCloseable {
 	 */
 	public void failOver() {
 		this.primary.kill();
-		this.replica.awaitOutput("role:master", "info", "replication");
+		try {
+			this.replica.awaitOutput("role:master", LONGEST_FAILOVER_SECONDS, "info", "replication");
+		}
+		catch (IllegalStateException ex) {
+			throw new IllegalStateException(
+					"The sentinel did not fail over. The end of its log:%n%s".formatted(this.sentinel.logTail()), ex);
+		}
 		RedisServer dead = this.primary;
 		this.primary = this.replica;
 		this.replica = dead;
@@ -100,7 +112,13 @@ public final class RedisSentinel implements AutoCloseable {
 	 */
 	public void changePlaces() {
 		this.sentinel.awaitOutput("OK", "sentinel", "failover", MASTER);
-		this.replica.awaitOutput("role:master", "info", "replication");
+		try {
+			this.replica.awaitOutput("role:master", LONGEST_FAILOVER_SECONDS, "info", "replication");
+		}
+		catch (IllegalStateException ex) {
+			throw new IllegalStateException(
+					"The sentinel did not fail over. The end of its log:%n%s".formatted(this.sentinel.logTail()), ex);
+		}
 		RedisServer former = this.primary;
 		this.primary = this.replica;
 		this.replica = former;

@@ -212,7 +212,17 @@ public final class RedisServer extends ServerProcess {
 	 * @param words the command and its arguments
 	 */
 	void awaitOutput(String text, String... words) {
-		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+		awaitOutput(text, 30, words);
+	}
+
+	/**
+	 * Ask until the answer has a text in it.
+	 * @param text the text
+	 * @param seconds how long
+	 * @param words the command and its arguments
+	 */
+	void awaitOutput(String text, int seconds, String... words) {
+		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
 		String output = ask(words);
 		while (!output.contains(text)) {
 			if (System.nanoTime() - deadline > 0) {
