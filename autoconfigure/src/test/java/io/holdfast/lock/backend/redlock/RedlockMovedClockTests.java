@@ -1,17 +1,30 @@
 package io.holdfast.lock.backend.redlock;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.MovedClockContract;
+import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.test.server.RedisServer;
+import io.holdfast.lock.test.server.ServerProcess;
+
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.lasting;
+import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Three masters whose clocks are all moved.
  */
 class RedlockMovedClockTests extends MovedClockContract {
+
+	private static final Duration SHORT = Duration.ofSeconds(2);
 
 	private final TestNodes nodes = TestNodes.fresh(3);
 
@@ -25,13 +38,44 @@ class RedlockMovedClockTests extends MovedClockContract {
 			node.restart();
 			TestNodes.admit(node);
 		});
-		this.first = client();
-		this.second = client();
+		this.first = client(port(2), Duration.ofSeconds(30));
+		this.second = client(port(2), Duration.ofSeconds(30));
 	}
 
-	private RedlockLockBackend client() {
-		return TestNodes.started(this.nodes.all().stream().map(RedisServer::port).toList(),
-				TestNodes.options(Duration.ofMillis(450), Duration.ofSeconds(30)));
+	private RedlockLockBackend client(int portOfTheLast, Duration longestLease) {
+		return TestNodes.started(List.of(port(0), port(1), portOfTheLast),
+				TestNodes.options(Duration.ofMillis(450), longestLease));
+	}
+
+	private int port(int node) {
+		return this.nodes.get(node).port();
+	}
+
+	/** The third node has never heard of the lock. */
+	@ParameterizedTest
+	@ValueSource(ints = { -1, 1 })
+	void nodeThatRestartedIsKeptOutWhateverItsClockSaysOfWhen(int hours) throws Exception {
+		LockName lock = LockName.of("restarted", Integer.toString(hours));
+		RedisServer forgetful = this.nodes.get(1);
+		try (RedlockLockBackend cutOff = client(ServerProcess.freePort(), SHORT);
+				RedlockLockBackend other = client(port(2), SHORT)) {
+			Grant held = granted(cutOff, lasting(lock, SHORT));
+			moveClock(forgetful, Duration.ofHours(hours));
+			long noticed = System.nanoTime();
+			Grant next = soonGranted(other, lasting(lock, SHORT));
+			assertThat(Duration.ofNanos(System.nanoTime() - noticed)).as("time until the second owner")
+				.isGreaterThan(SHORT.minusMillis(500));
+			assertThat(next.storeToken()).isGreaterThan(held.storeToken());
+		}
+		finally {
+			moveClock(forgetful, Duration.ZERO);
+			TestNodes.admit(forgetful);
+		}
+	}
+
+	private static void moveClock(RedisServer node, Duration fromNow) {
+		node.moveWallClock(fromNow);
+		node.restart();
 	}
 
 	@AfterAll
