@@ -56,13 +56,15 @@ final class Cleanup {
 	/**
 	 * End a lease.
 	 * @param deadline when it has ended by itself, on the engine's clock
+	 * @param quiet completes when nothing that was sent before is under way any more
 	 * @return the first answer, or the failure to get one; what follows is this class's
 	 * affair
 	 */
-	CompletableFuture<ReleaseResult> release(LockBackend backend, Grant grant, long deadline) {
+	CompletableFuture<ReleaseResult> release(LockBackend backend, Grant grant, long deadline,
+			CompletableFuture<?> quiet) {
 		return new Errand<>(backend, grant.claim().lock(), "release", deadline, () -> backend.release(grant),
 				(answer) -> !(answer instanceof ReleaseResult.Indeterminate))
-			.start();
+			.start(quiet);
 	}
 
 	/**
@@ -74,7 +76,7 @@ final class Cleanup {
 	CompletableFuture<Void> abandon(LockBackend backend, Claim claim, long deadline) {
 		return new Errand<>(backend, claim.lock(), "withdrawal", deadline, () -> backend.abandon(claim),
 				(answer) -> true)
-			.start();
+			.start(CompletableFuture.completedFuture(null));
 	}
 
 	/**
@@ -116,10 +118,10 @@ final class Cleanup {
 			this.settled = settled;
 		}
 
-		CompletableFuture<T> start() {
+		CompletableFuture<T> start(CompletableFuture<?> quiet) {
 			Cleanup.this.underWay.add(this.firstAnswer);
 			this.firstAnswer.whenComplete((answer, failure) -> Cleanup.this.underWay.remove(this.firstAnswer));
-			sendAside();
+			quiet.thenRun(this::sendAside);
 			return this.firstAnswer;
 		}
 

@@ -47,6 +47,10 @@ final class Lease {
 
 	private volatile long validUntil;
 
+	private volatile Duration length;
+
+	private final Care care = new Care(this);
+
 	private final Loss loss;
 
 	private final Turn turn;
@@ -64,13 +68,14 @@ final class Lease {
 		this.turn = turn;
 		this.acquirer = acquirer;
 		this.acquiredAt = context.time().nanos();
+		this.length = context.settings().usable(grant.lease());
 		this.validUntil = sentAt + context.settings().validity(grant.lease());
 	}
 
 	/** Begin to be watched, and to hear of the store's own news. */
 	void begin() {
 		this.context.census().begin(this);
-		this.context.watchdog().watch(this);
+		this.context.watchdog().watch(this.care);
 		if (this.grant.revocable()) {
 			this.grant.revoked().whenComplete((news, failure) -> lose(LossCause.REVOKED));
 		}
@@ -95,8 +100,7 @@ final class Lease {
 	}
 
 	/**
-	 * End one hold; with the last one the lease is given back.
-	 * @return completes when the store has answered, never fails
+	 * End one hold, and with the last one the lease; completes with the store's answer.
 	 */
 	CompletableFuture<?> endHold() {
 		this.lock.lock();
@@ -125,12 +129,12 @@ final class Lease {
 	}
 
 	private CompletableFuture<?> giveBack() {
-		leaveCare();
+		CompletableFuture<?> quiet = leaveCare();
 		if (this.loss.happened()) {
 			return CompletableFuture.completedFuture(null);
 		}
 		this.turn.leaving();
-		return release().handle((answer, failure) -> {
+		return release(quiet).handle((answer, failure) -> {
 			if (answer instanceof ReleaseResult.NotHeld) {
 				lose(LossCause.REFUSED, true);
 			}
@@ -139,23 +143,25 @@ final class Lease {
 		});
 	}
 
-	private CompletableFuture<ReleaseResult> release() {
+	private CompletableFuture<ReleaseResult> release(CompletableFuture<?> quiet) {
 		long leaseEnds = this.context.time().nanos() + this.grant.lease().toNanos();
-		return this.context.cleanup().release(this.terms.backend(), this.grant, leaseEnds);
+		return this.context.cleanup().release(this.terms.backend(), this.grant, leaseEnds, quiet);
 	}
 
-	/** Not to be watched or counted any more. */
-	private void leaveCare() {
-		this.context.watchdog().unwatch(this);
+	/** Not to be watched or counted any more; completes when no renewal is under way. */
+	private CompletableFuture<?> leaveCare() {
+		CompletableFuture<?> quiet = this.context.watchdog().unwatch(this.care);
 		this.context.census().end(this);
+		return quiet;
 	}
 
 	/**
-	 * The store has extended the lease.
-	 * @param sentAt when the request left
+	 * The store has begun the lease anew, perhaps a shorter one: its latest word counts,
+	 * as there is one renewal at a time.
 	 */
 	void extended(long sentAt, Duration lease) {
-		this.validUntil = Math.max(this.validUntil, sentAt + this.context.settings().validity(lease));
+		this.length = this.context.settings().usable(lease);
+		this.validUntil = sentAt + this.context.settings().validity(lease);
 	}
 
 	/**
@@ -180,11 +186,10 @@ final class Lease {
 		finally {
 			this.lock.unlock();
 		}
-		leaveCare();
+		CompletableFuture<?> quiet = leaveCare();
 		if (!this.loss.knownToStore()) {
-			// it may still stand there, in a store whose leases live with a session for
-			// long
-			afterLockDelay(this::release);
+			// in a store whose leases live with a session it may stand there for long
+			afterLockDelay(() -> release(quiet));
 		}
 		this.turn.leave();
 		telling.accept(this.context.observer()::lost);
@@ -218,9 +223,7 @@ final class Lease {
 		telling.run();
 	}
 
-	/**
-	 * Why the lease can no longer be relied on, or {@code null} while it can.
-	 */
+	/** Why the lease can no longer be relied on, or {@code null} while it can. */
 	@Nullable String lossMessage() {
 		if (this.loss.happened() || this.context.time().nanos() < this.validUntil) {
 			return this.loss.message();
@@ -231,17 +234,6 @@ final class Lease {
 
 	boolean lost() {
 		return this.loss.happened();
-	}
-
-	/** For the watchdog: whether renewal is wanted at this moment. */
-	boolean wantsRenewal(long now) {
-		Duration maxHold = this.terms.maxHold();
-		return this.terms.renew() && (maxHold == null || now - this.acquiredAt < maxHold.toNanos());
-	}
-
-	/** For the watchdog: the cause of an end that nobody prevented. */
-	LossCause causeOfExpiry(long now) {
-		return (this.terms.renew() && !wantsRenewal(now)) ? LossCause.MAX_HOLD : LossCause.EXPIRED;
 	}
 
 	/** Whether a body relies on this lease. */
@@ -266,7 +258,7 @@ final class Lease {
 
 	/** What of the store's lease is the holder's. */
 	Duration length() {
-		return this.context.settings().usable(this.grant.lease());
+		return this.length;
 	}
 
 	long acquiredAt() {

@@ -58,6 +58,13 @@ final class SafeObserver implements LockObserver {
 	}
 
 	@Override
+	public void renewing(LockName lock, String backend, Duration late) {
+		if (!this.ofEveryHold.isEmpty()) {
+			tell(this.ofEveryHold, (observer) -> observer.renewing(lock, backend, late));
+		}
+	}
+
+	@Override
 	public void renewed(LockName lock, String backend, RenewalOutcome outcome) {
 		if (!this.ofEveryHold.isEmpty()) {
 			tell(this.ofEveryHold, (observer) -> observer.renewed(lock, backend, outcome));

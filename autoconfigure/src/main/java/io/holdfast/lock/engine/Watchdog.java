@@ -3,10 +3,10 @@ package io.holdfast.lock.engine;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -31,14 +31,7 @@ import io.holdfast.lock.spi.RenewalOutcome;
  */
 final class Watchdog {
 
-	private static final int RENEWALS_PER_LEASE = 3;
-
 	private static final int RETRIES_PER_RENEWAL = 4;
-
-	/**
-	 * How early a renewal may come in order to go with others: a tenth of its interval.
-	 */
-	private static final int BATCH_SHARE = 10;
 
 	private static final long FARTHEST_AHEAD = TimeUnit.SECONDS.toNanos(60);
 
@@ -52,10 +45,10 @@ final class Watchdog {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final Map<Lease, Care> cares = new IdentityHashMap<>();
-
 	private final TreeSet<Care> byTime = new TreeSet<>(
 			Comparator.comparingLong((Care care) -> care.at).thenComparingLong((care) -> care.number));
+
+	private int watched;
 
 	private long numbers;
 
@@ -70,12 +63,13 @@ final class Watchdog {
 		this.workers = workers;
 	}
 
-	void watch(Lease lease) {
+	void watch(Care care) {
 		this.lock.lock();
 		try {
-			Care care = new Care(lease, this.numbers++);
+			care.number = this.numbers++;
 			care.nextRenewal = this.time.nanos() + care.interval();
-			this.cares.put(lease, care);
+			care.watched = true;
+			this.watched++;
 			plan(care);
 			wakeUpInTime();
 		}
@@ -84,23 +78,34 @@ final class Watchdog {
 		}
 	}
 
-	void unwatch(Lease lease) {
+	/**
+	 * Renew a lease no more.
+	 * @return completes when no renewal of it is under way either, so that what is sent
+	 * then is the last that the store hears of it
+	 */
+	CompletableFuture<?> unwatch(Care care) {
 		this.lock.lock();
 		try {
-			Care care = this.cares.remove(lease);
-			if (care != null) {
-				this.byTime.remove(care);
-			}
+			end(care);
+			return care.renewal;
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
+	private void end(Care care) {
+		if (care.watched) {
+			care.watched = false;
+			this.watched--;
+			this.byTime.remove(care);
+		}
+	}
+
 	int size() {
 		this.lock.lock();
 		try {
-			return this.cares.size();
+			return this.watched;
 		}
 		finally {
 			this.lock.unlock();
@@ -108,8 +113,9 @@ final class Watchdog {
 	}
 
 	private void plan(Care care) {
+		this.byTime.remove(care);
 		long now = this.time.nanos();
-		care.at = care.lease.wantsRenewal(now) ? Math.min(care.nextRenewal, care.lease.validUntil())
+		care.at = care.wantsRenewal(now) ? Math.min(care.nextRenewal, care.lease.validUntil())
 				: care.lease.validUntil();
 		this.byTime.add(care);
 	}
@@ -127,21 +133,19 @@ final class Watchdog {
 
 	private void lookAfterDue() {
 		Map<LockBackend, List<Care>> toRenew = new HashMap<>();
-		List<Lease> over = new ArrayList<>();
+		List<Care> over = new ArrayList<>();
 		long now = this.time.nanos();
 		this.lock.lock();
 		try {
 			this.wakeUpAt = Long.MAX_VALUE;
 			this.cancelWakeUp = null;
 			for (Care care : due(now)) {
-				this.byTime.remove(care);
 				if (now >= care.lease.validUntil()) {
-					this.cares.remove(care.lease);
-					over.add(care.lease);
+					end(care);
+					over.add(care);
 					continue;
 				}
-				if (care.lease.wantsRenewal(now)) {
-					care.nextRenewal = now + care.interval();
+				if (care.beginsRenewal(now)) {
 					toRenew.computeIfAbsent(care.lease.terms().backend(), (backend) -> new ArrayList<>()).add(care);
 				}
 				plan(care);
@@ -151,7 +155,7 @@ final class Watchdog {
 		finally {
 			this.lock.unlock();
 		}
-		over.forEach((lease) -> lease.lose(lease.causeOfExpiry(now)));
+		over.forEach((care) -> care.lease.lose(care.causeOfExpiry(now)));
 		toRenew.forEach(this::renew);
 	}
 
@@ -179,18 +183,26 @@ final class Watchdog {
 
 	private void send(LockBackend backend, List<Care> cares) {
 		long sentAt = this.time.nanos();
+		cares.forEach((care) -> this.observer.renewing(care.lease.terms().lock(), backend.name(), care.late(sentAt)));
 		long patience = cares.stream().mapToLong(Care::interval).min().orElse(this.responseTimeout);
-		Answers
-			.within(() -> backend.renew(cares.stream().map((care) -> care.lease.grant()).toList()),
-					Math.min(patience, this.responseTimeout), this.time)
-			.whenComplete((answers, failure) -> {
-				for (int i = 0; i < cares.size(); i++) {
-					RenewResult answer = (failure == null && i < answers.size()) ? answers.get(i)
-							: new RenewResult.Indeterminate((failure != null) ? failure
-									: new IllegalStateException("no answer for this grant"));
-					answered(cares.get(i), sentAt, answer);
-				}
-			});
+		CompletableFuture<List<RenewResult>> answers = Answers.within(
+				() -> backend.renew(cares.stream().map((care) -> care.lease.grant()).toList()),
+				Math.min(patience, this.responseTimeout), this.time);
+		for (int i = 0; i < cares.size(); i++) {
+			int number = i;
+			Care care = cares.get(i);
+			answers.handle((all, failure) -> answer(all, failure, number))
+				.thenAccept((answer) -> answered(care, sentAt, answer))
+				.whenComplete((done, failure) -> care.renewal.complete(null));
+		}
+	}
+
+	private static RenewResult answer(@Nullable List<RenewResult> all, @Nullable Throwable failure, int number) {
+		if (all != null && number < all.size()) {
+			return all.get(number);
+		}
+		return new RenewResult.Indeterminate(
+				(failure != null) ? failure : new IllegalStateException("no answer for this grant"));
 	}
 
 	private void answered(Care care, long sentAt, RenewResult answer) {
@@ -198,6 +210,7 @@ final class Watchdog {
 		RenewalOutcome outcome;
 		if (answer instanceof RenewResult.Renewed renewed) {
 			lease.extended(sentAt, renewed.lease());
+			replan(care, sentAt + care.interval());
 			outcome = RenewalOutcome.RENEWED;
 		}
 		else if (answer instanceof RenewResult.Refused) {
@@ -205,18 +218,17 @@ final class Watchdog {
 			outcome = RenewalOutcome.REFUSED;
 		}
 		else {
-			tryAgainSooner(care);
+			replan(care, this.time.nanos() + care.interval() / RETRIES_PER_RENEWAL);
 			outcome = RenewalOutcome.INDETERMINATE;
 		}
 		this.observer.renewed(lease.terms().lock(), lease.backendName(), outcome);
 	}
 
-	private void tryAgainSooner(Care care) {
+	private void replan(Care care, long nextRenewal) {
 		this.lock.lock();
 		try {
-			if (this.cares.get(care.lease) == care) {
-				this.byTime.remove(care);
-				care.nextRenewal = this.time.nanos() + care.interval() / RETRIES_PER_RENEWAL;
+			if (care.watched) {
+				care.nextRenewal = nextRenewal;
 				plan(care);
 				wakeUpInTime();
 			}
@@ -224,34 +236,6 @@ final class Watchdog {
 		finally {
 			this.lock.unlock();
 		}
-	}
-
-	/**
-	 * What the watchdog knows of one lease. Guarded by the watchdog's lock.
-	 */
-	private static final class Care {
-
-		private final Lease lease;
-
-		private final long number;
-
-		private long nextRenewal;
-
-		private long at;
-
-		Care(Lease lease, long number) {
-			this.lease = lease;
-			this.number = number;
-		}
-
-		long interval() {
-			return Math.max(1, this.lease.length().toNanos() / RENEWALS_PER_LEASE);
-		}
-
-		boolean goesWithOthers(long now) {
-			return this.lease.wantsRenewal(now) && this.nextRenewal - now <= interval() / BATCH_SHARE;
-		}
-
 	}
 
 }

@@ -61,6 +61,13 @@ public enum LockMeter implements MeterDocumentation {
 	RENEWAL("distributed.lock.renewal", Meter.Type.COUNTER, Tag.OUTCOME_OF_RENEWAL, "Renewals of leases"),
 
 	/**
+	 * By how much renewals were sent later than they were due: what a machine without
+	 * time for its timers takes from the leases.
+	 */
+	RENEWAL_DELAY("distributed.lock.renewal.delay", Meter.Type.TIMER, null,
+			"Time by which a renewal was sent later than it was due"),
+
+	/**
 	 * Holds that ended before their holder let go.
 	 */
 	LOST("distributed.lock.lost", Meter.Type.COUNTER, Tag.CAUSE, "Holds that ended before their holder let go"),

@@ -52,6 +52,8 @@ final class LockMeters {
 
 	private final Map<RenewalOutcome, Counter> renewal;
 
+	private final Timer renewalDelay;
+
 	private final Map<LossCause, Counter> lost;
 
 	private final Counter commitRefused;
@@ -70,6 +72,7 @@ final class LockMeters {
 		this.waiting = gauge(LockMeter.WAITING);
 		this.renewal = forEach(RenewalOutcome.class,
 				(outcome) -> counter(LockMeter.RENEWAL, LockMeter.Tag.OUTCOME_OF_RENEWAL.withValue(outcome.tag())));
+		this.renewalDelay = timer(LockMeter.RENEWAL_DELAY);
 		this.lost = forEach(LossCause.class,
 				(cause) -> counter(LockMeter.LOST, LockMeter.Tag.CAUSE.withValue(cause.tag())));
 		this.commitRefused = counter(LockMeter.COMMIT_REFUSED);
@@ -149,6 +152,10 @@ final class LockMeters {
 
 	Counter renewal(RenewalOutcome outcome) {
 		return get(this.renewal, outcome);
+	}
+
+	Timer renewalDelay() {
+		return this.renewalDelay;
 	}
 
 	Counter lost(LossCause cause) {

@@ -82,6 +82,11 @@ public final class MicrometerLockObserver implements LockObserver {
 	}
 
 	@Override
+	public void renewing(LockName lock, String backend, Duration late) {
+		of(lock, backend).renewalDelay().record(late);
+	}
+
+	@Override
 	public void renewed(LockName lock, String backend, RenewalOutcome outcome) {
 		of(lock, backend).renewal(outcome).increment();
 	}

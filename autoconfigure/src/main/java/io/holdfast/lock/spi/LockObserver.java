@@ -23,8 +23,8 @@ public interface LockObserver {
 	/**
 	 * Whether this wants to be told of every hold, or of losses only. What nobody wants
 	 * to hear of costs nothing.
-	 * @return whether {@link #acquiring}, {@link #acquired}, {@link #released} and
-	 * {@link #renewed} are called; always the same
+	 * @return whether {@link #acquiring}, {@link #acquired}, {@link #released},
+	 * {@link #renewing} and {@link #renewed} are called; always the same
 	 */
 	default boolean observesEveryHold() {
 		return true;
@@ -57,6 +57,15 @@ public interface LockObserver {
 	 * @param lease its lease
 	 */
 	default void released(LockName lock, String backend, Duration held, Duration lease) {
+	}
+
+	/**
+	 * A renewal is sent.
+	 * @param lock the lock
+	 * @param backend the store
+	 * @param late by how much it is later than it was due; zero if it is in time
+	 */
+	default void renewing(LockName lock, String backend, Duration late) {
 	}
 
 	/**

@@ -71,6 +71,8 @@ final class EngineFixture {
 
 		final List<RenewalOutcome> renewals = new ArrayList<>();
 
+		final List<Duration> delays = new ArrayList<>();
+
 		final List<LockLostEvent> losses = new ArrayList<>();
 
 		final List<Duration> holds = new ArrayList<>();
@@ -94,6 +96,11 @@ final class EngineFixture {
 		@Override
 		public synchronized void released(LockName lock, String backend, Duration held, Duration lease) {
 			this.holds.add(held);
+		}
+
+		@Override
+		public synchronized void renewing(LockName lock, String backend, Duration late) {
+			this.delays.add(late);
 		}
 
 		@Override

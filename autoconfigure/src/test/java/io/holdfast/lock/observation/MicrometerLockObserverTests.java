@@ -71,10 +71,13 @@ class MicrometerLockObserverTests {
 
 	@Test
 	void renewalsAndLossesAreCountedByTheirReason() {
+		this.observer.renewing(LOCK, "redis", Duration.ofMillis(7));
 		this.observer.renewed(LOCK, "redis", RenewalOutcome.RENEWED);
 		this.observer.renewed(LOCK, "redis", RenewalOutcome.REFUSED);
 		this.observer.lost(new LockLostEvent(LOCK, "redis", new FencingToken(1), LossCause.MAX_HOLD));
 		assertThat(count("renewal", "outcome", "renewed")).isEqualTo(1);
+		assertThat(this.registry.get("distributed.lock.renewal.delay").timer().totalTime(TimeUnit.MILLISECONDS))
+			.isEqualTo(7);
 		assertThat(count("renewal", "outcome", "refused")).isEqualTo(1);
 		assertThat(count("renewal", "outcome", "indeterminate")).isZero();
 		assertThat(count("lost", "cause", "max-hold")).isEqualTo(1);

@@ -1,0 +1,102 @@
+package io.holdfast.lock.backend.redis;
+
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.EngineSettings;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.test.server.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Releases at the very moment when a renewal is due, thousands of them, as Redis sees
+ * them.
+ */
+class RedisRenewalRaceTests {
+
+	private static final int THREADS = 100;
+
+	private static final int ROUNDS = 20;
+
+	/**
+	 * A renewal is waited for as long as the next one is away: longer than Redis may
+	 * take.
+	 */
+	private static final Duration LEASE = Duration.ofMillis(1_500);
+
+	/** The arguments of a release are the grant, a channel and a flag. */
+	private static final Pattern RELEASE = Pattern.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"[^\"]*\" \"[01]\"$");
+
+	/** Those of a renewal are the grant and milliseconds. */
+	private static final Pattern RENEWAL = Pattern.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"\\d+\"$");
+
+	@Test
+	void nothingIsRenewedAfterItsRelease() throws Exception {
+		EngineSettings settings = new EngineSettings(Duration.ofSeconds(5), LEASE, Duration.ofSeconds(1), true, false,
+				Duration.ZERO, false, Duration.ZERO);
+		try (RedisServer server = RedisServer.started();
+				RedisLockBackend backend = TestRedis.backend(server.address());
+				LockEngine engine = new LockEngine(new LockBackends(List.of(backend), "redis"), settings,
+						HoldBoundary.NONE, List.of())) {
+			List<String> commands = server.watched(() -> {
+				holdAndLetGo(engine);
+				return null;
+			});
+			Set<String> released = new HashSet<>();
+			int renewals = 0;
+			for (String command : commands) {
+				Matcher release = RELEASE.matcher(command);
+				Matcher renewal = RENEWAL.matcher(command);
+				if (command.contains("\"EVAL") && release.find()) {
+					released.add(release.group(1));
+				}
+				else if (command.contains("\"EVAL") && renewal.find()) {
+					renewals++;
+					assertThat(released).as(command).doesNotContain(renewal.group(1));
+				}
+			}
+			assertThat(released).hasSizeGreaterThan(THREADS * ROUNDS / 2);
+			assertThat(renewals).as("holds that met a renewal").isGreaterThan(THREADS * ROUNDS / 20);
+		}
+	}
+
+	private static void holdAndLetGo(LockEngine engine) throws Exception {
+		ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+		try {
+			List<Future<?>> runs = IntStream.range(0, THREADS).<Future<?>>mapToObj((i) -> threads.submit(() -> {
+				Random random = new Random(i);
+				for (int n = 0; n < ROUNDS; n++) {
+					try (LockHandle handle = engine.acquire(LockRequest.forLock(LockName.of("race", "" + i)).build())) {
+						LockSupport.parkNanos(LEASE.toNanos() / 3 - TimeUnit.MILLISECONDS.toNanos(random.nextInt(31)));
+					}
+				}
+			})).toList();
+			for (Future<?> run : runs) {
+				run.get(60, TimeUnit.SECONDS);
+			}
+		}
+		finally {
+			threads.shutdownNow();
+		}
+	}
+
+}

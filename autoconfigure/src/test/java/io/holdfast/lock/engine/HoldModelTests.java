@@ -1,0 +1,423 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * Explores the interleavings of those who enter one hold again, leave it and rely on it,
+ * of its renewals and of the store's own news. What they see must be what one after
+ * another would have seen ({@link OneAfterAnother}), and the store and the listeners must
+ * have been told what they should.
+ */
+public class HoldModelTests {
+
+	private static final int THREADS = 8;
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private static final Duration INTERVAL = LEASE.dividedBy(3);
+
+	private static final Duration VALIDITY = LEASE.minusMillis(300 + 2);
+
+	private static final Duration PAUSE = Duration.ofSeconds(20);
+
+	private final ManualTime time = new ManualTime();
+
+	private final Store store = new Store();
+
+	private final AtomicInteger lossesObserved = new AtomicInteger();
+
+	private final EngineContext context = context();
+
+	private final Hold outer = hold();
+
+	/** Each place is touched by its own thread only. */
+	private final Hold[] inner = new Hold[THREADS];
+
+	private final AtomicInteger open = new AtomicInteger(1);
+
+	private final AtomicInteger listeners = new AtomicInteger();
+
+	private final AtomicInteger listenersTold = new AtomicInteger();
+
+	/** Its turn in the local line is not ours: the line has a test of its own. */
+	private Hold hold() {
+		LockRequest request = LockRequest.forLock(LockName.of("stock")).leaseTime(LEASE).build();
+		Terms terms = Terms.of(request, new LockBackends(List.of(this.store), "model"), EngineSettings.DEFAULTS).get(0);
+		Claim claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(), LEASE, true, Duration.ZERO, false);
+		Turn turn = new Turn(this.context.queues(), terms, 0, null, () -> {
+		});
+		Lease lease = new Lease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0, turn, null);
+		lease.begin();
+		return new Hold(this.context, lease);
+	}
+
+	private EngineContext context() {
+		LockObserver observer = new LockObserver() {
+			@Override
+			public void lost(LockLostEvent event) {
+				HoldModelTests.this.lossesObserved.incrementAndGet();
+			}
+		};
+		EngineSettings settings = EngineSettings.DEFAULTS;
+		return new EngineContext(settings, this.time, new LocalQueues(this.time),
+				new Watchdog(this.time, settings, observer, Runnable::run),
+				new Cleanup(this.time, settings.responseTimeout(), Runnable::run), new Census(), HoldBoundary.NONE,
+				observer, Runnable::run);
+	}
+
+	@Operation
+	public boolean enter(@Param(gen = ThreadIdGen.class) int thread) {
+		if (this.inner[thread] != null) {
+			return false;
+		}
+		try {
+			this.inner[thread] = this.outer.reenter();
+		}
+		catch (LockLostException ex) {
+			return false;
+		}
+		if (this.inner[thread] == null) {
+			return false;
+		}
+		this.open.incrementAndGet();
+		return this.inner[thread].fencingToken().equals(this.outer.fencingToken());
+	}
+
+	@Operation
+	public void leave(@Param(gen = ThreadIdGen.class) int thread) {
+		if (this.inner[thread] != null) {
+			this.open.decrementAndGet();
+			this.inner[thread].close();
+			this.inner[thread] = null;
+		}
+	}
+
+	@Operation(runOnce = true)
+	public void leaveOuter() {
+		this.open.decrementAndGet();
+		this.outer.close();
+	}
+
+	@Operation
+	public boolean held(@Param(gen = ThreadIdGen.class) int thread) {
+		Hold hold = this.inner[thread];
+		return ((hold != null) ? hold : this.outer).isHeld();
+	}
+
+	@Operation
+	public boolean commit() {
+		try {
+			this.outer.assertHeldAtCommit();
+			return true;
+		}
+		catch (LockLostException ex) {
+			return false;
+		}
+	}
+
+	@Operation
+	public void listen() {
+		this.listeners.incrementAndGet();
+		this.outer.onLost((event) -> this.listenersTold.incrementAndGet());
+	}
+
+	@Operation(nonParallelGroup = "time")
+	public void renewed() {
+		timePasses(Answer.RENEWED);
+	}
+
+	@Operation(nonParallelGroup = "time")
+	public void refused() {
+		timePasses(Answer.REFUSED);
+	}
+
+	@Operation(nonParallelGroup = "time")
+	public void notAnswered() {
+		timePasses(Answer.UNKNOWN);
+	}
+
+	/** A renewal falls due, and the store answers like this. */
+	private void timePasses(Answer answer) {
+		this.store.answer = answer;
+		this.time.advance(INTERVAL);
+	}
+
+	/** The process stands still. */
+	@Operation(nonParallelGroup = "time")
+	public void pause() {
+		this.time.pause(PAUSE);
+	}
+
+	@Operation(runOnce = true)
+	public void revoke() {
+		this.store.gone.set(true);
+		this.store.revoked.complete(null);
+	}
+
+	@Validate
+	public void whatWasToldIsTrue() {
+		boolean lost = this.outer.lease().lost();
+		require(this.lossesObserved.get() == (lost ? 1 : 0), "a loss is told once to those who count");
+		require(this.listenersTold.get() == (lost ? this.listeners.get() : 0), "a loss is told once to each listener");
+		require(!this.store.releasedWhileInUse.get(), "nothing is released before the last has left");
+		require(!this.store.renewedAfterRelease.get(), "nothing is renewed after its release");
+		require(this.store.releases.get() <= 1, "a lease is released once");
+		boolean over = lost || this.open.get() == 0;
+		require(lost || this.store.releases.get() == (over ? 1 : 0), "who lets go releases");
+		require(this.context.watchdog().size() == (over ? 0 : 1), "what is over is not watched");
+	}
+
+	private static void require(boolean fact, String description) {
+		if (!fact) {
+			throw new IllegalStateException("not so: " + description);
+		}
+	}
+
+	/** What is initialized once must not be so in the midst of an exploration. */
+	@BeforeAll
+	static void initializeClasses() {
+		HoldModelTests warmUp = new HoldModelTests();
+		warmUp.listen();
+		warmUp.notAnswered();
+		warmUp.pause();
+		warmUp.renewed();
+		warmUp.leaveOuter();
+		warmUp.whatWasToldIsTrue();
+	}
+
+	@Test
+	void everyInterleavingIsOneAfterAnother() {
+		new ModelCheckingOptions().threads(2)
+			.actorsPerThread(2)
+			.actorsBefore(1)
+			.actorsAfter(1)
+			.iterations(20)
+			.invocationsPerIteration(25)
+			.minimizeFailedScenario(false)
+			.sequentialSpecification(OneAfterAnother.class)
+			.addGuarantee(
+					ManagedStrategyGuaranteeKt.forClasses(HoldModelTests::hasNoStateToShare).allMethods().ignore())
+			.check(HoldModelTests.class);
+	}
+
+	/** Texts, durations and logs: to look into them would take most of the time. */
+	private static boolean hasNoStateToShare(String type) {
+		return Stream
+			.of("org.apache.commons.logging.", "ch.qos.logback.", "org.slf4j.", "java.time.", "java.lang.String",
+					"java.util.Formatter", "java.util.UUID", "java.security.", Terms.class.getName(),
+					Durations.class.getName(), LockName.class.getName())
+			.anyMatch(type::startsWith);
+	}
+
+	private static boolean isGuardedByALock(String type) {
+		return Stream
+			.of("java.util.ArrayList", "java.util.ImmutableCollections", "java.util.HashMap", "java.util.TreeMap",
+					"java.util.TreeSet", "java.util.PriorityQueue", "java.util.stream.")
+			.anyMatch(type::startsWith);
+	}
+
+	/** What the store answers to a renewal. */
+	private enum Answer {
+
+		RENEWED, REFUSED, UNKNOWN
+
+	}
+
+	/**
+	 * What a hold promises, to one after another.
+	 */
+	public static class OneAfterAnother {
+
+		private final boolean[] in = new boolean[THREADS];
+
+		private boolean outerIn = true;
+
+		private boolean lost;
+
+		private Duration now = Duration.ZERO;
+
+		private Duration validUntil = VALIDITY;
+
+		private Duration nextRenewal = INTERVAL;
+
+		public boolean enter(int thread) {
+			if (this.in[thread] || !commit()) {
+				return false;
+			}
+			this.in[thread] = true;
+			return true;
+		}
+
+		public void leave(int thread) {
+			this.in[thread] = false;
+		}
+
+		public void leaveOuter() {
+			this.outerIn = false;
+		}
+
+		public boolean held(int thread) {
+			return valid() && (this.in[thread] || this.outerIn);
+		}
+
+		public boolean commit() {
+			return valid() && this.outerIn;
+		}
+
+		private boolean valid() {
+			return !this.lost && this.now.compareTo(this.validUntil) < 0;
+		}
+
+		public void listen() {
+		}
+
+		public void renewed() {
+			timePasses(Answer.RENEWED);
+		}
+
+		public void refused() {
+			timePasses(Answer.REFUSED);
+		}
+
+		public void notAnswered() {
+			timePasses(Answer.UNKNOWN);
+		}
+
+		private void timePasses(Answer answer) {
+			Duration until = this.now.plus(INTERVAL);
+			while (inUse() && !this.lost && nextCare().compareTo(until) <= 0) {
+				this.now = later(this.now, nextCare());
+				if (!valid() || answer == Answer.REFUSED) {
+					this.lost = true;
+				}
+				else if (answer == Answer.RENEWED) {
+					this.validUntil = this.now.plus(VALIDITY);
+					this.nextRenewal = this.now.plus(INTERVAL);
+				}
+				else {
+					this.nextRenewal = this.now.plus(INTERVAL.dividedBy(4));
+				}
+			}
+			this.now = later(this.now, until);
+		}
+
+		private Duration nextCare() {
+			return (this.nextRenewal.compareTo(this.validUntil) < 0) ? this.nextRenewal : this.validUntil;
+		}
+
+		private static Duration later(Duration one, Duration other) {
+			return (one.compareTo(other) < 0) ? other : one;
+		}
+
+		public void pause() {
+			this.now = this.now.plus(PAUSE);
+		}
+
+		public void revoke() {
+			this.lost |= inUse();
+		}
+
+		private boolean inUse() {
+			boolean used = this.outerIn;
+			for (boolean one : this.in) {
+				used |= one;
+			}
+			return used;
+		}
+
+	}
+
+	/**
+	 * Answers at once, and notes what it should not have been asked.
+	 */
+	private final class Store implements LockBackend {
+
+		private final CompletableFuture<Void> revoked = new CompletableFuture<>();
+
+		private final AtomicBoolean gone = new AtomicBoolean();
+
+		private final AtomicInteger releases = new AtomicInteger();
+
+		private final AtomicBoolean releasedWhileInUse = new AtomicBoolean();
+
+		private final AtomicBoolean renewedAfterRelease = new AtomicBoolean();
+
+		private volatile Answer answer = Answer.RENEWED;
+
+		@Override
+		public String name() {
+			return "model";
+		}
+
+		@Override
+		public BackendCapabilities capabilities() {
+			return new BackendCapabilities(true, true, false, Duration.ofMillis(10));
+		}
+
+		@Override
+		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+			return CompletableFuture
+				.completedFuture(new AcquireResult.Acquired(new Grant(claim, 1, claim.leaseTime(), this.revoked)));
+		}
+
+		@Override
+		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+			if (this.releases.get() > 0) {
+				this.renewedAfterRelease.set(true);
+			}
+			return CompletableFuture.completedFuture(List.of(switch (this.answer) {
+				case RENEWED -> new RenewResult.Renewed(LEASE);
+				case REFUSED -> new RenewResult.Refused();
+				case UNKNOWN -> new RenewResult.Indeterminate(new TimeoutException("lost"));
+			}));
+		}
+
+		@Override
+		public CompletionStage<ReleaseResult> release(Grant grant) {
+			if (HoldModelTests.this.open.get() > 0 && !HoldModelTests.this.outer.lease().lost()) {
+				this.releasedWhileInUse.set(true);
+			}
+			this.releases.incrementAndGet();
+			return CompletableFuture
+				.completedFuture(this.gone.get() ? new ReleaseResult.NotHeld() : new ReleaseResult.Released());
+		}
+
+		@Override
+		public CompletionStage<Void> abandon(Claim claim) {
+			return CompletableFuture.completedFuture(null);
+		}
+
+	}
+
+}

@@ -1,0 +1,230 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.LockObserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+/**
+ * Thousands of random lives of a lock, in time that only the test moves: two JVMs, a
+ * store behind a bad line ({@link FarStore}), pauses, and holders that enter again, leave
+ * or let their leases run out. At every step whoever believes to hold the lock must hold
+ * it by the store's own clock, so a successor never begins before the validity of the one
+ * before it has ended.
+ */
+class ValidityPropertyTests {
+
+	private static final int LIVES = 1_000;
+
+	private static final int STEPS = 40;
+
+	private static final int LOOKS = 25;
+
+	@Test
+	void nobodyBelievesInALeaseForLongerThanTheStoreKeepsIt() {
+		long granted = 0;
+		long lost = 0;
+		for (long seed = 0; seed < LIVES; seed++) {
+			Life life = new Life(seed);
+			life.run();
+			granted += life.holds.size();
+			lost += life.losses.size();
+		}
+		assertThat(granted).as("holds that were looked at").isGreaterThan(2 * LIVES);
+		assertThat(lost).as("losses among them").isBetween(granted / 100, granted);
+	}
+
+	private static final class Life {
+
+		private final long seed;
+
+		private final SplittableRandom random;
+
+		private final ManualTime time = new ManualTime();
+
+		private final Duration lease;
+
+		private final FarStore store;
+
+		private final List<LockLostEvent> losses = new ArrayList<>();
+
+		private final List<LockEngine> engines;
+
+		private final List<CompletableFuture<LockHandle>> asked = new ArrayList<>();
+
+		private final List<Held> holds = new ArrayList<>();
+
+		Life(long seed) {
+			this.seed = seed;
+			this.random = new SplittableRandom(seed);
+			this.lease = Duration.ofMillis(10 + (long) Math.exp(this.random.nextDouble() * Math.log(60_000)));
+			this.store = new FarStore(this.time, this.random, this.lease);
+			this.engines = Stream.generate(this::engine).limit(2).toList();
+		}
+
+		private LockEngine engine() {
+			Duration patience = Duration.ofNanos(this.lease.toNanos() / (2 + this.random.nextInt(10)));
+			EngineSettings settings = new EngineSettings(this.lease, this.lease, patience, false, false, Duration.ZERO,
+					false, Duration.ZERO);
+			LockObserver observer = new LockObserver() {
+				@Override
+				public void lost(LockLostEvent event) {
+					Life.this.losses.add(event);
+				}
+			};
+			return new LockEngine(new LockBackends(List.of(this.store), "far"), settings, HoldBoundary.NONE, observer,
+					this.time, Runnable::run, () -> {
+					});
+		}
+
+		void run() {
+			for (int step = 0; step < STEPS; step++) {
+				act();
+				timePasses();
+			}
+			for (int i = 0; i < LOOKS; i++) {
+				look();
+				this.holds.forEach(Held::leaveAll);
+				this.time.advance(this.lease);
+			}
+			assertThat(this.asked).as("acquisitions without an end, " + this).isEmpty();
+			for (Held held : this.holds) {
+				assertThat(held.told).as("losses told to a listener, " + this).hasSizeLessThanOrEqualTo(1);
+				assertThat(held.told.size() == 1).as("lost, " + this).isEqualTo(held.hold.lease().lost());
+			}
+			assertThat(this.losses).as("losses observed, " + this)
+				.hasSize((int) this.holds.stream().filter((held) -> held.hold.lease().lost()).count());
+			assertThat(this.engines).as("watched, " + this)
+				.allMatch((engine) -> engine.context().watchdog().size() == 0);
+		}
+
+		private void act() {
+			int what = this.random.nextInt(4);
+			if (what == 0 || this.holds.isEmpty()) {
+				LockRequest request = LockRequest.forLock(LockName.of("stock"))
+					.waitTime(this.lease.multipliedBy(3))
+					.renew(this.random.nextInt(4) > 0)
+					.build();
+				this.asked.add(this.engines.get(this.random.nextInt(2)).acquireAsync(request).toCompletableFuture());
+				return;
+			}
+			Held held = this.holds.get(this.holds.size() - 1 - this.random.nextInt(Math.min(2, this.holds.size())));
+			if (what == 1) {
+				held.enter();
+			}
+			else if (what == 2) {
+				held.leave();
+			}
+		}
+
+		/** Now and then the world stands still, so that all is late. */
+		private void timePasses() {
+			if (this.random.nextInt(20) == 0) {
+				this.time.pause(part(1.5));
+			}
+			for (int i = 0; i < LOOKS; i++) {
+				look();
+				this.time.advance(part(0.03));
+			}
+		}
+
+		private Duration part(double most) {
+			return Duration.ofNanos((long) (this.lease.toNanos() * most * this.random.nextDouble()));
+		}
+
+		private void look() {
+			this.asked.removeIf((handle) -> {
+				boolean granted = handle.isDone() && !handle.isCompletedExceptionally();
+				if (granted) {
+					this.holds.add(new Held((Hold) handle.join()));
+				}
+				return handle.isDone();
+			});
+			for (Held held : this.holds) {
+				held.look(this);
+			}
+			if (!this.store.faults.isEmpty()) {
+				fail(this.store.faults + ", " + this);
+			}
+		}
+
+		@Override
+		public String toString() {
+			return "seed %d, lease %s, at %s".formatted(this.seed, this.lease, Duration.ofNanos(this.time.nanos()));
+		}
+
+	}
+
+	/** A hold, all who stand in it, and what it has said of itself before. */
+	private static final class Held {
+
+		private final Hold hold;
+
+		private final List<Hold> open = new ArrayList<>();
+
+		private final List<LockLostEvent> told = new ArrayList<>();
+
+		private boolean over;
+
+		Held(Hold hold) {
+			this.hold = hold;
+			this.open.add(hold);
+			hold.onLost(this.told::add);
+		}
+
+		void enter() {
+			try {
+				Hold again = this.open.isEmpty() ? null : this.open.get(0).reenter();
+				if (again != null) {
+					assertThat(again.fencingToken()).isEqualTo(this.hold.fencingToken());
+					this.open.add(again);
+				}
+			}
+			catch (LockLostException ex) {
+				assertThat(this.open.get(0).isHeld()).isFalse();
+			}
+		}
+
+		void leave() {
+			if (!this.open.isEmpty()) {
+				this.open.remove(this.open.size() - 1).close();
+			}
+		}
+
+		void leaveAll() {
+			this.open.forEach(Hold::close);
+			this.open.clear();
+		}
+
+		void look(Life life) {
+			boolean held = this.open.stream().anyMatch(Hold::isHeld);
+			if (held && !life.store.isHeldBy(this.hold.ownerId())) {
+				fail("believed, but not held at the store, " + life);
+			}
+			if (held != this.open.stream().anyMatch((hold) -> hold.remainingValidity().toNanos() > 0)) {
+				fail("held and valid differ, " + life);
+			}
+			if (held && this.over) {
+				fail("held after its end, " + life);
+			}
+			this.over |= this.open.isEmpty() || !this.told.isEmpty();
+		}
+
+	}
+
+}
