@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
@@ -28,10 +30,22 @@ final class CombinedHold implements HeldLocks {
 		return (parts.size() == 1) ? parts.get(0) : new CombinedHold(parts);
 	}
 
-	/** Let go of holds that were acquired in this order. */
+	/** Let go of holds that were acquired in this order; of all, whatever one throws. */
 	static void close(List<Hold> holds) {
+		@Nullable RuntimeException first = null;
 		for (int i = holds.size() - 1; i >= 0; i--) {
-			holds.get(i).close();
+			try {
+				holds.get(i).close();
+			}
+			catch (RuntimeException ex) {
+				first = (first != null) ? first : ex;
+				if (first != ex) {
+					first.addSuppressed(ex);
+				}
+			}
+		}
+		if (first != null) {
+			throw first;
 		}
 	}
 

@@ -186,12 +186,22 @@ final class Hold implements HeldLocks {
 		if (!this.closed.compareAndSet(false, true)) {
 			return;
 		}
-		boolean boundHere = this.unbind != null && LockContext.handles().contains(this);
-		if (!boundHere || !this.context.boundary().deferRelease(name(), this::end)) {
-			CompletableFuture<?> answered = end();
-			if (this.context.settings().awaitRelease()) {
-				answered.join();
+		boolean deferred = false;
+		try {
+			boolean boundHere = this.unbind != null && LockContext.handles().contains(this);
+			deferred = boundHere && this.context.boundary().deferRelease(name(), this::end);
+		}
+		finally {
+			if (!deferred) {
+				endNow();
 			}
+		}
+	}
+
+	private void endNow() {
+		CompletableFuture<?> answered = end();
+		if (this.context.settings().awaitRelease()) {
+			answered.join();
 		}
 	}
 

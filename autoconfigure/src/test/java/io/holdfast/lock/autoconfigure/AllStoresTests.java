@@ -111,6 +111,24 @@ class AllStoresTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "local", "redis", "redlock", "zookeeper", "etcd", "jdbc" })
+	void lockIsGivenBackByAnInterruptedThreadThatKeepsItsFlag(String store) {
+		runner.withPropertyValues("distributed-lock.await-release=true").run((context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			LockRequest request = LockRequest.forLock(LockName.of("interrupted"))
+				.backend(store)
+				.waitTime(Duration.ZERO)
+				.build();
+			LockHandle handle = locks.acquire(request);
+			Thread.currentThread().interrupt();
+			handle.close();
+			assertThat(Thread.interrupted()).as("the flag").isTrue();
+			// whoever does not wait is refused by what is still there
+			locks.acquire(request).close();
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "local", "redis", "redlock", "zookeeper", "etcd", "jdbc" })
 	void callersWithTheSameLocksInAnyOrderNeverWaitForEachOther(String store) {
 		runner.run((one) -> runner.run((other) -> {
 			long[] counters = new long[COUNTERS];

@@ -34,6 +34,7 @@ interface NameCases {
 		}
 		locks.add(LockName.of("contract"));
 		locks.add(LockName.of("contract", "contract"));
+		locks.add(LockName.of("other", "contract"));
 		List<Grant> grants = new ArrayList<>();
 		for (LockName lock : locks) {
 			grants.add(bench.granted(bench.first(), Claims.exclusive(lock)));

@@ -1,0 +1,248 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.RenewResult;
+
+import static io.holdfast.lock.engine.EngineFixture.LOCK;
+import static io.holdfast.lock.engine.EngineFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * What becomes of a hold when those around it fail: its body, its boundary, its thread or
+ * its store.
+ */
+class HoldFaultTests {
+
+	private static final LockName A = LockName.of("stock", "a");
+
+	private static final LockName B = LockName.of("stock", "b");
+
+	private final EngineFixture fixture = new EngineFixture();
+
+	private final FakeBackend backend = this.fixture.backend;
+
+	@Test
+	void outerAndInnerAreBothToldOfTheLossAndNeitherGoesOn() {
+		List<String> told = new ArrayList<>();
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.fixture.engine.execute(request().build(), (outer) -> {
+				outer.onLost((event) -> told.add("outer"));
+				assertThatExceptionOfType(LockLostException.class)
+					.isThrownBy(() -> this.fixture.engine.execute(request().build(), (inner) -> {
+						inner.onLost((event) -> told.add("inner"));
+						this.backend.revoked.complete(null);
+						assertThat(inner.isHeld()).isFalse();
+						assertThat(outer.isHeld()).isFalse();
+						return null;
+					}));
+				return null;
+			}));
+		assertThat(told).containsExactlyInAnyOrder("outer", "inner");
+		assertThat(this.fixture.record.losses).hasSize(1);
+	}
+
+	@Test
+	void exceptionOfTheBodyWinsOverTheStoresThatThrowsAtTheRelease() {
+		this.backend.releases.add((grant) -> {
+			throw new IllegalStateException("boom");
+		});
+		assertThatThrownBy(() -> this.fixture.engine.execute(request().build(), (handle) -> {
+			throw new IllegalArgumentException("sold out");
+		})).isInstanceOf(IllegalArgumentException.class).hasNoSuppressedExceptions();
+		this.fixture.time.advance(Duration.ofSeconds(1));
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void exceptionOfTheBodyWinsOverTheBoundarysAndTheLockIsGivenBackAllTheSame() {
+		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new FailingBoundary());
+		assertThatThrownBy(() -> bounded.engine.execute(request().build(), (handle) -> {
+			throw new IllegalArgumentException("sold out");
+		})).isInstanceOf(IllegalArgumentException.class)
+			.satisfies((failure) -> assertThat(failure.getSuppressed()).singleElement()
+				.isInstanceOf(IllegalStateException.class));
+		bounded.assertNothingLeft();
+		assertThat(LockContext.handles()).isEmpty();
+	}
+
+	@Test
+	void allOfSeveralLocksAreGivenBackThoughTheBoundaryFails() {
+		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new FailingBoundary());
+		LockHandle both = bounded.engine.acquire(LockRequest.forLocks(List.of(A, B)).build());
+		assertThatThrownBy(both::close).isInstanceOf(IllegalStateException.class)
+			.satisfies((failure) -> assertThat(failure.getSuppressed()).hasSize(1));
+		bounded.assertNothingLeft();
+	}
+
+	@Test
+	void errorOfTheBodyLeavesNothing() {
+		assertThatExceptionOfType(OutOfMemoryError.class)
+			.isThrownBy(() -> this.fixture.engine.execute(LockRequest.forLocks(List.of(A, B)).build(), (handle) -> {
+				throw new OutOfMemoryError("made up");
+			}));
+		this.fixture.assertNothingLeft();
+		assertThat(LockContext.handles()).isEmpty();
+	}
+
+	@Test
+	void reentryWithoutEndLeavesNothing() throws InterruptedException {
+		List<Throwable> ends = new ArrayList<>();
+		for (int frames = 0; frames < 12; frames++) {
+			int before = 3 * frames;
+			Thread thread = new Thread(null, () -> {
+				try {
+					deeper(before);
+				}
+				catch (StackOverflowError ex) {
+					ends.add(ex);
+				}
+				ends.addAll(LockContext.handles().stream().map((left) -> new AssertionError(left)).toList());
+			}, "endless", 256 * 1024);
+			thread.setUncaughtExceptionHandler((failed, failure) -> ends.add(failure));
+			thread.start();
+			thread.join();
+			this.fixture.assertNothingLeft();
+		}
+		assertThat(ends).hasSize(12).allMatch((end) -> end instanceof StackOverflowError);
+		assertThat(this.backend.calls).doesNotContain("renew");
+	}
+
+	/** The stack ends elsewhere each time. */
+	private int deeper(int frames) {
+		return (frames > 0) ? deeper(frames - 1) + 1
+				: this.fixture.engine.<Integer, RuntimeException>execute(request().build(), (handle) -> deeper(0));
+	}
+
+	@Test
+	void holdIsGivenBackByAnInterruptedThreadThatKeepsItsFlag() {
+		EngineFixture awaiting = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
+				Duration.ofSeconds(1), true, false, Duration.ZERO, false, Duration.ZERO), HoldBoundary.NONE);
+		LockHandle handle = awaiting.engine.acquire(request().build());
+		Thread.currentThread().interrupt();
+		handle.close();
+		assertThat(Thread.interrupted()).isTrue();
+		awaiting.assertNothingLeft();
+	}
+
+	@Test
+	void callersThatNestTwoLocksInOppositeOrderDoNotWaitForEver() throws InterruptedException {
+		List<LockNotAcquiredException> ends = new ArrayList<>();
+		AtomicInteger inside = new AtomicInteger();
+		Thread one = nesting(A, B, inside, ends);
+		Thread other = nesting(B, A, inside, ends);
+		Awaitility.await()
+			.until(() -> this.fixture.engine.context().census().waiting().size() == 2
+					&& one.getState() == Thread.State.WAITING && other.getState() == Thread.State.WAITING);
+		this.fixture.time.advance(Duration.ofSeconds(5));
+		one.join();
+		other.join();
+		assertThat(ends).as("the first to time out may let the other in")
+			.isNotEmpty()
+			.allSatisfy((end) -> assertThat(end).hasMessageContaining("5s"));
+		this.fixture.assertNothingLeft();
+	}
+
+	private Thread nesting(LockName first, LockName second, AtomicInteger inside, List<LockNotAcquiredException> ends) {
+		Thread thread = new Thread(() -> {
+			try (LockHandle outer = this.fixture.engine.acquire(LockRequest.forLock(first).build())) {
+				inside.incrementAndGet();
+				while (inside.get() < 2) {
+					Thread.onSpinWait();
+				}
+				this.fixture.engine.acquire(LockRequest.forLock(second).build()).close();
+			}
+			catch (LockNotAcquiredException ex) {
+				synchronized (ends) {
+					ends.add(ex);
+				}
+			}
+		});
+		thread.start();
+		return thread;
+	}
+
+	@Test
+	void oneKeyBelowTwoNamesIsTwoLocks() {
+		LockHandle stock = this.fixture.acquired(LockRequest.forLock(LockName.of("stock", "42")));
+		LockHandle order = this.fixture.acquired(LockRequest.forLock(LockName.of("order", "42")));
+		assertThat(stock.isHeld()).isTrue();
+		assertThat(order.isHeld()).isTrue();
+		stock.close();
+		order.close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void releaseWaitsForTheAnswerToARenewalThatIsUnderWay() {
+		CompletableFuture<List<RenewResult>> answer = new CompletableFuture<>();
+		this.backend.renewals.add((grant) -> answer);
+		LockHandle handle = this.fixture.acquired(request());
+		this.fixture.time.advance(Duration.ofSeconds(10));
+		handle.close();
+		assertThat(this.backend.calls).endsWith("renew");
+		answer.complete(List.of(new RenewResult.Renewed(Duration.ofSeconds(30))));
+		assertThat(this.backend.calls).endsWith("renew", "release stock:42");
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void releaseWaitsNoLongerThanForTheResponseTimeout() {
+		this.backend.renewals.add((grant) -> new CompletableFuture<>());
+		LockHandle handle = this.fixture.acquired(request());
+		this.fixture.time.advance(Duration.ofSeconds(10));
+		handle.close();
+		this.fixture.time.advance(EngineSettings.DEFAULTS.responseTimeout());
+		assertThat(this.backend.calls).endsWith("renew", "release stock:42");
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void renewalThatMakesTheLeaseShorterEndsTheBeliefSooner() {
+		Duration shorter = Duration.ofSeconds(6);
+		this.backend.renewals
+			.add((grant) -> CompletableFuture.completedFuture(List.of(new RenewResult.Renewed(shorter))));
+		LockHandle handle = this.fixture.acquired(request());
+		this.fixture.time.advance(Duration.ofSeconds(10));
+		assertThat(handle.remainingValidity()).isLessThan(shorter);
+		this.fixture.time.advance(Duration.ofMinutes(1));
+		assertThat(handle.isHeld()).as("it is renewed in time").isTrue();
+		handle.close();
+	}
+
+	@Test
+	void renewalThatIsLateIsMeasured() {
+		LockHandle handle = this.fixture.acquired(request());
+		this.fixture.time.pause(Duration.ofSeconds(12));
+		this.fixture.time.advance(Duration.ofSeconds(10));
+		assertThat(this.fixture.record.delays).containsExactly(Duration.ofSeconds(2), Duration.ZERO);
+		handle.close();
+	}
+
+	/** Fails when a lock is let go in it. */
+	private static final class FailingBoundary implements HoldBoundary {
+
+		@Override
+		public boolean deferRelease(LockName lock, Runnable release) {
+			throw new IllegalStateException("no more");
+		}
+
+	}
+
+}

@@ -1,0 +1,87 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.LossCause;
+import io.holdfast.lock.observation.MicrometerLockObserver;
+import io.holdfast.lock.spi.RenewResult;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A run with faults of every kind: each loss is counted once, by the cause that its
+ * holder is told.
+ */
+class LossCountTests {
+
+	private static final int HOLDS = 2_000;
+
+	private final ManualTime time = new ManualTime();
+
+	private final FakeBackend backend = new FakeBackend();
+
+	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+	private final LockEngine engine = new LockEngine(new LockBackends(List.of(this.backend), "fake"),
+			new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30), Duration.ofSeconds(1), false, false,
+					Duration.ZERO, false, Duration.ZERO),
+			HoldBoundary.NONE, new MicrometerLockObserver(this.registry), this.time, Runnable::run, () -> {
+			});
+
+	private final Map<LossCause, Integer> told = new EnumMap<>(LossCause.class);
+
+	@Test
+	void lossesThatAreCountedAreThoseThatWereTold() {
+		Random random = new Random(1);
+		List<LockHandle> open = new ArrayList<>();
+		for (int i = 0; i < HOLDS; i++) {
+			this.backend.revoked = new CompletableFuture<>();
+			LockHandle handle = hold(i, random.nextInt(4) > 0, random.nextInt(8) == 0);
+			open.add(handle);
+			switch (random.nextInt(8)) {
+				case 0 -> this.backend.renewals.add((grant) -> CompletableFuture
+					.completedFuture(List.of(new RenewResult.Refused(), new RenewResult.Refused())));
+				case 1 -> this.backend.renewals.add((grant) -> new CompletableFuture<>());
+				case 2 -> this.backend.revoked.complete(null);
+				case 3 -> this.backend.owners.remove(handle.name());
+				case 4 -> this.time.pause(Duration.ofSeconds(random.nextInt(40)));
+				default -> open.remove(random.nextInt(open.size())).close();
+			}
+			this.time.advance(Duration.ofMillis(random.nextInt(2_000)));
+		}
+		LockHandle last = hold(HOLDS, true, false);
+		this.engine.close();
+		open.forEach(LockHandle::close);
+		last.close();
+		assertThat(this.told).containsOnlyKeys(LossCause.values());
+		this.told.forEach((cause,
+				times) -> assertThat(
+						this.registry.get("distributed.lock.lost").tag("cause", cause.tag()).counter().count())
+					.as(cause.tag())
+					.isEqualTo(times.doubleValue()));
+	}
+
+	private LockHandle hold(int key, boolean renew, boolean atMostForAMinute) {
+		LockRequest.Builder request = LockRequest.forLock(LockName.of("stock", "" + key)).renew(renew);
+		LockHandle handle = this.engine
+			.acquireAsync((atMostForAMinute ? request.maxHold(Duration.ofMinutes(1)) : request).build())
+			.toCompletableFuture()
+			.join();
+		handle.onLost((event) -> this.told.merge(event.cause(), 1, Integer::sum));
+		return handle;
+	}
+
+}

@@ -1,0 +1,68 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.backend.local.LocalLockBackend;
+import io.holdfast.lock.observation.MicrometerLockObserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * How late renewals are where threads for all processors do other work and make garbage.
+ */
+class RenewalDelayTests {
+
+	private static final int HOLDS = 1_000;
+
+	private static final Duration LEASE = Duration.ofSeconds(9);
+
+	@Test
+	void aThousandHoldsOutliveABusyMachineAndTheirDelaysAreMeasured() {
+		SimpleMeterRegistry registry = new SimpleMeterRegistry();
+		AtomicBoolean busy = new AtomicBoolean(true);
+		try (LockEngine engine = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
+				EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of(new MicrometerLockObserver(registry)))) {
+			List<LockHandle> holds = IntStream.range(0, HOLDS)
+				.mapToObj((i) -> engine
+					.acquireAsync(LockRequest.forLock(LockName.of("stock", "" + i)).leaseTime(LEASE).build())
+					.toCompletableFuture()
+					.join())
+				.toList();
+			IntStream.range(0, 2 * Runtime.getRuntime().availableProcessors())
+				.forEach((i) -> new Thread(() -> makeGarbage(busy)).start());
+			Timer delay = registry.get("distributed.lock.renewal.delay").timer();
+			Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> delay.count() >= 2 * HOLDS);
+			assertThat(holds).allMatch(LockHandle::isHeld);
+			assertThat(delay.max(TimeUnit.MILLISECONDS)).isLessThan(LEASE.toMillis() * 2 / 3);
+			holds.forEach(LockHandle::close);
+		}
+		finally {
+			busy.set(false);
+		}
+	}
+
+	private static void makeGarbage(AtomicBoolean busy) {
+		List<byte[]> some = new ArrayList<>();
+		while (busy.get()) {
+			some.add(new byte[10_000]);
+			if (some.size() > 1_000) {
+				some.clear();
+			}
+		}
+	}
+
+}
