@@ -32,7 +32,9 @@ final class BlockingEntrance {
 	 * order given; what is left of the wait is for the next.
 	 */
 	HeldLocks hold(List<Terms> all, Refusal refusal) {
-		Stack.requireRoom();
+		if (LockHandle.current().isPresent()) {
+			Stack.requireRoom();
+		}
 		if (all.size() == 1) {
 			return hold(all.get(0), refusal);
 		}

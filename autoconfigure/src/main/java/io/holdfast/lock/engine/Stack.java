@@ -1,9 +1,9 @@
 package io.holdfast.lock.engine;
 
 /**
- * Makes sure that a thread that enters a lock will be able to leave it. A body that calls
- * itself without end fails at the end of the stack, and so would the release right after
- * it: the lock would stay for ever.
+ * Makes sure that a thread that enters a lock within another will be able to leave it. A
+ * body that calls itself without end fails at the end of the stack, and so would the
+ * release right after it: the lock would stay for ever.
  */
 final class Stack {
 
