@@ -53,13 +53,7 @@ enum Fault {
 	DATABASE_CUT {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			CountDownLatch cut = new CountDownLatch(1);
-			actor.database().holdNext("COMMIT", () -> {
-				actor.database().cut();
-				cut.countDown();
-			});
-			cut.await(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
-			actor.database().holdNothing();
+			atNext("COMMIT", actor, actor.database()::cut);
 		}
 	},
 
@@ -76,13 +70,7 @@ enum Fault {
 	COMMIT_SLOW {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			CountDownLatch over = new CountDownLatch(1);
-			actor.database().holdNext("COMMIT", () -> {
-				sleep(SHORT_MILLIS);
-				over.countDown();
-			});
-			over.await(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
-			actor.database().holdNothing();
+			atNext("COMMIT", actor, () -> sleep(SHORT_MILLIS));
 		}
 	},
 
@@ -209,7 +197,7 @@ enum Fault {
 		}
 	};
 
-	private static final long LONGEST_WAIT_SECONDS = 10;
+	private static final long LONGEST_WAIT_SECONDS = 15;
 
 	private static final long SHORT_MILLIS = 300;
 
@@ -228,14 +216,21 @@ enum Fault {
 
 	private static void pausedAt(String text, Stage.Actor actor, Random random) throws Exception {
 		long millis = pauseMillis(random);
-		CountDownLatch over = new CountDownLatch(1);
-		actor.database().holdNext(text, () -> {
+		atNext(text, actor, () -> {
 			actor.process().pause();
 			sleep(millis);
 			actor.process().resume();
+		});
+	}
+
+	/** Do something while the next statement with a text waits for it on the wire. */
+	private static void atNext(String text, Stage.Actor actor, Runnable meanwhile) throws InterruptedException {
+		CountDownLatch over = new CountDownLatch(1);
+		actor.database().holdNext(text, () -> {
+			meanwhile.run();
 			over.countDown();
 		});
-		over.await(LONGEST_WAIT_SECONDS + millis / 1_000, TimeUnit.SECONDS);
+		over.await(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
 		actor.database().holdNothing();
 	}
 

@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Every fault on every store, for as long as one wants. Not part of the build; run by
  * name, with these settings:
  * <ul>
- * <li>{@code sweep.seconds} how long each store is tried with fencing on, 40 by default
+ * <li>{@code sweep.seconds} how long each store is tried with fencing on, 30 by default
  * </li>
  * <li>{@code sweep.stores} which stores, all by default</li>
  * <li>{@code sweep.seed} what the faults are drawn from, 1 by default</li>
@@ -35,7 +35,7 @@ class FaultSweep {
 
 	@Test
 	void sweep() throws Exception {
-		int seconds = Integer.getInteger("sweep.seconds", 40);
+		int seconds = Integer.getInteger("sweep.seconds", 30);
 		long seed = Long.getLong("sweep.seed", 1L);
 		for (String store : System.getProperty("sweep.stores", ALL).split(",")) {
 			Run fenced = new Run(store, true, seed);

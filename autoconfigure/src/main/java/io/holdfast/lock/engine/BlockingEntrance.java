@@ -32,9 +32,7 @@ final class BlockingEntrance {
 	 * order given; what is left of the wait is for the next.
 	 */
 	HeldLocks hold(List<Terms> all, Refusal refusal) {
-		if (LockHandle.current().isPresent()) {
-			Stack.requireRoom();
-		}
+		Stack.requireRoom(LockContext.handles().size());
 		if (all.size() == 1) {
 			return hold(all.get(0), refusal);
 		}

@@ -32,6 +32,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.test.server.EtcdServer;
@@ -40,6 +41,7 @@ import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * An application that has all stores at once, each of them a real one.
@@ -124,6 +126,24 @@ class AllStoresTests {
 			assertThat(Thread.interrupted()).as("the flag").isTrue();
 			// whoever does not wait is refused by what is still there
 			locks.acquire(request).close();
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc" })
+	void lockOfAnotherNamespaceIsAnother(String store) {
+		LockRequest request = LockRequest.forLock(LockName.of("namespaced"))
+			.backend(store)
+			.waitTime(Duration.ZERO)
+			.build();
+		runner.run((one) -> {
+			try (LockHandle held = one.getBean(LockOperations.class).acquire(request)) {
+				runner.run((same) -> assertThatExceptionOfType(LockNotAcquiredException.class)
+					.isThrownBy(() -> same.getBean(LockOperations.class).acquire(request)));
+				runner.withPropertyValues("distributed-lock.namespace=other")
+					.run((other) -> other.getBean(LockOperations.class).acquire(request).close());
+				assertThat(held.isHeld()).isTrue();
+			}
 		});
 	}
 

@@ -179,6 +179,21 @@ class HoldFaultTests {
 	}
 
 	@Test
+	void heldLockIsNotDroppedForAHundredThousandOthers() {
+		LockHandle held = this.fixture.engine.acquire(request().build());
+		for (int i = 0; i < 100_001; i++) {
+			this.fixture.engine.acquire(LockRequest.of("stock", i)).close();
+			this.backend.calls.clear();
+			this.backend.claims.clear();
+		}
+		assertThat(held.isHeld()).isTrue();
+		this.fixture.engine.acquire(request().build()).close();
+		assertThat(this.backend.calls).as("requests for a re-entry").isEmpty();
+		held.close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
 	void oneKeyBelowTwoNamesIsTwoLocks() {
 		LockHandle stock = this.fixture.acquired(LockRequest.forLock(LockName.of("stock", "42")));
 		LockHandle order = this.fixture.acquired(LockRequest.forLock(LockName.of("order", "42")));
