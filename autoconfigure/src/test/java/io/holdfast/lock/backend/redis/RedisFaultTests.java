@@ -173,6 +173,9 @@ class RedisFaultTests {
 		RedisLockBackend careful = backend(wire, 1);
 		Grant before = granted(careful, claim(LOCK));
 		released(careful, before);
+		Awaitility.await("the replica hears of the release")
+			.atMost(BOUND)
+			.until(() -> !replica.keys("*").contains("test:{" + LOCK + "}:lock"));
 		replication.stall();
 		assertThat(ask(careful, claim(LOCK))).isInstanceOf(AcquireResult.Indeterminate.class);
 		assertThat(primary.keys("*")).containsExactly("test:{" + LOCK + "}:token");
