@@ -5,6 +5,8 @@ import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -15,6 +17,7 @@ import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.jdbc.datasource.init.ScriptStatementFailedException;
 import org.springframework.util.StringUtils;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -24,7 +27,11 @@ import io.holdfast.lock.LockConfigurationException;
  */
 final class LockDatabase {
 
+	private static final Log logger = LogFactory.getLog(LockDatabase.class);
+
 	private static final int FEW_CONNECTIONS = 2;
+
+	private static final int MOST_TABLES = 2;
 
 	private static final Pattern TABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)?");
 
@@ -66,12 +73,33 @@ final class LockDatabase {
 		return dataSource;
 	}
 
+	/**
+	 * Make the tables of a script where that is ours to do.
+	 */
 	static void initialize(DataSource dataSource, DatabaseInitializationMode mode, String script) {
 		if (mode == DatabaseInitializationMode.ALWAYS
 				|| (mode == DatabaseInitializationMode.EMBEDDED && EmbeddedDatabaseConnection.isEmbedded(dataSource))) {
-			new ResourceDatabasePopulator(new ByteArrayResource(script.getBytes(StandardCharsets.UTF_8)))
-				.execute(dataSource);
+			populate(dataSource,
+					new ResourceDatabasePopulator(new ByteArrayResource(script.getBytes(StandardCharsets.UTF_8))));
 		}
+	}
+
+	/**
+	 * Instances that start together make the tables together, and PostgreSQL lets
+	 * {@code IF NOT EXISTS} fail then: at most once for each table, because the other's
+	 * is there by the time that the failure is told. So the script is run again.
+	 */
+	private static void populate(DataSource dataSource, ResourceDatabasePopulator populator) {
+		for (int failed = 0; failed < MOST_TABLES; failed++) {
+			try {
+				populator.execute(dataSource);
+				return;
+			}
+			catch (ScriptStatementFailedException ex) {
+				logger.debug("A statement of the script for the tables of locks failed; it is run again", ex);
+			}
+		}
+		populator.execute(dataSource);
 	}
 
 	/**

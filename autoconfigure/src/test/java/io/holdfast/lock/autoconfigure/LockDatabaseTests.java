@@ -1,0 +1,111 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.init.ScriptStatementFailedException;
+
+import io.holdfast.lock.backend.jdbc.JdbcLockBackend;
+import io.holdfast.lock.fencing.JdbcFencingGuard;
+import io.holdfast.lock.test.server.PostgresServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link LockDatabase}, on a PostgreSQL: there
+ * {@code CREATE TABLE IF NOT EXISTS} fails where another makes the same table at the same
+ * time.
+ */
+class LockDatabaseTests {
+
+	private static PostgresServer postgres;
+
+	private static DriverManagerDataSource dataSource;
+
+	@BeforeAll
+	static void start() {
+		postgres = PostgresServer.started();
+		dataSource = new DriverManagerDataSource(postgres.jdbcUrl(), PostgresServer.USERNAME, "any");
+	}
+
+	@AfterAll
+	static void stop() {
+		postgres.close();
+	}
+
+	@Test
+	void instanceMeetsEachTableWhileAnotherMakesIt() throws Exception {
+		String script = JdbcLockBackend.schema("met");
+		CompletableFuture<Void> instance;
+		try (Connection first = transaction(); Connection second = transaction()) {
+			run(first, "CREATE TABLE met (lock_id INT)");
+			run(second, "CREATE TABLE met_reader (lock_id INT)");
+			instance = CompletableFuture.runAsync(() -> make(script));
+			awaitStatementThatWaits("CREATE TABLE IF NOT EXISTS met (%");
+			first.commit();
+			awaitStatementThatWaits("CREATE TABLE IF NOT EXISTS met_reader (%");
+			second.commit();
+		}
+		assertThat(instance).succeedsWithin(10, TimeUnit.SECONDS);
+	}
+
+	@Test
+	void manyInstancesStartAtOnce() {
+		IntStream.range(0, 10).forEach((round) -> {
+			CompletableFuture<?>[] instances = IntStream.range(0, 8)
+				.mapToObj((instance) -> CompletableFuture.runAsync(() -> {
+					make(JdbcLockBackend.schema("lock" + round));
+					make(JdbcFencingGuard.schema("fence" + round));
+				}, (task) -> new Thread(task).start()))
+				.toArray(CompletableFuture<?>[]::new);
+			assertThat(CompletableFuture.allOf(instances)).succeedsWithin(30, TimeUnit.SECONDS);
+		});
+	}
+
+	@Test
+	void scriptThatTheDatabaseRefusesStopsTheStartWithTheReason() {
+		assertThatExceptionOfType(ScriptStatementFailedException.class)
+			.isThrownBy(() -> make(JdbcLockBackend.schema("nowhere.locks")))
+			.withStackTraceContaining("schema \"nowhere\" does not exist");
+	}
+
+	private static void make(String script) {
+		LockDatabase.initialize(dataSource, DatabaseInitializationMode.ALWAYS, script);
+	}
+
+	private static Connection transaction() throws SQLException {
+		Connection connection = dataSource.getConnection();
+		connection.setAutoCommit(false);
+		return connection;
+	}
+
+	private static void run(Connection connection, String sql) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+	}
+
+	private static void awaitStatementThatWaits(String pattern) {
+		JdbcClient jdbc = JdbcClient.create(dataSource);
+		Awaitility.await()
+			.until(() -> jdbc
+				.sql("SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE ?")
+				.param(pattern)
+				.query(Long.class)
+				.single() == 1);
+	}
+
+}
