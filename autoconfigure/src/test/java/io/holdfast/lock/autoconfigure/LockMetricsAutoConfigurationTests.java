@@ -1,5 +1,10 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.lang.management.ManagementFactory;
+
+import javax.management.JMException;
+import javax.management.ObjectName;
+
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
@@ -38,6 +43,39 @@ class LockMetricsAutoConfigurationTests {
 				}
 				assertThat(registry.get("distributed.lock.hold").timer().count()).isEqualTo(1);
 			});
+	}
+
+	@Test
+	void hundredThousandHoldsOfOtherKeysLeaveNoInstanceAndNoHoldToBeSeen() {
+		this.runner.withBean(MeterRegistry.class, SimpleMeterRegistry::new).run((context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			hold(locks, 1_000);
+			long before = instances();
+			hold(locks, 100_000);
+			assertThat(instances() - before).isLessThan(1_000);
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			assertThat(registry.get("distributed.lock.hold").timer().count()).isEqualTo(101_000);
+			assertThat(registry.get("distributed.lock.held").gauge().value()).isZero();
+		});
+	}
+
+	private static void hold(LockOperations locks, int times) {
+		for (int key = 0; key < times; key++) {
+			locks.acquire(LockRequest.of("stock", key)).close();
+		}
+	}
+
+	/** How many objects of this library's classes live after a full collection. */
+	private static long instances() throws JMException {
+		Object histogram = ManagementFactory.getPlatformMBeanServer()
+			.invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"), "gcClassHistogram",
+					new Object[] { new String[0] }, new String[] { String[].class.getName() });
+		return String.valueOf(histogram)
+			.lines()
+			.map((line) -> line.trim().split("\\s+"))
+			.filter((columns) -> columns.length > 3 && columns[3].startsWith("io.holdfast.lock."))
+			.mapToLong((columns) -> Long.parseLong(columns[1]))
+			.sum();
 	}
 
 	@Test

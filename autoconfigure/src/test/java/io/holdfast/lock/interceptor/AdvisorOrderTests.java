@@ -3,6 +3,8 @@ package io.holdfast.lock.interceptor;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -46,6 +48,7 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockContext;
 import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
 import io.holdfast.lock.autoconfigure.LocalLockAutoConfiguration;
 import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
@@ -125,6 +128,16 @@ class AdvisorOrderTests {
 	}
 
 	@Test
+	void asynchronousMethodHasItsLockOnTheThreadThatRunsIt() {
+		runner(Defaults.class, Everything.class).withBean(Later.class).run((context) -> {
+			CompletableFuture<List<String>> later = context.getBean(Later.class).call();
+			List<String> held = later.get(10, TimeUnit.SECONDS);
+			assertThat(held).startsWith("stock").doesNotContain(Thread.currentThread().getName()).hasSize(2);
+			assertThat(LockContext.handles()).isEmpty();
+		});
+	}
+
+	@Test
 	void lockStaysOutsideOfAUsersAdviceThatIsAppendedLater() {
 		runner(Defaults.class, UserAppends.class).withBean(OnMethods.class)
 			.run((context) -> assertThat(chain(context.getBean(OnMethods.class))).containsExactly("lock", "transaction",
@@ -179,6 +192,20 @@ class AdvisorOrderTests {
 
 		@Override
 		public void call() {
+		}
+
+	}
+
+	static class Later {
+
+		/** Tells the locks and the name of the thread that it runs on. */
+		@Async
+		@DistributedLock("stock")
+		public CompletableFuture<List<String>> call() {
+			List<String> told = new ArrayList<>();
+			LockContext.handles().forEach((handle) -> told.add(handle.name().toString()));
+			told.add(Thread.currentThread().getName());
+			return CompletableFuture.completedFuture(told);
 		}
 
 	}

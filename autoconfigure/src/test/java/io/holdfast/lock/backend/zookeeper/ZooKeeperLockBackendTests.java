@@ -272,6 +272,16 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
+	void tokensGrowThoughTheLineWasRemovedInBetween() throws Exception {
+		Grant first = granted(this.store, claim(LOCK));
+		released(this.store, first);
+		inspection.delete().deletingChildrenIfNeeded().forPath("/holdfast/shop");
+		Grant second = granted(this.store, claim(LOCK));
+		assertThat(second.storeToken()).isGreaterThan(first.storeToken());
+		released(this.store, second);
+	}
+
+	@Test
 	void accessControlOfTheClientIsHonoured() throws Exception {
 		CuratorFramework guarded = open(plain(server.connectString()).authorization("digest", "shop:secret".getBytes())
 			.aclProvider(new CreatorOnly())
