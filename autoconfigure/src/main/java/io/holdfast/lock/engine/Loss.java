@@ -81,7 +81,7 @@ final class Loss {
 		try {
 			listener.accept(lost);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			logger.error("A listener for the loss of lock '%s' failed".formatted(lost.lock()), ex);
 		}
 	}

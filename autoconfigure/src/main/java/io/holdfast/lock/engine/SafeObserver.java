@@ -86,7 +86,7 @@ final class SafeObserver implements LockObserver {
 			try {
 				news.accept(observer);
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				logger.error("A lock observer failed; the lock is not affected", ex);
 			}
 		}

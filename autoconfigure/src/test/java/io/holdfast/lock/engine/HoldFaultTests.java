@@ -58,6 +58,24 @@ class HoldFaultTests {
 		assertThat(this.fixture.record.losses).hasSize(1);
 	}
 
+	/** Its loss and the renewal of the other fall due together. */
+	@Test
+	void errorOfAListenerNeitherKeepsOthersFromBeingToldNorAnotherLeaseFromItsRenewal() {
+		LockHandle lost = this.fixture.acquired(LockRequest.forLock(A).leaseTime(Duration.ofSeconds(10)).renew(false));
+		LockHandle other = this.fixture.acquired(LockRequest.forLock(B).leaseTime(Duration.ofSeconds(30)));
+		List<String> told = new ArrayList<>();
+		lost.onLost((event) -> {
+			throw new AssertionError("boom");
+		});
+		lost.onLost((event) -> told.add("next"));
+		this.fixture.time.advance(Duration.ofSeconds(10));
+		assertThat(told).containsExactly("next");
+		assertThat(this.fixture.record.losses).hasSize(1);
+		assertThat(this.backend.batches).containsExactly(1);
+		other.close();
+		this.fixture.assertNothingLeft();
+	}
+
 	@Test
 	void exceptionOfTheBodyWinsOverTheStoresThatThrowsAtTheRelease() {
 		this.backend.releases.add((grant) -> {

@@ -46,6 +46,11 @@ class SafeObserverTests {
 			public void lost(LockLostEvent event) {
 				throw new IllegalStateException("boom");
 			}
+		}, new LockObserver() {
+			@Override
+			public void lost(LockLostEvent event) {
+				throw new NoClassDefFoundError("boom");
+			}
 		}, new Observer("next", true)));
 		all.lost(LOSS);
 		assertThat(this.told).containsExactly("next: lost");

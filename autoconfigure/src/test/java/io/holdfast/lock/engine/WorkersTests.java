@@ -1,0 +1,70 @@
+package io.holdfast.lock.engine;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link Workers}.
+ */
+class WorkersTests {
+
+	@Test
+	void taskDoesNotRunOnItsCaller() {
+		try (Workers workers = new Workers()) {
+			assertThat(runOn(workers)).succeedsWithin(10, TimeUnit.SECONDS).isNotSameAs(Thread.currentThread());
+		}
+	}
+
+	@Test
+	void taskThatNoThreadCanBeMadeForRunsOnItsCaller() {
+		try (Workers workers = new Workers(Unstartable::new)) {
+			assertThat(runOn(workers)).isCompletedWithValue(Thread.currentThread());
+		}
+	}
+
+	@Test
+	void taskThatComesAfterTheEndRunsOnItsCaller() {
+		Workers workers = new Workers();
+		workers.close();
+		assertThat(runOn(workers)).isCompletedWithValue(Thread.currentThread());
+	}
+
+	@Test
+	void asynchronousCallerThatComesAfterTheEndIsToldSo() {
+		LockEngine engine = new LockEngine(new LockBackends(List.of(new FakeBackend()), "fake"),
+				EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of());
+		engine.close();
+		assertThat(engine.acquireAsync(EngineFixture.request().build()).toCompletableFuture())
+			.failsWithin(10, TimeUnit.SECONDS)
+			.withThrowableThat()
+			.withMessageContainingAll("'stock:42'", "the application is stopping");
+	}
+
+	private static CompletableFuture<Thread> runOn(Workers workers) {
+		CompletableFuture<Thread> thread = new CompletableFuture<>();
+		workers.execute(() -> thread.complete(Thread.currentThread()));
+		return thread;
+	}
+
+	/** As where the system's limit of threads is reached. */
+	private static final class Unstartable extends Thread {
+
+		Unstartable(Runnable task) {
+			super(task);
+		}
+
+		@Override
+		public void start() {
+			throw new OutOfMemoryError("unable to create native thread");
+		}
+
+	}
+
+}
