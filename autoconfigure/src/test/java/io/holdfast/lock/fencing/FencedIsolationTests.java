@@ -187,6 +187,13 @@ class FencedIsolationTests {
 		});
 	}
 
+	/** The task must not end before the transaction of this thread does. */
+	private CompletableFuture<Throwable> waitingInAnotherThread(long token, String owner, ThrowingCallable task) {
+		CompletableFuture<Throwable> other = inAnotherThread(token, owner, task);
+		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> other.get(300, TimeUnit.MILLISECONDS));
+		return other;
+	}
+
 	@ParameterizedTest
 	@MethodSource("isolations")
 	void holderWhoseThiefHasCommittedIsRefused(Database database, int isolation) throws Exception {
@@ -204,9 +211,7 @@ class FencedIsolationTests {
 		hold(20, "thief");
 		CompletableFuture<Throwable> overtaken = this.transaction.execute((status) -> {
 			sellOne();
-			CompletableFuture<Throwable> other = inAnotherThread(10, "overtaken", this::sell);
-			assertWaits(other);
-			return other;
+			return waitingInAnotherThread(10, "overtaken", this::sell);
 		});
 		assertRefused(overtaken.get(10, TimeUnit.SECONDS), database, isolation);
 		assertThat(quantity()).isEqualTo(99);
@@ -232,12 +237,8 @@ class FencedIsolationTests {
 	void transactionThatNothingStandsBeforeTheBodyOfIsRefusedToo(Database database, int isolation) throws Exception {
 		open(database, isolation);
 		hold(20, "thief");
-		CompletableFuture<Throwable> overtaken = this.transaction.execute((status) -> {
-			CompletableFuture<Throwable> other = inAnotherThread(10, "overtaken",
-					() -> this.transaction.executeWithoutResult((inner) -> sellOne()));
-			assertWaits(other);
-			return other;
-		});
+		CompletableFuture<Throwable> overtaken = this.transaction.execute((status) -> waitingInAnotherThread(10,
+				"overtaken", () -> this.transaction.executeWithoutResult((inner) -> sellOne())));
 		Throwable outcome = overtaken.get(10, TimeUnit.SECONDS);
 		if (outcome instanceof UncategorizedSQLException) {
 			assertThat(outcome).hasRootCauseMessage("ERROR: could not serialize access due to concurrent update");
@@ -256,9 +257,7 @@ class FencedIsolationTests {
 		hold(10, "predecessor");
 		CompletableFuture<Throwable> successor = this.transaction.execute((status) -> {
 			sellOne();
-			CompletableFuture<Throwable> other = inAnotherThread(20, "successor", this::sell);
-			assertWaits(other);
-			return other;
+			return waitingInAnotherThread(20, "successor", this::sell);
 		});
 		Throwable outcome = successor.get(10, TimeUnit.SECONDS);
 		if (outcome != null) {
@@ -266,10 +265,6 @@ class FencedIsolationTests {
 			assertThat(inAnotherThread(20, "successor", this::sell).get(10, TimeUnit.SECONDS)).isNull();
 		}
 		assertThat(quantity()).isEqualTo(98);
-	}
-
-	private static void assertWaits(CompletableFuture<?> other) {
-		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> other.get(300, TimeUnit.MILLISECONDS));
 	}
 
 }

@@ -85,16 +85,7 @@ public final class RedisSentinel implements AutoCloseable {
 	 */
 	public void failOver() {
 		this.primary.kill();
-		try {
-			this.replica.awaitOutput("role:master", LONGEST_FAILOVER_SECONDS, "info", "replication");
-		}
-		catch (IllegalStateException ex) {
-			throw new IllegalStateException(
-					"The sentinel did not fail over. The end of its log:%n%s".formatted(this.sentinel.logTail()), ex);
-		}
-		RedisServer dead = this.primary;
-		this.primary = this.replica;
-		this.replica = dead;
+		awaitTheReplicaInItsPlace();
 	}
 
 	/**
@@ -112,6 +103,10 @@ public final class RedisSentinel implements AutoCloseable {
 	 */
 	public void changePlaces() {
 		this.sentinel.awaitOutput("OK", "sentinel", "failover", MASTER);
+		awaitTheReplicaInItsPlace();
+	}
+
+	private void awaitTheReplicaInItsPlace() {
 		try {
 			this.replica.awaitOutput("role:master", LONGEST_FAILOVER_SECONDS, "info", "replication");
 		}
