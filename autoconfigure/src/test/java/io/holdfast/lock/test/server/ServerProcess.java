@@ -2,15 +2,12 @@ package io.holdfast.lock.test.server;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -307,21 +304,13 @@ public abstract class ServerProcess implements AutoCloseable {
 	}
 
 	/**
-	 * A loopback port that is free now. It lies below the range from which the system
-	 * gives ports to clients, so that none of them takes it while a server restarts.
+	 * A loopback port that is free now, and that no other JVM with these tests gets while
+	 * this one lives.
 	 * @return the port
+	 * @see Ports
 	 */
 	public static int freePort() {
-		for (int attempt = 0; attempt < 200; attempt++) {
-			int candidate = ThreadLocalRandom.current().nextInt(12_000, 32_000);
-			try (ServerSocket socket = new ServerSocket(candidate, 1, InetAddress.getByName(HOST))) {
-				return socket.getLocalPort();
-			}
-			catch (IOException ex) {
-				// taken: try another
-			}
-		}
-		throw new IllegalStateException("Found no free port on " + HOST);
+		return Ports.next();
 	}
 
 	/**

@@ -20,6 +20,8 @@ public final class ZooKeeperServer extends ServerProcess {
 
 	private static final Path JAR = Path.of("/usr/share/java/zookeeper.jar");
 
+	private static final Path LOGGER = Path.of("/usr/share/java/slf4j-simple.jar");
+
 	private final Path configuration;
 
 	private final int peerPort = freePort();
@@ -93,8 +95,8 @@ public final class ZooKeeperServer extends ServerProcess {
 	@Override
 	protected List<String> command() {
 		return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
-				"-Dznode.container.checkIntervalMs=500", "-cp", "/etc/zookeeper/conf:/usr/share/java/*",
-				"org.apache.zookeeper.server.quorum.QuorumPeerMain", this.configuration.toString());
+				"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dznode.container.checkIntervalMs=500", "-cp",
+				JAR + ":" + LOGGER, "org.apache.zookeeper.server.quorum.QuorumPeerMain", this.configuration.toString());
 	}
 
 	@Override
