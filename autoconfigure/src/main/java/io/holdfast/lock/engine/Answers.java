@@ -7,6 +7,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
+import io.holdfast.lock.support.SchedulingClock;
+
 /**
  * Asks a store and makes sure that something comes back: an answer, or the failure to get
  * one.
@@ -23,7 +25,7 @@ final class Answers {
 	 * @param time the engine's clock
 	 */
 	static <T> CompletableFuture<T> within(Supplier<? extends CompletionStage<T>> question, long patienceNanos,
-			EngineTime time) {
+			SchedulingClock time) {
 		CompletableFuture<T> answer = new CompletableFuture<>();
 		CompletionStage<T> sent = ask(question);
 		sent.whenComplete((value, failure) -> settle(answer, value, failure));

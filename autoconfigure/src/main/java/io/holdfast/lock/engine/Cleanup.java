@@ -18,6 +18,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * Ends leases and withdraws claims at the store, and does not let go before the store
@@ -39,7 +40,7 @@ final class Cleanup {
 
 	private final AtomicInteger repeated = new AtomicInteger();
 
-	private final EngineTime time;
+	private final SchedulingClock time;
 
 	private final Duration responseTimeout;
 
@@ -47,7 +48,7 @@ final class Cleanup {
 
 	private final Set<CompletableFuture<?>> underWay = ConcurrentHashMap.newKeySet();
 
-	Cleanup(EngineTime time, Duration responseTimeout, Executor workers) {
+	Cleanup(SchedulingClock time, Duration responseTimeout, Executor workers) {
 		this.time = time;
 		this.responseTimeout = responseTimeout;
 		this.workers = workers;

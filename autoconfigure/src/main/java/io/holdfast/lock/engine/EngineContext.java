@@ -4,6 +4,7 @@ import java.util.concurrent.Executor;
 
 import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * The parts that every acquisition and every lease of one engine works with.
@@ -18,7 +19,7 @@ import io.holdfast.lock.spi.LockObserver;
  * @param observer who is told of what happens
  * @param workers threads that may be blocked
  */
-record EngineContext(EngineSettings settings, EngineTime time, LocalQueues queues, Watchdog watchdog, Cleanup cleanup,
-		Census census, HoldBoundary boundary, LockObserver observer, Executor workers) {
+record EngineContext(EngineSettings settings, SchedulingClock time, LocalQueues queues, Watchdog watchdog,
+		Cleanup cleanup, Census census, HoldBoundary boundary, LockObserver observer, Executor workers) {
 
 }

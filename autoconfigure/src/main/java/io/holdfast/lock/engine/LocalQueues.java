@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * The lines in which the callers of this JVM wait for each other, one line for each lock.
@@ -36,9 +37,9 @@ final class LocalQueues {
 
 	private final Map<Slot, Line> lines = new ConcurrentHashMap<>();
 
-	private final EngineTime time;
+	private final SchedulingClock time;
 
-	LocalQueues(EngineTime time) {
+	LocalQueues(SchedulingClock time) {
 		this.time = time;
 	}
 

@@ -18,6 +18,8 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LockedAction;
 import io.holdfast.lock.UnlockedAction;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
  * The engine's entry: acquires locks from the stores it is given, keeps them while they
@@ -47,11 +49,12 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	 */
 	public LockEngine(LockBackends backends, EngineSettings settings, HoldBoundary boundary,
 			List<? extends LockObserver> observers) {
-		this(backends, settings, boundary, SafeObserver.of(observers), new SystemTime(), new Workers());
+		this(backends, settings, boundary, SafeObserver.of(observers), new SystemSchedulingClock("holdfast-timer"),
+				new Workers());
 	}
 
 	private LockEngine(LockBackends backends, EngineSettings settings, HoldBoundary boundary, LockObserver observer,
-			SystemTime time, Workers workers) {
+			SystemSchedulingClock time, Workers workers) {
 		this(backends, settings, boundary, observer, time, workers, () -> {
 			time.close();
 			workers.close();
@@ -59,7 +62,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	}
 
 	LockEngine(LockBackends backends, EngineSettings settings, HoldBoundary boundary, LockObserver observer,
-			EngineTime time, Executor workers, Runnable closeThreads) {
+			SchedulingClock time, Executor workers, Runnable closeThreads) {
 		this.backends = backends;
 		this.closeThreads = closeThreads;
 		this.context = new EngineContext(settings, time, new LocalQueues(time),

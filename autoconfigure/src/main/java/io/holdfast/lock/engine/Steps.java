@@ -3,6 +3,8 @@ package io.holdfast.lock.engine;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
+import io.holdfast.lock.support.SchedulingClock;
+
 /**
  * The order of one acquisition's steps: one after another, each belonging to a phase.
  * When a phase ends, whatever was planned in it is off; so a timer or a signal that comes
@@ -16,7 +18,7 @@ final class Steps {
 	private static final Runnable NOTHING = () -> {
 	};
 
-	private final EngineTime time;
+	private final SchedulingClock time;
 
 	private final Executor executor;
 
@@ -31,7 +33,7 @@ final class Steps {
 	 * @param executor runs the steps one after another
 	 * @param onFailure told of a step that throws: it must not leave a caller waiting
 	 */
-	Steps(EngineTime time, Executor executor, Consumer<Throwable> onFailure) {
+	Steps(SchedulingClock time, Executor executor, Consumer<Throwable> onFailure) {
 		this.time = time;
 		this.executor = executor;
 		this.onFailure = onFailure;

@@ -18,6 +18,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.LockObserver;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.RenewalOutcome;
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * Renews the leases of this JVM at a third of their time, and notices the end of those
@@ -35,7 +36,7 @@ final class Watchdog {
 
 	private static final long FARTHEST_AHEAD = TimeUnit.SECONDS.toNanos(60);
 
-	private final EngineTime time;
+	private final SchedulingClock time;
 
 	private final long responseTimeout;
 
@@ -56,7 +57,7 @@ final class Watchdog {
 
 	private @Nullable Runnable cancelWakeUp;
 
-	Watchdog(EngineTime time, EngineSettings settings, LockObserver observer, Executor workers) {
+	Watchdog(SchedulingClock time, EngineSettings settings, LockObserver observer, Executor workers) {
 		this.time = time;
 		this.responseTimeout = settings.responseTimeout().toNanos();
 		this.observer = observer;

@@ -44,13 +44,14 @@ class ArchitectureTests {
 		Map<String, List<String>> rooms = new LinkedHashMap<>();
 		rooms.put("", List.of());
 		rooms.put("spi", List.of(""));
-		rooms.put("engine", List.of("", "spi"));
+		rooms.put("support", List.of());
+		rooms.put("engine", List.of("", "spi", "support"));
 		for (String store : List.of("local", "redis", "zookeeper", "etcd", "jdbc")) {
-			rooms.put("backend." + store, List.of("", "spi"));
+			rooms.put("backend." + store, List.of("", "spi", "support"));
 		}
-		rooms.put("backend.redlock", List.of("", "spi", "backend.redis"));
+		rooms.put("backend.redlock", List.of("", "spi", "support", "backend.redis"));
 		rooms.put("transaction", List.of(""));
-		rooms.put("fencing", List.of(""));
+		rooms.put("fencing", List.of("", "support"));
 		rooms.put("interceptor", List.of("", "engine", "transaction", "fencing"));
 		rooms.put("observation", List.of("", "spi"));
 		rooms.put("actuate", List.of("", "spi", "engine"));

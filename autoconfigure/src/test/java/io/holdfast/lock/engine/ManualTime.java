@@ -4,10 +4,12 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 
+import io.holdfast.lock.support.SchedulingClock;
+
 /**
  * Time that only a test moves. What is due runs on the thread that moves it, in order.
  */
-final class ManualTime implements EngineTime {
+final class ManualTime implements SchedulingClock {
 
 	private final PriorityQueue<Task> tasks = new PriorityQueue<>(
 			Comparator.comparingLong(Task::at).thenComparingLong(Task::number));

@@ -1,4 +1,4 @@
-package io.holdfast.lock.engine;
+package io.holdfast.lock.support;
 
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -8,26 +8,30 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * The real clock, with one daemon thread for everything that happens later.
+ * The system's monotonic clock, with one daemon thread for all scheduled tasks.
  */
-final class SystemTime implements EngineTime, AutoCloseable {
+public final class SystemSchedulingClock implements SchedulingClock, AutoCloseable {
 
-	private static final Log logger = LogFactory.getLog(SystemTime.class);
+	private static final Log logger = LogFactory.getLog(SystemSchedulingClock.class);
 
-	/** So that the times of the engine are small and can be compared without overflow. */
+	/** So that times are small and can be compared without overflow. */
 	private final long origin = System.nanoTime();
 
 	private final ScheduledThreadPoolExecutor timer;
 
-	SystemTime() {
+	/**
+	 * Creates a clock; its thread starts with the first scheduled task.
+	 * @param threadName the name of the thread that runs scheduled tasks
+	 */
+	public SystemSchedulingClock(String threadName) {
 		this.timer = new ScheduledThreadPoolExecutor(1, (task) -> {
-			Thread thread = new Thread(task, "holdfast-timer");
+			Thread thread = new Thread(task, threadName);
 			thread.setDaemon(true);
 			return thread;
 		});
 		this.timer.setRemoveOnCancelPolicy(true);
 		this.timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-		// after shutdown nothing is left to keep: a late task is dropped in silence
+		// after shutdown there is nothing to keep, so a late task is dropped
 		this.timer.setRejectedExecutionHandler((task, executor) -> {
 		});
 	}
@@ -48,10 +52,11 @@ final class SystemTime implements EngineTime, AutoCloseable {
 			task.run();
 		}
 		catch (RuntimeException | Error ex) {
-			logger.error("A timed step of the lock engine failed; what it served is settled by its lease", ex);
+			logger.error("A scheduled task of the lock engine failed; the lease it served expires by itself", ex);
 		}
 	}
 
+	/** Stops the thread and drops all scheduled tasks. */
 	@Override
 	public void close() {
 		this.timer.shutdownNow();

@@ -1,0 +1,10 @@
+/**
+ * Internal plumbing that the engine and the backends share. Not for applications.
+ *
+ * <p>
+ * Imports nothing of Holdfast.
+ */
+@NullMarked
+package io.holdfast.lock.support;
+
+import org.jspecify.annotations.NullMarked;
