@@ -39,7 +39,9 @@ final class JdbcStatements {
 			UPDATE ${table} SET writer_until_us = GREATEST(writer_until_us, ${now} + :mark) ${fromPatience}
 			WHERE lock_id = :id AND readers_until_us > ${now}""";
 
-	private static final String LOCK_ROW = "SELECT token FROM ${table}${andPatience} WHERE lock_id = :id FOR UPDATE";
+	private static final String LOCK_ROW = """
+			SELECT CASE WHEN until_us > ${now} THEN 1 ELSE 0 END AS written FROM ${table}${andPatience}
+			WHERE lock_id = :id FOR UPDATE""";
 
 	private static final String READ_STATE = """
 			SELECT l.token, r.token AS own, ${now} AS now_us,
@@ -63,8 +65,13 @@ final class JdbcStatements {
 			DELETE FROM ${table}_reader
 			WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""";
 
+	/**
+	 * A writer whose lease has ended is one no longer: what it sent before that may still
+	 * wait for this row, with an older time.
+	 */
 	private static final String ADMIT_READERS = """
-			UPDATE ${table} SET token = GREATEST(token, :token), readers_until_us = COALESCE(
+			UPDATE ${table} SET owner = CASE WHEN until_us > ${now} THEN owner ELSE '' END,
+			token = GREATEST(token, :token), readers_until_us = COALESCE(
 			(SELECT MAX(r.until_us) FROM ${table}_reader r WHERE r.lock_id = :id), 0)
 			WHERE lock_id = :id""";
 

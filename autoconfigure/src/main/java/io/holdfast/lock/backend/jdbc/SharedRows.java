@@ -52,7 +52,7 @@ final class SharedRows {
 	private static Optional<Long> tryAcquire(JdbcConnections connections, JdbcStatements sql,
 			Map<String, Object> parameters) throws SQLException {
 		return connections.together((session) -> {
-			session.first(sql.lockRow, parameters, (row) -> row.getLong(1));
+			lockRow(session, sql, parameters);
 			Optional<Long> token = session.first(sql.readState, parameters, SharedRows::nextToken);
 			if (token.orElse(0L) > 0) {
 				Map<String, Object> reader = new HashMap<>(parameters);
@@ -67,21 +67,23 @@ final class SharedRows {
 
 	private static long nextToken(ResultSet row) throws SQLException {
 		long own = row.getLong("own");
+		if (row.getInt("written") == 1) {
+			return 0;
+		}
 		if (own > 0) {
 			return own;
 		}
-		boolean closed = row.getInt("written") == 1 || row.getInt("wanted") == 1;
-		return closed ? 0 : Math.max(row.getLong("token") + 1, row.getLong("now_us"));
+		return (row.getInt("wanted") == 1) ? 0 : Math.max(row.getLong("token") + 1, row.getLong("now_us"));
 	}
 
 	static boolean renew(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
 			throws SQLException {
-		return change(connections, sql, parameters, (session) -> session.update(sql.renewReader, parameters));
+		return changeOwn(connections, sql, parameters, (session) -> session.update(sql.renewReader, parameters));
 	}
 
 	static boolean release(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
 			throws SQLException {
-		return change(connections, sql, parameters, (session) -> {
+		return changeOwn(connections, sql, parameters, (session) -> {
 			session.tell(sql, parameters);
 			return session.update(sql.deleteReader, parameters);
 		});
@@ -89,20 +91,36 @@ final class SharedRows {
 
 	static void abandon(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
 			throws SQLException {
-		change(connections, sql, parameters, (session) -> {
+		connections.together((session) -> {
+			lockRow(session, sql, parameters);
 			session.tell(sql, parameters);
-			return session.update(sql.forgetReaders, parameters);
+			session.update(sql.forgetReaders, parameters);
+			return session.update(sql.admitReaders, parameters);
 		});
 	}
 
-	private static boolean change(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters,
+	/**
+	 * Change what is this reader's. Where somebody writes, nothing is: the reader's lease
+	 * has ended, although by an older time than the writer's it may seem to last.
+	 */
+	private static boolean changeOwn(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters,
 			JdbcConnections.Work<Integer> change) throws SQLException {
 		return connections.together((session) -> {
-			session.first(sql.lockRow, parameters, (row) -> row.getLong(1));
-			int changed = change.run(session);
+			if (lockRow(session, sql, parameters) || change.run(session) == 0) {
+				return false;
+			}
 			session.update(sql.admitReaders, parameters);
-			return changed > 0;
+			return true;
 		});
+	}
+
+	/**
+	 * Locks the lock's row, if there is one.
+	 * @return whether a writer holds the lock
+	 */
+	private static boolean lockRow(JdbcSession session, JdbcStatements sql, Map<String, Object> parameters)
+			throws SQLException {
+		return session.first(sql.lockRow, parameters, (row) -> row.getInt(1) == 1).orElse(false);
 	}
 
 }

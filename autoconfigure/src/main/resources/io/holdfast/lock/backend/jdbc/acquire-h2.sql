@@ -1,11 +1,14 @@
--- One statement takes the lock if it is free, expired or ours.
+-- One statement takes the lock if it is free, expired or ours. An expired lease of our own is like that of anybody:
+-- readers may have been admitted after it, and its token may be smaller than theirs.
 SELECT owner, token FROM FINAL TABLE (
 	MERGE INTO ${table} l
 	USING (SELECT CAST(:id AS CHAR(64)) AS lock_id, CAST(:name AS VARCHAR(255)) AS lock_name,
 		CAST(:owner AS VARCHAR(36)) AS owner, CAST(:lease AS BIGINT) AS lease) c
 	ON l.lock_id = c.lock_id
-	WHEN MATCHED AND (l.owner = c.owner OR (l.until_us <= ${now} AND l.readers_until_us <= ${now})) THEN UPDATE SET
-		token = CASE WHEN l.owner = c.owner THEN l.token ELSE GREATEST(l.token + 1, ${now}) END,
+	WHEN MATCHED AND ((l.owner = c.owner AND l.until_us > ${now})
+		OR (l.until_us <= ${now} AND l.readers_until_us <= ${now})) THEN UPDATE SET
+		token = CASE WHEN l.owner = c.owner AND l.until_us > ${now} THEN l.token
+			ELSE GREATEST(l.token + 1, ${now}) END,
 		owner = c.owner,
 		until_us = ${now} + c.lease,
 		writer_until_us = 0

@@ -31,8 +31,10 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
+import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
@@ -187,6 +189,38 @@ class JdbcRaceTests extends OnEveryDatabase {
 		Grant lasting = granted(atNoon, impatient(another, LockMode.EXCLUSIVE));
 		assertThat(renewed(justBeforeTheEnd, lasting)).isInstanceOf(RenewResult.Renewed.class);
 		refused(atTheEnd, impatient(another, LockMode.EXCLUSIVE));
+	}
+
+	/** A statement may wait for its row, and see its clock as it was before. */
+	@ParameterizedTest
+	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
+	void statementFromBeforeTheEndOfALeaseFindsNoLeaseOnceAnotherWasAdmitted(Database database) throws Exception {
+		LockBackend justBeforeTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE) - 1));
+		LockBackend atTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE)));
+		LockBackend atNoon = JdbcContract.backend(poolAt(database, NOON));
+		for (LockMode mode : LockMode.values()) {
+			LockName lock = newLock();
+			LockMode other = (mode == LockMode.SHARED) ? LockMode.EXCLUSIVE : LockMode.SHARED;
+			Grant ended = granted(atNoon, impatient(lock, mode));
+			Grant next = granted(atTheEnd, impatient(lock, other));
+			assertThat(renewed(justBeforeTheEnd, ended)).as(mode.name()).isInstanceOf(RenewResult.Refused.class);
+			refused(justBeforeTheEnd, ended.claim());
+			assertThat(answer(justBeforeTheEnd.release(ended))).isInstanceOf(ReleaseResult.NotHeld.class);
+			released(atTheEnd, next);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
+	void ownerWhoseLeaseHasEndedAndWhoAsksAgainGetsANewToken(Database database) throws Exception {
+		LockBackend atNoon = JdbcContract.backend(poolAt(database, NOON));
+		LockBackend atTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE)));
+		for (LockMode mode : LockMode.values()) {
+			Grant ended = granted(atNoon, impatient(newLock(), mode));
+			Grant again = granted(atTheEnd, ended.claim());
+			assertThat(again.storeToken()).as(mode.name()).isGreaterThan(ended.storeToken());
+			released(atTheEnd, again);
+		}
 	}
 
 	private static long micros(Duration duration) {

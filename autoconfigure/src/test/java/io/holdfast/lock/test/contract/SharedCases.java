@@ -85,6 +85,31 @@ interface SharedCases {
 	}
 
 	@Needs(Ability.SHARED)
+	default void overtakenWriterIsRefusedBesideAReaderAndThenGetsANewToken(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		overtakenAskingAgain(bench, Claims.exclusive(lock), Claims.shared(lock));
+	}
+
+	@Needs(Ability.SHARED)
+	default void overtakenReaderIsRefusedBesideAWriterAndThenGetsANewToken(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		overtakenAskingAgain(bench, Claims.shared(lock), Claims.exclusive(lock));
+	}
+
+	private static void overtakenAskingAgain(Bench bench, Claim claim, Claim other) throws Exception {
+		Claim overtaken = Claims.lasting(bench.shortLease(), claim);
+		Grant stale = bench.granted(bench.first(), overtaken);
+		Grant successor = bench.soonGranted(bench.second(), Claims.renewed(other));
+		bench.refused(bench.first(), overtaken);
+		assertThat(bench.renew(bench.first(), stale)).hasSize(1).allMatch(Refused.class::isInstance);
+		assertThat(bench.renew(bench.second(), successor)).hasSize(1).allMatch(Renewed.class::isInstance);
+		bench.released(bench.second(), successor);
+		Grant again = bench.soonGranted(bench.first(), overtaken);
+		assertThat(again.storeToken()).isGreaterThan(successor.storeToken());
+		bench.abandon(bench.first(), overtaken);
+	}
+
+	@Needs(Ability.SHARED)
 	default void endOfOneReaderDoesNotEndTheOther(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		Grant one = bench.granted(bench.first(), Claims.renewed(Claims.shared(lock)));

@@ -43,6 +43,15 @@ interface StaleHolderCases {
 	}
 
 	@Test
+	default void overtakenOwnerGetsANewTokenAfterItsSuccessor(Bench bench) throws Exception {
+		Takeover takeover = Takeover.happen(bench);
+		bench.released(bench.second(), takeover.successor());
+		Grant again = bench.soonGranted(bench.first(), takeover.stale().claim());
+		assertThat(again.storeToken()).isGreaterThan(takeover.successor().storeToken());
+		bench.abandon(bench.first(), again.claim());
+	}
+
+	@Test
 	default void releaseIsIdempotent(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		Grant grant = bench.granted(bench.first(), Claims.exclusive(lock));

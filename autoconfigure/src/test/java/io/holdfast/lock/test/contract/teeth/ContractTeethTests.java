@@ -32,6 +32,12 @@ class ContractTeethTests {
 
 	private static final String CROWD = "historyOfACrowdHasNoOverlapAndGrowingTokens";
 
+	private static final String OVERTAKEN_WRITER = "overtakenWriterIsRefusedBesideAReaderAndThenGetsANewToken";
+
+	private static final String OVERTAKEN_READER = "overtakenReaderIsRefusedBesideAWriterAndThenGetsANewToken";
+
+	private static final String OVERTAKEN_OWNER = "overtakenOwnerGetsANewTokenAfterItsSuccessor";
+
 	private static Events events;
 
 	/** All at once, since they mostly wait. */
@@ -65,13 +71,15 @@ class ContractTeethTests {
 	@Test
 	void storeThatStealsOnRenewalIsFound() {
 		found(FlawedContracts.StealsOnRenewal.class, "lateRenewalDoesNotStealFromTheSuccessor",
-				"renewalAnswersEachInOrder", "leaseOfAReaderEndsOnItsOwn", "killedSessionReportsLost");
+				"renewalAnswersEachInOrder", "leaseOfAReaderEndsOnItsOwn", OVERTAKEN_WRITER, OVERTAKEN_READER,
+				"killedSessionReportsLost");
 	}
 
 	@Test
 	void storeThatOnlySaysThatItRenewedIsFound() {
 		found(FlawedContracts.OnlySaysThatItRenewed.class, "renewalExtendsTheLease", "renewalAnswersEachInOrder",
-				"lateRenewalDoesNotStealFromTheSuccessor", "leaseOfAReaderEndsOnItsOwn", "killedSessionReportsLost");
+				"lateRenewalDoesNotStealFromTheSuccessor", "leaseOfAReaderEndsOnItsOwn", OVERTAKEN_WRITER,
+				OVERTAKEN_READER, "killedSessionReportsLost");
 	}
 
 	@Test
@@ -118,7 +126,7 @@ class ContractTeethTests {
 	void tokenThatDoesNotGrowIsFound() {
 		String[] cases = { "tokensGrowAcrossReleases", "tokensGrowAcrossATakeover", "tokensGrowAcrossAnAbandonedGrant",
 				"tokensGrowAcrossARestart", "tokensGrowAcrossAReconnection", "tokensGrowFromReaderToReaderAndToWriter",
-				CROWD, "killedSessionReportsLost" };
+				OVERTAKEN_OWNER, OVERTAKEN_WRITER, OVERTAKEN_READER, CROWD, "killedSessionReportsLost" };
 		found(FlawedContracts.TokenRepeats.class, cases);
 		found(FlawedContracts.TokenFalls.class, cases);
 	}
@@ -129,7 +137,8 @@ class ContractTeethTests {
 		found(FlawedContracts.KeepsTheLeaseForEver.class, "expiredLeaseIsGrantedToTheNextOwner",
 				"refusalSaysWhenToAskAgain", "tokensGrowAcrossATakeover", "lateReleaseDoesNotFreeTheSuccessor",
 				"lateRenewalDoesNotStealFromTheSuccessor", "lateAbandonDoesNotFreeTheSuccessor",
-				"overtakenOwnerAskingAgainIsRefused", "leaseOfAReaderEndsOnItsOwn", CROWD);
+				"overtakenOwnerAskingAgainIsRefused", OVERTAKEN_OWNER, OVERTAKEN_WRITER, OVERTAKEN_READER,
+				"leaseOfAReaderEndsOnItsOwn", CROWD);
 	}
 
 	@Test
