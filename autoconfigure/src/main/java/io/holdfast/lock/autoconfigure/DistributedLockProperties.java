@@ -25,6 +25,7 @@ import io.holdfast.lock.transaction.WhenActive;
  * is lost
  * @param shutdownTimeout longest wait at shutdown for running bodies to end by themselves
  * @param failFast whether an unreachable store stops the start of the application
+ * @param startupTimeout how long the start retries a store that cannot be used yet
  * @param watchLockOrder whether nested acquisitions in contradictory orders are reported,
  * a diagnosis for development
  * @param lockDelay time for which a lock stays closed after it was lost rather than
@@ -37,8 +38,8 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 		@DefaultValue("30s") Duration leaseTime, @DefaultValue("1s") Duration responseTimeout,
 		@DefaultValue("false") boolean awaitRelease, @DefaultValue("false") boolean interruptOnLoss,
 		@DefaultValue("10s") Duration shutdownTimeout, @DefaultValue("true") boolean failFast,
-		@DefaultValue("false") boolean watchLockOrder, @DefaultValue("0s") Duration lockDelay,
-		@DefaultValue Transaction transaction) {
+		@DefaultValue("10s") Duration startupTimeout, @DefaultValue("false") boolean watchLockOrder,
+		@DefaultValue("0s") Duration lockDelay, @DefaultValue Transaction transaction) {
 
 	/**
 	 * How a lock meets the caller's transaction.

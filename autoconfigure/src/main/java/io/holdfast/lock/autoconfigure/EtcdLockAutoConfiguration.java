@@ -26,7 +26,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.util.StringUtils;
 
-import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.etcd.EtcdLockBackend;
 
@@ -47,9 +46,9 @@ public final class EtcdLockAutoConfiguration {
 		String bundle = etcd.ssl().bundle();
 		SslBundle ssl = StringUtils.hasText(bundle) ? bundles.getObject().getBundle(bundle) : null;
 		EtcdLockBackend backend = new EtcdLockBackend(client(etcd, ssl), locks.namespace(), locks.responseTimeout());
-		if (locks.failFast()) {
-			check(backend, etcd);
-		}
+		new StartupCheck("etcd at " + etcd.uris(), locks,
+				"Start it, or correct '%s'.".formatted(EtcdLockProperties.ENDPOINTS))
+			.run(backend::checkAccess, backend::close);
 		return backend;
 	}
 
@@ -99,19 +98,6 @@ public final class EtcdLockAutoConfiguration {
 
 	private static ByteSequence bytes(String text) {
 		return ByteSequence.from(text, StandardCharsets.UTF_8);
-	}
-
-	private static void check(EtcdLockBackend backend, EtcdLockProperties etcd) {
-		try {
-			backend.checkAccess();
-		}
-		catch (LockBackendException ex) {
-			backend.close();
-			throw new LockConfigurationException(
-					"Locks are to be kept in etcd at %s, and that failed at the start: %s. Start it, check '%s' and, if etcd asks for a login, 'distributed-lock.etcd.username' and 'password'; or set 'distributed-lock.fail-fast=false' to start without it."
-						.formatted(etcd.uris(), ex.getMessage(), EtcdLockProperties.ENDPOINTS),
-					ex);
-		}
 	}
 
 }

@@ -18,10 +18,13 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.jdbc.datasource.init.UncategorizedScriptException;
 import org.springframework.util.StringUtils;
 
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.jdbc.JdbcLockBackend;
 import io.holdfast.lock.backend.jdbc.JdbcLockOptions;
@@ -52,26 +55,38 @@ public final class JdbcLockAutoConfiguration {
 				jdbc.dataSource());
 		JdbcLockBackend backend = new JdbcLockBackend(dataSource, new JdbcLockOptions(locks.namespace(), jdbc.table(),
 				locks.responseTimeout(), jdbc.listen() && LockDatabase.hasConnectionToSpare(dataSource, pools)));
-		LockDatabase.initialize(dataSource, jdbc.initializeSchema(), JdbcLockBackend.schema(jdbc.table()));
+		Runnable initialize = () -> LockDatabase.initialize(dataSource, jdbc.initializeSchema(),
+				JdbcLockBackend.schema(jdbc.table()));
 		if (locks.failFast()) {
-			verify(backend, jdbc);
+			new StartupCheck("the database of the lock store 'jdbc'", locks,
+					"Start it, or correct its DataSource ('spring.datasource.*').")
+				.run(() -> check(initialize, backend, jdbc), backend::close);
+		}
+		else {
+			initialize.run();
 		}
 		return backend;
 	}
 
-	private static void verify(JdbcLockBackend backend, JdbcLockProperties jdbc) {
+	private static void check(Runnable initialize, JdbcLockBackend backend, JdbcLockProperties jdbc) {
 		try {
+			initialize.run();
 			backend.verify();
+		}
+		catch (UncategorizedScriptException ex) {
+			throw new LockBackendException("there is no connection: " + NestedExceptionUtils.getMostSpecificCause(ex),
+					ex);
 		}
 		catch (SQLException ex) {
 			String state = ex.getSQLState();
-			boolean missing = state != null && state.startsWith("42");
-			throw new LockConfigurationException(missing
-					? "The tables '%s' and '%s_reader' of the lock store 'jdbc' are not there or may not be read. Make them by the script '%s' of this library as a migration, or set 'distributed-lock.jdbc.initialize-schema=always'."
-						.formatted(jdbc.table(), jdbc.table(), SCHEMA)
-					: "The database of the lock store 'jdbc' did not answer at the start (SQL state %s). Start it and check its DataSource ('spring.datasource.*'), or set 'distributed-lock.fail-fast=false' to start without it."
-						.formatted(state),
-					ex);
+			if (state != null && state.startsWith("42")) {
+				throw new LockConfigurationException(
+						"The tables '%s' and '%s_reader' of the lock store 'jdbc' are not there or may not be read. Make them by the script '%s' of this library as a migration, or set 'distributed-lock.jdbc.initialize-schema=always'."
+							.formatted(jdbc.table(), jdbc.table(), SCHEMA),
+						ex);
+			}
+			throw new LockBackendException(
+					"%s (SQL state %s)".formatted(NestedExceptionUtils.getMostSpecificCause(ex), state), ex);
 		}
 	}
 

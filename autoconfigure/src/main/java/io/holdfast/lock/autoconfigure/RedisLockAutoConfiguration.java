@@ -16,7 +16,6 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
-import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.autoconfigure.RedisClientFactory.Login;
 import io.holdfast.lock.backend.redis.RedisLockBackend;
@@ -49,20 +48,12 @@ public final class RedisLockAutoConfiguration {
 		RedisLockOptions options = new RedisLockOptions(locks.namespace(), locks.responseTimeout(),
 				redis.waitReplicas(), redis.waitReplicasTimeout(), client.server());
 		RedisLockBackend backend = new RedisLockBackend(client.client(), client.owned(), options);
-		if (locks.failFast()) {
-			start(backend, client);
-		}
+		new StartupCheck("Redis (%s)".formatted(client.source()), locks,
+				"Start that Redis, or correct %s.".formatted(client.source()),
+				"Set '%s' to the Redis that is to keep locks.".formatted(ADDRESS),
+				"Set 'distributed-lock.backend=local' if there is only one instance of this application.")
+			.run(backend::start, backend::close);
 		return backend;
-	}
-
-	private static void start(RedisLockBackend backend, RedisClient client) {
-		try {
-			backend.start();
-		}
-		catch (LockBackendException ex) {
-			backend.close();
-			throw new RedisUnavailableException(client, ex);
-		}
 	}
 
 	private static RedisClient client(DistributedLockProperties locks, RedisLockProperties redis,

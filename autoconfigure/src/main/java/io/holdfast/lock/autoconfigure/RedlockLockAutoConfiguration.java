@@ -21,7 +21,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.util.StringUtils;
 
-import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.autoconfigure.RedisClientFactory.Login;
 import io.holdfast.lock.backend.redis.RedisNode;
@@ -59,9 +58,10 @@ public final class RedlockLockAutoConfiguration {
 			.map((address) -> new RedisNode(client(clients, address, redlock, ssl), locks.namespace(),
 					locks.responseTimeout(), address.hostAndPort()))
 			.toList(), options);
-		if (locks.failFast()) {
-			start(backend);
-		}
+		new StartupCheck("several Redis nodes ('%s')".formatted(NODES), locks,
+				"Start these nodes, or correct '%s'.".formatted(NODES),
+				"Set 'distributed-lock.backend' to another store.")
+			.run(backend::start, backend::close);
 		return backend;
 	}
 
@@ -92,20 +92,6 @@ public final class RedlockLockAutoConfiguration {
 			.setConnectionMinimumIdleSize(1)
 			.setSubscriptionConnectionMinimumIdleSize(0);
 		return clients.create(config, address.hostAndPort(), NODES).client();
-	}
-
-	private static void start(RedlockLockBackend backend) {
-		try {
-			backend.start();
-		}
-		catch (LockConfigurationException ex) {
-			backend.close();
-			throw ex;
-		}
-		catch (LockBackendException ex) {
-			backend.close();
-			throw new RedlockUnavailableException(ex);
-		}
 	}
 
 }

@@ -15,6 +15,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperLockBackend;
 
@@ -31,7 +32,7 @@ public final class ZooKeeperLockAutoConfiguration {
 
 	private static final String BEAN = "zooKeeperLockBackend";
 
-	private static final int SECONDS_TO_CONNECT = 3;
+	private static final int MILLIS_OF_AN_ATTEMPT = 1_000;
 
 	@Bean(name = BEAN)
 	@ConditionalOnMissingBean
@@ -45,9 +46,10 @@ public final class ZooKeeperLockAutoConfiguration {
 		if (client.getState() == CuratorFrameworkState.LATENT) {
 			client.start();
 		}
-		if (locks.failFast()) {
-			connect(client);
-		}
+		new StartupCheck("ZooKeeper at '%s'".formatted(client.getZookeeperClient().getCurrentConnectionString()), locks,
+				"Start it, or correct 'spring.cloud.zookeeper.connect-string'.")
+			.run(() -> connect(client), () -> {
+			});
 		for (String name : beanFactory.getBeanNamesForType(CuratorFramework.class, true, false)) {
 			// so that the client is still there when locks are given back at the end
 			beanFactory.registerDependentBean(name, BEAN);
@@ -56,18 +58,15 @@ public final class ZooKeeperLockAutoConfiguration {
 	}
 
 	private static void connect(CuratorFramework client) {
-		boolean connected = false;
 		try {
-			connected = client.blockUntilConnected(SECONDS_TO_CONNECT, TimeUnit.SECONDS);
+			if (client.blockUntilConnected(MILLIS_OF_AN_ATTEMPT, TimeUnit.MILLISECONDS)) {
+				return;
+			}
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		if (!connected) {
-			throw new LockConfigurationException(
-					"ZooKeeper at '%s' did not answer within %d s at the start. Start it and check 'spring.cloud.zookeeper.connect-string', or set 'distributed-lock.fail-fast=false' to start without it."
-						.formatted(client.getZookeeperClient().getCurrentConnectionString(), SECONDS_TO_CONNECT));
-		}
+		throw new LockBackendException("it did not answer.");
 	}
 
 }

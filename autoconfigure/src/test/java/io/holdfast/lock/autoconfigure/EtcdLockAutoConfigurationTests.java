@@ -110,7 +110,7 @@ class EtcdLockAutoConfigurationTests {
 				at(guarded, "distributed-lock.namespace=" + namespace).withPropertyValues(
 						"distributed-lock.etcd.username=" + ((username != null) ? username : ""),
 						"distributed-lock.etcd.password=" + ((password != null) ? password : "")),
-				reason, "distributed-lock.etcd.username", guarded.endpoint());
+				reason, "distributed-lock.etcd.username", "/holdfast/" + namespace + "/");
 	}
 
 	@Test
@@ -124,20 +124,22 @@ class EtcdLockAutoConfigurationTests {
 		String[] bundle = { "distributed-lock.etcd.ssl.bundle=etcd",
 				"spring.ssl.bundle.pem.etcd.truststore.certificate=file:" + secured.certificate() };
 		assertLocks(at(secured, bundle).withPropertyValues("distributed-lock.etcd.authority=localhost"));
-		assertStopsWith(at(secured, bundle).withPropertyValues("distributed-lock.etcd.authority=elsewhere.example"),
-				"elsewhere.example");
+		assertStopsWith(at(secured, bundle).withPropertyValues("distributed-lock.etcd.authority=elsewhere.example",
+				"distributed-lock.startup-timeout=100ms"), "elsewhere.example");
 	}
 
 	@Test
 	void certificateThatNobodyTrustsStopsTheStart() {
-		assertStopsWith(at(secured), "certification path", secured.endpoint());
+		assertStopsWith(at(secured, "distributed-lock.startup-timeout=100ms"), "certification path",
+				secured.endpoint());
 	}
 
 	@Test
 	void silentServerStopsTheStart() {
 		plain.pause();
 		try {
-			assertStopsWith(at(plain), "DEADLINE_EXCEEDED", "distributed-lock.fail-fast=false");
+			assertStopsWith(at(plain, "distributed-lock.startup-timeout=100ms"), "DEADLINE_EXCEEDED",
+					"distributed-lock.fail-fast=false");
 		}
 		finally {
 			plain.resume();
@@ -165,8 +167,8 @@ class EtcdLockAutoConfigurationTests {
 
 	@Test
 	void unreachableServerStopsTheStartOrIsWaitedFor() {
-		ApplicationContextRunner unreachable = this.runner
-			.withPropertyValues("distributed-lock.etcd.endpoints=http://127.0.0.1:1");
+		ApplicationContextRunner unreachable = this.runner.withPropertyValues(
+				"distributed-lock.etcd.endpoints=http://127.0.0.1:1", "distributed-lock.startup-timeout=100ms");
 		assertStopsWith(unreachable, "[http://127.0.0.1:1]", "Connection refused", "distributed-lock.fail-fast=false");
 		unreachable.withPropertyValues("distributed-lock.fail-fast=false")
 			.run((context) -> assertThat(context).hasNotFailed());

@@ -180,9 +180,10 @@ class JdbcLockAutoConfigurationTests {
 	void unreachableDatabaseStopsTheStartOrIsWaitedFor() {
 		ApplicationContextRunner unreachable = this.runner.withPropertyValues("distributed-lock.backend=jdbc",
 				"spring.datasource.url=jdbc:postgresql://127.0.0.1:1/nowhere?connectTimeout=1",
-				"spring.datasource.hikari.connection-timeout=500");
+				"spring.datasource.hikari.connection-timeout=500", "distributed-lock.startup-timeout=100ms");
 		unreachable.run((context) -> assertThat(context.getStartupFailure())
-			.hasStackTraceContaining("The database of the lock store 'jdbc' did not answer at the start")
+			.hasStackTraceContaining(
+					"Locks are kept in the database of the lock store 'jdbc', which could not be used within 100ms")
 			.hasStackTraceContaining("distributed-lock.fail-fast=false"));
 		unreachable.withPropertyValues("distributed-lock.fail-fast=false")
 			.run((context) -> assertThat(context).hasNotFailed());

@@ -103,10 +103,11 @@ class ZooKeeperLockAutoConfigurationTests {
 	void silentServerStopsTheStart() {
 		server.pause();
 		try {
-			connected().withPropertyValues("distributed-lock.backend=zookeeper")
+			connected()
+				.withPropertyValues("distributed-lock.backend=zookeeper", "distributed-lock.startup-timeout=100ms")
 				.run((context) -> assertThat(context).getFailure()
 					.rootCause()
-					.hasMessageContaining("did not answer within 3 s")
+					.hasMessageContaining("could not be used within 100ms: it did not answer")
 					.hasMessageContaining("distributed-lock.fail-fast=false"));
 		}
 		finally {
@@ -138,10 +139,11 @@ class ZooKeeperLockAutoConfigurationTests {
 	@Test
 	void unreachableServerStopsTheStartOrIsWaitedFor() {
 		ApplicationContextRunner unreachable = this.runner.withBean(CuratorFramework.class, () -> client("127.0.0.1:1"))
-			.withPropertyValues("distributed-lock.backend=zookeeper");
+			.withPropertyValues("distributed-lock.backend=zookeeper", "distributed-lock.startup-timeout=100ms");
 		unreachable.run((context) -> assertThat(context).getFailure()
 			.rootCause()
-			.hasMessageContaining("ZooKeeper at '127.0.0.1:1' did not answer")
+			.hasMessageContaining(
+					"Locks are kept in ZooKeeper at '127.0.0.1:1', which could not be used within 100ms: it did not answer")
 			.hasMessageContaining("distributed-lock.fail-fast=false"));
 		unreachable.withPropertyValues("distributed-lock.fail-fast=false")
 			.run((context) -> assertThat(context).hasNotFailed());

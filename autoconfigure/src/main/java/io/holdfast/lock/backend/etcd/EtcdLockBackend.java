@@ -16,6 +16,7 @@ import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
@@ -103,7 +104,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	/**
 	 * Ask etcd whether locks can be kept there, and wait for the answer.
-	 * @throws LockBackendException if it does not answer, or refuses
+	 * @throws LockBackendException if it does not answer
+	 * @throws LockConfigurationException if it refuses access
 	 */
 	public void checkAccess() {
 		try {
@@ -111,6 +113,13 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		}
 		catch (RuntimeException ex) {
 			Throwable cause = EtcdFailures.cause(ex);
+			String refusal = EtcdFailures.refusal(cause);
+			if (refusal != null) {
+				throw new LockConfigurationException(
+						"etcd refuses access for locks (%s). Check 'distributed-lock.etcd.username' and 'password', and that the user's role may read and write the keys that begin with '%s'."
+							.formatted(refusal, this.keys.root()),
+						cause);
+			}
 			throw new LockBackendException(EtcdFailures.describe(cause), cause);
 		}
 	}

@@ -14,6 +14,8 @@ import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.RedisTimeoutException;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
 
@@ -62,16 +64,20 @@ final class RedisErrors {
 	}
 
 	/**
-	 * The first contact failed.
+	 * Describes why the first contact failed.
+	 * @return a configuration exception if another attempt would not change it
 	 */
-	LockBackendException unreachable(Throwable failure) {
+	LockException unreachable(Throwable failure) {
 		Throwable cause = unwrap(failure);
 		String code = definiteCode(cause);
-		String message = (code != null)
-				? "Redis at %s says '%s'. %s".formatted(this.options.server(), said(cause), remedy(code))
-				: "Redis at %s could not be reached: %s. Check that it runs there, and whether it speaks TLS."
-					.formatted(this.options.server(), said(cause));
-		return new LockBackendException(message, cause);
+		if (code != null) {
+			return new LockConfigurationException("Locks are kept in Redis at %s, which says '%s'. %s"
+				.formatted(this.options.server(), said(cause), remedy(code)), cause);
+		}
+		return new LockBackendException(
+				"Redis at %s could not be reached: %s. Check that it runs there, and whether it speaks TLS."
+					.formatted(this.options.server(), said(cause)),
+				cause);
 	}
 
 	/**

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
 import io.holdfast.lock.spi.AcquireResult;
@@ -88,7 +89,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	/**
 	 * Connect, check that Redis lets us do all that locks need, and begin to listen for
 	 * wake-ups. Without it, that happens at the first use.
-	 * @throws LockBackendException if Redis cannot be reached or refuses
+	 * @throws LockBackendException if Redis cannot be reached
+	 * @throws LockConfigurationException if Redis refuses what locks need
 	 */
 	public void start() {
 		this.connector.start();

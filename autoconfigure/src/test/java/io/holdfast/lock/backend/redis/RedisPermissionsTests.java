@@ -15,6 +15,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
@@ -84,7 +85,7 @@ class RedisPermissionsTests {
 	void missingPermissionStopsTheStartWithTheRemedy() {
 		try (RedisServer server = RedisServer
 			.started("user app on >s3cret " + MINIMUM.replace("+zscore", "").replace("~test:*", "~other:*"))) {
-			assertThatExceptionOfType(LockBackendException.class)
+			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(0)))
 				.withMessageContaining("Give the user at least: " + MINIMUM);
 		}
@@ -93,7 +94,7 @@ class RedisPermissionsTests {
 	@Test
 	void missingChannelStopsTheStartWithTheRemedy() {
 		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM.replace("&test:*", ""))) {
-			assertThatExceptionOfType(LockBackendException.class)
+			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(0)))
 				.withMessageContaining("can't publish")
 				.withMessageContaining("Give the user at least: " + MINIMUM);
@@ -118,7 +119,7 @@ class RedisPermissionsTests {
 	@Test
 	void passwordShowsNowhereWhenItIsWrong(CapturedOutput output) {
 		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM)) {
-			assertThatExceptionOfType(LockBackendException.class)
+			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> TestRedis.backend(config(server, "not-th1s"), TestRedis.options(0)))
 				.withMessageContaining("WRONGPASS")
 				.withMessageContaining("Check username and password")
