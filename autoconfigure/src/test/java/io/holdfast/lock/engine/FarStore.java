@@ -68,7 +68,7 @@ final class FarStore implements LockBackend {
 
 	@Override
 	public BackendCapabilities capabilities() {
-		return new BackendCapabilities(true, true, false, Duration.ofMillis(10));
+		return new BackendCapabilities(true, true, false, false, Duration.ofMillis(10));
 	}
 
 	@Override

@@ -46,7 +46,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	/** The name of this store. */
 	public static final String NAME = "etcd";
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, true,
 			Duration.ofSeconds(2));
 
 	/** How long to wait without a signal at most: a net under the watch. */

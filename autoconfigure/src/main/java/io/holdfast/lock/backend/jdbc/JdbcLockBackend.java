@@ -42,7 +42,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	/** The name of this store. */
 	public static final String NAME = "jdbc";
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true, false,
 			Duration.ofMillis(100));
 
 	private static final CompletionStage<?> NEVER = new CompletableFuture<>().minimalCompletionStage();

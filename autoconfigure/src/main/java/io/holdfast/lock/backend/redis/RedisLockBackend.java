@@ -44,7 +44,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	private static final Log logger = LogFactory.getLog(RedisLockBackend.class);
 
 	/** Expiry is exact to 1 ms; below this, a usual round trip eats the lease up. */
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, false,
 			Duration.ofMillis(100));
 
 	private final RedissonClient client;

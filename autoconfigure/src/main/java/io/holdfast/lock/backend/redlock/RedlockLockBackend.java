@@ -38,7 +38,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	public static final String NAME = "redlock";
 
 	/** Below this, two rounds and a slow node may eat the lease up. */
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, false,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, false, false,
 			Duration.ofMillis(200));
 
 	private static final int FEWEST_NODES = 3;

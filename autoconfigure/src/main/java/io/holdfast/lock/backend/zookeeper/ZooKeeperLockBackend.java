@@ -48,7 +48,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	/** The name of this store. */
 	public static final String NAME = "zookeeper";
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, true,
 			Duration.ofMillis(100));
 
 	/**
