@@ -57,6 +57,8 @@ class JdbcStandbyTests {
 
 	private PostgresServer standby;
 
+	private long received;
+
 	@BeforeEach
 	void startBoth() {
 		this.primary = closedLater(PostgresServer.started());
@@ -104,22 +106,33 @@ class JdbcStandbyTests {
 
 	/** What was granted until now has arrived, and nothing of what comes now will. */
 	private void stopReplication() {
-		long confirmed = position(this.primary, "pg_current_wal_lsn()");
+		long confirmed = number(this.primary, "SELECT pg_current_wal_lsn() - '0/0'");
 		Awaitility.await("the standby to have it all")
 			.atMost(BOUND)
-			.until(() -> position(this.standby, "pg_last_wal_replay_lsn()") >= confirmed);
+			.until(() -> number(this.standby, "SELECT pg_last_wal_replay_lsn() - '0/0'") >= confirmed);
 		this.replication.close();
+		Awaitility.await("the primary to have no standby")
+			.atMost(BOUND)
+			.until(() -> number(this.primary, "SELECT count(*) FROM pg_stat_replication") == 0);
+		this.received = received();
 	}
 
-	private long position(PostgresServer server, String function) {
+	private long received() {
+		return number(this.standby, "SELECT pg_last_wal_receive_lsn() - '0/0'");
+	}
+
+	private long number(PostgresServer server, String query) {
 		HikariDataSource pool = closedLater(new HikariDataSource());
 		pool.setJdbcUrl(server.jdbcUrl());
+		pool.setMaximumPoolSize(1);
 		try (pool) {
-			return JdbcClient.create(pool).sql("SELECT %s - '0/0'".formatted(function)).query(Long.class).single();
+			return JdbcClient.create(pool).sql(query).query(Long.class).single();
 		}
 	}
 
 	private void failOver() {
+		assertThat(received()).as("what the standby has received, once replication was stopped")
+			.isEqualTo(this.received);
 		this.primary.kill();
 		this.standby.promote();
 	}

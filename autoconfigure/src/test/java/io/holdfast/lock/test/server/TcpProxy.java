@@ -6,6 +6,7 @@ import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -125,7 +126,8 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
-	 * Break all connections. New ones are accepted at once.
+	 * Break all connections, also those that are being made. New ones are accepted at
+	 * once.
 	 */
 	public void cut() {
 		this.links.forEach(Link::close);
@@ -192,20 +194,26 @@ public final class TcpProxy implements AutoCloseable {
 		}
 	}
 
-	private void connect(Socket client) throws IOException {
+	/**
+	 * A link is known before it connects: what breaks all connections breaks this one
+	 * too, or comes before the look at where it leads and whether it may be there.
+	 */
+	private void connect(Socket client) {
+		Link link = new Link(client);
+		this.links.add(link);
 		this.connections.incrementAndGet();
 		try {
-			Link link = new Link(client, new Socket(ServerProcess.HOST, this.target));
-			// small packets are passed on at once, as without the wire
-			link.client.setTcpNoDelay(true);
-			link.server.setTcpNoDelay(true);
-			this.links.add(link);
+			if (this.listener.isClosed()) {
+				// accepted by the system while close() was under way
+				throw new IOException("closed");
+			}
+			link.connect(this.target);
 			daemon(link::passRequests);
 			daemon(link::passReplies);
 		}
 		catch (IOException ex) {
-			// the server is down, and the client is to see it
-			client.close();
+			// the server is down or this wire is cut, and the client is to see it
+			link.close();
 		}
 	}
 
@@ -232,13 +240,19 @@ public final class TcpProxy implements AutoCloseable {
 
 		private final Socket client;
 
-		private final Socket server;
+		private final Socket server = new Socket();
 
 		private volatile boolean losing;
 
-		Link(Socket client, Socket server) {
+		Link(Socket client) {
 			this.client = client;
-			this.server = server;
+		}
+
+		void connect(int target) throws IOException {
+			// small packets are passed on at once, as without the wire
+			this.client.setTcpNoDelay(true);
+			this.server.setTcpNoDelay(true);
+			this.server.connect(new InetSocketAddress(ServerProcess.HOST, target));
 		}
 
 		void passRequests() {
@@ -312,7 +326,6 @@ public final class TcpProxy implements AutoCloseable {
 		}
 
 		void close() {
-			TcpProxy.this.links.remove(this);
 			for (Socket socket : new Socket[] { this.client, this.server }) {
 				try {
 					socket.close();
@@ -321,6 +334,7 @@ public final class TcpProxy implements AutoCloseable {
 					// already gone
 				}
 			}
+			TcpProxy.this.links.remove(this);
 		}
 
 	}
