@@ -6,6 +6,8 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.support.SchedulingClock;
+
 /**
  * One lease at etcd, and how long it lasts at least by what this JVM knows.
  *
@@ -24,6 +26,8 @@ final class EtcdLease {
 
 	private final EtcdCalls calls;
 
+	private final SchedulingClock clock;
+
 	private final long id;
 
 	private final AtomicReference<@Nullable CompletableFuture<EtcdLease>> renewal = new AtomicReference<>();
@@ -32,18 +36,20 @@ final class EtcdLease {
 
 	private volatile boolean ended;
 
-	private EtcdLease(EtcdCalls calls, long id, Term term) {
+	private EtcdLease(EtcdCalls calls, SchedulingClock clock, long id, Term term) {
 		this.calls = calls;
+		this.clock = clock;
 		this.id = id;
 		this.term = term;
 	}
 
 	/** Ask for a new lease; etcd may grant a longer one. */
-	static CompletableFuture<EtcdLease> grant(EtcdCalls calls, Duration length) {
-		long start = System.nanoTime();
+	static CompletableFuture<EtcdLease> grant(EtcdCalls calls, SchedulingClock clock, Duration length) {
+		long start = clock.nanos();
 		long seconds = Math.max(1, length.plusSeconds(1).minusNanos(1).toSeconds());
 		return calls.grantLease(seconds)
-			.thenApply((answer) -> new EtcdLease(calls, answer.getID(), Term.of(start, answer.getTTL(), seconds)));
+			.thenApply(
+					(granted) -> new EtcdLease(calls, clock, granted.id(), Term.of(start, granted.seconds(), seconds)));
 	}
 
 	long id() {
@@ -64,16 +70,16 @@ final class EtcdLease {
 	}
 
 	/** How long it lasts from a moment on, at most its length. */
-	Duration lastsFrom(long nanoTime) {
+	Duration lastsFrom(long moment) {
 		Term present = this.term;
-		long gone = Math.max(0, nanoTime - present.since());
+		long gone = Math.max(0, moment - present.since());
 		Duration left = present.length().minusNanos(gone);
 		return left.isNegative() ? Duration.ZERO : left;
 	}
 
 	/** This lease with at least half of its time ahead. */
 	CompletableFuture<EtcdLease> fresh() {
-		boolean halfAhead = lastsFrom(System.nanoTime()).compareTo(length().dividedBy(2)) > 0;
+		boolean halfAhead = lastsFrom(this.clock.nanos()).compareTo(length().dividedBy(2)) > 0;
 		return (halfAhead && !this.ended) ? CompletableFuture.completedFuture(this) : renewed();
 	}
 
@@ -84,10 +90,9 @@ final class EtcdLease {
 		if (present != null) {
 			return present;
 		}
-		long start = System.nanoTime();
+		long start = this.clock.nanos();
 		this.calls.keepAlive(this.id)
-			.thenApply(
-					(answer) -> Term.of(start, Math.min(answer.getTTL(), length().toSeconds()), length().toSeconds()))
+			.thenApply((seconds) -> Term.of(start, Math.min(seconds, length().toSeconds()), length().toSeconds()))
 			.whenComplete((renewed, failure) -> {
 				this.renewal.set(null);
 				if (failure == null) {

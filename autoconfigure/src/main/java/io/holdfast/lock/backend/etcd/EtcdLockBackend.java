@@ -8,11 +8,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-import io.etcd.jetcd.ByteSequence;
-import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
 
 import io.holdfast.lock.LockBackendException;
@@ -25,6 +22,8 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
  * Keeps locks as lines of keys in etcd. One transaction puts a claim's own key at the end
@@ -60,8 +59,6 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	 */
 	private static final long LATEST_MILLIS = 10_000;
 
-	private final Client client;
-
 	private final EtcdCalls calls;
 
 	private final Keys keys;
@@ -72,11 +69,11 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	private final Map<OwnerId, Place> places = new ConcurrentHashMap<>();
 
-	private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, (task) -> {
-		Thread thread = new Thread(task, "holdfast-etcd");
-		thread.setDaemon(true);
-		return thread;
-	});
+	private final SchedulingClock clock;
+
+	private final Runnable stopClock;
+
+	private volatile boolean closed;
 
 	/**
 	 * Create the store with a client of its own. Nothing is connected before the first
@@ -87,19 +84,27 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	 * @param responseTimeout longest wait for an answer
 	 */
 	public EtcdLockBackend(ClientBuilder where, String namespace, Duration responseTimeout) {
-		this.client = where.copy()
-			.waitForReady(false)
-			.connectTimeout(responseTimeout)
-			.retryMaxAttempts(1)
-			.retryDelay(20)
-			.retryMaxDelay(100)
-			.interceptor(new DeadlineInterceptor(responseTimeout))
-			.build();
-		this.calls = new EtcdCalls(this.client);
+		this(JetcdClient.create(where, responseTimeout), namespace, new SystemSchedulingClock("holdfast-etcd"));
+	}
+
+	private EtcdLockBackend(EtcdClient client, String namespace, SystemSchedulingClock clock) {
+		this(client, namespace, clock, clock::close);
+	}
+
+	/**
+	 * Creates a backend on a client and a clock of the caller's.
+	 * @param client sends the requests; closed with the backend
+	 * @param namespace distinguishes the locks of this application
+	 * @param clock the source of time
+	 * @param stopClock called when the backend is closed
+	 */
+	EtcdLockBackend(EtcdClient client, String namespace, SchedulingClock clock, Runnable stopClock) {
+		this.calls = new EtcdCalls(client);
 		this.keys = new Keys(namespace);
-		this.timer.setRemoveOnCancelPolicy(true);
-		this.sessions = new Sessions(this.calls, this.keys, this.timer, this::leaseEnded);
-		this.line = new Line(this.calls, this.keys, this.sessions);
+		this.clock = clock;
+		this.stopClock = stopClock;
+		this.sessions = new Sessions(this.calls, this.keys, clock, this::leaseEnded);
+		this.line = new Line(this.calls, this.keys, this.sessions, clock);
 	}
 
 	/**
@@ -109,7 +114,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	 */
 	public void checkAccess() {
 		try {
-			this.calls.tryAccess(Keys.bytes(this.keys.root())).join();
+			this.calls.tryAccess(this.keys.root()).join();
 		}
 		catch (RuntimeException ex) {
 			Throwable cause = EtcdFailures.cause(ex);
@@ -137,14 +142,14 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		Place place = this.places.computeIfAbsent(claim.owner(), (owner) -> new Place(claim, this.keys.of(claim)));
-		long start = System.nanoTime();
+		long start = this.clock.nanos();
 		return this.line.stand(place)
 			.thenCompose((standing) -> answer(place, claim, standing, start))
 			.exceptionallyCompose((failure) -> failed(place, EtcdFailures.cause(failure)));
 	}
 
 	private CompletionStage<AcquireResult> answer(Place place, Claim claim, Standing standing, long start) {
-		ByteSequence before = standing.before();
+		String before = standing.before();
 		EtcdLease lease = place.lease();
 		if (before != null) {
 			return refused(place, claim, before, standing.seenAt());
@@ -160,14 +165,14 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 						: new Grant(claim, standing.revision(), left)));
 	}
 
-	private CompletionStage<AcquireResult> refused(Place place, Claim claim, ByteSequence before, long seenAt) {
+	private CompletionStage<AcquireResult> refused(Place place, Claim claim, String before, long seenAt) {
 		if (claim.patience().isZero()) {
 			return abandon(claim)
 				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
 						LONGEST_WAIT));
 		}
-		place.endBy(this.timer.schedule(() -> abandon(claim), claim.patience().toMillis() + GRACE_MILLIS,
-				TimeUnit.MILLISECONDS));
+		place.endBy(this.clock.after(claim.patience().toNanos() + TimeUnit.MILLISECONDS.toNanos(GRACE_MILLIS),
+				() -> abandon(claim)));
 		return CompletableFuture.completedFuture(new AcquireResult.Contended(
 				place.waitFor(before, () -> KeyWatch.on(this.calls, before, seenAt)), LONGEST_WAIT));
 	}
@@ -194,7 +199,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	 * lease whose keys were gone already.
 	 */
 	private CompletableFuture<List<RenewResult>> renewPart(List<Grant> grants) {
-		long start = System.nanoTime();
+		long start = this.clock.nanos();
 		CompletableFuture<List<Long>> revisions = this.calls
 			.revisions(grants.stream().map((grant) -> this.keys.of(grant.claim())).toList());
 		Map<EtcdLease, CompletableFuture<EtcdLease>> renewals = new IdentityHashMap<>();
@@ -250,8 +255,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		place.endBy(null);
 		place.waitNoLonger();
 		return this.line.leave(place).thenRun(() -> {
-			if (place.isUnanswered() && !this.timer.isShutdown()) {
-				this.timer.schedule(() -> this.line.leave(place), LATEST_MILLIS, TimeUnit.MILLISECONDS);
+			if (place.isUnanswered() && !this.closed) {
+				this.clock.after(TimeUnit.MILLISECONDS.toNanos(LATEST_MILLIS), () -> this.line.leave(place));
 			}
 			this.places.remove(claim.owner(), place);
 		});
@@ -264,7 +269,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	/** Give back what this JVM still has at etcd, and close the client. */
 	@Override
 	public void close() {
-		this.timer.shutdownNow();
+		this.closed = true;
+		this.stopClock.run();
 		List<CompletableFuture<?>> ends = new ArrayList<>(this.sessions.end());
 		this.places.values()
 			.stream()
@@ -272,7 +278,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			.map(this.line::leave)
 			.forEach(ends::add);
 		CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).handle((done, failure) -> done).join();
-		this.client.close();
+		this.calls.close();
 	}
 
 }

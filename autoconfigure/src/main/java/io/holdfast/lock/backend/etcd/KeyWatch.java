@@ -4,9 +4,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.etcd.jetcd.ByteSequence;
-import io.etcd.jetcd.Watch;
-import io.etcd.jetcd.watch.WatchResponse;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  * begins in the past with a delay of up to 100 ms; what may have been missed before the
  * watch was up is asked for then. A watch whose stream breaks is not mended.
  */
-final class KeyWatch implements Watch.Listener, AutoCloseable {
+final class KeyWatch implements EtcdClient.WatchListener, AutoCloseable {
 
 	private final EtcdCalls calls;
 
-	private final ByteSequence key;
+	private final String key;
 
 	private final long seenAt;
 
@@ -30,9 +27,9 @@ final class KeyWatch implements Watch.Listener, AutoCloseable {
 
 	private final AtomicBoolean over = new AtomicBoolean();
 
-	private volatile Watch.@Nullable Watcher watcher;
+	private volatile @Nullable Runnable watcher;
 
-	private KeyWatch(EtcdCalls calls, ByteSequence key, long seenAt) {
+	private KeyWatch(EtcdCalls calls, String key, long seenAt) {
 		this.calls = calls;
 		this.key = key;
 		this.seenAt = seenAt;
@@ -43,7 +40,7 @@ final class KeyWatch implements Watch.Listener, AutoCloseable {
 	 * @param key the key
 	 * @param seenAt the revision of etcd at which it was there
 	 */
-	static KeyWatch on(EtcdCalls calls, ByteSequence key, long seenAt) {
+	static KeyWatch on(EtcdCalls calls, String key, long seenAt) {
 		KeyWatch watch = new KeyWatch(calls, key, seenAt);
 		watch.watcher = calls.watch(key, watch);
 		if (watch.over.get()) {
@@ -52,7 +49,7 @@ final class KeyWatch implements Watch.Listener, AutoCloseable {
 		return watch;
 	}
 
-	ByteSequence key() {
+	String key() {
 		return this.key;
 	}
 
@@ -66,11 +63,8 @@ final class KeyWatch implements Watch.Listener, AutoCloseable {
 	}
 
 	@Override
-	public void onNext(WatchResponse response) {
-		if (!response.getEvents().isEmpty()) {
-			end();
-		}
-		else if (response.isCreatedNotify() && response.getHeader().getRevision() != this.seenAt) {
+	public void created(long revision) {
+		if (revision != this.seenAt) {
 			this.calls.exists(this.key).whenComplete((there, failure) -> {
 				if (failure != null || !there) {
 					end();
@@ -80,12 +74,12 @@ final class KeyWatch implements Watch.Listener, AutoCloseable {
 	}
 
 	@Override
-	public void onError(Throwable failure) {
+	public void deleted() {
 		end();
 	}
 
 	@Override
-	public void onCompleted() {
+	public void broken() {
 		end();
 	}
 
@@ -106,9 +100,9 @@ final class KeyWatch implements Watch.Listener, AutoCloseable {
 	}
 
 	private void stop() {
-		Watch.Watcher present = this.watcher;
+		Runnable present = this.watcher;
 		if (present != null) {
-			present.close();
+			present.run();
 		}
 	}
 

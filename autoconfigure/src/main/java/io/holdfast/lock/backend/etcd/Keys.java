@@ -1,9 +1,6 @@
 package io.holdfast.lock.backend.etcd;
 
-import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
-
-import io.etcd.jetcd.ByteSequence;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -37,21 +34,21 @@ final class Keys {
 	}
 
 	/** The key of one claim, which no other claim has. */
-	ByteSequence of(Claim claim) {
-		return bytes(line(claim.lock()) + mode(claim.mode()) + claim.owner());
+	String of(Claim claim) {
+		return line(claim.lock()) + mode(claim.mode()) + claim.owner();
 	}
 
 	/**
 	 * What those begin with that a claim must not overtake: a reader none but writers.
 	 */
-	ByteSequence rivals(Claim claim) {
+	String rivals(Claim claim) {
 		String line = line(claim.lock());
-		return bytes((claim.mode() == LockMode.SHARED) ? line + mode(LockMode.EXCLUSIVE) : line);
+		return (claim.mode() == LockMode.SHARED) ? line + mode(LockMode.EXCLUSIVE) : line;
 	}
 
 	/** The key that lives as long as a session's lease. */
-	ByteSequence session(long lease) {
-		return bytes(this.root + "sessions/" + Long.toHexString(lease));
+	String session(long lease) {
+		return this.root + "sessions/" + Long.toHexString(lease);
 	}
 
 	private static String mode(LockMode mode) {
@@ -60,10 +57,6 @@ final class Keys {
 
 	private static String plain(String name) {
 		return NOT_IN_A_KEY.matcher(name).replaceAll("_");
-	}
-
-	static ByteSequence bytes(String text) {
-		return ByteSequence.from(text, StandardCharsets.UTF_8);
 	}
 
 }

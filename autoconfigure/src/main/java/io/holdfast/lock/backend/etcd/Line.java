@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.spi.LockDigest;
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * Takes places in the lines of locks, and gives them up.
@@ -20,10 +21,13 @@ final class Line {
 
 	private final Sessions sessions;
 
-	Line(EtcdCalls calls, Keys keys, Sessions sessions) {
+	private final SchedulingClock clock;
+
+	Line(EtcdCalls calls, Keys keys, Sessions sessions, SchedulingClock clock) {
 		this.calls = calls;
 		this.keys = keys;
 		this.sessions = sessions;
+		this.clock = clock;
 	}
 
 	/**
@@ -46,7 +50,7 @@ final class Line {
 				return this.calls.look(place.key, revision, this.keys.rivals(place.claim));
 			}
 			String value = LockDigest.readable(place.claim.lock(), NAME_LENGTH);
-			return this.calls.stand(place.key, Keys.bytes(value), lease.id(), this.keys.rivals(place.claim))
+			return this.calls.stand(place.key, value, lease.id(), this.keys.rivals(place.claim))
 				.whenComplete((standing, failure) -> stood(place, standing, failure));
 		});
 	}
@@ -58,7 +62,7 @@ final class Line {
 		}
 		Duration length = place.claim.leaseTime();
 		return place.claim.renewed() ? this.sessions.lease(length).thenApply(place::bind)
-				: EtcdLease.grant(this.calls, length).thenApply((granted) -> bindOwn(place, granted));
+				: EtcdLease.grant(this.calls, this.clock, length).thenApply((granted) -> bindOwn(place, granted));
 	}
 
 	private static EtcdLease bindOwn(Place place, EtcdLease granted) {

@@ -2,10 +2,8 @@ package io.holdfast.lock.backend.etcd;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ScheduledFuture;
 import java.util.function.Supplier;
 
-import io.etcd.jetcd.ByteSequence;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.spi.Claim;
@@ -18,7 +16,7 @@ final class Place {
 
 	final Claim claim;
 
-	final ByteSequence key;
+	final String key;
 
 	private @Nullable EtcdLease lease;
 
@@ -33,9 +31,9 @@ final class Place {
 
 	private @Nullable KeyWatch watch;
 
-	private @Nullable ScheduledFuture<?> end;
+	private @Nullable Runnable end;
 
-	Place(Claim claim, ByteSequence key) {
+	Place(Claim claim, String key) {
 		this.claim = claim;
 		this.key = key;
 	}
@@ -88,7 +86,7 @@ final class Place {
 	}
 
 	/** Wait for a key, which is watched if it is not yet. */
-	CompletionStage<Void> waitFor(ByteSequence before, Supplier<KeyWatch> begin) {
+	CompletionStage<Void> waitFor(String before, Supplier<KeyWatch> begin) {
 		synchronized (this) {
 			if (this.watch != null && this.watch.key().equals(before) && !this.watch.isOver()) {
 				return this.watch.signal();
@@ -134,9 +132,9 @@ final class Place {
 	}
 
 	/** Plan the end of the claim, instead of the end that was planned before. */
-	synchronized void endBy(@Nullable ScheduledFuture<?> planned) {
+	synchronized void endBy(@Nullable Runnable planned) {
 		if (this.end != null) {
-			this.end.cancel(false);
+			this.end.run();
 		}
 		this.end = planned;
 	}

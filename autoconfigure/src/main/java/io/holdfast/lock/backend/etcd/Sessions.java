@@ -5,14 +5,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
-import io.etcd.jetcd.ByteSequence;
 import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * The leases that the claims of this JVM share: one for each lease time, kept alive as
@@ -24,13 +22,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Sessions {
 
-	private static final long AGAIN_MILLIS = 500;
+	private static final long AGAIN_NANOS = 500_000_000;
 
 	private final EtcdCalls calls;
 
 	private final Keys keys;
 
-	private final ScheduledExecutorService timer;
+	private final SchedulingClock clock;
 
 	private final Consumer<EtcdLease> ended;
 
@@ -40,10 +38,10 @@ final class Sessions {
 	 * Create the room for sessions; none is begun before it is asked for.
 	 * @param ended told once of every session's lease that is over
 	 */
-	Sessions(EtcdCalls calls, Keys keys, ScheduledExecutorService timer, Consumer<EtcdLease> ended) {
+	Sessions(EtcdCalls calls, Keys keys, SchedulingClock clock, Consumer<EtcdLease> ended) {
 		this.calls = calls;
 		this.keys = keys;
-		this.timer = timer;
+		this.clock = clock;
 		this.ended = ended;
 	}
 
@@ -59,7 +57,7 @@ final class Sessions {
 	}
 
 	private CompletableFuture<Session> begin(Duration length) {
-		return EtcdLease.grant(this.calls, length).thenApply(Session::new);
+		return EtcdLease.grant(this.calls, this.clock, length).thenApply(Session::new);
 	}
 
 	/** End all leases, and with them whatever still stands. */
@@ -78,17 +76,28 @@ final class Sessions {
 
 		private final EtcdLease lease;
 
-		private final ScheduledFuture<?> renewals;
+		private final long third;
 
 		private final AtomicBoolean planned = new AtomicBoolean();
+
+		private volatile Runnable nextRenewal;
+
+		private volatile boolean stopped;
 
 		private volatile @Nullable KeyWatch watch;
 
 		Session(EtcdLease lease) {
 			this.lease = lease;
+			this.third = lease.length().dividedBy(3).toNanos();
+			this.nextRenewal = Sessions.this.clock.after(this.third, this::renewRegularly);
 			mark();
-			long third = lease.length().dividedBy(3).toMillis();
-			this.renewals = Sessions.this.timer.scheduleAtFixedRate(this::renew, third, third, TimeUnit.MILLISECONDS);
+		}
+
+		private void renewRegularly() {
+			if (!this.stopped) {
+				this.nextRenewal = Sessions.this.clock.after(this.third, this::renewRegularly);
+				renew();
+			}
 		}
 
 		private void renew() {
@@ -108,17 +117,17 @@ final class Sessions {
 
 		/** Unwatched, an end of the lease would go unnoticed until the next renewal. */
 		private void soonAgain() {
-			if (!Sessions.this.timer.isShutdown() && this.planned.compareAndSet(false, true)) {
-				Sessions.this.timer.schedule(() -> {
+			if (!this.stopped && this.planned.compareAndSet(false, true)) {
+				Sessions.this.clock.after(AGAIN_NANOS, () -> {
 					this.planned.set(false);
 					renew();
-				}, AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+				});
 			}
 		}
 
 		/** Write the key and watch it. Without its lease etcd does not take it. */
 		private void mark() {
-			ByteSequence key = Sessions.this.keys.session(this.lease.id());
+			String key = Sessions.this.keys.session(this.lease.id());
 			Sessions.this.calls.put(key, this.lease.id()).whenComplete((revision, failure) -> {
 				if (failure != null) {
 					unmarked(failure);
@@ -141,12 +150,13 @@ final class Sessions {
 		}
 
 		private void over() {
-			this.renewals.cancel(false);
-			stopWatching();
+			stop();
 			Sessions.this.ended.accept(this.lease);
 		}
 
-		private void stopWatching() {
+		private void stop() {
+			this.stopped = true;
+			this.nextRenewal.run();
 			KeyWatch present = this.watch;
 			if (present != null) {
 				present.close();
@@ -154,8 +164,7 @@ final class Sessions {
 		}
 
 		CompletableFuture<?> end() {
-			this.renewals.cancel(false);
-			stopWatching();
+			stop();
 			return this.lease.revoke();
 		}
 

@@ -1,6 +1,5 @@
 package io.holdfast.lock.backend.etcd;
 
-import io.etcd.jetcd.ByteSequence;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +10,6 @@ import org.jspecify.annotations.Nullable;
  * is first
  * @param seenAt the revision of etcd at which that was so
  */
-record Standing(long revision, @Nullable ByteSequence before, long seenAt) {
+record Standing(long revision, @Nullable String before, long seenAt) {
 
 }

@@ -1,0 +1,177 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.ClientBuilder;
+import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.kv.TxnResponse;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.CmpTarget;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.DeleteOption;
+import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.PutOption;
+import io.etcd.jetcd.options.WatchOption;
+import io.etcd.jetcd.watch.WatchResponse;
+
+/**
+ * Sends requests with jetcd. Every one but a watch has a deadline, by
+ * {@link DeadlineInterceptor}.
+ */
+final class JetcdClient implements EtcdClient {
+
+	private static final GetOption NAME_ONLY = GetOption.builder().withKeysOnly(true).build();
+
+	private static final WatchOption DELETIONS = WatchOption.builder()
+		.withNoPut(true)
+		.withCreateNotify(true)
+		.withRequireLeader(true)
+		.build();
+
+	private final Client client;
+
+	private JetcdClient(Client client) {
+		this.client = client;
+	}
+
+	/**
+	 * Creates a client; nothing is connected before the first request.
+	 * @param where where etcd is and as whom to log in; how requests are sent is set here
+	 * @param responseTimeout longest wait for an answer
+	 * @return the client
+	 */
+	static JetcdClient create(ClientBuilder where, Duration responseTimeout) {
+		return new JetcdClient(where.copy()
+			.waitForReady(false)
+			.connectTimeout(responseTimeout)
+			.retryMaxAttempts(1)
+			.retryDelay(20)
+			.retryMaxDelay(100)
+			.interceptor(new DeadlineInterceptor(responseTimeout))
+			.build());
+	}
+
+	@Override
+	public CompletableFuture<GrantedLease> grantLease(long seconds) {
+		return this.client.getLeaseClient()
+			.grant(seconds)
+			.thenApply((answer) -> new GrantedLease(answer.getID(), answer.getTTL()));
+	}
+
+	@Override
+	public CompletableFuture<Long> keepAlive(long lease) {
+		return this.client.getLeaseClient().keepAliveOnce(lease).thenApply((answer) -> answer.getTTL());
+	}
+
+	@Override
+	public CompletableFuture<?> revoke(long lease) {
+		return this.client.getLeaseClient().revoke(lease);
+	}
+
+	@Override
+	public CompletableFuture<Transaction.Answer> commit(Transaction transaction) {
+		return this.client.getKVClient()
+			.txn()
+			.If(transaction.conditions().stream().map(JetcdClient::compare).toArray(Cmp[]::new))
+			.Then(operations(transaction.then()))
+			.Else(operations(transaction.otherwise()))
+			.commit()
+			.thenApply(JetcdClient::answer);
+	}
+
+	private static Cmp compare(Transaction.Condition condition) {
+		return new Cmp(bytes(condition.key()), Cmp.Op.EQUAL, CmpTarget.createRevision(condition.created()));
+	}
+
+	private static Op[] operations(List<Transaction.Operation> operations) {
+		return operations.stream().map(JetcdClient::operation).toArray(Op[]::new);
+	}
+
+	private static Op operation(Transaction.Operation operation) {
+		if (operation instanceof Transaction.Put put) {
+			return Op.put(bytes(put.key()), bytes(put.value()), PutOption.builder().withLeaseId(put.lease()).build());
+		}
+		if (operation instanceof Transaction.Delete delete) {
+			return Op.delete(bytes(delete.key()), DeleteOption.DEFAULT);
+		}
+		if (operation instanceof Transaction.GetNewest newest) {
+			return Op.get(bytes(newest.prefix()), newest(newest));
+		}
+		return Op.get(bytes(((Transaction.Get) operation).key()), NAME_ONLY);
+	}
+
+	private static GetOption newest(Transaction.GetNewest newest) {
+		return GetOption.builder()
+			.isPrefix(true)
+			.withKeysOnly(true)
+			.withSortField(GetOption.SortTarget.CREATE)
+			.withSortOrder(GetOption.SortOrder.DESCEND)
+			.withLimit(newest.limit())
+			.withMaxCreateRevision(newest.until())
+			.build();
+	}
+
+	private static Transaction.Answer answer(TxnResponse answer) {
+		return new Transaction.Answer(answer.isSucceeded(), answer.getHeader().getRevision(),
+				answer.getGetResponses().stream().map(JetcdClient::keys).toList());
+	}
+
+	private static List<Transaction.Key> keys(GetResponse read) {
+		return read.getKvs()
+			.stream()
+			.map((found) -> new Transaction.Key(found.getKey().toString(StandardCharsets.UTF_8),
+					found.getCreateRevision()))
+			.toList();
+	}
+
+	@Override
+	public Runnable watch(String key, WatchListener listener) {
+		Watch.Watcher watcher = this.client.getWatchClient().watch(bytes(key), DELETIONS, new Adapter(listener));
+		return watcher::close;
+	}
+
+	@Override
+	public void close() {
+		this.client.close();
+	}
+
+	private static ByteSequence bytes(String text) {
+		return ByteSequence.from(text, StandardCharsets.UTF_8);
+	}
+
+	/**
+	 * Passes on what a watch of jetcd says.
+	 *
+	 * @param listener notified of it
+	 */
+	private record Adapter(WatchListener listener) implements Watch.Listener {
+
+		@Override
+		public void onNext(WatchResponse response) {
+			if (!response.getEvents().isEmpty()) {
+				this.listener.deleted();
+			}
+			else if (response.isCreatedNotify()) {
+				this.listener.created(response.getHeader().getRevision());
+			}
+		}
+
+		@Override
+		public void onError(Throwable failure) {
+			this.listener.broken();
+		}
+
+		@Override
+		public void onCompleted() {
+			this.listener.broken();
+		}
+
+	}
+
+}

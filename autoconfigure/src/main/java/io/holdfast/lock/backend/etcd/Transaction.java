@@ -1,0 +1,91 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.util.List;
+
+/**
+ * What etcd carries out at once or not at all.
+ *
+ * @param conditions what must be true of the present keys
+ * @param then what to do if all conditions are true
+ * @param otherwise what to do if one is not
+ */
+record Transaction(List<Condition> conditions, List<Operation> then, List<Operation> otherwise) {
+
+	/** A transaction without a condition. */
+	static Transaction of(Operation... operations) {
+		return new Transaction(List.of(), List.of(operations), List.of());
+	}
+
+	/**
+	 * A condition on one key.
+	 *
+	 * @param key the key
+	 * @param created the revision that must have created it; 0 if there must be no such
+	 * key
+	 */
+	record Condition(String key, long created) {
+	}
+
+	/**
+	 * One step of a transaction.
+	 */
+	sealed interface Operation {
+
+	}
+
+	/**
+	 * Writes a key.
+	 *
+	 * @param key the key
+	 * @param value its value
+	 * @param lease the lease that it lives with
+	 */
+	record Put(String key, String value, long lease) implements Operation {
+	}
+
+	/**
+	 * Deletes a key, if there is one.
+	 *
+	 * @param key the key
+	 */
+	record Delete(String key) implements Operation {
+	}
+
+	/**
+	 * Reads a key without its value.
+	 *
+	 * @param key the key
+	 */
+	record Get(String key) implements Operation {
+	}
+
+	/**
+	 * Reads the keys that were created last, without their values and the newest first.
+	 *
+	 * @param prefix what they begin with
+	 * @param limit how many at most
+	 * @param until the greatest revision that may have created them; 0 for any
+	 */
+	record GetNewest(String prefix, int limit, long until) implements Operation {
+	}
+
+	/**
+	 * A key that was read.
+	 *
+	 * @param name the key
+	 * @param created the revision that created it
+	 */
+	record Key(String name, long created) {
+	}
+
+	/**
+	 * The answer to a transaction.
+	 *
+	 * @param succeeded whether all conditions were true
+	 * @param revision the revision of etcd after it
+	 * @param read what each of the reads has found, in their order
+	 */
+	record Answer(boolean succeeded, long revision, List<List<Key>> read) {
+	}
+
+}
