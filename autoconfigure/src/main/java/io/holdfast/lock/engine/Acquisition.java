@@ -201,7 +201,7 @@ final class Acquisition {
 			waitIsOver();
 			return;
 		}
-		waitFor(Pauses.afterRefusal(contended.retryAfter()));
+		waitFor(Pauses.afterRefusal(contended.retryAfter(), this.context.time()));
 		Runnable tryAgain = this.steps.inThisPhase(this::attempt);
 		contended.signal().whenComplete((news, failure) -> tryAgain.run());
 	}
@@ -214,7 +214,7 @@ final class Acquisition {
 			waitIsOver();
 			return;
 		}
-		waitFor(Pauses.afterSilence(this.silences++));
+		waitFor(Pauses.afterSilence(this.silences++, this.context.time()));
 	}
 
 	private void waitFor(long pause) {

@@ -1,8 +1,9 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * How long an acquisition waits for what: for an answer, before it asks again after a
@@ -39,18 +40,18 @@ final class Pauses {
 	 * After a refusal: what the store advised, and up to a quarter more, so that
 	 * instances do not ask in step.
 	 */
-	static long afterRefusal(Duration advised) {
+	static long afterRefusal(Duration advised, SchedulingClock time) {
 		long pause = Math.max(1, advised.toNanos());
-		return pause + ThreadLocalRandom.current().nextLong(pause / JITTER_SHARE + 1);
+		return pause + time.jitter(pause / JITTER_SHARE + 1);
 	}
 
 	/**
 	 * After an attempt of unknown outcome: doubling, and spread over half to one and a
 	 * half of itself.
 	 */
-	static long afterSilence(int times) {
+	static long afterSilence(int times, SchedulingClock time) {
 		long pause = Math.min(LONGEST_AFTER_SILENCE, FIRST_AFTER_SILENCE << Math.min(times, DOUBLINGS));
-		return pause / 2 + ThreadLocalRandom.current().nextLong(pause);
+		return pause / 2 + time.jitter(pause);
 	}
 
 }

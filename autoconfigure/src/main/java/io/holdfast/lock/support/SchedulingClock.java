@@ -1,8 +1,11 @@
 package io.holdfast.lock.support;
 
+import java.util.concurrent.ThreadLocalRandom;
+
 /**
- * A monotonic clock that also runs tasks later. The engine and the backends take time
- * from no other source, so tests and simulations control all of it. Thread-safe.
+ * A monotonic clock that also runs tasks later. The engine and the backends take time,
+ * and the randomness that spreads it, from no other source, so tests and simulations
+ * control all of it. Thread-safe.
  */
 public interface SchedulingClock {
 
@@ -21,5 +24,15 @@ public interface SchedulingClock {
 	 * @return cancels the task if it has not started
 	 */
 	Runnable after(long delayNanos, Runnable task);
+
+	/**
+	 * A random part of a delay. It keeps clients that wait for the same event from acting
+	 * at the same moment.
+	 * @param boundNanos the bound, positive and exclusive
+	 * @return nanoseconds from zero to the bound
+	 */
+	default long jitter(long boundNanos) {
+		return ThreadLocalRandom.current().nextLong(boundNanos);
+	}
 
 }
