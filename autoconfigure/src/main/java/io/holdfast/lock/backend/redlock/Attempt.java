@@ -2,7 +2,7 @@ package io.holdfast.lock.backend.redlock;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
@@ -15,7 +15,6 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.OwnerId;
 
 /**
  * One attempt of a claim at all nodes: the votes, if need be a second round for the
@@ -43,14 +42,13 @@ final class Attempt {
 
 	private final Duration lease;
 
-	private final long startedAt = System.nanoTime();
+	private final long startedAt;
 
 	private final AtomicInteger unanswered;
 
 	private final Runnable allAnswered;
 
-	/** The tokens of grants that this JVM was told of and has not given back. */
-	private final Map<OwnerId, Long> told;
+	private final NotifiedTokens notified;
 
 	/** Whether what a node still grants is granted to nobody. */
 	private volatile boolean over;
@@ -59,7 +57,7 @@ final class Attempt {
 	private final AtomicBoolean ended;
 
 	Attempt(Nodes nodes, RedlockOptions options, RedlockErrors errors, Claim claim, long number,
-			Map<OwnerId, Long> told, @Nullable Attempt before, Runnable allAnswered) {
+			NotifiedTokens notified, @Nullable Attempt before, Runnable allAnswered) {
 		this.nodes = nodes;
 		this.options = options;
 		this.errors = errors;
@@ -67,14 +65,15 @@ final class Attempt {
 		this.number = number;
 		this.lease = RedlockTiming.lease(claim);
 		this.unanswered = new AtomicInteger(nodes.count());
-		this.told = told;
+		this.startedAt = nodes.clock().nanos();
+		this.notified = notified;
 		this.ended = (before != null) ? before.ended : new AtomicBoolean();
 		this.allAnswered = allAnswered;
 	}
 
 	CompletionStage<AcquireResult> run() {
 		this.nodes.learnLease(this.lease.toMillis());
-		Poll<Tally> poll = new Poll<>(this.nodes.count(), this::votes, this::late);
+		Poll<Tally> poll = new Poll<>(this.nodes.count(), this.nodes.clock(), this::votes, this::late);
 		return poll
 			.ask(this.nodes.all(), this.options.nodeTimeout(),
 					(node) -> this.nodes.vote(node, () -> !poll.isDecided() && !this.over, RedlockScripts.ACQUIRE,
@@ -122,9 +121,9 @@ final class Attempt {
 	private CompletionStage<AcquireResult> granted(Tally tally) {
 		List<NodeAnswer> votes = tally.those(NodeAnswer::isYes);
 		votes.forEach((vote) -> this.nodes.learnLease(vote.number(2)));
-		Long before = this.told.get(this.claim.owner());
-		if (before != null && isUnbroken(votes)) {
-			return CompletableFuture.completedStage(heldIfInTime(before, tally));
+		OptionalLong before = this.notified.find(this.claim.owner());
+		if (before.isPresent() && isUnbroken(votes)) {
+			return CompletableFuture.completedStage(heldIfInTime(before.getAsLong(), tally));
 		}
 		TokenVote vote = TokenVote.of(votes.stream().map((answer) -> answer.number(1)).toList(), this.nodes.quorum());
 		if (vote.agreed() || !isInTime()) {
@@ -161,9 +160,10 @@ final class Attempt {
 	}
 
 	/**
-	 * Whether a majority has been this owner's all the time since it was asked before:
-	 * then nobody else can have held the lock meanwhile, and it is still the same grant
-	 * with the same token, although these nodes need not be those that agreed on it.
+	 * Whether a majority was this owner's before this attempt. If the lease of an earlier
+	 * grant lasts as well, no other owner can have held the lock since then: it is the
+	 * same grant with the same token, although these nodes need not be those that agreed
+	 * on it.
 	 */
 	private boolean isUnbroken(List<NodeAnswer> votes) {
 		return votes.stream().filter((vote) -> vote.number(3) == 1).count() >= this.nodes.quorum();
@@ -171,14 +171,15 @@ final class Attempt {
 
 	private AcquireResult heldIfInTime(long token, Tally tally) {
 		if (isInTime()) {
-			this.told.put(this.claim.owner(), token);
+			this.notified.put(this.claim.owner(), token, this.startedAt + Drift.validity(this.lease, this.options));
 			return new AcquireResult.Acquired(new Grant(this.claim, token, Drift.told(this.lease, this.options)));
 		}
-		return inVain(tally, this.errors.tooSlow(this.claim.lock(), this.lease, System.nanoTime() - this.startedAt));
+		return inVain(tally,
+				this.errors.tooSlow(this.claim.lock(), this.lease, this.nodes.clock().nanos() - this.startedAt));
 	}
 
 	private boolean isInTime() {
-		return System.nanoTime() - this.startedAt < Drift.validity(this.lease, this.options);
+		return this.nodes.clock().nanos() - this.startedAt < Drift.validity(this.lease, this.options);
 	}
 
 	private AcquireResult inVain(Tally tally, LockBackendException cause) {
@@ -215,11 +216,12 @@ final class Attempt {
 	}
 
 	/**
-	 * Give back at once what was given, and what may have been. Who was refused has a
-	 * place, which stays while the claim waits.
+	 * Give back at once what was given, and what may have been, in an earlier attempt as
+	 * well. Who was refused has a place, which stays while the claim waits.
 	 */
 	private void undo(Tally tally) {
 		this.over = true;
+		this.notified.remove(this.claim.owner());
 		List<Node> without = tally.those((answer) -> (answer.isNo() && !this.ended.get()) || answer.isNoVote())
 			.stream()
 			.map(NodeAnswer::node)

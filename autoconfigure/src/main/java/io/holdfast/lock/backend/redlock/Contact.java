@@ -30,8 +30,8 @@ final class Contact {
 	}
 
 	void make() {
-		Tally tally = new Poll<Tally>(this.nodes.count(), (present) -> (present.pending() == 0) ? present : null,
-				(answer) -> {
+		Tally tally = new Poll<Tally>(this.nodes.count(), this.nodes.clock(),
+				(present) -> (present.pending() == 0) ? present : null, (answer) -> {
 				})
 			.ask(this.nodes.all(), PATIENCE, Contact::meet)
 			.join();

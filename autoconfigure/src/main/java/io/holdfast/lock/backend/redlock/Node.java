@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.RedisScript;
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * One of the masters and the first contact with it. A client that has not connected yet
@@ -41,12 +42,13 @@ final class Node {
 	 * @param redis where it is
 	 * @param keys its keys
 	 * @param identities the nodes by their run ids, shared by all of them
+	 * @param clock the time by which a quarantine is measured
 	 */
-	Node(RedisNode redis, RedlockKeys keys, Map<String, Node> identities) {
+	Node(RedisNode redis, RedlockKeys keys, Map<String, Node> identities, SchedulingClock clock) {
 		this.redis = redis;
 		this.keys = keys;
 		this.identities = identities;
-		this.quarantine = new Quarantine(redis.address());
+		this.quarantine = new Quarantine(redis.address(), clock);
 	}
 
 	String address() {

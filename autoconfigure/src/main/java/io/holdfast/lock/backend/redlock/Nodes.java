@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.RedisScript;
 import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * All nodes, and which of them may vote.
@@ -34,14 +35,17 @@ final class Nodes {
 
 	private final RedlockKeys keys;
 
+	private final SchedulingClock clock;
+
 	/** In milliseconds. */
 	private final AtomicLong longestLease;
 
-	Nodes(List<RedisNode> nodes, RedlockOptions options) {
+	Nodes(List<RedisNode> nodes, RedlockOptions options, SchedulingClock clock) {
 		this.options = options;
+		this.clock = clock;
 		this.keys = new RedlockKeys(options.namespace());
 		Map<String, Node> identities = new ConcurrentHashMap<>();
-		this.all = nodes.stream().map((node) -> new Node(node, this.keys, identities)).toList();
+		this.all = nodes.stream().map((node) -> new Node(node, this.keys, identities, clock)).toList();
 		this.longestLease = new AtomicLong(options.longestLease().toMillis());
 	}
 
@@ -60,6 +64,10 @@ final class Nodes {
 	/** So many nodes can say no, or nothing, and the others are still a majority. */
 	int spare() {
 		return count() - quorum();
+	}
+
+	SchedulingClock clock() {
+		return this.clock;
 	}
 
 	RedlockKeys keys() {
@@ -82,7 +90,8 @@ final class Nodes {
 	 */
 	<R> CompletableFuture<R> ask(Function<Tally, @Nullable R> decision,
 			Function<Node, CompletionStage<List<Object>>> question) {
-		return new Poll<>(count(), decision, NOBODY_CARES).ask(this.all, this.options.nodeTimeout(), question);
+		return new Poll<>(count(), this.clock, decision, NOBODY_CARES).ask(this.all, this.options.nodeTimeout(),
+				question);
 	}
 
 	/**
@@ -149,7 +158,7 @@ final class Nodes {
 	private CompletionStage<Boolean> admit(Node node, String memory) {
 		List<Node> others = this.all.stream().filter((other) -> other != node).toList();
 		Function<Tally, @Nullable Tally> whenAll = (tally) -> (tally.pending() == 0) ? tally : null;
-		return new Poll<>(others.size(), whenAll, NOBODY_CARES)
+		return new Poll<>(others.size(), this.clock, whenAll, NOBODY_CARES)
 			.ask(others, this.options.nodeTimeout(),
 					(other) -> other.run(RedlockScripts.LOOK, List.of(this.keys.node()), RedlockKeys.random()))
 			.thenCompose((tally) -> {

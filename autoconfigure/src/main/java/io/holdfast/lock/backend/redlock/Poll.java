@@ -4,12 +4,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * One question to all nodes at once. It is decided as soon as the answers suffice, and at
@@ -24,6 +25,8 @@ final class Poll<R> {
 
 	private final AtomicReference<Tally> tally;
 
+	private final SchedulingClock clock;
+
 	private final Function<Tally, @Nullable R> decision;
 
 	private final Consumer<NodeAnswer> late;
@@ -31,12 +34,14 @@ final class Poll<R> {
 	/**
 	 * Create a poll; nothing is asked yet.
 	 * @param nodes how many will be asked
+	 * @param clock runs the node time-out
 	 * @param decision gives the result, or {@code null} while too little is known; must
 	 * give one once nothing is pending
 	 * @param late takes the answers that came after the decision
 	 */
-	Poll(int nodes, Function<Tally, @Nullable R> decision, Consumer<NodeAnswer> late) {
+	Poll(int nodes, SchedulingClock clock, Function<Tally, @Nullable R> decision, Consumer<NodeAnswer> late) {
 		this.tally = new AtomicReference<>(Tally.empty(nodes));
+		this.clock = clock;
 		this.decision = decision;
 		this.late = late;
 	}
@@ -47,10 +52,8 @@ final class Poll<R> {
 			question.apply(node).whenComplete((value, failure) -> answered(new NodeAnswer(node, value, failure)));
 		}
 		if (!this.result.isDone()) {
-			CompletableFuture<?> timer = new CompletableFuture<>().completeOnTimeout(null, timeout.toNanos(),
-					TimeUnit.NANOSECONDS);
-			timer.thenRun(() -> decide(this.tally.updateAndGet(Tally::closed)));
-			this.result.whenComplete((value, failure) -> timer.complete(null));
+			Runnable cancel = this.clock.after(timeout.toNanos(), () -> decide(this.tally.updateAndGet(Tally::closed)));
+			this.result.whenComplete((value, failure) -> cancel.run());
 		}
 		return this.result;
 	}

@@ -8,6 +8,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.support.SchedulingClock;
+
 /**
  * Since when this JVM knows that a node remembers nothing from before. Timed by this
  * JVM's monotonic clock: a node's uptime follows its wall clock and can lie.
@@ -22,8 +24,11 @@ final class Quarantine {
 
 	private final String address;
 
-	Quarantine(String address) {
+	private final SchedulingClock clock;
+
+	Quarantine(String address, SchedulingClock clock) {
 		this.address = address;
+		this.clock = clock;
 	}
 
 	/**
@@ -33,7 +38,7 @@ final class Quarantine {
 	 * @return how much of that is left; zero or less if it is over
 	 */
 	Duration remaining(String memory, Duration length) {
-		Sight now = new Sight(memory, System.nanoTime());
+		Sight now = new Sight(memory, this.clock.nanos());
 		Sight before = this.sight.getAndUpdate((present) -> now.isOf(present) ? present : now);
 		if (before == null || !now.isOf(before)) {
 			logger.warn(
@@ -47,7 +52,7 @@ final class Quarantine {
 	/** What the last answer made of it, for messages. */
 	@Nullable Duration remaining(Duration length) {
 		Sight present = this.sight.get();
-		return (present != null) ? length.minusNanos(System.nanoTime() - present.since()) : null;
+		return (present != null) ? length.minusNanos(this.clock.nanos() - present.since()) : null;
 	}
 
 	/** Only one at a time need see to the end of the quarantine. */

@@ -23,6 +23,8 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
  * Keeps locks on several Redis masters that know nothing of each other. A lock is held by
@@ -46,14 +48,15 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	/** Attempts that some node has not answered yet. */
 	private final Map<OwnerId, Attempt> underWay = new ConcurrentHashMap<>();
 
-	/** The tokens of grants that were told to the engine and have not been given back. */
-	private final Map<OwnerId, Long> told = new ConcurrentHashMap<>();
+	private final NotifiedTokens notified;
 
 	private final AtomicLong attempts = new AtomicLong();
 
 	private final Nodes nodes;
 
 	private final RedlockOptions options;
+
+	private final Runnable closeClock;
 
 	private final RedlockErrors errors;
 
@@ -66,11 +69,29 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	 * @throws LockConfigurationException if the number of nodes makes no sense
 	 */
 	public RedlockLockBackend(List<RedisNode> nodes, RedlockOptions options) {
+		this(nodes, options, new SystemSchedulingClock("holdfast-redlock-timer"));
+	}
+
+	private RedlockLockBackend(List<RedisNode> nodes, RedlockOptions options, SystemSchedulingClock clock) {
+		this(nodes, options, clock, clock::close);
+	}
+
+	/**
+	 * Create the store on a clock. Nothing is sent yet.
+	 * @param nodes the masters; their clients are shut down with this store
+	 * @param options how locks are kept
+	 * @param clock measures time and runs time-outs
+	 * @param closeClock runs when the store is closed
+	 * @throws LockConfigurationException if the number of nodes makes no sense
+	 */
+	RedlockLockBackend(List<RedisNode> nodes, RedlockOptions options, SchedulingClock clock, Runnable closeClock) {
 		checkCount(nodes.size());
 		this.options = options;
-		this.nodes = new Nodes(nodes, options);
+		this.closeClock = closeClock;
+		this.notified = new NotifiedTokens(clock);
+		this.nodes = new Nodes(nodes, options, clock);
 		this.errors = new RedlockErrors(this.nodes, options);
-		this.renewal = new Renewal(this.nodes, options, this.errors);
+		this.renewal = new Renewal(this.nodes, options, this.errors, this.notified);
 	}
 
 	/**
@@ -117,7 +138,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 			OwnerId owner = claim.owner();
 			Attempt[] self = new Attempt[1];
 			Attempt attempt = new Attempt(this.nodes, this.options, this.errors, claim, this.attempts.incrementAndGet(),
-					this.told, this.underWay.get(owner), () -> this.underWay.remove(owner, self[0]));
+					this.notified, this.underWay.get(owner), () -> this.underWay.remove(owner, self[0]));
 			self[0] = attempt;
 			this.underWay.put(owner, attempt);
 			return attempt.run();
@@ -126,14 +147,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-		return caught(() -> this.renewal.renew(grants)).thenApply((results) -> {
-			for (int i = 0; i < results.size(); i++) {
-				if (results.get(i) instanceof RenewResult.Refused) {
-					this.told.remove(grants.get(i).claim().owner());
-				}
-			}
-			return results;
-		});
+		return caught(() -> this.renewal.renew(grants));
 	}
 
 	@Override
@@ -164,7 +178,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	/** Tell every node, also those that refused or never answered. */
 	private CompletableFuture<Tally> giveBack(Claim claim) {
-		this.told.remove(claim.owner());
+		this.notified.remove(claim.owner());
 		Attempt attempt = this.underWay.get(claim.owner());
 		if (attempt != null) {
 			attempt.end();
@@ -201,6 +215,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+		this.closeClock.run();
 	}
 
 	@Override

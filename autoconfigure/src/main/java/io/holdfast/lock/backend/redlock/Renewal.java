@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
 
@@ -25,10 +26,13 @@ final class Renewal {
 
 	private final RedlockErrors errors;
 
-	Renewal(Nodes nodes, RedlockOptions options, RedlockErrors errors) {
+	private final NotifiedTokens notified;
+
+	Renewal(Nodes nodes, RedlockOptions options, RedlockErrors errors, NotifiedTokens notified) {
 		this.nodes = nodes;
 		this.options = options;
 		this.errors = errors;
+		this.notified = notified;
 	}
 
 	CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
@@ -49,8 +53,24 @@ final class Renewal {
 			.flatMap((grant) -> Stream.<Object>of(grant.claim().owner().value(),
 					RedlockTiming.lease(grant.claim()).toMillis(), grant.claim().mode().name()))
 			.toArray();
-		return this.nodes.ask((tally) -> results(grants, tally),
-				(node) -> this.nodes.vote(node, () -> true, RedlockScripts.RENEW, keys, args));
+		long startedAt = this.nodes.clock().nanos();
+		return this.nodes
+			.ask((tally) -> results(grants, tally),
+					(node) -> this.nodes.vote(node, () -> true, RedlockScripts.RENEW, keys, args))
+			.whenComplete((results, failure) -> {
+				for (int i = 0; results != null && i < results.size(); i++) {
+					note(grants.get(i).claim(), startedAt, results.get(i));
+				}
+			});
+	}
+
+	private void note(Claim claim, long startedAt, RenewResult result) {
+		if (result instanceof RenewResult.Renewed) {
+			this.notified.extend(claim.owner(), startedAt + Drift.validity(RedlockTiming.lease(claim), this.options));
+		}
+		else if (result instanceof RenewResult.Refused) {
+			this.notified.remove(claim.owner());
+		}
 	}
 
 	private @Nullable List<RenewResult> results(List<Grant> grants, Tally tally) {

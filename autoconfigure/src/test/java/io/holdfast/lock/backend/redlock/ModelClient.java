@@ -16,7 +16,7 @@ final class ModelClient {
 
 	private enum State {
 
-		IDLE, ASKS, AGREES, RENEWS, HOLDS
+		IDLE, ASKS, AGREES, RENEWS, HOLDS, STANDS_STILL
 
 	}
 
@@ -76,6 +76,7 @@ final class ModelClient {
 			case AGREES -> agree();
 			case RENEWS -> renew();
 			case HOLDS -> hold();
+			case STANDS_STILL -> standStill();
 		}
 	}
 
@@ -127,7 +128,8 @@ final class ModelClient {
 			}
 		}
 		long unbroken = this.votes.values().stream().filter(ModelNode.Vote::before).count();
-		if (this.told > 0 && unbroken >= this.world.quorum()) {
+		boolean remembers = this.world.rules().memoryEndsWithTheLease() ? believes() : this.told > 0;
+		if (remembers && unbroken >= this.world.quorum()) {
 			held(this.told);
 			return;
 		}
@@ -194,10 +196,18 @@ final class ModelClient {
 			case 0 -> end();
 			case 1 -> turnTo(State.RENEWS);
 			case 2 -> attempt();
-			default -> {
-				if (!believes()) {
-					end();
-				}
+			default -> this.state = State.STANDS_STILL;
+		}
+	}
+
+	/** Until the lease has ended; then the owner asks again, or knows that it is over. */
+	private void standStill() {
+		if (!believes()) {
+			if (this.world.chance(2)) {
+				attempt();
+			}
+			else {
+				end();
 			}
 		}
 	}
@@ -226,7 +236,10 @@ final class ModelClient {
 
 	/** What was given is undone; the owner may ask again before that has arrived. */
 	private void inVain() {
-		this.told = 0;
+		this.validUntil = 0;
+		if (this.world.rules().memoryEndsWithTheLease()) {
+			this.told = 0;
+		}
 		sendRelease(this.attempt);
 		if (this.world.chance(2)) {
 			attempt();

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
@@ -93,6 +94,25 @@ class RedlockFaultTests extends FiveNodes {
 		get(toOthers.release(after));
 		RedlockLockBackend toBoth = open(List.of(port(0), port(1), freePort()), OPTIONS);
 		assertThat(granted(toBoth).storeToken()).isGreaterThan(after.storeToken());
+	}
+
+	/**
+	 * An attempt of the first owner comes late to a majority, when the second has
+	 * released: its reply and what undoes it are lost.
+	 */
+	@Test
+	void ownerWhoseLeaseHasEndedDoesNotGetTheTokenOfThatLeaseAgain() throws Exception {
+		Claim claim = claim(this.lock, Duration.ofMillis(600));
+		Grant first = granted(this.first, claim);
+		RedlockLockBackend other = open(ports(0, 1, 2, 3, 4), OPTIONS);
+		Grant second = soonGranted(other, claim());
+		assertThat(second.storeToken()).isGreaterThan(first.storeToken());
+		get(other.release(second));
+		awaitNothingLeft(0, 1, 2, 3, 4);
+		IntStream.of(0, 1, 2)
+			.forEach((i) -> nodes.get(i)
+				.ask("set", key("part"), "%s:2:%d".formatted(claim.owner(), second.storeToken() + 1), "px", "60000"));
+		assertThat(granted(this.first, claim).storeToken()).isGreaterThan(second.storeToken());
 	}
 
 	@Test

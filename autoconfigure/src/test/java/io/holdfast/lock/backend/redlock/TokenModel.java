@@ -45,6 +45,9 @@ final class TokenModel {
 	/** Who was given which token. */
 	private final TreeMap<Long, Integer> given = new TreeMap<>();
 
+	/** The greatest token that was given to one alone. */
+	private long greatestAlone;
+
 	private long now = 1_000;
 
 	private int owners;
@@ -161,6 +164,9 @@ final class TokenModel {
 		if (token <= mustExceed) {
 			this.violation = "token %d after %d".formatted(token, mustExceed);
 		}
+		if (!who.shared()) {
+			this.greatestAlone = Math.max(this.greatestAlone, token);
+		}
 		Integer other = this.given.put(token, who.owner());
 		if (other != null && other != who.owner()) {
 			this.violation = "token %d twice".formatted(token);
@@ -173,8 +179,9 @@ final class TokenModel {
 	 * confirmed may end before the next node does so, but not if leases last.
 	 */
 	void stillHeld(ModelClient who, long token) {
-		if (this.leasesLast && !who.shared() && this.given.lastKey() != token) {
-			this.violation = "token %d given again after %d".formatted(token, this.given.lastKey());
+		long greatest = who.shared() ? this.greatestAlone : this.given.lastKey();
+		if (this.leasesLast && greatest > token) {
+			this.violation = "token %d given again after %d".formatted(token, greatest);
 		}
 		holds(who);
 	}
@@ -206,19 +213,22 @@ final class TokenModel {
 	 * @param quarantine a node that restarted does not vote for as long as a lease lasts
 	 * @param attempts what undoes an attempt leaves later ones alone
 	 * @param readersKeepWritersOut a writer needs a majority without readers
+	 * @param memoryEndsWithTheLease a client whose lease has ended knows of no token when
+	 * it asks again
 	 */
 	record Rules(boolean writeBack, boolean floor, boolean refusesSmallerToken, boolean refusesTokenOfAnother,
-			boolean newTokenWhereOthersFollowed, boolean quarantine, boolean attempts, boolean readersKeepWritersOut) {
+			boolean newTokenWhereOthersFollowed, boolean quarantine, boolean attempts, boolean readersKeepWritersOut,
+			boolean memoryEndsWithTheLease) {
 
-		static final Rules ALL = new Rules(true, true, true, true, true, true, true, true);
+		static final Rules ALL = new Rules(true, true, true, true, true, true, true, true, true);
 
 		/** All rules but one. */
 		static Rules without(int index) {
-			boolean[] on = new boolean[8];
+			boolean[] on = new boolean[9];
 			for (int i = 0; i < on.length; i++) {
 				on[i] = i != index;
 			}
-			return new Rules(on[0], on[1], on[2], on[3], on[4], on[5], on[6], on[7]);
+			return new Rules(on[0], on[1], on[2], on[3], on[4], on[5], on[6], on[7], on[8]);
 		}
 
 	}

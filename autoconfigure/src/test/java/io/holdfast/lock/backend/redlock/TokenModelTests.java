@@ -77,6 +77,12 @@ class TokenModelTests {
 		assertThat(firstViolation(nodes, Rules.without(7))).isEqualTo("held twice");
 	}
 
+	@ParameterizedTest
+	@ValueSource(ints = { 3, 5 })
+	void tokensFallIfWhatAClientWasToldOutlivesItsLease(int nodes) {
+		assertThat(firstViolation(nodes, Rules.without(8))).contains("given again after");
+	}
+
 	private static @Nullable String firstViolation(int nodes, Rules rules) {
 		for (long seed = 0; seed < WORLDS; seed++) {
 			String violation = new TokenModel(seed, nodes, rules).run(STEPS);
