@@ -1,5 +1,7 @@
 package io.holdfast.lock;
 
+import com.fasterxml.jackson.annotation.JsonValue;
+
 import org.springframework.util.Assert;
 
 /**
@@ -54,7 +56,12 @@ public record FencingToken(long value) implements Comparable<FencingToken> {
 		return Long.compare(this.value, other.value);
 	}
 
+	/**
+	 * The value in decimal digits. Also its form in JSON: as a number it would lose its
+	 * last digits in clients that read numbers as 64-bit floating point.
+	 */
 	@Override
+	@JsonValue
 	public String toString() {
 		return Long.toString(this.value);
 	}

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public class LockBackendException extends LockException {
 
 	/**
-	 * Create one.
+	 * Creates an exception that concerns no lock in particular.
 	 * @param message fact, state and remedy
 	 */
 	public LockBackendException(String message) {
@@ -23,12 +23,24 @@ public class LockBackendException extends LockException {
 	}
 
 	/**
-	 * Create one with its cause.
+	 * Creates an exception with a cause that concerns no lock in particular.
 	 * @param message fact, state and remedy
-	 * @param cause what led to it, or {@code null}
+	 * @param cause the cause, or {@code null}
 	 */
 	public LockBackendException(String message, @Nullable Throwable cause) {
 		super(message, cause);
+	}
+
+	/**
+	 * Creates an exception about a lock.
+	 * @param lock the lock, or {@code null} if it concerns none in particular
+	 * @param backend the name of the backend, or {@code null} if unknown
+	 * @param message fact, state and remedy
+	 * @param cause the cause, or {@code null}
+	 */
+	public LockBackendException(@Nullable LockName lock, @Nullable String backend, String message,
+			@Nullable Throwable cause) {
+		super(lock, backend, message, cause);
 	}
 
 }

@@ -3,8 +3,8 @@ package io.holdfast.lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The root of everything that Holdfast throws. Each message states the fact, the state
- * and the remedy.
+ * The root of all exceptions that Holdfast throws. Each message states the fact, the
+ * state and the remedy.
  *
  * <p>
  * None of them is a Spring {@code TransactionException}: on one of those a transaction
@@ -12,13 +12,47 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class LockException extends RuntimeException {
 
+	private final transient @Nullable LockName lock;
+
+	private final @Nullable String backend;
+
 	/**
-	 * Create one.
+	 * Creates an exception that concerns no lock in particular.
 	 * @param message fact, state and remedy
-	 * @param cause what led to it, or {@code null}
+	 * @param cause the cause, or {@code null}
 	 */
 	protected LockException(String message, @Nullable Throwable cause) {
+		this(null, null, message, cause);
+	}
+
+	/**
+	 * Creates an exception about a lock.
+	 * @param lock the lock, or {@code null} if it concerns none in particular
+	 * @param backend the name of the backend, or {@code null} if it concerns none
+	 * @param message fact, state and remedy
+	 * @param cause the cause, or {@code null}
+	 */
+	protected LockException(@Nullable LockName lock, @Nullable String backend, String message,
+			@Nullable Throwable cause) {
 		super(message, cause);
+		this.lock = lock;
+		this.backend = backend;
+	}
+
+	/**
+	 * The lock that the failure is about.
+	 * @return the lock, or {@code null} if it concerns none in particular
+	 */
+	public @Nullable LockName lock() {
+		return this.lock;
+	}
+
+	/**
+	 * The backend that keeps the lock.
+	 * @return its name, such as {@code redis}, or {@code null} if it concerns none
+	 */
+	public @Nullable String backend() {
+		return this.backend;
 	}
 
 }

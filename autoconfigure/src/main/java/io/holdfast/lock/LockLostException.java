@@ -4,26 +4,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown when the lease was lost while its holder still relied on it. A transaction that
- * meets this rolls back; without one, what the body did outside may have met another
- * holder's work.
+ * meets this rolls back; without a transaction, side effects of the body may overlap with
+ * those of another holder.
  */
 public class LockLostException extends LockException {
 
 	/**
-	 * Create one.
+	 * Creates an exception.
+	 * @param lock the lock that was lost, or {@code null} if unknown
+	 * @param backend the name of the backend, or {@code null} if unknown
 	 * @param message fact, state and remedy
 	 */
-	public LockLostException(String message) {
-		this(message, null);
-	}
-
-	/**
-	 * Create one with its cause.
-	 * @param message fact, state and remedy
-	 * @param cause what led to it, or {@code null}
-	 */
-	public LockLostException(String message, @Nullable Throwable cause) {
-		super(message, cause);
+	public LockLostException(@Nullable LockName lock, @Nullable String backend, String message) {
+		super(lock, backend, message, null);
 	}
 
 }

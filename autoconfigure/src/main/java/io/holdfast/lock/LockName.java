@@ -1,10 +1,10 @@
 package io.holdfast.lock;
 
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;
 
 /**
@@ -31,18 +31,24 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 
 	/**
 	 * Check both parts.
-	 * @throws IllegalArgumentException if the name or the key is not of the form
+	 * @throws LockConfigurationException if the name or the key is not of the form
 	 * described
 	 */
 	public LockName {
-		Assert.isTrue(NAME.matcher(name).matches(), () -> "Lock name '" + name
+		require(NAME.matcher(name).matches(), () -> "Lock name '" + name
 				+ "' is not valid. Use 1 to 100 letters, digits, '_', '-', '.' or '/', and put what varies into the key.");
 		if (key != null) {
-			Assert.isTrue(StringUtils.hasText(key), () -> "The key of lock '" + name
+			require(StringUtils.hasText(key), () -> "The key of lock '" + name
 					+ "' is blank. Every caller would share one lock. Give the lock a key that is set, or none at all.");
-			Assert.isTrue(key.length() <= MAX_KEY_LENGTH,
+			require(key.length() <= MAX_KEY_LENGTH,
 					() -> "The key of lock '" + name + "' has " + key.length() + " characters and may have "
 							+ MAX_KEY_LENGTH + ". Use a shorter identity, such as an id or a digest.");
+		}
+	}
+
+	private static void require(boolean valid, Supplier<String> message) {
+		if (!valid) {
+			throw new LockConfigurationException(message.get());
 		}
 	}
 
@@ -58,11 +64,15 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 	/**
 	 * The lock of one thing of a kind.
 	 * @param name the fixed part
-	 * @param key the evaluated part
+	 * @param key the identity of the thing; its text becomes the key
 	 * @return the lock's name
+	 * @throws LockConfigurationException if the name is not valid, or the key is
+	 * {@code null}, blank or too long
 	 */
-	public static LockName of(String name, String key) {
-		return new LockName(name, key);
+	public static LockName of(String name, Object key) {
+		require(key != null, () -> "The key of lock '" + name
+				+ "' is null. Every caller without one would share a lock. Pass a key that is set, or none at all.");
+		return new LockName(name, key.toString());
 	}
 
 	/**

@@ -1,28 +1,64 @@
 package io.holdfast.lock;
 
+import java.time.Duration;
+
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when another holder kept the lock for the whole {@code waitTime}. The body did
- * not run and nothing is held; to try again later is safe.
+ * Thrown when the lock could not be acquired within the {@code waitTime}, or waiting
+ * ended early. The body did not run and nothing is held; trying again later is safe.
  */
 public class LockNotAcquiredException extends LockException {
 
+	private final Duration waited;
+
+	private final Reason reason;
+
 	/**
-	 * Create one.
+	 * Creates an exception.
+	 * @param lock the lock, or {@code null} if unknown
+	 * @param backend the name of the backend, or {@code null} if unknown
+	 * @param waited how long the caller waited
+	 * @param reason why waiting ended
 	 * @param message fact, state and remedy
 	 */
-	public LockNotAcquiredException(String message) {
-		this(message, null);
+	public LockNotAcquiredException(@Nullable LockName lock, @Nullable String backend, Duration waited, Reason reason,
+			String message) {
+		super(lock, backend, message, null);
+		this.waited = waited;
+		this.reason = reason;
 	}
 
 	/**
-	 * Create one with its cause.
-	 * @param message fact, state and remedy
-	 * @param cause what led to it, or {@code null}
+	 * How long the caller waited for the lock.
+	 * @return the time from the request until this failure
 	 */
-	public LockNotAcquiredException(String message, @Nullable Throwable cause) {
-		super(message, cause);
+	public Duration waited() {
+		return this.waited;
+	}
+
+	/**
+	 * Why the lock was not acquired.
+	 * @return the reason
+	 */
+	public Reason reason() {
+		return this.reason;
+	}
+
+	/**
+	 * Why a lock was not acquired.
+	 */
+	public enum Reason {
+
+		/** Another holder kept it for the whole wait. */
+		HELD,
+
+		/** The waiting thread was interrupted, or the waiting future was cancelled. */
+		INTERRUPTED,
+
+		/** The application is stopping and acquires no more locks. */
+		STOPPING
+
 	}
 
 }

@@ -8,6 +8,9 @@ import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
 /**
  * Which lock to acquire, and how; or which locks, all or none. What is {@code null} comes
  * from the application's properties.
@@ -66,8 +69,12 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	private static void requireRange(LockName lock, String what, @Nullable Duration value, Duration least) {
 		if (value != null && (value.compareTo(least) < 0 || value.compareTo(MAX_DURATION) > 0)) {
 			throw new LockConfigurationException("The %s of lock '%s' is %s. Set it between %s and %s.".formatted(what,
-					lock, value, least, MAX_DURATION));
+					lock, text(value), text(least), text(MAX_DURATION)));
 		}
+	}
+
+	private static String text(Duration duration) {
+		return DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE);
 	}
 
 	/**
@@ -84,9 +91,11 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	 * @param name the fixed part of the lock's name
 	 * @param key the evaluated part
 	 * @return the request
+	 * @throws LockConfigurationException if the name is not valid, or the key is
+	 * {@code null}, blank or too long
 	 */
 	public static LockRequest of(String name, Object key) {
-		return forLock(LockName.of(name, key.toString())).build();
+		return forLock(LockName.of(name, key)).build();
 	}
 
 	/**

@@ -7,34 +7,28 @@ package io.holdfast.lock;
  */
 public class StaleFencingTokenException extends LockException {
 
-	private final LockName lock;
+	private final transient LockName lock;
 
 	private final String backend;
 
 	/**
-	 * Create one.
-	 * @param lock the lock whose holder was overtaken
-	 * @param backend the store that granted it
+	 * Creates an exception.
+	 * @param lock the lock whose holder is stale
+	 * @param backend the name of the backend that granted it
 	 * @param message fact, state and remedy
 	 */
 	public StaleFencingTokenException(LockName lock, String backend, String message) {
-		super(message, null);
+		super(lock, backend, message, null);
 		this.lock = lock;
 		this.backend = backend;
 	}
 
-	/**
-	 * The lock whose holder was overtaken.
-	 * @return the lock
-	 */
+	@Override
 	public LockName lock() {
 		return this.lock;
 	}
 
-	/**
-	 * The store that granted it.
-	 * @return its name
-	 */
+	@Override
 	public String backend() {
 		return this.backend;
 	}

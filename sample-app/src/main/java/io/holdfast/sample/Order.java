@@ -2,6 +2,8 @@ package io.holdfast.sample;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.FencingToken;
+
 /**
  * An order that was placed.
  *
@@ -11,6 +13,6 @@ import org.jspecify.annotations.Nullable;
  * @param fencingToken the token of the lock under which it was placed, or {@code null} if
  * there was none
  */
-record Order(long product, int quantity, int remaining, @Nullable Long fencingToken) {
+record Order(long product, int quantity, int remaining, @Nullable FencingToken fencingToken) {
 
 }

@@ -8,6 +8,7 @@ import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
 
 /**
@@ -54,8 +55,8 @@ class Orders {
 	}
 	// end::sell[]
 
-	private static @Nullable Long fencingToken() {
-		return LockHandle.current().map((handle) -> handle.fencingToken().value()).orElse(null);
+	private static @Nullable FencingToken fencingToken() {
+		return LockHandle.current().map(LockHandle::fencingToken).orElse(null);
 	}
 
 }

@@ -1,7 +1,11 @@
 package io.holdfast.sample;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
+
+import io.holdfast.lock.FencingToken;
 
 /**
  * The tables of the service. It reads a number and writes a number, as an ORM does; that
@@ -34,8 +38,12 @@ class Warehouse {
 	void add(Order order) {
 		this.jdbc.sql("insert into stock_order (product, quantity, remaining, token) values (?, ?, ?, ?)")
 			.params(order.product(), order.quantity(), order.remaining())
-			.param(order.fencingToken())
+			.param(token(order.fencingToken()))
 			.update();
+	}
+
+	private static @Nullable Long token(@Nullable FencingToken token) {
+		return (token != null) ? token.value() : null;
 	}
 
 }

@@ -112,7 +112,7 @@ final class Buyers implements AutoCloseable {
 		if (body.contains("The product is busy")) {
 			return Answer.BUSY;
 		}
-		return body.contains("not acquired") ? Answer.NO_STORE : Answer.LOST;
+		return body.contains("was not acquired") ? Answer.NO_STORE : Answer.LOST;
 	}
 
 	@Override

@@ -13,6 +13,7 @@ import io.holdfast.lock.spi.AcquireOutcome;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * One acquisition: from the wish for a lock to a lease, or to the certainty that there
@@ -100,7 +101,7 @@ final class Acquisition {
 	private void start() {
 		this.report.begins();
 		if (!this.context.census().begin(this)) {
-			fail(AcquireOutcome.ERROR, Refusal.stopping(this.terms));
+			fail(AcquireOutcome.ERROR, Refusal.stopping(this.terms, now() - this.startedAt));
 			return;
 		}
 		LocalQueues.Admission admission = this.turn.enter();
@@ -167,7 +168,7 @@ final class Acquisition {
 		long validity = sentAt + this.context.settings().validity(acquired.grant().lease()) - now();
 		if (validity <= 0) {
 			silent(new IllegalStateException("the grant took longer to arrive than its lease of "
-					+ Durations.text(acquired.grant().lease()) + " lasts"));
+					+ DurationText.of(acquired.grant().lease()) + " lasts"));
 			return;
 		}
 		Lease lease = new Lease(this.context, this.terms, acquired.grant(), sentAt, this.turn, this.acquirer);
@@ -244,7 +245,7 @@ final class Acquisition {
 
 	/** Withdraw because the application stops. */
 	void stop() {
-		this.steps.run(() -> giveUp(AcquireOutcome.ERROR, Refusal.stopping(this.terms)));
+		this.steps.run(() -> giveUp(AcquireOutcome.ERROR, Refusal.stopping(this.terms, now() - this.startedAt)));
 	}
 
 	/** The store failed for good, or a step did: that must not leave a caller waiting. */

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
+import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
@@ -31,7 +32,7 @@ final class Answers {
 		sent.whenComplete((value, failure) -> settle(answer, value, failure));
 		if (!answer.isDone()) {
 			Runnable cancel = time.after(patienceNanos, () -> answer.completeExceptionally(
-					new TimeoutException("No answer within " + Durations.text(Duration.ofNanos(patienceNanos)))));
+					new TimeoutException("No answer within " + DurationText.of(Duration.ofNanos(patienceNanos)))));
 			answer.whenComplete((value, failure) -> cancel.run());
 		}
 		return answer;

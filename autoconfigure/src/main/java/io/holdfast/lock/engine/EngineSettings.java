@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * What holds for every lock whose request does not say otherwise.
@@ -56,7 +57,7 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 		if (usable.isNegative() || usable.isZero()) {
 			throw new LockConfigurationException(
 					"The store keeps locks for %s, and 'distributed-lock.lock-delay' is %s, so nothing of that is left for a holder. Set a shorter delay, or a longer session time at the store."
-						.formatted(granted, this.lockDelay));
+						.formatted(DurationText.of(granted), DurationText.of(this.lockDelay)));
 		}
 		return usable;
 	}
@@ -72,8 +73,9 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 
 	private static void requireRange(String property, Duration value, Duration least) {
 		if (value.compareTo(least) < 0 || value.compareTo(LockRequest.MAX_DURATION) > 0) {
-			throw new LockConfigurationException("The property 'distributed-lock.%s' is %s. Set it between %s and %s."
-				.formatted(property, value, least, LockRequest.MAX_DURATION));
+			throw new LockConfigurationException(
+					"The property 'distributed-lock.%s' is %s. Set it between %s and %s.".formatted(property,
+							DurationText.of(value), DurationText.of(least), DurationText.of(LockRequest.MAX_DURATION)));
 		}
 	}
 

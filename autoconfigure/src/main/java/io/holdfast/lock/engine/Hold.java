@@ -15,6 +15,7 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * One use of a lease by its holder; re-entrant holds share it.
@@ -55,7 +56,7 @@ final class Hold implements HeldLocks {
 	@Nullable Hold reenter() {
 		String lost = lossMessage();
 		if (lost != null) {
-			throw new LockLostException(
+			throw new LockLostException(name(), backend(),
 					lost + " So it cannot be entered again. Let this call fail, verify what it did, and repeat it."
 							+ diagnosis());
 		}
@@ -84,7 +85,7 @@ final class Hold implements HeldLocks {
 		}
 		return " It was acquired in code by this thread ('%s') %s ago and is not closed yet. If that code has ended, it has left the lock on its thread, where it fails every transaction to come: let it close its handle, best by try-with-resources."
 			.formatted(Thread.currentThread().getName(),
-					Durations.text(this.context.time().nanos() - this.lease.acquiredAt()));
+					DurationText.ofNanos(this.context.time().nanos() - this.lease.acquiredAt()));
 	}
 
 	@Override
@@ -133,11 +134,13 @@ final class Hold implements HeldLocks {
 		Throwable doubt = this.ended ? null : Assurance.await(this.context, this.lease);
 		String lost = lossMessage();
 		if (lost != null) {
-			throw new LockLostException(lost + ifLost + diagnosis());
+			throw new LockLostException(name(), backend(), lost + ifLost + diagnosis());
 		}
 		if (doubt != null) {
-			throw new LockBackendException("Lock '%s' is in doubt: store %s cannot confirm it (%s; %s, token %s)."
-				.formatted(name(), backend(), doubt, this.lease.terms(), fencingToken()) + ifInDoubt, doubt);
+			throw new LockBackendException(name(), backend(),
+					"Lock '%s' is in doubt: store %s cannot confirm it (%s; %s, token %s).".formatted(name(), backend(),
+							doubt, this.lease.terms(), fencingToken()) + ifInDoubt,
+					doubt);
 		}
 	}
 
@@ -171,7 +174,7 @@ final class Hold implements HeldLocks {
 
 	private void failUnlessConfirmed(@Nullable String message) {
 		if (message != null && !this.confirmed) {
-			throw new LockLostException(message
+			throw new LockLostException(name(), backend(), message
 					+ " No commit was checked for it: what this call did may overlap with another holder's work. Verify it before repeating it.");
 		}
 	}

@@ -14,6 +14,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * The stores of this application by name, and which of them is the default.
@@ -97,7 +98,8 @@ public final class LockBackends {
 		if (leaseTime != null && leaseTime.compareTo(able.shortestLease()) < 0) {
 			throw new LockConfigurationException(
 					"%s asks for a lease of %s, and the lock store '%s' keeps none shorter than %s. Set a longer 'leaseTime'."
-						.formatted(user.get(), leaseTime, backend.name(), able.shortestLease()));
+						.formatted(user.get(), DurationText.of(leaseTime), backend.name(),
+								DurationText.of(able.shortestLease())));
 		}
 	}
 

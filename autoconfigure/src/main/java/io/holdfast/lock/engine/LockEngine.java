@@ -1,5 +1,6 @@
 package io.holdfast.lock.engine;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -49,7 +50,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	 */
 	public LockEngine(LockBackends backends, EngineSettings settings, HoldBoundary boundary,
 			List<? extends LockObserver> observers) {
-		this(backends, settings, boundary, SafeObserver.of(observers), new SystemSchedulingClock("holdfast-timer"),
+		this(backends, settings, boundary, withLog(observers), new SystemSchedulingClock("holdfast-timer"),
 				new Workers());
 	}
 
@@ -69,6 +70,13 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 				new Watchdog(time, settings, observer, workers), new Cleanup(time, settings.responseTimeout(), workers),
 				new Census(), boundary, observer, workers);
 		this.blocking = new BlockingEntrance(this.context);
+	}
+
+	private static LockObserver withLog(List<? extends LockObserver> observers) {
+		List<LockObserver> all = new ArrayList<>();
+		all.add(new LoggingLockObserver());
+		all.addAll(observers);
+		return SafeObserver.of(all);
 	}
 
 	@Override

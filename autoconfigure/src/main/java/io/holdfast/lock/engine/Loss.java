@@ -1,5 +1,6 @@
 package io.holdfast.lock.engine;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LossCause;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * Whether, and why, a lease was lost, and who wants to be told. A loss happens once: the
@@ -98,10 +100,15 @@ final class Loss {
 			case EXPIRED -> this.terms.renew() ? "its validity ran out and no renewal was answered"
 					: "its lease ended and it is not renewed";
 			case REVOKED -> "the store ended the lease by itself";
-			case MAX_HOLD -> "it was held for longer than its maxHold of " + this.terms.maxHold();
+			case MAX_HOLD -> "it was held for longer than its maxHold of " + maxHold();
 			case SHUTDOWN -> "the application stops and its body did not end in time";
 		};
 		return "Lock '%s' was lost: %s (%s, token %s).".formatted(this.terms.lock(), why, this.terms, this.token);
+	}
+
+	private String maxHold() {
+		Duration maxHold = this.terms.maxHold();
+		return (maxHold != null) ? DurationText.of(maxHold) : "";
 	}
 
 }

@@ -1,9 +1,13 @@
 package io.holdfast.lock.engine;
 
+import java.time.Duration;
+
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.spi.AcquireOutcome;
+import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.Failures;
 
 /**
  * How an acquisition says no: what a lock that is not to be had means to the caller, and
@@ -31,36 +35,60 @@ enum Refusal {
 	}
 
 	LockException notAcquired(Terms terms, int attempts, long waitedNanos) {
-		String message = "Lock '%s' not acquired: another holder kept it for %s (%s, %d attempts). Raise 'waitTime' or 'distributed-lock.wait-time', or shorten what its holder does."
-			.formatted(terms.lock(), Durations.text(waitedNanos), terms, attempts);
-		return (this == THROWS) ? new LockNotAcquiredException(message) : new LockSkippedException(message);
+		Duration waited = Duration.ofNanos(waitedNanos);
+		String message = "Lock '%s' was not acquired within %s: %s (%s%s). Increase 'waitTime' or 'distributed-lock.wait-time', or shorten the holder's work."
+			.formatted(terms.lock(), DurationText.of(waited),
+					(attempts == 0) ? "another caller in this JVM kept it" : "another holder kept it", terms,
+					attempts(attempts));
+		return (this == THROWS)
+				? new LockNotAcquiredException(terms.lock(), terms.backend().name(), waited,
+						LockNotAcquiredException.Reason.HELD, message)
+				: new LockSkippedException(terms, waited, message);
 	}
 
 	static LockException interrupted(Terms terms, int attempts, long waitedNanos) {
-		return new LockNotAcquiredException(
-				"Lock '%s' not acquired: the waiting caller was interrupted after %s (%s, %d attempts). Nothing is held; its claim is withdrawn."
-					.formatted(terms.lock(), Durations.text(waitedNanos), terms, attempts));
+		Duration waited = Duration.ofNanos(waitedNanos);
+		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), waited,
+				LockNotAcquiredException.Reason.INTERRUPTED,
+				"Lock '%s' was not acquired: the caller was interrupted or cancelled after %s (%s%s). Nothing is held; its claim is withdrawn."
+					.formatted(terms.lock(), DurationText.of(waited), terms, attempts(attempts)));
 	}
 
-	static LockException stopping(Terms terms) {
-		return new LockNotAcquiredException(
-				"Lock '%s' not acquired: the application is stopping (%s). Repeat the call at another instance."
+	static LockException stopping(Terms terms, long waitedNanos) {
+		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), Duration.ofNanos(waitedNanos),
+				LockNotAcquiredException.Reason.STOPPING,
+				"Lock '%s' was not acquired: the application is stopping (%s). Repeat the call at another instance."
 					.formatted(terms.lock(), terms));
 	}
 
 	static LockException unknown(Terms terms, int attempts, Throwable cause) {
-		return new LockBackendException(
-				"Lock '%s' not acquired: store %s did not say whether it was granted (%s, %d attempts; last: %s). The claim is withdrawn; check that the store is reachable and answers within 'distributed-lock.response-timeout'."
-					.formatted(terms.lock(), terms.backend().name(), terms, attempts, cause.getMessage()),
+		return new LockBackendException(terms.lock(), terms.backend().name(),
+				"Lock '%s' was not acquired: store %s did not confirm whether it granted the lock (%s%s; last: %s). The claim is withdrawn; check that the store is reachable and answers within 'distributed-lock.response-timeout'."
+					.formatted(terms.lock(), terms.backend().name(), terms, attempts(attempts),
+							Failures.rootMessage(cause)),
 				cause);
 	}
 
 	static LockException failed(Terms terms, Throwable cause) {
+		if (cause instanceof LockBackendException ours && ours.lock() == null) {
+			return new LockBackendException(terms.lock(), terms.backend().name(), String.valueOf(ours.getMessage()),
+					(ours.getCause() != null) ? ours.getCause() : ours);
+		}
 		if (cause instanceof LockException ours) {
 			return ours;
 		}
-		return new LockBackendException("Lock '%s' not acquired: store %s failed (%s): %s. See the cause."
-			.formatted(terms.lock(), terms.backend().name(), terms, cause), cause);
+		return new LockBackendException(terms.lock(), terms.backend().name(),
+				"Lock '%s' was not acquired: store %s failed (%s): %s. See the cause.".formatted(terms.lock(),
+						terms.backend().name(), terms, Failures.rootMessage(cause)),
+				cause);
+	}
+
+	private static String attempts(int attempts) {
+		return switch (attempts) {
+			case 0 -> "";
+			case 1 -> ", 1 attempt";
+			default -> ", " + attempts + " attempts";
+		};
 	}
 
 }

@@ -10,6 +10,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * One lock of a request, with nothing left open: every default filled in, the store
@@ -68,8 +69,8 @@ record Terms(LockName lock, LockBackend backend, LockMode mode, Duration waitTim
 
 	@Override
 	public String toString() {
-		return "store %s, wait %s, lease %s".formatted(this.backend.name(), Durations.text(this.waitTime),
-				Durations.text(this.leaseTime));
+		return "store %s, wait %s, lease %s".formatted(this.backend.name(), DurationText.of(this.waitTime),
+				DurationText.of(this.leaseTime));
 	}
 
 }

@@ -91,7 +91,7 @@ class DistributedLockAutoConfigurationTests {
 		this.runner.withPropertyValues("distributed-lock.lease-time=0s")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.hasMessageContaining("'distributed-lock.lease-time' is PT0S"));
+				.hasMessageContaining("'distributed-lock.lease-time' is 0ms"));
 	}
 
 	@Test

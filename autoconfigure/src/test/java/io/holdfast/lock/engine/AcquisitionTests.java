@@ -72,7 +72,7 @@ class AcquisitionTests {
 		assertThat(this.backend.calls).endsWith("abandon stock:42");
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(waiting::join)
 			.withCauseInstanceOf(LockNotAcquiredException.class)
-			.withMessageContaining("Lock 'stock:42' not acquired")
+			.withMessageContaining("Lock 'stock:42' was not acquired")
 			.withMessageContaining("3s")
 			.withMessageContaining("store fake")
 			.withMessageContaining("lease 30s")
@@ -112,7 +112,7 @@ class AcquisitionTests {
 		this.time.advance(Duration.ofSeconds(2).plusMillis(250));
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(waiting::join)
 			.withCauseInstanceOf(LockBackendException.class)
-			.withMessageContaining("store fake did not say whether it was granted")
+			.withMessageContaining("store fake did not confirm whether it granted the lock")
 			.withMessageContaining("no answer in time");
 		assertThat(this.backend.calls).endsWith("abandon stock:42");
 		assertThat(this.fixture.record.outcomes).containsExactly(AcquireOutcome.ERROR);

@@ -32,6 +32,7 @@ import io.holdfast.lock.spi.LockObserver;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * Explores the interleavings of those who enter one hold again, leave it and rely on it,
@@ -236,7 +237,7 @@ public class HoldModelTests {
 		return Stream
 			.of("org.apache.commons.logging.", "ch.qos.logback.", "org.slf4j.", "java.time.", "java.lang.String",
 					"java.util.Formatter", "java.util.UUID", "java.security.", Terms.class.getName(),
-					Durations.class.getName(), LockName.class.getName())
+					DurationText.class.getName(), LoggingLockObserver.class.getName(), LockName.class.getName())
 			.anyMatch(type::startsWith);
 	}
 

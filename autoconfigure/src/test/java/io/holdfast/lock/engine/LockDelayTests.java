@@ -79,7 +79,7 @@ class LockDelayTests {
 		assertThatExceptionOfType(Exception.class).isThrownBy(handle::join)
 			.havingCause()
 			.isInstanceOf(LockConfigurationException.class)
-			.withMessageContaining("'distributed-lock.lock-delay' is PT20S");
+			.withMessageContaining("'distributed-lock.lock-delay' is 20s");
 		assertThat(this.backend.calls).contains("abandon stock:42");
 	}
 

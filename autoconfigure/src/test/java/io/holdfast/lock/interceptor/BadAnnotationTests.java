@@ -97,12 +97,12 @@ class BadAnnotationTests {
 
 	@Test
 	void negativeDuration() {
-		refused(NegativeDuration.class, "waitTime of lock 'stock' is PT-1S");
+		refused(NegativeDuration.class, "waitTime of lock 'stock' is -1s");
 	}
 
 	@Test
 	void leaseThatIsTooShort() {
-		refused(ZeroLease.class, "leaseTime of lock 'stock' is PT0S");
+		refused(ZeroLease.class, "leaseTime of lock 'stock' is 0s");
 	}
 
 	@Test

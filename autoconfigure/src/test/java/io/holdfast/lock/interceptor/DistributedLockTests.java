@@ -190,7 +190,7 @@ class DistributedLockTests {
 		this.runner.withBean(Reactions.class).run((context) -> whileHeld(context, "busy", () -> {
 			Reactions bean = context.getBean(Reactions.class);
 			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(bean::throwing)
-				.withMessageContaining("Lock 'busy' not acquired");
+				.withMessageContaining("Lock 'busy' was not acquired");
 			assertThat(bean.runs).isZero();
 		}));
 	}
@@ -212,7 +212,7 @@ class DistributedLockTests {
 		this.runner.withBean(Reactions.class).run((context) -> whileHeld(context, "busy", () -> {
 			Reactions bean = context.getBean(Reactions.class);
 			assertThat(bean.withFallback("x")).isEqualTo("later x");
-			assertThat(bean.withReason("x")).startsWith("later x: Lock 'busy' not acquired");
+			assertThat(bean.withReason("x")).startsWith("later x: Lock 'busy' was not acquired");
 			assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> bean.withFailingFallback())
 				.withMessage("fallback failed");
 		}));

@@ -1,0 +1,45 @@
+package io.holdfast.lock.support;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Durations as people write them, for messages: {@code 250ms}, {@code 1.5s},
+ * {@code 366d}. Rounded to two decimals.
+ */
+public final class DurationText {
+
+	private static final long MICROS_PER_DAY = TimeUnit.DAYS.toMicros(1);
+
+	private DurationText() {
+	}
+
+	/**
+	 * The text of a duration.
+	 * @param duration the duration, at most 292 years
+	 * @return the text
+	 */
+	public static String of(Duration duration) {
+		return ofNanos(duration.toNanos());
+	}
+
+	/**
+	 * The text of a duration in nanoseconds.
+	 * @param nanos the duration
+	 * @return the text
+	 */
+	public static String ofNanos(long nanos) {
+		long micros = nanos / 1_000;
+		if (Math.abs(micros) < 1_000_000) {
+			return decimal(micros / 1_000.0) + "ms";
+		}
+		return (micros % MICROS_PER_DAY == 0) ? micros / MICROS_PER_DAY + "d" : decimal(micros / 1_000_000.0) + "s";
+	}
+
+	private static String decimal(double value) {
+		String text = String.format(Locale.ROOT, "%.2f", value);
+		return text.replaceAll("\\.?0+$", "");
+	}
+
+}

@@ -1,0 +1,66 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.List;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.backend.local.LocalLockBackend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the log that follows one lock.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class LoggingLockObserverTests {
+
+	private final Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class);
+
+	private final LockEngine engine = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
+			EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of());
+
+	@AfterEach
+	void reset() {
+		this.logger.setLevel(null);
+		this.engine.close();
+	}
+
+	private void acquireTwice() {
+		LockRequest request = LockRequest.forLock(EngineFixture.LOCK).waitTime(Duration.ZERO).build();
+		try (LockHandle held = this.engine.acquire(request)) {
+			assertThat(this.engine.tryAcquireAsync(request).toCompletableFuture().join()).isEmpty();
+		}
+	}
+
+	@Test
+	void oneLockCanBeFollowedFromRequestToReleaseAtDebug(CapturedOutput output) {
+		this.logger.setLevel(Level.DEBUG);
+		acquireTwice();
+		assertThat(output.getAll().lines().filter((line) -> line.contains("Lock 'stock:42' (backend local) ")))
+			.satisfiesExactly((line) -> assertThat(line).contains("is requested"),
+					(line) -> assertThat(line).contains("is acquired after").contains("lease 30s"),
+					(line) -> assertThat(line).contains("is requested"),
+					(line) -> assertThat(line).contains("is not acquired: skipped after"),
+					(line) -> assertThat(line).contains("is released after"));
+	}
+
+	@Test
+	void nothingIsLoggedAtInfo(CapturedOutput output) {
+		this.logger.setLevel(Level.INFO);
+		acquireTwice();
+		assertThat(output.getAll()).doesNotContain("stock:42");
+	}
+
+}
