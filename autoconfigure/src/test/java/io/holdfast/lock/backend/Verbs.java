@@ -71,6 +71,14 @@ public final class Verbs {
 		return ((Contended) result).signal();
 	}
 
+	/** The signal of the refusal, if a connection has to be established first. */
+	public static CompletionStage<?> soonRefused(LockBackend store, Claim claim) {
+		AcquireResult result = Awaitility.await("a refusal")
+			.atMost(BOUND)
+			.until(() -> ask(store, claim), Contended.class::isInstance);
+		return ((Contended) result).signal();
+	}
+
 	public static void soonTold(CompletionStage<?> signal) {
 		Awaitility.await("a signal").atMost(BOUND).until(() -> signal.toCompletableFuture().isDone());
 	}

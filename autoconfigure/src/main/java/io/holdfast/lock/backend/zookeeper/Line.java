@@ -3,8 +3,6 @@ package io.holdfast.lock.backend.zookeeper;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import org.apache.curator.framework.api.CuratorEvent;
-
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.LockDigest;
 
@@ -17,16 +15,13 @@ final class Line {
 
 	private final ZooKeeperCalls calls;
 
-	private final ZooKeeperSession session;
-
-	Line(ZooKeeperCalls calls, ZooKeeperSession session) {
+	Line(ZooKeeperCalls calls) {
 		this.calls = calls;
-		this.session = session;
 	}
 
 	/** Make the node of a place if it is not there, and read the line. */
 	CompletableFuture<List<PlaceName>> stand(Place place) {
-		String path = place.path(this.session.id());
+		String path = place.path(this.calls.session());
 		if (path != null) {
 			return standStill(place, path);
 		}
@@ -45,7 +40,7 @@ final class Line {
 	 * whether the node is there, from which on the lease counts.
 	 */
 	private CompletableFuture<List<PlaceName>> standStill(Place place, String path) {
-		CompletableFuture<CuratorEvent> there = this.calls.check(path);
+		CompletableFuture<Void> there = this.calls.check(path);
 		CompletableFuture<List<PlaceName>> line = read(place.line);
 		return there.thenCompose((yes) -> line)
 			.exceptionallyCompose((failure) -> ZooKeeperCalls.gone(failure)
@@ -54,19 +49,17 @@ final class Line {
 
 	private CompletableFuture<Void> create(Place place) {
 		String data = LockDigest.readable(place.claim.lock(), NAME_LENGTH);
-		return this.calls.create(place.line + "/" + PlaceName.prefix(place.claim), data).thenCompose((event) -> {
+		return this.calls.create(place.line + "/" + PlaceName.prefix(place.claim), data)
 			// a client that found the node after a lost reply knows nothing of its making
-			boolean known = event.getStat() != null && event.getStat().getCzxid() != 0;
-			CompletableFuture<CuratorEvent> stat = known ? CompletableFuture.completedFuture(event)
-					: this.calls.stat(event.getName());
-			return stat.thenAccept((read) -> created(place, event.getName(), read));
-		});
+			.thenCompose((made) -> (made.czxid() != 0) ? CompletableFuture.completedFuture(made)
+					: this.calls.stat(made.path()))
+			.thenAccept((node) -> created(place, node));
 	}
 
-	private void created(Place place, String path, CuratorEvent read) {
-		place.created(path, read.getStat().getEphemeralOwner(), read.getStat().getCzxid());
+	private void created(Place place, ZooKeeperCalls.Node node) {
+		place.created(node);
 		if (place.abandoned()) {
-			this.calls.delete(path);
+			this.calls.delete(node.path());
 		}
 	}
 
@@ -99,9 +92,7 @@ final class Line {
 
 	private CompletableFuture<Void> deleteAll(String line, List<PlaceName> names) {
 		return CompletableFuture.allOf(names.stream()
-			.map((name) -> this.calls.delete(line + "/" + name.name())
-				.<Void>thenApply((event) -> null)
-				.exceptionallyCompose(Line::unlessGone))
+			.map((name) -> this.calls.delete(line + "/" + name.name()).exceptionallyCompose(Line::unlessGone))
 			.toArray(CompletableFuture[]::new));
 	}
 

@@ -2,10 +2,8 @@ package io.holdfast.lock.backend.zookeeper;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ScheduledFuture;
 import java.util.function.Supplier;
 
-import org.apache.curator.framework.api.CuratorWatcher;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.spi.Claim;
@@ -35,7 +33,7 @@ final class Place {
 
 	private @Nullable Watch watch;
 
-	private @Nullable ScheduledFuture<?> end;
+	private @Nullable Runnable end;
 
 	/** How many interruptions there had been when the node was last asked for. */
 	private int confirmedAfter;
@@ -60,13 +58,13 @@ final class Place {
 	}
 
 	/** The node is there. One after a loss is another grant than that before. */
-	synchronized void created(String path, long session, long czxid) {
+	synchronized void created(ZooKeeperCalls.Node node) {
 		if (this.revoked.isDone()) {
 			this.revoked = new CompletableFuture<>();
 		}
-		this.path = path;
-		this.session = session;
-		this.czxid = czxid;
+		this.path = node.path();
+		this.session = node.session();
+		this.czxid = node.czxid();
 	}
 
 	/** The node is gone, or not ours any more. */
@@ -165,9 +163,9 @@ final class Place {
 	}
 
 	/** Plan the end of the node, instead of the end that was planned before. */
-	synchronized void endBy(@Nullable ScheduledFuture<?> planned) {
+	synchronized void endBy(@Nullable Runnable planned) {
 		if (this.end != null) {
-			this.end.cancel(false);
+			this.end.run();
 		}
 		this.end = planned;
 	}
@@ -176,10 +174,10 @@ final class Place {
 	 * Whom a place waits for.
 	 *
 	 * @param path the node that must go
-	 * @param watcher told when it does
 	 * @param signal completed then
+	 * @param cancel takes the watch back
 	 */
-	record Watch(String path, CuratorWatcher watcher, CompletableFuture<Void> signal) {
+	record Watch(String path, CompletableFuture<Void> signal, Runnable cancel) {
 	}
 
 }

@@ -3,7 +3,6 @@ package io.holdfast.lock.backend.zookeeper;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-import org.apache.curator.framework.api.CuratorWatcher;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,9 +24,9 @@ final class PlaceWatcher {
 			return present.signal().minimalCompletionStage();
 		}
 		CompletableFuture<Void> signal = new CompletableFuture<>();
-		CuratorWatcher watcher = (event) -> signal.complete(null);
-		forget(place.watch(new Place.Watch(path, watcher, signal)));
-		this.calls.watch(path, watcher).whenComplete((seen, failure) -> {
+		ZooKeeperCalls.Watch watch = this.calls.watch(path, () -> signal.complete(null));
+		forget(place.watch(new Place.Watch(path, signal, watch.cancel())));
+		watch.set().whenComplete((seen, failure) -> {
 			if (failure != null) {
 				signal.complete(null);
 			}
@@ -41,7 +40,7 @@ final class PlaceWatcher {
 
 	private void forget(Place.@Nullable Watch watch) {
 		if (watch != null && !watch.signal().isDone()) {
-			this.calls.unwatch(watch.path(), watch.watcher());
+			watch.cancel().run();
 		}
 	}
 

@@ -2,8 +2,6 @@ package io.holdfast.lock.backend.zookeeper;
 
 import java.util.concurrent.CompletableFuture;
 
-import org.apache.curator.framework.state.ConnectionState;
-
 /**
  * Whether the connection is suspended, and how often it was: what was last heard of a
  * node before an interruption has to be asked again after it.
@@ -22,12 +20,12 @@ final class Suspension {
 	}
 
 	/** Told of every change, one after another. */
-	void changed(ConnectionState state) {
-		if (state == ConnectionState.SUSPENDED) {
+	void changed(ZooKeeperCalls.Connection state) {
+		if (state == ZooKeeperCalls.Connection.SUSPENDED) {
 			this.over = this.over.isDone() ? new CompletableFuture<>() : this.over;
 			this.count++;
 		}
-		else if (state != ConnectionState.READ_ONLY) {
+		else {
 			this.over.complete(null);
 		}
 	}

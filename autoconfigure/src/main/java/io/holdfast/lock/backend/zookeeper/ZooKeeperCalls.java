@@ -1,78 +1,71 @@
 package io.holdfast.lock.backend.zookeeper;
 
-import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
 
-import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.api.BackgroundCallback;
-import org.apache.curator.framework.api.CuratorEvent;
-import org.apache.curator.framework.api.CuratorWatcher;
-import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 
 /**
- * The requests that locks need, each sent without waiting. They are answered in the order
- * in which they were sent, as long as the session's connection lasts.
+ * The requests that locks send to ZooKeeper, and what the client knows of its session. No
+ * method blocks or throws; a stage fails with a {@link KeeperException}. Requests are
+ * answered in the order in which they were sent, as long as the connection lasts.
  */
-final class ZooKeeperCalls {
-
-	private final CuratorFramework client;
-
-	ZooKeeperCalls(CuratorFramework client) {
-		this.client = client;
-	}
-
-	/** Make an ephemeral node at the end of a line, and the line if it is not there. */
-	CompletableFuture<CuratorEvent> create(String path, String data) {
-		return send((callback) -> this.client.create()
-			.creatingParentContainersIfNeeded()
-			.withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
-			.inBackground(callback)
-			.forPath(path, data.getBytes(StandardCharsets.UTF_8)));
-	}
-
-	CompletableFuture<List<String>> children(String path) {
-		return send((callback) -> this.client.getChildren().inBackground(callback).forPath(path))
-			.thenApply(CuratorEvent::getChildren);
-	}
-
-	/** Bring what this client sees up to what had been written when this was sent. */
-	CompletableFuture<CuratorEvent> sync(String path) {
-		return send((callback) -> this.client.sync().inBackground(callback).forPath(path));
-	}
-
-	CompletableFuture<CuratorEvent> stat(String path) {
-		return send((callback) -> this.client.getData().inBackground(callback).forPath(path));
-	}
-
-	/** Fails with {@code NoNode} if there is nothing to watch; leaves no watch then. */
-	CompletableFuture<CuratorEvent> watch(String path, CuratorWatcher watcher) {
-		return send((callback) -> this.client.getData().usingWatcher(watcher).inBackground(callback).forPath(path));
-	}
-
-	CompletableFuture<CuratorEvent> unwatch(String path, CuratorWatcher watcher) {
-		return send(
-				(callback) -> this.client.watchers().remove(watcher).quietly().inBackground(callback).forPath(path));
-	}
-
-	CompletableFuture<CuratorEvent> delete(String path) {
-		return send((callback) -> this.client.delete().inBackground(callback).forPath(path));
-	}
+interface ZooKeeperCalls extends AutoCloseable {
 
 	/**
-	 * Ask the leader whether a node is there, unchanged. Unlike a read, which a server
+	 * Creates an ephemeral sequential node, and its parents as containers if they are
+	 * missing. A repeated request may have created a second node.
+	 * @param path the path before the number
+	 * @param data the content
+	 * @return the node; without a transaction number if the reply did not carry it
+	 */
+	CompletableFuture<Node> create(String path, String data);
+
+	/** The names of the children, as the connected server sees them. */
+	CompletableFuture<List<String>> children(String path);
+
+	/** Waits until the connected server has seen what was written before the request. */
+	CompletableFuture<Void> sync(String path);
+
+	/** The node, as the connected server sees it. */
+	CompletableFuture<Node> stat(String path);
+
+	/**
+	 * Watches a node. Fails with {@code NoNode} and leaves no watch if it is missing.
+	 * @param path the node
+	 * @param changed runs when the node is deleted, or the session ends
+	 */
+	Watch watch(String path, Runnable changed);
+
+	CompletableFuture<Void> delete(String path);
+
+	/**
+	 * Asks the leader whether a node exists, unchanged. Unlike a read, which a server
 	 * that lags behind may answer, this cannot be stale; and it proves that the session
 	 * lives.
 	 */
-	CompletableFuture<CuratorEvent> check(String path) {
-		return send((callback) -> this.client.transaction()
-			.inBackground(callback)
-			.forOperations(this.client.transactionOp().check().withVersion(0).forPath(path)));
-	}
+	CompletableFuture<Void> check(String path);
 
-	/** Whether a request failed because the node is not there any more, for certain. */
+	/** The id of the present session, or one that no session has. */
+	long session();
+
+	/** The session timeout that the server has granted, perhaps less than requested. */
+	Duration sessionTimeout();
+
+	/**
+	 * Reports every change of the connection, one after another.
+	 * @param listener must not block
+	 */
+	void listen(Consumer<Connection> listener);
+
+	/** Stops reporting. The client stays open. */
+	@Override
+	void close();
+
+	/** Whether a request failed because the node does not exist any more, for certain. */
 	static boolean gone(Throwable failure) {
 		Throwable cause = cause(failure);
 		return cause instanceof KeeperException.NoNodeException || cause instanceof KeeperException.BadVersionException
@@ -83,32 +76,39 @@ final class ZooKeeperCalls {
 		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
 	}
 
-	private static CompletableFuture<CuratorEvent> send(Request request) {
-		CompletableFuture<CuratorEvent> answer = new CompletableFuture<>();
-		try {
-			request.send((client, event) -> {
-				KeeperException.Code code = KeeperException.Code.get(event.getResultCode());
-				if (code == KeeperException.Code.OK) {
-					answer.complete(event);
-				}
-				else {
-					answer.completeExceptionally(KeeperException.create(code, event.getPath()));
-				}
-			});
-		}
-		catch (Exception ex) {
-			answer.completeExceptionally(ex);
-		}
-		return answer;
+	/**
+	 * A node that exists.
+	 *
+	 * @param path where it is
+	 * @param session the session that it lives with
+	 * @param czxid the number of the transaction that created it, or zero if the reply
+	 * did not tell
+	 */
+	record Node(String path, long session, long czxid) {
 	}
 
 	/**
-	 * One request to be sent.
+	 * A watch on a node.
+	 *
+	 * @param set completes when the server watches
+	 * @param cancel takes the watch back
 	 */
-	@FunctionalInterface
-	private interface Request {
+	record Watch(CompletableFuture<Void> set, Runnable cancel) {
+	}
 
-		void send(BackgroundCallback callback) throws Exception;
+	/**
+	 * The state of the connection.
+	 */
+	enum Connection {
+
+		/** Connected, for the first time or again. */
+		CONNECTED,
+
+		/** Interrupted; the session may still live. */
+		SUSPENDED,
+
+		/** The session is over. */
+		LOST
 
 	}
 

@@ -6,13 +6,10 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.state.ConnectionState;
-import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +24,8 @@ import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
  * Keeps locks as lines of ephemeral nodes in ZooKeeper. A claim makes a node at the end
@@ -63,11 +62,11 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	private static final Pattern NOT_IN_A_PATH = Pattern.compile("[^A-Za-z0-9_-]");
 
-	private final CuratorFramework client;
-
 	private final ZooKeeperCalls calls;
 
-	private final ZooKeeperSession session;
+	private final SchedulingClock clock;
+
+	private final Runnable stopClock;
 
 	private final Line line;
 
@@ -81,14 +80,6 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	private final Map<OwnerId, Place> places = new ConcurrentHashMap<>();
 
-	private final ConnectionStateListener stateListener = this::stateChanged;
-
-	private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, (task) -> {
-		Thread thread = new Thread(task, "holdfast-zookeeper");
-		thread.setDaemon(true);
-		return thread;
-	});
-
 	/**
 	 * Create the store.
 	 * @param client the client, started or to be started; not closed by this store
@@ -99,16 +90,35 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	 */
 	public ZooKeeperLockBackend(CuratorFramework client, String basePath, String namespace,
 			WhenSuspended whenSuspended) {
-		this.client = client;
+		this(new CuratorCalls(client), basePath, namespace, whenSuspended,
+				new SystemSchedulingClock("holdfast-zookeeper"));
+	}
+
+	private ZooKeeperLockBackend(ZooKeeperCalls calls, String basePath, String namespace, WhenSuspended whenSuspended,
+			SystemSchedulingClock clock) {
+		this(calls, basePath, namespace, whenSuspended, clock, clock::close);
+	}
+
+	/**
+	 * Create the store.
+	 * @param calls sends its requests
+	 * @param basePath the node below which all locks are
+	 * @param namespace what the locks of this application are told apart by
+	 * @param whenSuspended what a check of a hold does while the connection is suspended
+	 * @param clock the source of time
+	 * @param stopClock called when the backend is closed
+	 */
+	ZooKeeperLockBackend(ZooKeeperCalls calls, String basePath, String namespace, WhenSuspended whenSuspended,
+			SchedulingClock clock, Runnable stopClock) {
+		this.calls = calls;
+		this.clock = clock;
+		this.stopClock = stopClock;
 		this.suspension = new Suspension(whenSuspended);
-		this.calls = new ZooKeeperCalls(client);
-		this.session = new ZooKeeperSession(client);
-		this.line = new Line(this.calls, this.session);
-		this.watcher = new PlaceWatcher(this.calls);
+		this.line = new Line(calls);
+		this.watcher = new PlaceWatcher(calls);
 		this.namespace = namespace;
 		this.root = basePath + "/" + NOT_IN_A_PATH.matcher(namespace).replaceAll("_");
-		this.timer.setRemoveOnCancelPolicy(true);
-		client.getConnectionStateListenable().addListener(this.stateListener);
+		calls.listen(this::stateChanged);
 	}
 
 	@Override
@@ -131,7 +141,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private CompletionStage<AcquireResult> answer(Place place, Claim claim, List<PlaceName> line) {
-		String path = place.path(this.session.id());
+		String path = place.path(this.calls.session());
 		PlaceName own = line.stream()
 			.filter((other) -> path != null && path.endsWith("/" + other.name()))
 			.findFirst()
@@ -150,7 +160,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	private AcquireResult granted(Place place, Claim claim) {
 		this.watcher.stop(place);
-		Duration lease = this.session.timeout();
+		Duration lease = this.calls.sessionTimeout();
 		if (!claim.renewed()) {
 			lease = (claim.leaseTime().compareTo(lease) < 0) ? claim.leaseTime() : lease;
 			endAfter(place, lease.toMillis());
@@ -173,7 +183,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private void endAfter(Place place, long millis) {
-		place.endBy(this.timer.schedule(() -> abandon(place.claim), millis, TimeUnit.MILLISECONDS));
+		place.endBy(this.clock.after(TimeUnit.MILLISECONDS.toNanos(millis), () -> abandon(place.claim)));
 	}
 
 	private CompletionStage<AcquireResult> failed(Claim claim, Throwable cause) {
@@ -201,7 +211,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	private CompletableFuture<RenewResult> renew(Grant grant) {
 		Place place = this.places.get(grant.claim().owner());
-		String path = (place != null && place.czxid() == grant.storeToken()) ? place.path(this.session.id()) : null;
+		String path = (place != null && place.czxid() == grant.storeToken()) ? place.path(this.calls.session()) : null;
 		if (place == null || path == null) {
 			return CompletableFuture.completedFuture(new RenewResult.Refused());
 		}
@@ -209,7 +219,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		return this.calls.check(path).handle((event, failure) -> {
 			if (failure == null) {
 				place.confirmed(interruptions);
-				return new RenewResult.Renewed(this.session.timeout());
+				return new RenewResult.Renewed(this.calls.sessionTimeout());
 			}
 			return ZooKeeperCalls.gone(failure) ? new RenewResult.Refused()
 					: new RenewResult.Indeterminate(ZooKeeperCalls.cause(failure));
@@ -230,7 +240,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	private CompletionStage<Boolean> confirmLater(Grant grant) {
 		CompletableFuture<Void> pause = new CompletableFuture<>();
-		this.timer.schedule(() -> pause.complete(null), PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+		this.clock.after(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS), () -> pause.complete(null));
 		return pause.thenCompose((over) -> confirm(grant));
 	}
 
@@ -266,19 +276,19 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	 * With the session all its nodes are gone, or will be before anybody can rely on
 	 * them.
 	 */
-	private void stateChanged(CuratorFramework changed, ConnectionState state) {
+	private void stateChanged(ZooKeeperCalls.Connection state) {
 		this.suspension.changed(state);
-		if (state == ConnectionState.LOST) {
-			long current = this.session.id();
+		if (state == ZooKeeperCalls.Connection.LOST) {
+			long current = this.calls.session();
 			this.places.values().forEach((place) -> place.sessionLost(current));
 		}
 	}
 
-	/** Stop listening and planning. What is held ends with the client's session. */
+	/** Stop listening. What is held ends with the client's session. */
 	@Override
 	public void close() {
-		this.client.getConnectionStateListenable().removeListener(this.stateListener);
-		this.timer.shutdownNow();
+		this.calls.close();
+		this.stopClock.run();
 	}
 
 	private String path(LockName lock) {

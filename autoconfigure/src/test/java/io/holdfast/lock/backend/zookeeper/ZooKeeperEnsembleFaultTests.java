@@ -27,6 +27,7 @@ import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static io.holdfast.lock.backend.Verbs.soonRefused;
 import static io.holdfast.lock.backend.Verbs.soonTold;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -79,7 +80,7 @@ class ZooKeeperEnsembleFaultTests {
 
 	@Test
 	void staleViewOfAMemberThatLagsBehindIsNoRenewal() throws Exception {
-		Grant holder = granted(this.atFollower, claim(LOCK));
+		Grant holder = soonGranted(this.atFollower, claim(LOCK));
 		String path = this.bench.nodes().get(0);
 		this.ensemble.stall(this.follower);
 		awaitGone(path);
@@ -101,9 +102,9 @@ class ZooKeeperEnsembleFaultTests {
 
 	@Test
 	void staleViewOfAMemberThatLagsBehindIsNoGrant() throws Exception {
-		Grant holder = granted(this.atLeader, claim(LOCK));
+		Grant holder = soonGranted(this.atLeader, claim(LOCK));
 		Claim waiting = claim(LOCK);
-		CompletionStage<?> signal = refused(this.atFollower, waiting);
+		CompletionStage<?> signal = soonRefused(this.atFollower, waiting);
 		released(this.atLeader, holder);
 		soonTold(signal);
 		String path = this.bench.nodes().get(0);
@@ -130,7 +131,7 @@ class ZooKeeperEnsembleFaultTests {
 		try (TcpProxy wire = TcpProxy.to(this.follower);
 				CuratorFramework client = this.bench.client("127.0.0.1:" + wire.port(), 10_000);
 				ZooKeeperLockBackend store = this.bench.store(client)) {
-			Grant before = granted(store, claim(LOCK));
+			Grant before = soonGranted(store, claim(LOCK));
 			released(store, before);
 			Claim claim = claim(LOCK);
 			if (made) {

@@ -47,6 +47,7 @@ import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static io.holdfast.lock.backend.Verbs.soonRefused;
 import static io.holdfast.lock.backend.Verbs.soonReleased;
 import static io.holdfast.lock.backend.Verbs.soonRenewed;
 import static io.holdfast.lock.backend.Verbs.soonTold;
@@ -306,9 +307,9 @@ class ZooKeeperLockBackendTests {
 			ZooKeeperLockBackend here = store(one);
 			ZooKeeperLockBackend there = store(
 					open(plain(ensemble.getConnectString()).sessionTimeoutMs(10_000).build()));
-			Grant holder = granted(here, claim(LOCK));
+			Grant holder = soonGranted(here, claim(LOCK));
 			Claim waiting = claim(LOCK);
-			refused(there, waiting);
+			soonRefused(there, waiting);
 			ensemble.killServer(ensemble.findConnectionInstance(one.getZookeeperClient().getZooKeeper()));
 			soonRenewed(here, holder);
 			soonReleased(here, holder);
@@ -325,7 +326,7 @@ class ZooKeeperLockBackendTests {
 		try (TestingCluster ensemble = new TestingCluster(3)) {
 			ensemble.start();
 			ZooKeeperLockBackend here = store(open(plain(ensemble.getConnectString()).build()));
-			Grant holder = granted(here, claim(LOCK));
+			Grant holder = soonGranted(here, claim(LOCK));
 			for (TestingZooKeeperServer member : ensemble.getServers().subList(0, 2)) {
 				member.stop();
 			}

@@ -1,0 +1,172 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.api.BackgroundCallback;
+import org.apache.curator.framework.api.CuratorEvent;
+import org.apache.curator.framework.api.CuratorWatcher;
+import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.framework.state.ConnectionStateListener;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends requests through the application's Curator client, which repeats them by its
+ * retry policy.
+ */
+final class CuratorCalls implements ZooKeeperCalls {
+
+	private static final long NO_SESSION = -1;
+
+	private final CuratorFramework client;
+
+	private @Nullable ConnectionStateListener listener;
+
+	CuratorCalls(CuratorFramework client) {
+		this.client = client;
+	}
+
+	@Override
+	public CompletableFuture<Node> create(String path, String data) {
+		return send((callback) -> this.client.create()
+			.creatingParentContainersIfNeeded()
+			.withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
+			.inBackground(callback)
+			.forPath(path, data.getBytes(StandardCharsets.UTF_8))).thenApply(CuratorCalls::node);
+	}
+
+	@Override
+	public CompletableFuture<List<String>> children(String path) {
+		return send((callback) -> this.client.getChildren().inBackground(callback).forPath(path))
+			.thenApply(CuratorEvent::getChildren);
+	}
+
+	@Override
+	public CompletableFuture<Void> sync(String path) {
+		return done((callback) -> this.client.sync().inBackground(callback).forPath(path));
+	}
+
+	@Override
+	public CompletableFuture<Node> stat(String path) {
+		return send((callback) -> this.client.getData().inBackground(callback).forPath(path))
+			.thenApply((event) -> node(event, path));
+	}
+
+	@Override
+	public Watch watch(String path, Runnable changed) {
+		CuratorWatcher watcher = (event) -> changed.run();
+		CompletableFuture<Void> set = done(
+				(callback) -> this.client.getData().usingWatcher(watcher).inBackground(callback).forPath(path));
+		return new Watch(set, () -> done(
+				(callback) -> this.client.watchers().remove(watcher).quietly().inBackground(callback).forPath(path)));
+	}
+
+	@Override
+	public CompletableFuture<Void> delete(String path) {
+		return done((callback) -> this.client.delete().inBackground(callback).forPath(path));
+	}
+
+	@Override
+	public CompletableFuture<Void> check(String path) {
+		return done((callback) -> this.client.transaction()
+			.inBackground(callback)
+			.forOperations(this.client.transactionOp().check().withVersion(0).forPath(path)));
+	}
+
+	@Override
+	public long session() {
+		try {
+			return this.client.getZookeeperClient().getZooKeeper().getSessionId();
+		}
+		catch (Exception ex) {
+			return NO_SESSION;
+		}
+	}
+
+	@Override
+	public Duration sessionTimeout() {
+		try {
+			return Duration.ofMillis(this.client.getZookeeperClient().getZooKeeper().getSessionTimeout());
+		}
+		catch (Exception ex) {
+			return Duration.ofMillis(this.client.getZookeeperClient().getLastNegotiatedSessionTimeoutMs());
+		}
+	}
+
+	@Override
+	public void listen(Consumer<Connection> listener) {
+		ConnectionStateListener adapter = (client, state) -> {
+			if (state != ConnectionState.READ_ONLY) {
+				listener.accept(connection(state));
+			}
+		};
+		this.listener = adapter;
+		this.client.getConnectionStateListenable().addListener(adapter);
+	}
+
+	private static Connection connection(ConnectionState state) {
+		return switch (state) {
+			case SUSPENDED -> Connection.SUSPENDED;
+			case LOST -> Connection.LOST;
+			default -> Connection.CONNECTED;
+		};
+	}
+
+	@Override
+	public void close() {
+		if (this.listener != null) {
+			this.client.getConnectionStateListenable().removeListener(this.listener);
+		}
+	}
+
+	private static Node node(CuratorEvent event) {
+		return node(event, event.getName());
+	}
+
+	private static Node node(CuratorEvent event, String path) {
+		Stat stat = event.getStat();
+		return (stat != null) ? new Node(path, stat.getEphemeralOwner(), stat.getCzxid())
+				: new Node(path, NO_SESSION, 0);
+	}
+
+	private static CompletableFuture<Void> done(Request request) {
+		return send(request).thenApply((event) -> null);
+	}
+
+	private static CompletableFuture<CuratorEvent> send(Request request) {
+		CompletableFuture<CuratorEvent> answer = new CompletableFuture<>();
+		try {
+			request.send((client, event) -> {
+				KeeperException.Code code = KeeperException.Code.get(event.getResultCode());
+				if (code == KeeperException.Code.OK) {
+					answer.complete(event);
+				}
+				else {
+					answer.completeExceptionally(KeeperException.create(code, event.getPath()));
+				}
+			});
+		}
+		catch (Exception ex) {
+			answer.completeExceptionally(ex);
+		}
+		return answer;
+	}
+
+	/**
+	 * One request to be sent.
+	 */
+	@FunctionalInterface
+	private interface Request {
+
+		void send(BackgroundCallback callback) throws Exception;
+
+	}
+
+}
