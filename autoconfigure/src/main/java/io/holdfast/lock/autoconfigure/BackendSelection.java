@@ -1,22 +1,26 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.StringUtils;
+import org.springframework.aot.AotDetector;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.env.Environment;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.spi.LockBackend;
 
 /**
- * Picks the default store: the one that is named, else the only one that is configured,
- * else this JVM.
+ * Selects the default backend: the one that is named, else the only one that is
+ * configured, else that of this JVM. A store that is configured and cannot be used is an
+ * error, because its locks would silently become locks of this JVM.
  */
 final class BackendSelection {
 
@@ -24,48 +28,104 @@ final class BackendSelection {
 
 	private static final String LOCAL = "local";
 
-	private static final Map<String, String> HOW_TO_CONFIGURE = Map.of("redis",
-			"Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redis.address', a RedissonClient bean, or 'spring.data.redis.*'.",
-			"redlock",
-			"Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redlock.nodes' to the addresses of three or five independent Redis masters.",
-			"zookeeper",
-			"Add 'spring-cloud-zookeeper-core' with 'curator-recipes' and set 'spring.cloud.zookeeper.connect-string', or publish a CuratorFramework bean.",
-			"etcd",
-			"Add the dependency 'io.etcd:jetcd-core' and set 'distributed-lock.etcd.endpoints' to the addresses of the members.",
-			"jdbc", "Add 'spring-boot-starter-jdbc' and set 'spring.datasource.*'.");
+	private final List<LockBackend> backends;
 
-	private BackendSelection() {
+	private final List<String> names;
+
+	private final Environment environment;
+
+	private final ConfigurableListableBeanFactory beans;
+
+	BackendSelection(List<LockBackend> backends, Environment environment, ConfigurableListableBeanFactory beans) {
+		this.backends = backends;
+		this.names = backends.stream().map(LockBackend::name).toList();
+		this.environment = environment;
+		this.beans = beans;
 	}
 
-	static LockBackends select(List<LockBackend> backends, @Nullable String named) {
-		List<String> names = backends.stream().map(LockBackend::name).toList();
-		if (StringUtils.hasText(named)) {
-			String wanted = named.trim().toLowerCase(Locale.ROOT);
-			if (!names.contains(wanted)) {
-				throw new LockConfigurationException(notThere(wanted, names));
+	/**
+	 * Select the default.
+	 * @return the backends with their default
+	 * @throws LockConfigurationException if a configured store cannot be used, or it is
+	 * not clear which one is the default
+	 */
+	LockBackends select() {
+		for (LockStore store : LockStore.values()) {
+			String setting = store.ownSetting(this.environment);
+			if (setting != null) {
+				requireUsable(store, setting, "or remove these settings");
 			}
-			return new LockBackends(backends, wanted);
 		}
-		List<String> configured = names.stream().filter((name) -> !name.equals(LOCAL)).toList();
+		String named = LockStore.named(this.environment);
+		return new LockBackends(this.backends, (named != null) ? requireKnown(named) : onlyConfigured());
+	}
+
+	private String requireKnown(String named) {
+		for (LockStore store : LockStore.values()) {
+			if (store.id().equals(named)) {
+				requireUsable(store, "'%s' names it".formatted(LockStore.BACKEND), "or name one of " + this.names);
+			}
+		}
+		String known = this.names.stream().filter(named::equalsIgnoreCase).findFirst().orElse(null);
+		if (known == null) {
+			Stream<String> stores = Arrays.stream(LockStore.values()).map(LockStore::id);
+			String nearest = NearestName.of(named, Stream.concat(this.names.stream(), stores).toList());
+			throw new LockConfigurationException(
+					"The property '%s' is '%s', and there is no such lock store. %sConfigured are %s; name one of these, or publish a LockBackend bean of that name."
+						.formatted(LockStore.BACKEND, named,
+								(nearest != null) ? "Did you mean '%s'? ".formatted(nearest) : "", this.names));
+		}
+		return known;
+	}
+
+	private String onlyConfigured() {
+		Set<String> configured = new LinkedHashSet<>(this.names);
+		configured.remove(LOCAL);
+		for (LockStore store : LockStore.values()) {
+			String evidence = store.evidence(this.environment, this.beans);
+			if (evidence != null) {
+				requireUsable(store, evidence,
+						"or set '%s' to another store, or to 'local' if there is only one instance of this application"
+							.formatted(LockStore.BACKEND));
+				configured.add(store.id());
+			}
+		}
 		if (configured.size() > 1) {
 			throw new LockConfigurationException(
-					"Several lock stores are configured, %s, and none is named as the default. Set 'distributed-lock.backend' to one of them."
-						.formatted(configured));
+					"Several lock stores are configured, %s, and none is named as the default. Set '%s' to one of them."
+						.formatted(configured, LockStore.BACKEND));
 		}
 		if (configured.isEmpty()) {
 			logger.warn("No lock store is configured, so locks live in this JVM only: "
 					+ "a second instance of this application is not kept out, and a restart forgets every lock. "
 					+ "For more than one instance set 'distributed-lock.backend' and its store; "
 					+ "if one instance is all there is, set 'distributed-lock.backend=local'.");
-			return new LockBackends(backends, LOCAL);
+			return LOCAL;
 		}
-		return new LockBackends(backends, configured.get(0));
+		return configured.iterator().next();
 	}
 
-	private static String notThere(String wanted, List<String> names) {
-		return "The property 'distributed-lock.backend' is '%s', and no such lock store is configured; there are %s. %s"
-			.formatted(wanted, names, HOW_TO_CONFIGURE.getOrDefault(wanted,
-					"Name one of these, or publish a LockBackend bean of that name."));
+	private void requireUsable(LockStore store, String evidence, String alternative) {
+		if (this.names.contains(store.id())) {
+			return;
+		}
+		String fact = "The lock store '%s' is configured, because %s, but ".formatted(store.id(), evidence);
+		if (!store.isSupported(this.beans.getBeanClassLoader())) {
+			throw new LockConfigurationException(fact + "its client is not on the class path. %s, %s."
+				.formatted(withoutDot(store.remedy()), alternative));
+		}
+		if (AotDetector.useGeneratedArtifacts()) {
+			throw new LockConfigurationException(fact
+					+ "was not when this application was processed ahead of time, and conditions are not evaluated again. Set '%s=%s' for the build as well, %s."
+						.formatted(LockStore.BACKEND, store.id(), alternative));
+		}
+		throw new LockConfigurationException(fact
+				+ "its auto-configuration was not applied. Include it, %s; the start with '--debug' tells why it was not."
+					.formatted(alternative));
+	}
+
+	private static String withoutDot(String sentence) {
+		return sentence.substring(0, sentence.length() - 1);
 	}
 
 }

@@ -4,9 +4,11 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
 
 import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockOperations;
@@ -26,8 +28,9 @@ public final class DistributedLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	LockBackends lockBackends(ObjectProvider<LockBackend> backends, DistributedLockProperties properties) {
-		return BackendSelection.select(backends.orderedStream().toList(), properties.backend());
+	LockBackends lockBackends(ObjectProvider<LockBackend> backends, Environment environment,
+			ConfigurableListableBeanFactory beanFactory) {
+		return new BackendSelection(backends.orderedStream().toList(), environment, beanFactory).select();
 	}
 
 	@Bean

@@ -13,8 +13,8 @@ import io.holdfast.lock.transaction.WhenActive;
  * The settings of every lock, whatever its store.
  *
  * @param enabled whether locks are set up at all
- * @param backend store of locks that name none. If absent, the only configured one, else
- * this JVM
+ * @param backend store of locks that name none. If absent, the only one that is
+ * configured or that the application has a client for, else this JVM
  * @param namespace prefix of everything that is written to a store
  * @param waitTime longest wait to acquire a lock
  * @param leaseTime time that the store keeps a lock without renewal

@@ -23,7 +23,7 @@ import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.ssl.SslOptions;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
+import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -35,19 +35,20 @@ import io.holdfast.lock.backend.etcd.EtcdLockBackend;
 @AutoConfiguration
 @ConditionalOnClass(Client.class)
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
-@Conditional(OnEtcdConfiguredCondition.class)
+@ConditionalOnLockStore(LockStore.ETCD)
 @EnableConfigurationProperties({ DistributedLockProperties.class, EtcdLockProperties.class })
 public final class EtcdLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	EtcdLockBackend etcdLockBackend(DistributedLockProperties locks, EtcdLockProperties etcd,
+	EtcdLockBackend etcdLockBackend(DistributedLockProperties locks, Environment environment, EtcdLockProperties etcd,
 			ObjectProvider<SslBundles> bundles) {
 		String bundle = etcd.ssl().bundle();
 		SslBundle ssl = StringUtils.hasText(bundle) ? bundles.getObject().getBundle(bundle) : null;
 		EtcdLockBackend backend = new EtcdLockBackend(client(etcd, ssl), locks.namespace(), locks.responseTimeout());
-		new StartupCheck("etcd at " + etcd.uris(), locks,
-				"Start it, or correct '%s'.".formatted(EtcdLockProperties.ENDPOINTS))
+		StartupCheck
+			.of(LockStore.ETCD, "etcd at " + etcd.uris(), environment, locks,
+					"Start it, or correct '%s'.".formatted(EtcdLockProperties.ENDPOINTS))
 			.run(backend::checkAccess, backend::close);
 		return backend;
 	}

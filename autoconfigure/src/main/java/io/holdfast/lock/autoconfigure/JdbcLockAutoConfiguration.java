@@ -17,7 +17,7 @@ import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
+import org.springframework.core.env.Environment;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
@@ -36,7 +36,7 @@ import io.holdfast.lock.backend.jdbc.JdbcLockOptions;
 @AutoConfiguration(afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
 @ConditionalOnClass({ DataSource.class, ResourceDatabasePopulator.class, EmbeddedDatabaseConnection.class })
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
-@Conditional(OnJdbcConfiguredCondition.class)
+@ConditionalOnLockStore(LockStore.JDBC)
 @EnableConfigurationProperties({ DistributedLockProperties.class, JdbcLockProperties.class })
 public final class JdbcLockAutoConfiguration {
 
@@ -49,7 +49,7 @@ public final class JdbcLockAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@DependsOnDatabaseInitialization
-	JdbcLockBackend jdbcLockBackend(DistributedLockProperties locks, JdbcLockProperties jdbc,
+	JdbcLockBackend jdbcLockBackend(DistributedLockProperties locks, Environment environment, JdbcLockProperties jdbc,
 			ListableBeanFactory beanFactory, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
 		DataSource dataSource = LockDatabase.dataSource(beanFactory, "distributed-lock.jdbc.data-source",
 				jdbc.dataSource());
@@ -58,8 +58,9 @@ public final class JdbcLockAutoConfiguration {
 		Runnable initialize = () -> LockDatabase.initialize(dataSource, jdbc.initializeSchema(),
 				JdbcLockBackend.schema(jdbc.table()));
 		if (locks.failFast()) {
-			new StartupCheck("the database of the lock store 'jdbc'", locks,
-					"Start it, or correct its DataSource ('spring.datasource.*').")
+			StartupCheck
+				.of(LockStore.JDBC, "the database of the lock store 'jdbc'", environment, locks,
+						"Start it, or correct its DataSource ('spring.datasource.*').")
 				.run(() -> check(initialize, backend, jdbc), backend::close);
 		}
 		else {

@@ -12,7 +12,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
+import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
@@ -30,7 +30,7 @@ import io.holdfast.lock.backend.redis.RedisLockOptions;
 		"org.redisson.spring.starter.RedissonAutoConfigurationV2" })
 @ConditionalOnClass(RedissonClient.class)
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
-@Conditional(OnRedisConfiguredCondition.class)
+@ConditionalOnLockStore(LockStore.REDIS)
 @EnableConfigurationProperties({ DistributedLockProperties.class, RedisLockProperties.class })
 public final class RedisLockAutoConfiguration {
 
@@ -42,16 +42,18 @@ public final class RedisLockAutoConfiguration {
 
 	@Bean(name = BEAN)
 	@ConditionalOnMissingBean
-	RedisLockBackend redisLockBackend(DistributedLockProperties locks, RedisLockProperties redis,
-			ObjectProvider<SslBundles> bundles, ConfigurableListableBeanFactory beanFactory) {
+	RedisLockBackend redisLockBackend(DistributedLockProperties locks, Environment environment,
+			RedisLockProperties redis, ObjectProvider<SslBundles> bundles,
+			ConfigurableListableBeanFactory beanFactory) {
 		RedisClient client = client(locks, redis, bundles, beanFactory);
 		RedisLockOptions options = new RedisLockOptions(locks.namespace(), locks.responseTimeout(),
 				redis.waitReplicas(), redis.waitReplicasTimeout(), client.server());
 		RedisLockBackend backend = new RedisLockBackend(client.client(), client.owned(), options);
-		new StartupCheck("Redis (%s)".formatted(client.source()), locks,
-				"Start that Redis, or correct %s.".formatted(client.source()),
-				"Set '%s' to the Redis that is to keep locks.".formatted(ADDRESS),
-				"Set 'distributed-lock.backend=local' if there is only one instance of this application.")
+		StartupCheck
+			.of(LockStore.REDIS, "Redis (%s)".formatted(client.source()), environment, locks,
+					"Start that Redis, or correct %s.".formatted(client.source()),
+					"Set '%s' to the Redis that is to keep locks.".formatted(ADDRESS),
+					"Set 'distributed-lock.backend=local' if there is only one instance of this application.")
 			.run(backend::start, backend::close);
 		return backend;
 	}

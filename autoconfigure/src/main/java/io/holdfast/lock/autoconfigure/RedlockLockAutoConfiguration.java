@@ -18,7 +18,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
+import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -34,7 +34,7 @@ import io.holdfast.lock.backend.redlock.RedlockOptions;
 @AutoConfiguration
 @ConditionalOnClass(RedissonClient.class)
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
-@Conditional(OnRedlockConfiguredCondition.class)
+@ConditionalOnLockStore(LockStore.REDLOCK)
 @EnableConfigurationProperties({ DistributedLockProperties.class, RedlockLockProperties.class })
 public final class RedlockLockAutoConfiguration {
 
@@ -45,8 +45,8 @@ public final class RedlockLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RedlockLockBackend redlockLockBackend(DistributedLockProperties locks, RedlockLockProperties redlock,
-			ObjectProvider<SslBundles> bundles) {
+	RedlockLockBackend redlockLockBackend(DistributedLockProperties locks, Environment environment,
+			RedlockLockProperties redlock, ObjectProvider<SslBundles> bundles) {
 		List<RedisAddress> addresses = addresses(redlock);
 		Duration longest = redlock.longestLease();
 		RedlockOptions options = new RedlockOptions(locks.namespace(), locks.responseTimeout(), redlock.nodeTimeout(),
@@ -58,9 +58,10 @@ public final class RedlockLockAutoConfiguration {
 			.map((address) -> new RedisNode(client(clients, address, redlock, ssl), locks.namespace(),
 					locks.responseTimeout(), address.hostAndPort()))
 			.toList(), options);
-		new StartupCheck("several Redis nodes ('%s')".formatted(NODES), locks,
-				"Start these nodes, or correct '%s'.".formatted(NODES),
-				"Set 'distributed-lock.backend' to another store.")
+		StartupCheck
+			.of(LockStore.REDLOCK, "several Redis nodes ('%s')".formatted(NODES), environment, locks,
+					"Start these nodes, or correct '%s'.".formatted(NODES),
+					"Set 'distributed-lock.backend' to another store.")
 			.run(backend::start, backend::close);
 		return backend;
 	}

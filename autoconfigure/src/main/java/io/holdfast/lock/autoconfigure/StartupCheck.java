@@ -9,6 +9,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.env.Environment;
 import org.springframework.format.annotation.DurationFormat.Style;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
@@ -36,7 +37,7 @@ final class StartupCheck {
 
 	private final String store;
 
-	private final boolean failFast;
+	private final boolean required;
 
 	private final Duration timeout;
 
@@ -45,17 +46,28 @@ final class StartupCheck {
 	/**
 	 * Create a check.
 	 * @param store the store and where it is, as messages name it
-	 * @param locks says whether to check at all and for how long
+	 * @param required whether the application may not start without the store
+	 * @param timeout how long to retry
 	 * @param remedies what helps if this store is unavailable, each a sentence
 	 */
-	StartupCheck(String store, DistributedLockProperties locks, String... remedies) {
+	StartupCheck(String store, boolean required, Duration timeout, String... remedies) {
 		this.store = store;
-		this.failFast = locks.failFast();
-		this.timeout = locks.startupTimeout();
+		this.required = required;
+		this.timeout = timeout;
 		this.remedies = new ArrayList<>(List.of(remedies));
 		this.remedies.add("Increase 'distributed-lock.startup-timeout' if it needs longer to start.");
 		this.remedies
 			.add("Set 'distributed-lock.fail-fast=false' to start without it; locks fail until it is available.");
+	}
+
+	/**
+	 * Create a check for a store that the application must not start without, if it is
+	 * meant to keep locks.
+	 */
+	static StartupCheck of(LockStore store, String where, Environment environment, DistributedLockProperties locks,
+			String... remedies) {
+		return new StartupCheck(where, locks.failFast() && store.isMeant(environment), locks.startupTimeout(),
+				remedies);
 	}
 
 	/**
@@ -66,7 +78,7 @@ final class StartupCheck {
 	 * @throws StoreUnavailableException if none has succeeded in time
 	 */
 	void run(Runnable attempt, Runnable close) {
-		if (!this.failFast) {
+		if (!this.required) {
 			return;
 		}
 		try {

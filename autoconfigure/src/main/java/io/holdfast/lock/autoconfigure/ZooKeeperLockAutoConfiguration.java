@@ -13,7 +13,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
+import org.springframework.core.env.Environment;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
@@ -26,7 +26,7 @@ import io.holdfast.lock.backend.zookeeper.ZooKeeperLockBackend;
 @AutoConfiguration(afterName = "org.springframework.cloud.zookeeper.ZookeeperAutoConfiguration")
 @ConditionalOnClass(CuratorFramework.class)
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
-@Conditional(OnZooKeeperConfiguredCondition.class)
+@ConditionalOnLockStore(LockStore.ZOOKEEPER)
 @EnableConfigurationProperties({ DistributedLockProperties.class, ZooKeeperLockProperties.class })
 public final class ZooKeeperLockAutoConfiguration {
 
@@ -36,8 +36,9 @@ public final class ZooKeeperLockAutoConfiguration {
 
 	@Bean(name = BEAN)
 	@ConditionalOnMissingBean
-	ZooKeeperLockBackend zooKeeperLockBackend(DistributedLockProperties locks, ZooKeeperLockProperties zooKeeper,
-			ObjectProvider<CuratorFramework> clients, ConfigurableListableBeanFactory beanFactory) {
+	ZooKeeperLockBackend zooKeeperLockBackend(DistributedLockProperties locks, Environment environment,
+			ZooKeeperLockProperties zooKeeper, ObjectProvider<CuratorFramework> clients,
+			ConfigurableListableBeanFactory beanFactory) {
 		CuratorFramework client = clients.getIfUnique();
 		if (client == null) {
 			throw new LockConfigurationException(
@@ -46,8 +47,10 @@ public final class ZooKeeperLockAutoConfiguration {
 		if (client.getState() == CuratorFrameworkState.LATENT) {
 			client.start();
 		}
-		new StartupCheck("ZooKeeper at '%s'".formatted(client.getZookeeperClient().getCurrentConnectionString()), locks,
-				"Start it, or correct 'spring.cloud.zookeeper.connect-string'.")
+		StartupCheck
+			.of(LockStore.ZOOKEEPER,
+					"ZooKeeper at '%s'".formatted(client.getZookeeperClient().getCurrentConnectionString()),
+					environment, locks, "Start it, or correct 'spring.cloud.zookeeper.connect-string'.")
 			.run(() -> connect(client), () -> {
 			});
 		for (String name : beanFactory.getBeanNamesForType(CuratorFramework.class, true, false)) {

@@ -56,11 +56,25 @@ public final class LockBackends {
 		if (name == null || name.isEmpty()) {
 			return this.defaultBackend;
 		}
-		LockBackend backend = this.backends.get(name);
+		LockBackend backend = find(name);
 		if (backend == null) {
 			throw unknown("There is no lock store '%s'", name);
 		}
 		return backend;
+	}
+
+	/** Blanks around a name and its case do not matter. */
+	private @Nullable LockBackend find(String name) {
+		LockBackend backend = this.backends.get(name);
+		if (backend != null) {
+			return backend;
+		}
+		String wanted = name.strip();
+		return this.backends.values()
+			.stream()
+			.filter((candidate) -> candidate.name().equalsIgnoreCase(wanted))
+			.findFirst()
+			.orElse(null);
 	}
 
 	private LockConfigurationException unknown(String what, String name) {
@@ -80,7 +94,7 @@ public final class LockBackends {
 	 */
 	public void requireSupport(@Nullable String name, LockMode mode, boolean fair, @Nullable Duration leaseTime,
 			Supplier<String> user) {
-		if (StringUtils.hasLength(name) && !this.backends.containsKey(name)) {
+		if (StringUtils.hasLength(name) && find(name) == null) {
 			throw unknown(user.get() + " names the lock store '%s', and there is none", name);
 		}
 		LockBackend backend = get(name);

@@ -2,7 +2,6 @@ package io.holdfast.lock.autoconfigure;
 
 import java.time.Duration;
 
-import io.etcd.jetcd.Client;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -12,14 +11,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
-import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
-import io.holdfast.lock.backend.etcd.EtcdLockBackend;
 import io.holdfast.lock.test.server.EtcdServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -182,18 +179,6 @@ class EtcdLockAutoConfigurationTests {
 	void endpointsThatAreNoneStopTheStart(String endpoints, String fact) {
 		assertStopsWith(this.runner.withPropertyValues("distributed-lock.etcd.endpoints=" + endpoints), fact,
 				"distributed-lock.etcd.endpoints");
-	}
-
-	@Test
-	void withoutJetcdThereIsNoSuchStore() {
-		this.runner.withClassLoader(new FilteredClassLoader(Client.class))
-			.withPropertyValues("distributed-lock.backend=local",
-					"distributed-lock.etcd.endpoints=http://127.0.0.1:2379")
-			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(EtcdLockBackend.class));
-		this.runner.withClassLoader(new FilteredClassLoader(Client.class))
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.hasMessageContaining("Add the dependency 'io.etcd:jetcd-core'"));
 	}
 
 }

@@ -14,11 +14,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
-import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -211,13 +209,6 @@ class JdbcLockAutoConfigurationTests {
 					assertThat(owners(context.getBean("locks", DataSource.class))).isOne();
 				}
 			});
-	}
-
-	@Test
-	void withoutSpringJdbcThereIsNoSuchStore() {
-		this.runner.withClassLoader(new FilteredClassLoader(ResourceDatabasePopulator.class))
-			.withPropertyValues("distributed-lock.jdbc.table=locks")
-			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(JdbcLockBackend.class));
 	}
 
 }

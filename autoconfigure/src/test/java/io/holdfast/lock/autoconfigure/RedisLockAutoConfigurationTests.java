@@ -19,7 +19,6 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
-import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -160,21 +159,6 @@ class RedisLockAutoConfigurationTests {
 			assertThat(handle.isHeld()).isFalse();
 			assertThat(server.ask("exists", "holdfast:{auto:closing}:lock")).isEqualTo("0");
 		});
-	}
-
-	@Test
-	void nothingConfiguredLeavesTheLocalStore() {
-		this.runner.run((context) -> {
-			assertThat(context).doesNotHaveBean(RedisLockBackend.class);
-			assertThat(context.getBean(LockBackends.class).defaultName()).isEqualTo("local");
-		});
-	}
-
-	@Test
-	void backsOffWithoutRedisson() {
-		this.runner.withClassLoader(new FilteredClassLoader(RedissonClient.class))
-			.withPropertyValues("distributed-lock.redis.address=" + server.address())
-			.run((context) -> assertThat(context).doesNotHaveBean("redisLockBackend"));
 	}
 
 	@Test

@@ -10,8 +10,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.mock.env.MockEnvironment;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
@@ -66,7 +64,7 @@ class StartupCheckTests {
 	}
 
 	@Test
-	void nothingIsCheckedWithoutFailFast() {
+	void nothingIsCheckedWhereTheApplicationMayStartWithoutIt() {
 		check(Duration.ofMinutes(5), false).run(() -> failUntilAttempt(2), this.closed::incrementAndGet);
 		assertThat(this.attempts).hasValue(0);
 	}
@@ -92,13 +90,8 @@ class StartupCheckTests {
 		check(timeout, true).run(attempt, this.closed::incrementAndGet);
 	}
 
-	private static StartupCheck check(Duration timeout, boolean failFast) {
-		MockEnvironment environment = new MockEnvironment()
-			.withProperty("distributed-lock.startup-timeout", timeout.toString())
-			.withProperty("distributed-lock.fail-fast", String.valueOf(failFast));
-		DistributedLockProperties locks = Binder.get(environment)
-			.bindOrCreate("distributed-lock", DistributedLockProperties.class);
-		return new StartupCheck("the shop's store", locks, "Start it.");
+	private static StartupCheck check(Duration timeout, boolean required) {
+		return new StartupCheck("the shop's store", required, timeout, "Start it.");
 	}
 
 }

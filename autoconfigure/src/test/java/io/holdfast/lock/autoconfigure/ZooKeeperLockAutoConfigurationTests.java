@@ -11,7 +11,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.holdfast.lock.LockBackendException;
@@ -56,10 +55,10 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
-	void clientOfTheApplicationAloneIsNoLockStore() {
+	void clientOfTheApplicationAloneConfiguresTheStore() {
 		connected().run((context) -> {
-			assertThat(context).doesNotHaveBean(ZooKeeperLockBackend.class);
-			assertThat(context.getBean(LockBackends.class).defaultName()).isEqualTo("local");
+			assertThat(context).hasSingleBean(ZooKeeperLockBackend.class);
+			assertThat(context.getBean(LockBackends.class).defaultName()).isEqualTo("zookeeper");
 		});
 	}
 
@@ -177,13 +176,6 @@ class ZooKeeperLockAutoConfigurationTests {
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.hasMessageContaining("'distributed-lock.zookeeper.base-path' is 'locks/'"));
-	}
-
-	@Test
-	void withoutCuratorThereIsNoSuchStore() {
-		this.runner.withClassLoader(new FilteredClassLoader(CuratorFramework.class))
-			.withPropertyValues("distributed-lock.zookeeper.base-path=/locks")
-			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(ZooKeeperLockBackend.class));
 	}
 
 }

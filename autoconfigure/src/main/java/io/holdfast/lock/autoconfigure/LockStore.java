@@ -1,0 +1,181 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.util.List;
+import java.util.Locale;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyState;
+import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
+
+/**
+ * The stores that an application can configure, and the one rule for when it has: the
+ * store is named as the default, one of its settings is there, or a client for it.
+ */
+enum LockStore {
+
+	REDIS("Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redis.address', a RedissonClient bean, or 'spring.data.redis.*'.",
+			List.of("org.redisson.api.RedissonClient"),
+			List.of("org.redisson.api.RedissonClient",
+					"org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails"),
+			List.of("org.springframework.data.redis.connection.RedisConnectionFactory"),
+			List.of("spring.data.redis.host", "spring.data.redis.url", "spring.data.redis.sentinel",
+					"spring.data.redis.cluster", "spring.data.redis.masterreplica")),
+
+	REDLOCK("Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redlock.nodes' to the addresses of three or five independent Redis masters.",
+			List.of("org.redisson.api.RedissonClient"), List.of(), List.of(), List.of()),
+
+	ZOOKEEPER(
+			"Add 'spring-cloud-zookeeper-core' with 'curator-recipes' and set 'spring.cloud.zookeeper.connect-string', or publish a CuratorFramework bean.",
+			List.of("org.apache.curator.framework.CuratorFramework"),
+			List.of("org.apache.curator.framework.CuratorFramework"), List.of(),
+			List.of("spring.cloud.zookeeper.connect-string")),
+
+	ETCD("Add the dependency 'io.etcd:jetcd-core' and set 'distributed-lock.etcd.endpoints' to the addresses of the members.",
+			List.of("io.etcd.jetcd.Client"), List.of(), List.of("io.etcd.jetcd.Client"), List.of()),
+
+	/** A database that the application has anyway says nothing about its locks. */
+	JDBC("Add 'spring-boot-starter-jdbc' and set 'spring.datasource.*'.",
+			List.of("org.springframework.jdbc.datasource.init.ResourceDatabasePopulator",
+					"org.springframework.boot.jdbc.EmbeddedDatabaseConnection"),
+			List.of(), List.of(), List.of());
+
+	static final String BACKEND = "distributed-lock.backend";
+
+	private final String remedy;
+
+	private final List<String> requiredTypes;
+
+	private final List<String> clients;
+
+	private final List<String> foreignClients;
+
+	private final List<String> foreignSettings;
+
+	/**
+	 * Create a store.
+	 * @param remedy what it takes to use it
+	 * @param requiredTypes types without which it cannot be used
+	 * @param clients types of beans that locks can use or take the address from
+	 * @param foreignClients types of beans that show that the store is there, and that
+	 * locks cannot use
+	 * @param foreignSettings settings of others that say where the store is
+	 */
+	LockStore(String remedy, List<String> requiredTypes, List<String> clients, List<String> foreignClients,
+			List<String> foreignSettings) {
+		this.remedy = remedy;
+		this.requiredTypes = requiredTypes;
+		this.clients = clients;
+		this.foreignClients = foreignClients;
+		this.foreignSettings = foreignSettings;
+	}
+
+	/** Returns the name of the backend. */
+	String id() {
+		return name().toLowerCase(Locale.ROOT);
+	}
+
+	String remedy() {
+		return this.remedy;
+	}
+
+	/** Returns whether its client is on the class path. */
+	boolean isSupported(@Nullable ClassLoader classLoader) {
+		return this.requiredTypes.stream().allMatch((type) -> ClassUtils.isPresent(type, classLoader));
+	}
+
+	/**
+	 * Returns what is set for locks in this store, or {@code null} if nothing is.
+	 */
+	@Nullable String ownSetting(Environment environment) {
+		String prefix = "distributed-lock." + id();
+		return isSet(environment, prefix) ? "'%s.*' is set".formatted(prefix) : null;
+	}
+
+	/**
+	 * Returns whether locks are meant to be in this store, and not only might be because
+	 * the application has a client for it.
+	 */
+	boolean isMeant(Environment environment) {
+		String named = named(environment);
+		return named == null || named.equals(id()) || ownSetting(environment) != null;
+	}
+
+	/**
+	 * Returns what makes this store a configured one, or {@code null} if nothing does.
+	 * What the application has for other purposes counts only if locks can use it, or if
+	 * no store is named as the default.
+	 */
+	@Nullable String evidence(Environment environment, ConfigurableListableBeanFactory beans) {
+		String named = named(environment);
+		if (id().equals(named)) {
+			return "'%s' names it".formatted(BACKEND);
+		}
+		String evidence = ownSetting(environment);
+		if (evidence == null) {
+			evidence = bean(this.clients, beans);
+		}
+		if (evidence == null && named == null) {
+			evidence = bean(this.foreignClients, beans);
+		}
+		if (evidence == null && named == null) {
+			evidence = foreignSetting(environment);
+		}
+		return evidence;
+	}
+
+	private @Nullable String foreignSetting(Environment environment) {
+		for (String setting : this.foreignSettings) {
+			if (environment.containsProperty(setting) || isSet(environment, setting)) {
+				return "'%s' is set".formatted(setting);
+			}
+		}
+		return null;
+	}
+
+	private static @Nullable String bean(List<String> types, ConfigurableListableBeanFactory beans) {
+		for (String type : types) {
+			if (ClassUtils.isPresent(type, beans.getBeanClassLoader())) {
+				Class<?> resolved = ClassUtils.resolveClassName(type, beans.getBeanClassLoader());
+				String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, resolved, true, false);
+				if (names.length > 0) {
+					return "there is the %s bean '%s'".formatted(resolved.getSimpleName(), names[0]);
+				}
+			}
+		}
+		return null;
+	}
+
+	private static boolean isSet(Environment environment, String prefix) {
+		ConfigurationPropertyName name = ConfigurationPropertyName.of(prefix);
+		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+			if (source.containsDescendantOf(name) == ConfigurationPropertyState.PRESENT) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * Returns the name of the default backend, or {@code null} if none is named.
+	 */
+	static @Nullable String named(Environment environment) {
+		return normalized(environment.getProperty(BACKEND));
+	}
+
+	/**
+	 * Returns a name of a backend as it is compared: without blanks around it, in lower
+	 * case, and {@code null} if nothing is left.
+	 */
+	static @Nullable String normalized(@Nullable String name) {
+		return StringUtils.hasText(name) ? name.strip().toLowerCase(Locale.ROOT) : null;
+	}
+
+}

@@ -1,0 +1,31 @@
+package io.holdfast.lock.autoconfigure;
+
+import org.springframework.boot.autoconfigure.condition.ConditionMessage;
+import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
+import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.ConfigurationCondition;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.util.Assert;
+
+/**
+ * Decides {@link ConditionalOnLockStore}, when the beans of the application are known.
+ */
+final class OnLockStoreCondition extends SpringBootCondition implements ConfigurationCondition {
+
+	@Override
+	public ConfigurationPhase getConfigurationPhase() {
+		return ConfigurationPhase.REGISTER_BEAN;
+	}
+
+	@Override
+	public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+		LockStore store = metadata.getAnnotations().get(ConditionalOnLockStore.class).getEnum("value", LockStore.class);
+		Assert.state(context.getBeanFactory() != null, "No bean factory");
+		String evidence = store.evidence(context.getEnvironment(), context.getBeanFactory());
+		ConditionMessage.Builder message = ConditionMessage.forCondition(ConditionalOnLockStore.class, store.id());
+		return (evidence != null) ? ConditionOutcome.match(message.because(evidence))
+				: ConditionOutcome.noMatch(message.because("nothing points to it"));
+	}
+
+}
