@@ -440,6 +440,7 @@ class HoldTests {
 			if (i % 10_000 == 0) {
 				this.backend.calls.clear();
 				this.backend.claims.clear();
+				this.backend.revoked = new CompletableFuture<>();
 			}
 			this.fixture.engine.acquire(LockRequest.of("stock", i)).close();
 		}
