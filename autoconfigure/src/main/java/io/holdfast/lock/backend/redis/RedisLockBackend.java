@@ -66,8 +66,6 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	/** Claims that wait for the first connection; empty ever after. */
 	private final Set<OwnerId> unsent = ConcurrentHashMap.newKeySet();
 
-	private final Object[] wakeArgs;
-
 	/**
 	 * Create the store. Nothing is sent yet.
 	 * @param client the client
@@ -83,7 +81,6 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		this.errors = new RedisErrors(options);
 		this.renewals = new Renewals(this.scripts, this.errors, options);
 		this.connector = new RedisConnector(this.scripts, this.wakeUps, this.errors, options);
-		this.wakeArgs = new Object[] { this.wakeUps.channels(), this.scripts.severalNodes() ? "0" : "1" };
 	}
 
 	/**
@@ -135,7 +132,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	private CompletionStage<Replicated> ask(Claim claim, Duration lease) {
 		Object[] args = { claim.owner().value(), Timing.millis(lease), Timing.placeMillis(claim),
-				this.wakeUps.instance(), Timing.IDLE_TOKEN_MILLIS, claim.mode().name(), claim.fair() ? "1" : "0" };
+				this.wakeUps.instance(), Timing.IDLE_TOKEN_MILLIS, claim.mode().name(), claim.fair() ? "1" : "0",
+				this.wakeUps.isCounted() ? "1" : "0" };
 		if (this.options.waitReplicas() > 0) {
 			return this.scripts.runReplicated(RedisScript.ACQUIRE, keys(claim.lock()), args);
 		}
@@ -181,8 +179,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
 		LockName lock = grant.claim().lock();
-		return guarded(() -> this.scripts.run(RedisScript.RELEASE, keys(lock), LockKeys.value(grant), this.wakeArgs[0],
-				this.wakeArgs[1]))
+		return guarded(
+				() -> this.scripts.run(RedisScript.RELEASE, keys(lock), LockKeys.value(grant), this.wakeUps.channels()))
 			.<ReleaseResult>thenApply(
 					(value) -> ((Long) value.get(0) == 1) ? new ReleaseResult.Released() : new ReleaseResult.NotHeld())
 			.exceptionallyCompose((failure) -> (RedisErrors.definiteCode(failure) != null)
@@ -195,7 +193,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		this.unsent.remove(claim.owner());
 		this.wakeUps.forget(claim.owner());
 		return guarded(() -> this.scripts.run(RedisScript.ABANDON, keys(claim.lock()), claim.owner().value(),
-				this.wakeArgs[0], this.wakeArgs[1]))
+				this.wakeUps.channels()))
 			.<Void>thenApply((value) -> null)
 			.exceptionallyCompose((failure) -> CompletableFuture
 				.failedFuture(this.errors.refused("could not be withdrawn", claim.lock(), failure)));

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.redisson.api.RTopic;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
+import org.redisson.config.Config;
+import org.redisson.config.SubscriptionMode;
 
 import io.holdfast.lock.spi.OwnerId;
 
@@ -40,6 +42,8 @@ final class WakeUps {
 
 	private final String channels;
 
+	private final boolean counted;
+
 	WakeUps(RedissonClient client, String namespace) {
 		String prefix = namespace + ":wake:";
 		this.topic = client.getTopic(prefix + this.instance, StringCodec.INSTANCE);
@@ -47,6 +51,21 @@ final class WakeUps {
 		String mapped = this.topic.getChannelNames().get(0);
 		this.channels = mapped.endsWith(this.instance) ? mapped.substring(0, mapped.length() - this.instance.length())
 				: prefix;
+		this.counted = listensOnThePrimary(client.getConfig());
+	}
+
+	/**
+	 * PUBLISH on the primary counts no subscriber of a replica, and on a cluster none of
+	 * another node.
+	 */
+	private static boolean listensOnThePrimary(Config config) {
+		return config.isSingleConfig() || (config.isSentinelConfig()
+				&& config.useSentinelServers().getSubscriptionMode() == SubscriptionMode.MASTER);
+	}
+
+	/** Whether PUBLISH counts this JVM whenever it listens. */
+	boolean isCounted() {
+		return this.counted;
 	}
 
 	/**

@@ -2,7 +2,6 @@
 -- stand before this text.)
 --
 -- ARGV  1 owner · 2 prefix of the wake channels
---       3 1 if PUBLISH counts every subscriber, 0 if only those of this node
 -- gives {1} if the claim had a place or the lock, else {0}
 
 local owner = ARGV[1]
@@ -30,5 +29,5 @@ if not found then
   return {0}
 end
 -- A wake-up may have gone to this very claim, or it may have kept others out: pass the turn on.
-wake(ARGV[2], ARGV[3] == '1')
+wake(ARGV[2])
 return {1}

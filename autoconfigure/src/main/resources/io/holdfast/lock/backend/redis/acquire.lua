@@ -3,7 +3,7 @@
 --
 -- ARGV  1 owner · 2 lease (ms) · 3 how long a refused claim keeps its place (ms, 0: none)
 --       4 instance of the claimant · 5 life of an idle token (ms) · 6 EXCLUSIVE or SHARED
---       7 1 if first come must be first served
+--       7 1 if first come must be first served · 8 1 if PUBLISH on this server counts the claimant's instance
 -- gives {1, token} if the lock is the owner's, else {0, how long it is kept out at most (ms)}
 
 local owner, lease, patience = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -59,7 +59,7 @@ if rest then
     if not place then
       local last = waiters[#waiters]
       local number = math.max(micros, last and last.number + 1 or 0)
-      place = table.concat({string.format('%.0f', number), ARGV[6], ARGV[7], ARGV[4], owner}, '|')
+      place = table.concat({string.format('%.0f', number), ARGV[6], ARGV[7], ARGV[8], ARGV[4], owner}, '|')
     end
     redis.call('ZADD', KEYS[3], now + patience, place)
     tidy(KEYS[3])

@@ -5,7 +5,8 @@
 --       3 waiters  a place for each who waits, scored by when it ends (ms)
 --       4 readers  owner:token for each who shares the lock, scored by when the lease ends (ms)
 --
--- A place is number|mode|fair|instance|owner. Numbers grow in the order of arrival.
+-- A place is number|mode|fair|counted|instance|owner. Numbers grow in the order of arrival; counted is 1 if PUBLISH
+-- on this server counts the instance whenever it listens, and 0 if it may listen on a replica or another node.
 
 -- Whether the grant, owner:token, is that of a reader whose lease has not ended.
 local function reads(grant)
@@ -24,10 +25,11 @@ end
 local function line()
   local places, waiters = living(KEYS[3]), {}
   for i = 1, #places, 2 do
-    local number, mode, fair, instance, owner = string.match(places[i], '^(%d+)|(%a+)|(%d)|([^|]*)|(.*)$')
+    local number, mode, fair, counted, instance, owner =
+      string.match(places[i], '^(%d+)|(%a+)|(%d)|(%d)|([^|]*)|(.*)$')
     waiters[#waiters + 1] = {
       place = places[i], ends = tonumber(places[i + 1]), number = tonumber(number),
-      shared = mode == 'SHARED', fair = fair == '1', instance = instance, owner = owner
+      shared = mode == 'SHARED', fair = fair == '1', counted = counted == '1', instance = instance, owner = owner
     }
   end
   table.sort(waiters, function(a, b) return a.number < b.number end)

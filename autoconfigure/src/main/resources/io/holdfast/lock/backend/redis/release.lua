@@ -2,7 +2,6 @@
 -- stand before this text.)
 --
 -- ARGV  1 the grant, owner:token · 2 prefix of the wake channels
---       3 1 if PUBLISH counts every subscriber, 0 if only those of this node
 -- gives {1} if released, {0} if the lock was gone or another's
 
 if redis.call('GET', KEYS[1]) == ARGV[1] then
@@ -12,5 +11,5 @@ elseif reads(ARGV[1]) then
 else
   return {0}
 end
-wake(ARGV[2], ARGV[3] == '1')
+wake(ARGV[2])
 return {1}

@@ -2,10 +2,10 @@
 -- writer. Publishes nothing if nobody waits or may come in. (line.lua stands before this text.)
 --
 -- They keep their places, so that nobody slips in before they come; but who has not come 3 s later
--- has vanished. A place whose JVM no longer listens is dropped at once. On a cluster PUBLISH counts
--- only the listeners of this very node, so there its answer says nothing.
+-- has vanished. A place whose JVM no longer listens is dropped at once, unless it may listen where PUBLISH
+-- does not count it.
 
-local function wake(channels, counted)
+local function wake(channels)
   local waiters = line()
   if #waiters == 0 or redis.call('GET', KEYS[1]) then
     return
@@ -16,7 +16,7 @@ local function wake(channels, counted)
       return
     end
     local heard = redis.call('PUBLISH', channels .. waiter.instance, waiter.owner)
-    if heard == 0 and counted then
+    if heard == 0 and waiter.counted then
       remove(KEYS[3], waiter.place)
     else
       redis.call('ZADD', KEYS[3], math.min(waiter.ends, now + 3000), waiter.place)

@@ -279,7 +279,7 @@ class RedisLockBackendTests {
 	void arrivalCountsEvenIfTheClockGoesBack() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		String ends = Long.toString(System.currentTimeMillis() + 9000);
-		server.ask("zadd", key("waiters"), ends, "9000000000000000|EXCLUSIVE|1|gone|somebody");
+		server.ask("zadd", key("waiters"), ends, "9000000000000000|EXCLUSIVE|1|1|gone|somebody");
 		Claim late = fair(Duration.ofSeconds(9));
 		refused(second, late);
 		assertThat(server.ask("zrange", key("waiters"), "0", "-1")).contains("9000000000000001|EXCLUSIVE|1|");

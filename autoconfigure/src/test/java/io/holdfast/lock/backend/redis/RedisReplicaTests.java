@@ -1,0 +1,88 @@
+package io.holdfast.lock.backend.redis;
+
+import java.util.concurrent.CompletionStage;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.redisson.config.Config;
+import org.redisson.config.SubscriptionMode;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.test.server.RedisServer;
+
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.refused;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.soonTold;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Clients that know the replicas of their server.
+ */
+class RedisReplicaTests {
+
+	private static final LockName LOCK = LockName.of("stock", "replica");
+
+	private static RedisServer primary;
+
+	private static RedisServer replica;
+
+	@BeforeAll
+	static void start() {
+		primary = RedisServer.started();
+		replica = primary.startReplica();
+	}
+
+	@AfterAll
+	static void stop() {
+		replica.close();
+		primary.close();
+	}
+
+	/** Its subscription is none that PUBLISH on the primary counts. */
+	@Test
+	void fairWaiterWhoListensOnAReplicaIsWokenAndKeepsItsPlace() throws Exception {
+		try (RedisLockBackend onReplica = TestRedis.backend(listeningOnTheReplica(), TestRedis.options(0));
+				RedisLockBackend onPrimary = TestRedis.backend(primary.address())) {
+			assertThat(replica.ask("pubsub", "channels", "test:wake:*")).isNotEmpty();
+			for (int i = 0; i < 5; i++) {
+				Grant held = granted(onPrimary, fair());
+				Claim first = fair();
+				CompletionStage<?> signal = refused(onReplica, first);
+				Claim second = fair();
+				refused(onPrimary, second);
+				released(onPrimary, held);
+				refused(onPrimary, second);
+				soonTold(signal);
+				Grant inOrder = granted(onReplica, first);
+				released(onReplica, inOrder);
+				released(onPrimary, granted(onPrimary, second));
+			}
+		}
+		assertThat(primary.keys("*waiters")).isEmpty();
+	}
+
+	private static Config listeningOnTheReplica() {
+		Config config = new Config();
+		config.setThreads(2).setNettyThreads(2);
+		config.useMasterSlaveServers()
+			.setMasterAddress(primary.address())
+			.addSlaveAddress(replica.address())
+			.setSubscriptionMode(SubscriptionMode.SLAVE)
+			.setMasterConnectionMinimumIdleSize(1)
+			.setSlaveConnectionMinimumIdleSize(1)
+			.setSubscriptionConnectionMinimumIdleSize(1);
+		return config;
+	}
+
+	private static Claim fair() {
+		Claim claim = claim(LOCK);
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renewed(),
+				claim.patience(), true);
+	}
+
+}
