@@ -10,6 +10,21 @@ public interface HoldBoundary {
 	HoldBoundary NONE = new HoldBoundary() {
 	};
 
+	/** Brings nothing back. */
+	Runnable NOTHING = () -> {
+	};
+
+	/**
+	 * Set aside what the calling thread has read before a lock and would be answered from
+	 * memory. Called once before the first new hold of a request is acquired; not for a
+	 * re-entrant hold, under which everything was read already.
+	 * @return brings it back; run once the hold has ended or was not acquired, on
+	 * whichever thread that happens. Throws nothing
+	 */
+	default Runnable setAside() {
+		return NOTHING;
+	}
+
 	/**
 	 * Decide whether a new hold may begin here. Not called for a re-entrant hold, whose
 	 * outer hold already stands.

@@ -28,11 +28,29 @@ final class BlockingEntrance {
 	}
 
 	/**
-	 * All locks or none: at once if nobody is in the way, else one after another in the
-	 * order given; what is left of the wait is for the next.
+	 * All locks or none. What the caller has read before the first new one of them is set
+	 * aside until all have ended.
 	 */
 	HeldLocks hold(List<Terms> all, Refusal refusal) {
 		Stack.requireRoom(LockContext.handles().size());
+		if (all.stream().allMatch((terms) -> held(terms) != null)) {
+			return acquire(all, refusal);
+		}
+		Runnable bringBack = this.context.boundary().setAside();
+		try {
+			return acquire(all, refusal).afterwards(bringBack);
+		}
+		catch (RuntimeException | Error ex) {
+			bringBack.run();
+			throw ex;
+		}
+	}
+
+	/**
+	 * At once if nobody is in the way, else one after another in the order given; what is
+	 * left of the wait is for the next.
+	 */
+	private HeldLocks acquire(List<Terms> all, Refusal refusal) {
 		if (all.size() == 1) {
 			return hold(all.get(0), refusal);
 		}

@@ -108,6 +108,13 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	@Override
+	public HeldLocks afterwards(Runnable action) {
+		// the first is the last to end
+		this.parts.get(0).afterwards(action);
+		return this;
+	}
+
+	@Override
 	public void assertHeldAtEnd() {
 		this.parts.forEach(Hold::assertHeldAtEnd);
 	}

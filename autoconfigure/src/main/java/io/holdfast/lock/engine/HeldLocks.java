@@ -10,6 +10,9 @@ interface HeldLocks extends LockHandle {
 	/** Leave it to the caller to close this. */
 	HeldLocks closedInCode();
 
+	/** Run this when the last of these locks has ended. */
+	HeldLocks afterwards(Runnable action);
+
 	/**
 	 * Check that the body's work can be relied on: a commit confirmed it, or every lock
 	 * still stands.

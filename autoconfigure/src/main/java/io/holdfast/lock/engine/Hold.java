@@ -8,6 +8,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockException;
@@ -37,6 +38,8 @@ final class Hold implements HeldLocks {
 	private volatile boolean ended;
 
 	private volatile boolean confirmed;
+
+	private volatile Runnable afterwards = HoldBoundary.NOTHING;
 
 	Hold(EngineContext context, Lease lease) {
 		this.context = context;
@@ -74,6 +77,12 @@ final class Hold implements HeldLocks {
 	@Override
 	public HeldLocks closedInCode() {
 		this.closedInCode = true;
+		return this;
+	}
+
+	@Override
+	public HeldLocks afterwards(Runnable action) {
+		this.afterwards = action;
 		return this;
 	}
 
@@ -214,7 +223,12 @@ final class Hold implements HeldLocks {
 			unbinding.run();
 		}
 		this.ended = true;
-		return this.lease.endHold();
+		try {
+			return this.lease.endHold();
+		}
+		finally {
+			this.afterwards.run();
+		}
 	}
 
 	@Override

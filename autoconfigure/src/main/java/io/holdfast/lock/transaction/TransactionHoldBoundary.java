@@ -9,6 +9,7 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.core.Ordered;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
 
 import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
@@ -26,6 +27,12 @@ public final class TransactionHoldBoundary implements HoldBoundary {
 
 	private static final Log logger = LogFactory.getLog(TransactionHoldBoundary.class);
 
+	private static final boolean JPA_PRESENT = isPresent("org.springframework.orm.jpa.EntityManagerHolder")
+			&& isPresent("jakarta.persistence.EntityManager");
+
+	private static final boolean MYBATIS_PRESENT = isPresent("org.mybatis.spring.SqlSessionHolder")
+			&& isPresent("org.apache.ibatis.session.SqlSession");
+
 	private final WhenActive whenActive;
 
 	private final TransactionSnapshot snapshot = new TransactionSnapshot();
@@ -41,9 +48,24 @@ public final class TransactionHoldBoundary implements HoldBoundary {
 		this.whenActive = whenActive;
 	}
 
+	private static boolean isPresent(String type) {
+		return ClassUtils.isPresent(type, TransactionHoldBoundary.class.getClassLoader());
+	}
+
+	@Override
+	public Runnable setAside() {
+		// in a transaction its context must stay: it writes what the caller has changed
+		return (JPA_PRESENT && !TransactionSynchronizationManager.isActualTransactionActive()
+				&& !TransactionSynchronizationManager.isSynchronizationActive()) ? PersistenceContexts.setAside()
+						: NOTHING;
+	}
+
 	@Override
 	public void beforeAcquire(LockName lock) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+			if (TransactionSynchronizationManager.isSynchronizationActive() && this.whenActive != WhenActive.ALLOW) {
+				requireNothingReadBefore(lock);
+			}
 			return;
 		}
 		switch (this.whenActive) {
@@ -61,6 +83,21 @@ public final class TransactionHoldBoundary implements HoldBoundary {
 		if (isolation != null) {
 			throw refused(lock, "that reads at " + isolation
 					+ " from a snapshot which may be older than the lock, so it could compute from what an earlier holder has changed since");
+		}
+		requireNothingReadBefore(lock);
+	}
+
+	/** What was read before the lock, and would not be read again under it. */
+	private void requireNothingReadBefore(LockName lock) {
+		String entities = JPA_PRESENT ? PersistenceContexts.entities() : null;
+		if (entities != null) {
+			throw refused(lock,
+					("whose persistence context has %s. They were read before the lock and would be answered"
+							+ " from memory, so it could compute from what an earlier holder has changed since. If it needs them no more, let it flush and clear its EntityManager first")
+						.formatted(entities));
+		}
+		if (MYBATIS_PRESENT) {
+			MyBatisSessions.forgetAnswers();
 		}
 	}
 

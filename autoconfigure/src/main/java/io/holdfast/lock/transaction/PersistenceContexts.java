@@ -1,0 +1,161 @@
+package io.holdfast.lock.transaction;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityManagerFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.orm.jpa.EntityManagerFactoryInfo;
+import org.springframework.orm.jpa.EntityManagerFactoryUtils;
+import org.springframework.orm.jpa.EntityManagerHolder;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
+
+import io.holdfast.lock.HoldBoundary;
+
+/**
+ * The persistence contexts of JPA that are bound to the current thread. An entity that
+ * one of them has read before is never read again, at no isolation, so it answers from
+ * before the lock. Needs spring-orm.
+ */
+final class PersistenceContexts {
+
+	private static final boolean HIBERNATE_PRESENT = ClassUtils.isPresent("org.hibernate.engine.spi.SessionImplementor",
+			PersistenceContexts.class.getClassLoader());
+
+	private PersistenceContexts() {
+	}
+
+	/**
+	 * What the contexts of the current transaction have read.
+	 * @return the entities as a text, or {@code null} if there are none
+	 */
+	static @Nullable String entities() {
+		for (Object resource : TransactionSynchronizationManager.getResourceMap().values()) {
+			EntityManager context = (resource instanceof EntityManagerHolder holder) ? contextOf(holder) : null;
+			String entities = (context != null) ? entities(context) : null;
+			if (entities != null) {
+				return entities;
+			}
+		}
+		return null;
+	}
+
+	private static @Nullable String entities(EntityManager context) {
+		HibernateContext hibernate = hibernate(context);
+		return (hibernate != null) ? hibernate.entities() : "contents that this JPA provider does not show";
+	}
+
+	private static @Nullable HibernateContext hibernate(EntityManager context) {
+		return HIBERNATE_PRESENT ? HibernateContext.of(context) : null;
+	}
+
+	/** {@code null} for a holder of what has no context, such as a stateless session. */
+	private static @Nullable EntityManager contextOf(EntityManagerHolder holder) {
+		try {
+			return holder.getEntityManager();
+		}
+		catch (IllegalStateException ex) {
+			return null;
+		}
+	}
+
+	/**
+	 * Have the locked transaction read anew: bind an empty context instead of each that
+	 * has read something. What was read before stays usable, and needs no connection
+	 * meanwhile.
+	 * @return brings the contexts back
+	 */
+	static Runnable setAside() {
+		Map<Object, Object> resources = TransactionSynchronizationManager.getResourceMap();
+		if (resources.isEmpty()) {
+			return HoldBoundary.NOTHING;
+		}
+		List<Exchange> exchanges = new ArrayList<>();
+		Map.copyOf(resources).forEach((key, resource) -> {
+			EntityManager context = (resource instanceof EntityManagerHolder holder) ? contextOf(holder) : null;
+			if (context != null && key instanceof EntityManagerFactory factory && entities(context) != null) {
+				exchanges.add(Exchange.make(factory, (EntityManagerHolder) resource));
+			}
+		});
+		return exchanges.isEmpty() ? HoldBoundary.NOTHING : () -> exchanges.forEach(Exchange::undo);
+	}
+
+	/**
+	 * One context that was set aside, until it is bound again.
+	 */
+	private static final class Exchange {
+
+		private final EntityManagerFactory factory;
+
+		private final EntityManagerHolder before;
+
+		private final @Nullable EntityManagerHolder instead;
+
+		private final Thread thread = Thread.currentThread();
+
+		private volatile boolean undone;
+
+		private Exchange(EntityManagerFactory factory, EntityManagerHolder before) {
+			this.factory = factory;
+			this.before = before;
+			// where Hibernate's own transaction manager is used, it binds a new one
+			// itself
+			this.instead = (before.getClass() == EntityManagerHolder.class) ? new EntityManagerHolder(create(factory))
+					: null;
+		}
+
+		private static EntityManager create(EntityManagerFactory factory) {
+			return (factory instanceof EntityManagerFactoryInfo info) ? info.createNativeEntityManager(Map.of())
+					: factory.createEntityManager();
+		}
+
+		static Exchange make(EntityManagerFactory factory, EntityManagerHolder before) {
+			Exchange exchange = new Exchange(factory, before);
+			HibernateContext hibernate = hibernate(before.getEntityManager());
+			if (hibernate != null) {
+				hibernate.disconnect();
+				exchange.closeBoth(hibernate);
+			}
+			TransactionSynchronizationManager.unbindResource(factory);
+			if (exchange.instead != null) {
+				TransactionSynchronizationManager.bindResource(factory, exchange.instead);
+			}
+			return exchange;
+		}
+
+		/** At its end the request closes what is bound then, and nothing else. */
+		private void closeBoth(HibernateContext other) {
+			HibernateContext bound = (this.instead != null) ? hibernate(this.instead.getEntityManager()) : null;
+			if (bound != null) {
+				bound.whenClosed(() -> {
+					if (!this.undone) {
+						EntityManagerFactoryUtils.closeEntityManager(other.session());
+					}
+				});
+			}
+		}
+
+		/**
+		 * Where the hold has ended on another thread, or in a transaction that uses the
+		 * new context, that one stays bound.
+		 */
+		void undo() {
+			if (Thread.currentThread() != this.thread || TransactionSynchronizationManager.isActualTransactionActive()
+					|| TransactionSynchronizationManager.getResource(this.factory) != this.instead) {
+				return;
+			}
+			this.undone = true;
+			if (this.instead != null) {
+				TransactionSynchronizationManager.unbindResource(this.factory);
+				EntityManagerFactoryUtils.closeEntityManager(this.instead.getEntityManager());
+			}
+			TransactionSynchronizationManager.bindResource(this.factory, this.before);
+		}
+
+	}
+
+}

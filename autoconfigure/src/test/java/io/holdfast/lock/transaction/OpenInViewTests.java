@@ -1,0 +1,275 @@
+package io.holdfast.lock.transaction;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+
+import jakarta.persistence.CascadeType;
+import jakarta.persistence.Entity;
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.Id;
+import jakarta.persistence.ManyToOne;
+import jakarta.persistence.OneToMany;
+import jakarta.persistence.PersistenceContext;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.HttpStatus;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.test.server.PostgresServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A web application with Boot's defaults, whose controllers read an entity before they
+ * call what changes it under a lock.
+ */
+class OpenInViewTests {
+
+	private static final long PRODUCT = 1;
+
+	private static final int STOCK = 100;
+
+	private static PostgresServer postgres;
+
+	/** The database of the application under test. */
+	enum Database {
+
+		H2, POSTGRES
+
+	}
+
+	@BeforeAll
+	static void startServer() {
+		postgres = PostgresServer.started();
+	}
+
+	@AfterAll
+	static void stopServer() {
+		postgres.close();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "H2, 2", "H2, 8", "POSTGRES, 2", "POSTGRES, 8" })
+	void entityThatTheRequestHasReadBeforeIsSoldUnderTheLockAndRendered(Database database, int requests) {
+		try (ConfigurableApplicationContext context = start(database)) {
+			context.getBean(Controller.class).everybodyHasRead = new CyclicBarrier(requests);
+			List<HttpResponse<String>> answers = post(context, "/sales/" + PRODUCT, requests);
+			assertThat(answers).allSatisfy((answer) -> {
+				assertThat(answer.statusCode()).as(answer.body()).isEqualTo(HttpStatus.OK.value());
+				assertThat(answer.body()).as("what was read before").contains("\"text\":\"good\"");
+			});
+			assertThat(stock(context)).isEqualTo(STOCK - requests);
+		}
+	}
+
+	/**
+	 * Each of them has a connection for what it has read, until it waits for the lock.
+	 */
+	@Test
+	void lockedTransactionNeedsNoConnectionBesideThatOfTheRequest() {
+		try (ConfigurableApplicationContext context = start(Database.H2, "spring.datasource.hikari.maximum-pool-size=2",
+				"spring.datasource.hikari.connection-timeout=5000")) {
+			context.getBean(Controller.class).everybodyHasRead = new CyclicBarrier(2);
+			assertThat(post(context, "/sales/" + PRODUCT, 8)).extracting(HttpResponse::statusCode)
+				.containsOnly(HttpStatus.OK.value());
+			assertThat(stock(context)).isEqualTo(STOCK - 8);
+		}
+	}
+
+	private static ConfigurableApplicationContext start(Database database, String... properties) {
+		List<String> all = new ArrayList<>(
+				List.of("server.port=0", "spring.cloud.zookeeper.enabled=false", "distributed-lock.backend=local",
+						"distributed-lock.wait-time=30s", "spring.jpa.hibernate.ddl-auto=create-drop"));
+		if (database == Database.POSTGRES) {
+			all.add("spring.datasource.url=" + postgres.jdbcUrl());
+			all.add("distributed-lock.fencing.initialize-schema=always");
+		}
+		else {
+			all.add("spring.datasource.generate-unique-name=true");
+		}
+		all.addAll(List.of(properties));
+		ConfigurableApplicationContext context = new SpringApplicationBuilder(Shop.class)
+			.web(WebApplicationType.SERVLET)
+			.properties(all.toArray(String[]::new))
+			.run();
+		context.getBean(TransactionTemplate.class)
+			.executeWithoutResult(
+					(status) -> context.getBean(EntityManager.class).persist(new Product(PRODUCT, STOCK)));
+		return context;
+	}
+
+	private static List<HttpResponse<String>> post(ConfigurableApplicationContext context, String path, int times) {
+		HttpClient client = HttpClient.newHttpClient();
+		HttpRequest request = HttpRequest
+			.newBuilder(
+					URI.create("http://localhost:" + context.getEnvironment().getProperty("local.server.port") + path))
+			.POST(HttpRequest.BodyPublishers.noBody())
+			.build();
+		List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
+		for (int i = 0; i < times; i++) {
+			answers.add(client.sendAsync(request, HttpResponse.BodyHandlers.ofString()));
+		}
+		return answers.stream().map((answer) -> answer.orTimeout(60, TimeUnit.SECONDS).join()).toList();
+	}
+
+	private static int stock(ConfigurableApplicationContext context) {
+		return context.getBean(JdbcClient.class)
+			.sql("SELECT stock FROM product WHERE id = ?")
+			.param(PRODUCT)
+			.query(Integer.class)
+			.single();
+	}
+
+	/**
+	 * The application.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			excludeName = { "org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
+					"org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
+					"org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
+					"org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration" })
+	static class Shop {
+
+		@Bean
+		Sales sales() {
+			return new Sales();
+		}
+
+		@Bean
+		Controller controller(Sales sales) {
+			return new Controller(sales);
+		}
+
+	}
+
+	/**
+	 * Looks at a product before it sells it, and shows what it saw.
+	 */
+	@RestController
+	static class Controller {
+
+		private final Sales sales;
+
+		@PersistenceContext
+		private EntityManager entities;
+
+		private volatile CyclicBarrier everybodyHasRead = new CyclicBarrier(1);
+
+		Controller(Sales sales) {
+			this.sales = sales;
+		}
+
+		@PostMapping("/sales/{id}")
+		Product sell(@PathVariable long id) throws Exception {
+			Product seen = this.entities.find(Product.class, id);
+			this.everybodyHasRead.await(60, TimeUnit.SECONDS);
+			this.sales.sell(seen.getId());
+			return seen;
+		}
+
+	}
+
+	/**
+	 * Sells under a lock.
+	 */
+	static class Sales {
+
+		@PersistenceContext
+		private EntityManager entities;
+
+		@DistributedLock(name = "stock", key = "#id", fenced = true)
+		@Transactional
+		public void sell(long id) {
+			Product product = this.entities.find(Product.class, id);
+			product.stock--;
+		}
+
+	}
+
+	/**
+	 * A product with a lazy association.
+	 */
+	@Entity(name = "product")
+	static class Product {
+
+		@Id
+		private long id;
+
+		private int stock;
+
+		@OneToMany(mappedBy = "product", cascade = CascadeType.ALL)
+		private List<Review> reviews = new ArrayList<>();
+
+		protected Product() {
+		}
+
+		Product(long id, int stock) {
+			this.id = id;
+			this.stock = stock;
+			this.reviews.add(new Review(this));
+		}
+
+		public long getId() {
+			return this.id;
+		}
+
+		public List<Review> getReviews() {
+			return this.reviews;
+		}
+
+	}
+
+	/**
+	 * What somebody thinks of a product.
+	 */
+	@Entity(name = "review")
+	static class Review {
+
+		@Id
+		private long id;
+
+		private String text;
+
+		@ManyToOne
+		private Product product;
+
+		protected Review() {
+		}
+
+		Review(Product product) {
+			this.id = product.getId();
+			this.product = product;
+			this.text = "good";
+		}
+
+		public String getText() {
+			return this.text;
+		}
+
+	}
+
+}
