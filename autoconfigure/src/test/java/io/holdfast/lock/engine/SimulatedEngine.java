@@ -1,0 +1,78 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.support.SchedulingClock;
+
+/**
+ * An engine for the simulation: the real one, on a clock and threads that are given to
+ * it.
+ */
+public final class SimulatedEngine {
+
+	private final LockEngine engine;
+
+	/**
+	 * Creates an engine.
+	 * @param backend its only store
+	 * @param settings the settings of every lock
+	 * @param observer is notified of what happens
+	 * @param clock the clock
+	 * @param workers runs what must not run on its caller's thread
+	 */
+	public SimulatedEngine(LockBackend backend, EngineSettings settings, LockObserver observer, SchedulingClock clock,
+			Executor workers) {
+		this.engine = new LockEngine(new LockBackends(List.of(backend), backend.name()), settings, HoldBoundary.NONE,
+				observer, clock, workers, () -> {
+				});
+	}
+
+	/**
+	 * The engine as its callers see it.
+	 * @return the engine
+	 */
+	public LockOperations operations() {
+		return this.engine;
+	}
+
+	/**
+	 * Whether a lease counts as valid, whether or not a body still runs under it.
+	 * @param owner the owner id
+	 * @return whether it does
+	 */
+	public boolean keeps(String owner) {
+		return this.engine.context()
+			.census()
+			.held()
+			.stream()
+			.anyMatch((lease) -> lease.ownerId().equals(owner) && !lease.remainingValidity().equals(Duration.ZERO));
+	}
+
+	/**
+	 * What the engine still has when it should have nothing.
+	 * @return a description of each part that is not empty
+	 */
+	public List<String> leftovers() {
+		EngineContext context = this.engine.context();
+		List<String> left = new ArrayList<>();
+		add(left, "locks with a local wait queue", context.queues().size());
+		add(left, "leases under renewal", context.watchdog().size());
+		add(left, "leases", context.census().held().size());
+		add(left, "acquisitions", context.census().waiting().size());
+		return left;
+	}
+
+	private static void add(List<String> left, String what, int count) {
+		if (count > 0) {
+			left.add(what + ": " + count);
+		}
+	}
+
+}

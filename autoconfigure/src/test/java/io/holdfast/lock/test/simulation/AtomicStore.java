@@ -1,0 +1,104 @@
+package io.holdfast.lock.test.simulation;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import io.holdfast.lock.backend.local.LocalLockBackend;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * A model of the simplest store that several processes can share: one server that carries
+ * out each request at once, with a clock of its own, reached over many connections.
+ * Clients repeat requests that were not answered, so one may be carried out twice, and
+ * late.
+ */
+public final class AtomicStore implements SimulatedStore {
+
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, false,
+			Duration.ofMillis(100));
+
+	private final SimulatedNode server;
+
+	private final LocalLockBackend locks;
+
+	/**
+	 * Creates an empty store.
+	 * @param simulation the run
+	 */
+	public AtomicStore(Simulation simulation) {
+		this.server = simulation.server("server");
+		this.locks = new LocalLockBackend(this.server::nanos);
+	}
+
+	@Override
+	public LockBackend connect(SimulatedProcess process) {
+		return new Client(new SimulatedLink(process, this.server, SimulatedLink.Order.ANY));
+	}
+
+	@Override
+	public Collection<String> leftovers() {
+		return this.locks.inUse().stream().map((lock) -> "lock " + lock).toList();
+	}
+
+	@Override
+	public List<StoreFault> faults() {
+		return List.of(new StoreFault("the server stands still", this.server::pause, this.server::resume));
+	}
+
+	private final class Client implements LockBackend {
+
+		private final SimulatedLink link;
+
+		Client(SimulatedLink link) {
+			this.link = link;
+		}
+
+		@Override
+		public String name() {
+			return "atomic";
+		}
+
+		@Override
+		public BackendCapabilities capabilities() {
+			return CAPABILITIES;
+		}
+
+		@Override
+		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+			CompletableFuture<Void> signal = new CompletableFuture<>();
+			return this.link.send(() -> AtomicStore.this.locks.tryAcquire(claim).thenApply((answer) -> {
+				if (answer instanceof AcquireResult.Contended contended) {
+					contended.signal().thenRun(() -> this.link.push(() -> signal.complete(null)));
+					return new AcquireResult.Contended(signal, contended.retryAfter());
+				}
+				return answer;
+			}));
+		}
+
+		@Override
+		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+			return this.link.send(() -> AtomicStore.this.locks.renew(grants));
+		}
+
+		@Override
+		public CompletionStage<ReleaseResult> release(Grant grant) {
+			return this.link.send(() -> AtomicStore.this.locks.release(grant));
+		}
+
+		@Override
+		public CompletionStage<Void> abandon(Claim claim) {
+			return this.link.send(() -> AtomicStore.this.locks.abandon(claim));
+		}
+
+	}
+
+}

@@ -1,0 +1,42 @@
+package io.holdfast.lock.test.simulation;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One operation under way in its process.
+ */
+final class Call {
+
+	final SimulatedProcess process;
+
+	final Operation operation;
+
+	final long startedAt;
+
+	private final long startedRunning;
+
+	final List<Holder> holders = new ArrayList<>(1);
+
+	Call(SimulatedProcess process, Operation operation) {
+		this.process = process;
+		this.operation = operation;
+		this.startedAt = process.simulation().now();
+		this.startedRunning = process.runningTime();
+	}
+
+	boolean acquired() {
+		return !this.holders.isEmpty();
+	}
+
+	/** How long the process has worked on it, without its pauses. */
+	long runningTime() {
+		return this.process.runningTime() - this.startedRunning;
+	}
+
+	@Override
+	public String toString() {
+		return "#" + this.operation.number();
+	}
+
+}

@@ -1,0 +1,240 @@
+package io.holdfast.lock.test.simulation;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockName;
+
+/**
+ * What must be true after every step of a run, and at its end. The first violation ends
+ * the run.
+ */
+public final class Checks {
+
+	private static final double LEAST_SHARE_OF_LEASE = 0.97;
+
+	private static final long TOLERANCE = Duration.ofMillis(50).toNanos();
+
+	private static final Duration LATEST_ANSWER = Duration.ofSeconds(2);
+
+	private final Simulation simulation;
+
+	private final Map<LockName, List<Holder>> holders = new LinkedHashMap<>();
+
+	private final Set<LockName> contested = new LinkedHashSet<>();
+
+	private final Map<LockName, Long> greatestToken = new HashMap<>();
+
+	private final Map<LockName, Long> greatestExclusiveToken = new HashMap<>();
+
+	private final Set<Call> unsettled = new LinkedHashSet<>();
+
+	private long firstToken;
+
+	private @Nullable Violation violation;
+
+	private Duration lockDelay = Duration.ZERO;
+
+	Checks(Simulation simulation) {
+		this.simulation = simulation;
+	}
+
+	void lockDelay(Duration delay) {
+		this.lockDelay = delay;
+	}
+
+	/**
+	 * Records a violation, unless there was one before.
+	 * @param node where it was noticed, or {@code null}
+	 * @param check the name of the check
+	 * @param subject the lock concerned, or empty
+	 * @param message what was found
+	 * @param cause the failure that shows it, or {@code null}
+	 */
+	public void fail(@Nullable SimulatedNode node, String check, String subject, String message,
+			@Nullable Throwable cause) {
+		if (this.violation == null) {
+			this.violation = new Violation(check, subject, message, cause);
+			this.simulation.history()
+				.add(this.simulation, (node != null) ? node.name() : "", subject,
+						() -> "VIOLATION of '%s': %s".formatted(check, message));
+		}
+	}
+
+	private void fail(Holder holder, String check, String message) {
+		fail(holder.call.process, check, holder.handle.name().toString(), message, null);
+	}
+
+	@Nullable Violation violation() {
+		return this.violation;
+	}
+
+	void started(Call call) {
+		this.unsettled.add(call);
+	}
+
+	void acquired(Call call, LockHandle handle) {
+		for (LockHandle part : handle.parts()) {
+			Holder holder = new Holder(call, part, this.lockDelay);
+			record(call, part.name(), () -> "acquires %s token=%d validity=%dms".formatted(call,
+					relative(part.fencingToken().value()), part.remainingValidity().toMillis()));
+			checkToken(holder);
+			List<Holder> all = this.holders.computeIfAbsent(part.name(), (lock) -> new ArrayList<>());
+			all.forEach((before) -> checkLockDelay(before, holder));
+			all.add(holder);
+			call.holders.add(holder);
+			if (all.size() > 1) {
+				this.contested.add(part.name());
+			}
+			part.onLost((event) -> lost(holder, event));
+		}
+	}
+
+	private void checkToken(Holder holder) {
+		if (!holder.passes()) {
+			return;
+		}
+		long token = holder.handle.fencingToken().value();
+		LockName lock = holder.handle.name();
+		// readers that share the lock may learn of their tokens in any order
+		Map<LockName, Long> before = holder.exclusive() ? this.greatestToken : this.greatestExclusiveToken;
+		long greatest = before.getOrDefault(lock, 0L);
+		if (token <= greatest) {
+			fail(holder, "tokens", "%s has token %d, and token %d was granted before".formatted(holder, relative(token),
+					relative(greatest)));
+		}
+		this.greatestToken.merge(lock, token, Math::max);
+		if (holder.exclusive()) {
+			this.greatestExclusiveToken.merge(lock, token, Math::max);
+		}
+	}
+
+	/** Counted from the first token, as some stores start at the present time. */
+	private long relative(long token) {
+		this.firstToken = (this.firstToken != 0) ? this.firstToken : token;
+		return token - this.firstToken;
+	}
+
+	private void checkLockDelay(Holder before, Holder holder) {
+		long early = before.closedUntil() - this.simulation.now();
+		if (early > 0 && before.conflictsWith(holder) && !before.passes()) {
+			fail(holder, "lock-delay", "%s acquires the lock %dms before the lock-delay of %s is over".formatted(holder,
+					early / 1_000_000, before));
+		}
+	}
+
+	void closing(Call call) {
+		record(call, null, () -> "closes " + call);
+		call.holders.forEach(Holder::closing);
+	}
+
+	private void lost(Holder holder, LockLostEvent event) {
+		record(holder.call, event.lock(), () -> "loses %s: %s".formatted(holder, event.cause()));
+		holder.lost(event.cause());
+		Operation operation = holder.call.operation;
+		long age = this.simulation.now() - holder.acquiredAt;
+		long lease = operation.leaseTime().toNanos();
+		boolean early = operation.renew() || age < lease * LEAST_SHARE_OF_LEASE - TOLERANCE;
+		long since = operation.renew() ? Math.max(holder.call.startedAt, this.simulation.now() - 2 * lease)
+				: holder.call.startedAt;
+		if (early && calmSince(holder.call, since)) {
+			fail(holder, "health", "%s lost the lock (%s) although nothing was wrong".formatted(holder, event.cause()));
+		}
+	}
+
+	/** Whether nothing has impaired the process or a server since a time. */
+	private boolean calmSince(Call call, long time) {
+		return this.simulation.nodes()
+			.stream()
+			.filter((node) -> node == call.process || !(node instanceof SimulatedProcess))
+			.allMatch((node) -> node.calmSince(time));
+	}
+
+	void settled(Call call, @Nullable Throwable failure, boolean expected) {
+		this.unsettled.remove(call);
+		record(call, null, () -> (failure == null) ? "ends the call of %s".formatted(call)
+				: "fails in %s: %s".formatted(call, brief(failure)));
+		if (!expected && calmSince(call, call.startedAt)) {
+			fail(call.process, "health", call.operation.subject(),
+					"%s failed although nothing was wrong: %s".formatted(call, brief(failure)), failure);
+		}
+		checkInTime(call);
+	}
+
+	private static String brief(@Nullable Throwable failure) {
+		Throwable cause = (failure != null && failure.getCause() != null) ? failure.getCause() : failure;
+		return String.valueOf(cause);
+	}
+
+	private void checkInTime(Call call) {
+		Duration most = call.operation.waitTime().plus(LATEST_ANSWER.multipliedBy(1 + call.operation.locks().size()));
+		if (!call.acquired() && !call.process.killed() && call.runningTime() > most.toNanos()) {
+			fail(call.process, "deadline", call.operation.subject(),
+					"%s was neither served nor refused within %dms".formatted(call, most.toMillis()), null);
+		}
+	}
+
+	/** Checks what must be true after every step. */
+	void afterStep() {
+		if (!this.lockDelay.isZero()) {
+			this.holders.values().forEach((all) -> all.forEach(Holder::noteValidity));
+		}
+		Iterator<LockName> locks = this.contested.iterator();
+		while (locks.hasNext()) {
+			List<Holder> all = this.holders.getOrDefault(locks.next(), List.of());
+			all.removeIf(Holder::isOver);
+			if (all.size() < 2) {
+				locks.remove();
+			}
+			else {
+				checkExclusion(all);
+			}
+		}
+	}
+
+	private void checkExclusion(List<Holder> all) {
+		for (int i = 1; i < all.size(); i++) {
+			Holder later = all.get(i);
+			for (int j = 0; j < i; j++) {
+				Holder earlier = all.get(j);
+				if (later.conflictsWith(earlier) && later.passes() && earlier.passes()) {
+					boolean lingers = earlier.closed() || later.closed();
+					fail(later, lingers ? "minHold" : "exclusion", "%s holds the lock beside %s%s".formatted(later,
+							earlier, lingers ? ", which keeps it closed for its minHold" : ""));
+				}
+			}
+		}
+	}
+
+	/** Checks what must be true when everything has ended. */
+	void atEnd(SimulatedStore store, List<SimulatedProcess> processes) {
+		this.unsettled.forEach(this::checkInTime);
+		for (SimulatedProcess process : processes) {
+			if (!process.killed()) {
+				process.engine().leftovers().forEach((left) -> fail(process, "leftovers", "", left, null));
+				if (process.pendingTimers() > 0) {
+					fail(process, "leftovers", "", "timers: " + process.pendingTimers(), null);
+				}
+			}
+		}
+		store.leftovers().forEach((left) -> fail(null, "leftovers", "", "in the store: " + left, null));
+	}
+
+	private void record(Call call, @Nullable LockName lock, Supplier<String> what) {
+		String subject = (lock != null) ? lock.toString() : call.operation.subject();
+		this.simulation.history().add(this.simulation, call.process.name(), subject, what);
+	}
+
+}

@@ -1,0 +1,159 @@
+package io.holdfast.lock.test.simulation;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * Records what an engine asks its backend, gives claims owner ids that are the same in
+ * every run of a seed, and checks what the engine promises to backends: it sends no
+ * attempt after the deadline, and none for a claim that it has abandoned.
+ */
+final class RecordingBackend implements LockBackend {
+
+	private static final boolean CHECK_DEADLINE = Boolean.getBoolean("simulation.deadline");
+
+	private final SimulatedProcess process;
+
+	private final LockBackend store;
+
+	private final Map<OwnerId, Owner> owners = new HashMap<>();
+
+	RecordingBackend(SimulatedProcess process, LockBackend store) {
+		this.process = process;
+		this.store = store;
+	}
+
+	@Override
+	public String name() {
+		return this.store.name();
+	}
+
+	@Override
+	public BackendCapabilities capabilities() {
+		return this.store.capabilities();
+	}
+
+	@Override
+	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+		Owner owner = owner(claim);
+		record(owner, () -> "asks for the lock, %dms left".formatted(claim.patience().toMillis()));
+		if (owner.abandoned) {
+			fail(owner, "an attempt was sent after the claim was abandoned");
+		}
+		if (CHECK_DEADLINE && this.process.nanos() > owner.deadline) {
+			fail(owner, "an attempt was sent after the deadline");
+		}
+		return this.store.tryAcquire(owner.of(claim))
+			.whenComplete((answer, failure) -> record(owner, () -> describe(answer, failure)));
+	}
+
+	private static String describe(@Nullable AcquireResult answer, @Nullable Throwable failure) {
+		if (answer instanceof AcquireResult.Acquired acquired) {
+			return "is granted the lock, lease=%dms".formatted(acquired.grant().lease().toMillis());
+		}
+		if (answer instanceof AcquireResult.Contended contended) {
+			return "is refused, advised to ask again in %dms".formatted(contended.retryAfter().toMillis());
+		}
+		return "has no definite answer: " + ((failure != null) ? failure : answer);
+	}
+
+	@Override
+	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+		grants.forEach((grant) -> record(owner(grant.claim()), () -> "renews"));
+		return this.store.renew(grants).whenComplete((answers, failure) -> {
+			for (int i = 0; i < grants.size(); i++) {
+				Object answer = (answers != null) ? answers.get(i).getClass().getSimpleName() : failure;
+				record(owner(grants.get(i).claim()), () -> "renewal answered: " + answer);
+			}
+		});
+	}
+
+	@Override
+	public CompletionStage<Boolean> confirm(Grant grant) {
+		return this.store.confirm(grant);
+	}
+
+	@Override
+	public CompletionStage<ReleaseResult> release(Grant grant) {
+		Owner owner = owner(grant.claim());
+		record(owner, () -> "releases");
+		return this.store.release(grant)
+			.whenComplete((answer, failure) -> record(owner,
+					() -> "release answered: " + ((answer != null) ? answer.getClass().getSimpleName() : failure)));
+	}
+
+	@Override
+	public CompletionStage<Void> abandon(Claim claim) {
+		Owner owner = owner(claim);
+		owner.abandoned = true;
+		record(owner, () -> "abandons its claim");
+		return this.store.abandon(owner.of(claim))
+			.whenComplete((done, failure) -> record(owner,
+					() -> "abandoning answered: " + ((failure != null) ? failure : "done")));
+	}
+
+	private Owner owner(Claim claim) {
+		Owner owner = this.owners.get(claim.owner());
+		if (owner == null) {
+			int number = this.owners.size() / 2;
+			OwnerId id = new OwnerId(new UUID(this.process.number(), number).toString());
+			owner = new Owner("%s.%d".formatted(this.process.name(), number), id, claim,
+					this.process.nanos() + claim.patience().toNanos());
+			this.owners.put(claim.owner(), owner);
+			this.owners.put(id, owner);
+		}
+		return owner;
+	}
+
+	private void record(Owner owner, Supplier<String> what) {
+		this.process.simulation()
+			.history()
+			.add(this.process.simulation(), this.process.name(), owner.lock, () -> owner.alias + " " + what.get());
+	}
+
+	private void fail(Owner owner, String what) {
+		this.process.simulation().checks().fail(this.process, "attempts", owner.lock, owner.alias + ": " + what, null);
+	}
+
+	private static final class Owner {
+
+		private final String alias;
+
+		private final OwnerId id;
+
+		private final String lock;
+
+		private final long deadline;
+
+		private boolean abandoned;
+
+		Owner(String alias, OwnerId id, Claim claim, long deadline) {
+			this.alias = alias;
+			this.id = id;
+			this.lock = claim.lock().toString();
+			this.deadline = deadline;
+		}
+
+		Claim of(Claim claim) {
+			return new Claim(claim.lock(), this.id, claim.mode(), claim.leaseTime(), claim.renewed(), claim.patience(),
+					claim.fair());
+		}
+
+	}
+
+}

@@ -1,0 +1,145 @@
+package io.holdfast.lock.test.simulation;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.EngineSettings;
+import io.holdfast.lock.engine.SimulatedEngine;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.LockObserver;
+
+/**
+ * A JVM with an engine, a backend and callers.
+ */
+public final class SimulatedProcess extends SimulatedNode {
+
+	private final int number;
+
+	private final LockBackend backend;
+
+	private final SimulatedEngine engine;
+
+	SimulatedProcess(Simulation simulation, int number, SimulatedStore store, EngineSettings settings) {
+		super(simulation, "app" + number);
+		this.number = number;
+		this.backend = new RecordingBackend(this, store.connect(this));
+		this.engine = new SimulatedEngine(this.backend, settings, LockObserver.NONE, this, this::execute);
+	}
+
+	/**
+	 * The number that tells it from other processes.
+	 * @return the number, from zero
+	 */
+	public int number() {
+		return this.number;
+	}
+
+	BackendCapabilities capabilities() {
+		return this.backend.capabilities();
+	}
+
+	SimulatedEngine engine() {
+		return this.engine;
+	}
+
+	/** Starts an operation; it ends by itself. */
+	void start(Operation operation) {
+		simulation().history().add(simulation(), name(), operation.subject(), () -> "calls " + operation);
+		Attempt attempt = new Attempt(operation);
+		simulation().checks().started(attempt.call);
+		CompletableFuture<?> result = attempt.send(this.engine.operations()).toCompletableFuture();
+		if (operation.cancelAfter() != null) {
+			after(operation.cancelAfter().toNanos(), () -> attempt.cancel(result));
+		}
+	}
+
+	/** One operation under way. */
+	private final class Attempt {
+
+		private final Operation operation;
+
+		private final Call call;
+
+		private boolean cancelled;
+
+		Attempt(Operation operation) {
+			this.operation = operation;
+			this.call = new Call(SimulatedProcess.this, operation);
+		}
+
+		/** Sends the request; what is returned is what the caller would cancel. */
+		CompletionStage<?> send(LockOperations operations) {
+			LockRequest request = this.operation.request();
+			return switch (this.operation.style()) {
+				case ACQUIRE -> observed(operations.acquireAsync(request), Function.identity());
+				case TRY -> observed(operations.tryAcquireAsync(request), (handle) -> handle.orElse(null));
+				case EXECUTE -> observed(operations.executeAsync(request, this::body), (done) -> null);
+			};
+		}
+
+		private <T> CompletionStage<T> observed(CompletionStage<T> result, Function<T, @Nullable LockHandle> handle) {
+			result.whenComplete((value, failure) -> settled((value != null) ? handle.apply(value) : null, failure));
+			return result;
+		}
+
+		private void settled(@Nullable LockHandle handle, @Nullable Throwable failure) {
+			if (handle != null) {
+				acquired(handle);
+			}
+			boolean expected = failure == null || this.cancelled || isRefusal(cause(failure));
+			checks().settled(this.call, failure, expected);
+		}
+
+		private void acquired(LockHandle handle) {
+			checks().acquired(this.call, handle);
+			after(this.operation.holdFor().toNanos(), () -> close(handle));
+		}
+
+		private void close(LockHandle handle) {
+			checks().closing(this.call);
+			handle.close();
+		}
+
+		private CompletionStage<@Nullable Void> body(LockHandle handle) {
+			checks().acquired(this.call, handle);
+			CompletableFuture<@Nullable Void> done = new CompletableFuture<>();
+			after(this.operation.holdFor().toNanos(), () -> {
+				checks().closing(this.call);
+				done.complete(null);
+			});
+			return done;
+		}
+
+		void cancel(CompletableFuture<?> result) {
+			if (!result.isDone() && !this.call.acquired()) {
+				this.cancelled = true;
+				simulation().history()
+					.add(simulation(), name(), this.operation.subject(), () -> "cancels #" + this.operation.number());
+				result.cancel(false);
+			}
+		}
+
+		private Checks checks() {
+			return simulation().checks();
+		}
+
+	}
+
+	private static Throwable cause(Throwable failure) {
+		return (failure.getCause() != null) ? failure.getCause() : failure;
+	}
+
+	private static boolean isRefusal(Throwable failure) {
+		return failure instanceof LockNotAcquiredException || failure instanceof LockLostException;
+	}
+
+}
