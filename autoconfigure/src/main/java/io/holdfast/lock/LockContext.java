@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +20,12 @@ public final class LockContext {
 
 	private static final ThreadLocal<LockContext> CURRENT = new ThreadLocal<>();
 
+	private final Thread thread = Thread.currentThread();
+
 	private final Deque<LockHandle> handles = new ConcurrentLinkedDeque<>();
+
+	/** Keeps a binding from ending while its thread is being interrupted for it. */
+	private final ReentrantLock ending = new ReentrantLock();
 
 	private LockContext() {
 	}
@@ -48,16 +55,16 @@ public final class LockContext {
 	/**
 	 * Make a hold the innermost of the current thread.
 	 * @param handle the handle of the hold
-	 * @return what ends this again, on whichever thread; to run it twice does nothing
+	 * @return the binding
 	 */
-	public static Runnable bind(LockHandle handle) {
+	public static Binding bind(LockHandle handle) {
 		LockContext context = CURRENT.get();
 		if (context == null) {
 			context = new LockContext();
 			CURRENT.set(context);
 		}
 		context.handles.addFirst(handle);
-		return context.unbinding(handle);
+		return context.new Binding(handle);
 	}
 
 	/**
@@ -68,23 +75,63 @@ public final class LockContext {
 	public static void unbind(LockHandle handle) {
 		LockContext context = CURRENT.get();
 		if (context != null) {
-			handle.parts().forEach((part) -> context.unbinding(part).run());
+			handle.parts().forEach(context::end);
 		}
 	}
 
-	private Runnable unbinding(LockHandle handle) {
-		return () -> {
+	private void end(LockHandle handle) {
+		this.ending.lock();
+		try {
 			this.handles.remove(handle);
-			if (CURRENT.get() == this) {
-				removeIfEmpty();
-			}
-		};
+		}
+		finally {
+			this.ending.unlock();
+		}
+		if (CURRENT.get() == this) {
+			removeIfEmpty();
+		}
 	}
 
 	private void removeIfEmpty() {
 		if (this.handles.isEmpty()) {
 			CURRENT.remove();
 		}
+	}
+
+	/**
+	 * The place of one hold on its thread. Thread-safe.
+	 */
+	public final class Binding implements Runnable {
+
+		private final LockHandle handle;
+
+		private Binding(LockHandle handle) {
+			this.handle = handle;
+		}
+
+		/** Ends the binding. Calling it again has no effect. */
+		@Override
+		public void run() {
+			LockContext.this.end(this.handle);
+		}
+
+		/**
+		 * Interrupts the thread if one of the holds that are bound to it matches. None of
+		 * them ends meanwhile, so the interrupt never reaches later work of the thread.
+		 * @param condition what one of the holds must match
+		 */
+		public void interruptIfAny(Predicate<LockHandle> condition) {
+			LockContext.this.ending.lock();
+			try {
+				if (LockContext.this.handles.stream().anyMatch(condition)) {
+					LockContext.this.thread.interrupt();
+				}
+			}
+			finally {
+				LockContext.this.ending.unlock();
+			}
+		}
+
 	}
 
 }

@@ -16,8 +16,7 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * One acquisition: from the wish for a lock to a lease, or to the certainty that there
- * will be none.
+ * State machine of one acquisition, from request to lease or failure.
  *
  * <p>
  * First the turn in this JVM, then attempts at the store: each answer leads to a lease,
@@ -36,8 +35,6 @@ final class Acquisition {
 	private final Terms terms;
 
 	private final Refusal refusal;
-
-	private final @Nullable Thread acquirer;
 
 	private final Claim claim;
 
@@ -62,27 +59,18 @@ final class Acquisition {
 	/** Whether the store may keep something of this claim. */
 	private boolean traces;
 
-	/** The same before the present attempt. */
-	private boolean tracesBefore;
-
-	/** Whether the store was told that this claim will come back if it is refused. */
-	private boolean comesBack;
-
-	private volatile long lastSentAt;
-
 	private @Nullable Throwable lastSilence;
 
-	Acquisition(EngineContext context, Terms terms, Refusal refusal, @Nullable Thread acquirer, Executor executor) {
+	Acquisition(EngineContext context, Terms terms, Refusal refusal, Executor executor) {
 		this.context = context;
 		this.terms = (refusal == Refusal.TENTATIVE) ? terms.withWaitTime(0) : terms;
 		this.refusal = refusal;
-		this.acquirer = acquirer;
 		this.claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(),
 				context.settings().asked(terms.leaseTime()), terms.renew(), terms.waitTime(), terms.fair());
 		this.startedAt = context.time().nanos();
 		this.deadline = this.startedAt + terms.waitTime().toNanos();
 		this.steps = new Steps(context.time(), executor, this::failed);
-		this.turn = new Turn(context.queues(), this.terms, this.startedAt, this.steps, this::attempt);
+		this.turn = new Turn(context.queues(), this.terms, this.startedAt, this.steps, this::attemptInTime);
 		this.report = new Report(context, this.terms, refusal, this.startedAt);
 	}
 
@@ -123,42 +111,53 @@ final class Acquisition {
 		return this.terms.patient() ? left() : this.context.settings().responseTimeout().toNanos();
 	}
 
+	/**
+	 * Makes the next attempt unless the wait is over. A step can run long after it was
+	 * due, because the process stood still, and a claim must not be sent to the store
+	 * after its deadline. Only the attempt of a caller who finds the turn free is exempt:
+	 * it comes first, and without it a short wait would succeed less often than none.
+	 */
+	private void attemptInTime() {
+		if (this.terms.patient() && left() <= 0) {
+			waitIsOver();
+		}
+		else {
+			attempt();
+		}
+	}
+
 	private void attempt() {
 		this.steps.nextPhase();
 		this.attempts++;
-		long sentAt = now();
 		long left = Math.max(0, left());
-		this.lastSentAt = sentAt;
-		this.tracesBefore = this.traces;
+		Attempt attempt = new Attempt(this.steps.phase(), now(), mayAskAgain(), this.traces);
 		this.traces = true;
-		this.comesBack = mayAskAgain();
-		Claim attempt = this.claim.withPatience(this.comesBack ? Duration.ofNanos(left) : Duration.ZERO);
-		CompletableFuture<AcquireResult> answer = Answers.ask(() -> this.terms.backend().tryAcquire(attempt))
+		Claim sent = this.claim.withPatience(attempt.comesBack() ? Duration.ofNanos(left) : Duration.ZERO);
+		CompletableFuture<AcquireResult> answer = Answers.ask(() -> this.terms.backend().tryAcquire(sent))
 			.toCompletableFuture();
 		if (!answer.isDone()) {
-			this.steps.after(Pauses.forAnswer(this.terms, left, this.context.settings().responseTimeout()),
+			this.steps.after(Pauses.forAnswer(this.attempts, left, this.context.settings().responseTimeout()),
 					() -> silent(new TimeoutException("no answer in time")));
 		}
-		int askedIn = this.steps.phase();
-		answer.whenComplete((result, failure) -> this.steps.run(() -> answered(askedIn, sentAt, result, failure)));
+		answer.whenComplete((result, failure) -> this.steps.run(() -> answered(attempt, result, failure)));
 	}
 
-	private void answered(int askedIn, long sentAt, @Nullable AcquireResult result, @Nullable Throwable failure) {
+	private void answered(Attempt attempt, @Nullable AcquireResult result, @Nullable Throwable failure) {
 		if (this.outcome.isDone()) {
-			answeredTooLate(result);
+			answeredTooLate(attempt, result);
 		}
 		else if (result instanceof AcquireResult.Acquired acquired) {
-			granted(acquired, sentAt);
+			granted(acquired, attempt.sentAt());
 		}
-		else if (askedIn == this.steps.phase()) {
+		else if (attempt.phase() == this.steps.phase()) {
 			if (result instanceof AcquireResult.Contended contended) {
-				contended(contended);
+				contended(contended, attempt.comesBack());
 			}
 			else if (result instanceof AcquireResult.Indeterminate indeterminate) {
 				silent(indeterminate.cause());
 			}
 			else if (failure != null) {
-				this.traces = this.tracesBefore;
+				this.traces = attempt.tracesBefore();
 				failed(Answers.cause(failure));
 			}
 		}
@@ -171,7 +170,7 @@ final class Acquisition {
 					+ DurationText.of(acquired.grant().lease()) + " lasts"));
 			return;
 		}
-		Lease lease = new Lease(this.context, this.terms, acquired.grant(), sentAt, this.turn, this.acquirer);
+		Lease lease = new Lease(this.context, this.terms, acquired.grant(), sentAt, this.turn);
 		this.report.granted(this.refused);
 		end();
 		lease.begin();
@@ -182,28 +181,30 @@ final class Acquisition {
 	}
 
 	/**
-	 * What was granted, or may have been, when nobody waits for it any more must not
-	 * stand until its lease ends.
+	 * Withdraws what an attempt may have left at the store when its answer arrives after
+	 * the decision. While the lease that an earlier answer led to keeps the lock, there
+	 * is nothing to withdraw: both attempts are the same claim.
 	 */
-	private void answeredTooLate(@Nullable AcquireResult result) {
-		boolean inUse = !this.outcome.isCompletedExceptionally() && this.outcome.join().inUse();
-		if (!inUse && !(result instanceof AcquireResult.Contended)) {
+	private void answeredTooLate(Attempt attempt, @Nullable AcquireResult result) {
+		boolean kept = !this.outcome.isCompletedExceptionally() && this.outcome.join().keepsLock();
+		boolean leftNothing = result instanceof AcquireResult.Contended && !attempt.comesBack();
+		if (!kept && !leftNothing) {
 			withdraw();
 		}
 	}
 
-	private void contended(AcquireResult.Contended contended) {
+	private void contended(AcquireResult.Contended contended, boolean keepsPlace) {
 		this.refused = true;
 		this.silences = 0;
 		this.lastSilence = null;
-		this.traces = this.comesBack;
+		this.traces = keepsPlace;
 		this.steps.nextPhase();
 		if (!mayAskAgain()) {
 			waitIsOver();
 			return;
 		}
 		waitFor(Pauses.afterRefusal(contended.retryAfter(), this.context.time()));
-		Runnable tryAgain = this.steps.inThisPhase(this::attempt);
+		Runnable tryAgain = this.steps.inThisPhase(this::attemptInTime);
 		contended.signal().whenComplete((news, failure) -> tryAgain.run());
 	}
 
@@ -221,7 +222,7 @@ final class Acquisition {
 	private void waitFor(long pause) {
 		long left = left();
 		if (pause < left) {
-			this.steps.after(pause, this::attempt);
+			this.steps.after(pause, this::attemptInTime);
 		}
 		else {
 			this.steps.after(left, this::waitIsOver);
@@ -269,7 +270,7 @@ final class Acquisition {
 	}
 
 	private CompletableFuture<Void> withdraw() {
-		long leaseEnds = this.lastSentAt + this.claim.leaseTime().toNanos();
+		long leaseEnds = now() + this.claim.leaseTime().toNanos();
 		return this.context.cleanup().abandon(this.terms.backend(), this.claim, leaseEnds);
 	}
 

@@ -55,7 +55,7 @@ final class AsyncEntrance {
 	}
 
 	private void runAhead() {
-		RunAhead ahead = new RunAhead(this.context, this.all, null, () -> new SerialExecutor(this.context.workers()));
+		RunAhead ahead = new RunAhead(this.context, this.all, () -> new SerialExecutor(this.context.workers()));
 		this.cancelUnderWay = ahead::cancel;
 		ahead.begin().thenAccept((kept) -> {
 			this.holds.addAll(kept);
@@ -71,7 +71,7 @@ final class AsyncEntrance {
 			return;
 		}
 		Terms terms = this.all.get(this.holds.size()).withWaitTime(this.deadline - this.context.time().nanos());
-		Acquisition acquisition = new Acquisition(this.context, terms, this.refusal, null,
+		Acquisition acquisition = new Acquisition(this.context, terms, this.refusal,
 				new SerialExecutor(this.context.workers()));
 		this.cancelUnderWay = acquisition::cancel;
 		acquisition.outcome().whenComplete(this::arrived);

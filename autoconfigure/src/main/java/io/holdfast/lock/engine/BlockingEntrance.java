@@ -75,7 +75,7 @@ final class BlockingEntrance {
 		}
 		all.forEach(this::beforeAcquire);
 		CallerRuns steps = new CallerRuns();
-		RunAhead ahead = new RunAhead(this.context, all, Thread.currentThread(), () -> steps);
+		RunAhead ahead = new RunAhead(this.context, all, () -> steps);
 		CompletableFuture<List<Hold>> holds = ahead.begin();
 		steps.runUntilDone(holds, ahead::cancel);
 		return holds.join().stream().map(Hold::bind).toList();
@@ -99,7 +99,7 @@ final class BlockingEntrance {
 		}
 		beforeAcquire(terms);
 		CallerRuns steps = new CallerRuns();
-		Acquisition acquisition = new Acquisition(this.context, terms, refusal, Thread.currentThread(), steps);
+		Acquisition acquisition = new Acquisition(this.context, terms, refusal, steps);
 		acquisition.begin();
 		steps.runUntilDone(acquisition.outcome(), acquisition::cancel);
 		return new Hold(this.context, lease(acquisition)).bind();

@@ -12,6 +12,7 @@ import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockException;
+import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
@@ -31,7 +32,9 @@ final class Hold implements HeldLocks {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	private volatile @Nullable Runnable unbind;
+	private final boolean reentrant;
+
+	private volatile LockContext.@Nullable Binding binding;
 
 	private volatile boolean closedInCode;
 
@@ -42,14 +45,31 @@ final class Hold implements HeldLocks {
 	private volatile Runnable afterwards = HoldBoundary.NOTHING;
 
 	Hold(EngineContext context, Lease lease) {
-		this.context = context;
-		this.lease = lease;
+		this(context, lease, false);
 	}
 
-	/** Make this the innermost hold of the current thread. */
+	private Hold(EngineContext context, Lease lease, boolean reentrant) {
+		this.context = context;
+		this.lease = lease;
+		this.reentrant = reentrant;
+	}
+
+	/**
+	 * Makes this the innermost hold of the current thread. If its request asks for that,
+	 * the thread is interrupted when the lease is lost, provided that a hold of that
+	 * lease is bound to it at that moment: by then it may do other work.
+	 */
 	Hold bind() {
-		this.unbind = LockContext.bind(this);
+		LockContext.Binding bound = LockContext.bind(this);
+		this.binding = bound;
+		if (!this.reentrant && this.lease.terms().interruptOnLoss()) {
+			this.lease.onLost((event) -> bound.interruptIfAny(this::sharesLease));
+		}
 		return this;
+	}
+
+	private boolean sharesLease(LockHandle handle) {
+		return handle instanceof Hold other && other.lease == this.lease;
 	}
 
 	/**
@@ -63,7 +83,7 @@ final class Hold implements HeldLocks {
 					lost + " So it cannot be entered again. Let this call fail, verify what it did, and repeat it."
 							+ diagnosis());
 		}
-		return this.lease.retain() ? new Hold(this.context, this.lease) : null;
+		return this.lease.retain() ? new Hold(this.context, this.lease, true) : null;
 	}
 
 	Lease lease() {
@@ -200,7 +220,7 @@ final class Hold implements HeldLocks {
 		}
 		boolean deferred = false;
 		try {
-			boolean boundHere = this.unbind != null && LockContext.handles().contains(this);
+			boolean boundHere = this.binding != null && LockContext.handles().contains(this);
 			deferred = boundHere && this.context.boundary().deferRelease(name(), this::end);
 		}
 		finally {
@@ -218,9 +238,9 @@ final class Hold implements HeldLocks {
 	}
 
 	private CompletableFuture<?> end() {
-		Runnable unbinding = this.unbind;
-		if (unbinding != null) {
-			unbinding.run();
+		LockContext.Binding bound = this.binding;
+		if (bound != null) {
+			bound.run();
 		}
 		this.ended = true;
 		try {

@@ -39,8 +39,6 @@ final class Lease {
 
 	private final FencingToken token;
 
-	private final @Nullable Thread acquirer;
-
 	private final long acquiredAt;
 
 	private final ReentrantLock lock = new ReentrantLock();
@@ -59,14 +57,16 @@ final class Lease {
 
 	private boolean lingering;
 
-	Lease(EngineContext context, Terms terms, Grant grant, long sentAt, Turn turn, @Nullable Thread acquirer) {
+	/** Whether the store was asked to end it, or has said that it has ended. */
+	private volatile boolean givenBack;
+
+	Lease(EngineContext context, Terms terms, Grant grant, long sentAt, Turn turn) {
 		this.context = context;
 		this.terms = terms;
 		this.grant = grant;
 		this.token = FencingToken.of(grant.storeToken(), 0);
 		this.loss = new Loss(terms, this.token);
 		this.turn = turn;
-		this.acquirer = acquirer;
 		this.acquiredAt = context.time().nanos();
 		this.length = context.settings().usable(grant.lease());
 		this.validUntil = sentAt + context.settings().validity(grant.lease());
@@ -144,6 +144,7 @@ final class Lease {
 	}
 
 	private CompletableFuture<ReleaseResult> release(CompletableFuture<?> quiet) {
+		this.givenBack = true;
 		long leaseEnds = this.context.time().nanos() + this.grant.lease().toNanos();
 		return this.context.cleanup().release(this.terms.backend(), this.grant, leaseEnds, quiet);
 	}
@@ -176,18 +177,20 @@ final class Lease {
 		Consumer<Consumer<LockLostEvent>> telling;
 		this.lock.lock();
 		try {
-			boolean givenBack = this.holds == 0 && !this.lingering;
-			if (this.loss.happened() || (givenBack && !evenIfGivenBack)) {
+			boolean released = this.holds == 0 && !this.lingering;
+			if (this.loss.happened() || (released && !evenIfGivenBack)) {
 				return;
 			}
 			telling = this.loss.declare(cause);
-			interruptAcquirer();
 		}
 		finally {
 			this.lock.unlock();
 		}
 		CompletableFuture<?> quiet = leaveCare();
-		if (!this.loss.knownToStore()) {
+		if (this.loss.knownToStore()) {
+			this.givenBack = true;
+		}
+		else {
 			// in a store whose leases live with a session it may stand there for long
 			afterLockDelay(() -> release(quiet));
 		}
@@ -202,12 +205,6 @@ final class Lease {
 		}
 		else {
 			this.context.time().after(delay, task);
-		}
-	}
-
-	private void interruptAcquirer() {
-		if (this.acquirer != null && this.terms.interruptOnLoss() && this.holds > 0) {
-			this.acquirer.interrupt();
 		}
 	}
 
@@ -234,6 +231,14 @@ final class Lease {
 
 	boolean lost() {
 		return this.loss.happened();
+	}
+
+	/**
+	 * Whether the lock at the store is still this lease's to keep: for its holders, for
+	 * the rest of a {@code minHold}, or for the lock-delay after a loss.
+	 */
+	boolean keepsLock() {
+		return !this.givenBack;
 	}
 
 	/** Whether a body relies on this lease. */

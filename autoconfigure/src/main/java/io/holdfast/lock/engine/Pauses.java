@@ -11,9 +11,7 @@ import io.holdfast.lock.support.SchedulingClock;
  */
 final class Pauses {
 
-	/**
-	 * The least time an attempt is given to be answered, even if the wait ends before.
-	 */
+	/** The least time that a later attempt has, even if the wait ends before. */
 	private static final long SHORTEST_PATIENCE = TimeUnit.MILLISECONDS.toNanos(200);
 
 	private static final long FIRST_AFTER_SILENCE = TimeUnit.MILLISECONDS.toNanos(20);
@@ -28,12 +26,13 @@ final class Pauses {
 	}
 
 	/**
-	 * For an answer. Who makes one attempt only gives it the full time-out; who waits
-	 * does not overrun its wait by more than a little.
+	 * How long to wait for an answer. The first attempt has the full timeout however
+	 * short the wait is, so that a caller that waits a little does not succeed less often
+	 * than one that does not wait. Later attempts overrun the wait only slightly.
 	 */
-	static long forAnswer(Terms terms, long left, Duration responseTimeout) {
-		long patience = responseTimeout.toNanos();
-		return (terms.patient() || left > 0) ? Math.min(patience, Math.max(left, SHORTEST_PATIENCE)) : patience;
+	static long forAnswer(int attempt, long left, Duration responseTimeout) {
+		long timeout = responseTimeout.toNanos();
+		return (attempt == 1) ? timeout : Math.min(timeout, Math.max(left, SHORTEST_PATIENCE));
 	}
 
 	/**

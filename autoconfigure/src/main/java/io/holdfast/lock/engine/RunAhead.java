@@ -23,10 +23,10 @@ final class RunAhead {
 
 	private final List<Acquisition> acquisitions;
 
-	RunAhead(EngineContext context, List<Terms> all, @Nullable Thread acquirer, Supplier<Executor> executor) {
+	RunAhead(EngineContext context, List<Terms> all, Supplier<Executor> executor) {
 		this.context = context;
 		this.acquisitions = all.stream()
-			.map((terms) -> new Acquisition(context, terms, Refusal.TENTATIVE, acquirer, executor.get()))
+			.map((terms) -> new Acquisition(context, terms, Refusal.TENTATIVE, executor.get()))
 			.toList();
 	}
 

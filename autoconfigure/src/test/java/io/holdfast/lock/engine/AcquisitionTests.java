@@ -1,6 +1,9 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -8,6 +11,7 @@ import java.util.concurrent.TimeoutException;
 
 import org.junit.jupiter.api.Test;
 
+import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
@@ -123,6 +127,36 @@ class AcquisitionTests {
 			this.backend.acquires.add((claim) -> new CompletableFuture<>());
 		}
 		return this.fixture.acquire(request().waitTime(waitTime));
+	}
+
+	@Test
+	void shortWaitHasAsLongForItsFirstAnswerAsNoWait() {
+		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();
+		this.backend.acquires.add((claim) -> answer);
+		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(Duration.ofMillis(9)));
+		this.time.advance(Duration.ofMillis(990));
+		assertThat(waiting).isNotDone();
+		answer.complete(this.backend.answer(this.backend.claims.get(0)));
+		assertThat(waiting).isCompleted();
+		waiting.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	/** Its steps wait for a thread; the store has not been asked yet. */
+	@Test
+	void waitThatIsOverBeforeItsFirstAttemptStillMakesOne() {
+		Deque<Runnable> steps = new ArrayDeque<>();
+		try (LockEngine busy = new LockEngine(new LockBackends(List.of(this.backend), "fake"), EngineSettings.DEFAULTS,
+				HoldBoundary.NONE, this.fixture.record, this.time, steps::add, () -> {
+				})) {
+			CompletableFuture<LockHandle> waiting = busy.acquireAsync(request().waitTime(Duration.ofMillis(9)).build())
+				.toCompletableFuture();
+			this.time.pause(Duration.ofMillis(50));
+			steps.remove().run();
+			assertThat(waiting).isCompleted();
+			waiting.join().close();
+		}
+		this.fixture.assertNothingLeft();
 	}
 
 	@Test

@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.spi.AcquireOutcome;
@@ -75,6 +76,42 @@ class CallerTests {
 		this.fixture.backend.revoked.complete(null);
 		caller.join();
 		assertThat(interrupted).isTrue();
+	}
+
+	@Test
+	void threadWhoseHoldBelongsToAFutureByNowIsNotInterrupted() {
+		LockHandle handle = this.fixture.engine.acquire(request().interruptOnLoss(true).build());
+		LockContext.unbind(handle);
+		this.fixture.backend.revoked.complete(null);
+		assertThat(Thread.interrupted()).isFalse();
+		assertThat(this.fixture.record.losses).hasSize(1);
+		handle.close();
+	}
+
+	@Test
+	void threadWhoseHandleIsClosedElsewhereIsNotInterrupted() throws InterruptedException {
+		LockHandle lost = this.fixture.engine.acquire(request().interruptOnLoss(true).build());
+		LockHandle kept = this.fixture.engine.acquire(request().build());
+		Thread other = new Thread(() -> {
+			lost.close();
+			kept.close();
+		});
+		other.start();
+		other.join();
+		this.fixture.backend.revoked.complete(null);
+		assertThat(Thread.interrupted()).isFalse();
+	}
+
+	@Test
+	void threadIsInterruptedOnceForAllThatItHoldsOfTheLease() {
+		LockHandle outer = this.fixture.engine.acquire(request().interruptOnLoss(true).build());
+		LockHandle inner = this.fixture.engine.acquire(request().interruptOnLoss(true).build());
+		LockContext.unbind(outer);
+		this.fixture.backend.revoked.complete(null);
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(Thread.interrupted()).isFalse();
+		inner.close();
+		outer.close();
 	}
 
 	/**

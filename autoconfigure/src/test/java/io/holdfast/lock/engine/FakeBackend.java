@@ -5,8 +5,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -44,6 +46,11 @@ final class FakeBackend implements LockBackend {
 
 	final List<Integer> batches = new ArrayList<>();
 
+	/** Claims that were sent after they had been withdrawn. */
+	final List<String> faults = new ArrayList<>();
+
+	private final Set<OwnerId> abandoned = new HashSet<>();
+
 	CompletableFuture<Void> signal = new CompletableFuture<>();
 
 	CompletableFuture<Void> revoked = new CompletableFuture<>();
@@ -68,6 +75,9 @@ final class FakeBackend implements LockBackend {
 	public synchronized CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		this.calls.add("acquire " + claim.lock());
 		this.claims.add(claim);
+		if (this.abandoned.contains(claim.owner())) {
+			this.faults.add("acquire after abandon: " + claim);
+		}
 		Function<Claim, CompletionStage<AcquireResult>> planned = this.acquires.poll();
 		return (planned != null) ? planned.apply(claim) : CompletableFuture.completedFuture(answer(claim));
 	}
@@ -128,6 +138,7 @@ final class FakeBackend implements LockBackend {
 	@Override
 	public synchronized CompletionStage<Void> abandon(Claim claim) {
 		this.calls.add("abandon " + claim.lock());
+		this.abandoned.add(claim.owner());
 		Function<Claim, CompletionStage<Void>> planned = this.withdrawals.poll();
 		if (planned != null) {
 			return planned.apply(claim);

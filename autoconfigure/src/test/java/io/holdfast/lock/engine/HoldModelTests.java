@@ -78,7 +78,7 @@ public class HoldModelTests {
 		Claim claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(), LEASE, true, Duration.ZERO, false);
 		Turn turn = new Turn(this.context.queues(), terms, 0, null, () -> {
 		});
-		Lease lease = new Lease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0, turn, null);
+		Lease lease = new Lease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0, turn);
 		lease.begin();
 		return new Hold(this.context, lease);
 	}

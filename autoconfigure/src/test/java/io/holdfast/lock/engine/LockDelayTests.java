@@ -72,6 +72,22 @@ class LockDelayTests {
 	}
 
 	@Test
+	void lateAnswerDoesNotCutTheDelayShort() {
+		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();
+		this.backend.acquires.add((claim) -> answer);
+		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().renew(false));
+		this.fixture.time.advance(Duration.ofSeconds(2));
+		LockHandle handle = waiting.join();
+		this.fixture.time.advance(LEASE);
+		assertThat(handle.isHeld()).isFalse();
+		answer.complete(this.backend.answer(this.backend.claims.get(0)));
+		handle.close();
+		assertThat(this.backend.owners).containsKey(LOCK);
+		this.fixture.time.advance(DELAY);
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
 	void storeWhoseLeaseIsShorterThanTheDelayIsAnError() {
 		this.backend.acquires
 			.add((claim) -> CompletableFuture.completedFuture(new AcquireResult.Acquired(new Grant(claim, 1, DELAY))));
