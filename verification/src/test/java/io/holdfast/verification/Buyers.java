@@ -31,6 +31,11 @@ final class Buyers implements AutoCloseable {
 
 	private static final long REST_MILLIS = 100;
 
+	private static final int BURST = 300;
+
+	/** No such products exist, so these orders fail, though under a lock. */
+	private static final long FIRST_OF_BURST = 900_000;
+
 	private final ExecutorService threads;
 
 	private final History history;
@@ -96,6 +101,18 @@ final class Buyers implements AutoCloseable {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			return Answer.UNKNOWN;
+		}
+	}
+
+	/** Ask for hundreds of locks at once that nobody else asks for; does not wait. */
+	static void burst(SampleProcess process) {
+		for (int i = 0; i < BURST; i++) {
+			HttpRequest order = HttpRequest
+				.newBuilder(process.url("/products/%d/orders?quantity=1".formatted(FIRST_OF_BURST + i)))
+				.timeout(Duration.ofSeconds(30))
+				.POST(HttpRequest.BodyPublishers.noBody())
+				.build();
+			CLIENT.sendAsync(order, HttpResponse.BodyHandlers.discarding());
 		}
 	}
 

@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
@@ -37,6 +39,68 @@ enum Fault {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
 			pausedAt("COMMIT", actor, random);
+		}
+	},
+
+	/**
+	 * A waiter stops while another process holds its lock, and goes on before its
+	 * deadline.
+	 */
+	WAITER_PAUSED_BELOW_DEADLINE {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			waiterPaused(stage, actor, 1_000 + random.nextInt(2_000));
+		}
+	},
+
+	/**
+	 * A waiter stops while another process holds its lock, and goes on about its
+	 * deadline.
+	 */
+	WAITER_PAUSED_ACROSS_DEADLINE {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			waiterPaused(stage, actor, Stage.WAIT_SECONDS * 1_000L - 700 + random.nextInt(1_000));
+		}
+	},
+
+	/**
+	 * A waiter stops while another process holds its lock, and goes on long after its
+	 * deadline.
+	 */
+	WAITER_PAUSED_BEYOND_DEADLINE {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			waiterPaused(stage, actor, Stage.WAIT_SECONDS * 1_000L + 1_500 + random.nextInt(3_000));
+		}
+	},
+
+	/**
+	 * One lock is held while hundreds of others are asked for at once in the same
+	 * process.
+	 */
+	BURST_OF_OTHERS {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			long millis = pauseMillis(random);
+			atNext("update product", actor, () -> {
+				Buyers.burst(actor.process());
+				sleep(millis);
+			});
+		}
+	},
+
+	/** The database is away for longer than a lease. */
+	DATABASE_PAUSED {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			stage.database().pause();
+			try {
+				sleepLongerThanALease(random);
+			}
+			finally {
+				stage.database().resume();
+			}
 		}
 	},
 
@@ -116,6 +180,76 @@ enum Fault {
 			finally {
 				actor.wires().forEach((wire) -> wire.delay(0));
 			}
+		}
+	},
+
+	/** Requests and answers are late by more than the time for which anybody waits. */
+	ANSWERS_LATE {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			long millis = Stage.WAIT_SECONDS * 1_000L / 2 + 300 + random.nextInt(1_000);
+			actor.wires().forEach((wire) -> wire.delay(millis));
+			try {
+				TimeUnit.MILLISECONDS.sleep(3 * millis);
+			}
+			finally {
+				actor.wires().forEach((wire) -> wire.delay(0));
+			}
+		}
+	},
+
+	/** Each process reaches most servers of the store, and no two the same. */
+	PROCESSES_DIVIDED {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			List<TcpProxy> silent = stage.actors()
+				.stream()
+				.map((each) -> each.wires().get(each.number() % each.wires().size()))
+				.toList();
+			silent.forEach(TcpProxy::stall);
+			try {
+				sleepLongerThanALease(random);
+			}
+			finally {
+				silent.forEach(TcpProxy::flow);
+			}
+		}
+	},
+
+	/**
+	 * The server that leads the others is separated from them, though not from its
+	 * clients.
+	 */
+	MEMBERS_DIVIDED {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			stage.store().divide();
+			try {
+				sleepLongerThanALease(random);
+			}
+			finally {
+				stage.store().reunite();
+			}
+		}
+	},
+
+	/** A server of the store dies right after it answered. */
+	MEMBER_KILLED_AFTER_ANSWER {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			atNextAnswer(stage, actor, ServerProcess::kill, ServerProcess::start);
+		}
+	},
+
+	/** A server of the store stops right after it answered, for longer than a lease. */
+	MEMBER_PAUSED_AFTER_ANSWER {
+		@Override
+		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+			long millis = pauseMillis(random);
+			atNextAnswer(stage, actor, ServerProcess::pause, (server) -> {
+				sleep(millis);
+				server.resume();
+			});
 		}
 	},
 
@@ -201,6 +335,17 @@ enum Fault {
 
 	private static final long SHORT_MILLIS = 300;
 
+	/**
+	 * Whether leases that the store has granted may be over without the store's client
+	 * being able to know: its servers forget, or judge the time by a clock that jumps.
+	 */
+	boolean losesLeases() {
+		return switch (this) {
+			case STORE_FLUSHED, STORE_FAILED_OVER, STORE_CLOCK_MOVED -> true;
+			default -> false;
+		};
+	}
+
 	abstract void happen(Stage stage, Stage.Actor actor, Random random) throws Exception;
 
 	private static void movedClock(ServerProcess server, Random random) throws InterruptedException {
@@ -221,6 +366,46 @@ enum Fault {
 			sleep(millis);
 			actor.process().resume();
 		});
+	}
+
+	/**
+	 * Pause another process while it waits for a lock that the actor holds, and which the
+	 * actor releases meanwhile.
+	 */
+	private static void waiterPaused(Stage stage, Stage.Actor holder, long millis) throws InterruptedException {
+		ServerProcess waiter = stage.otherThan(holder).process();
+		try {
+			atNext("update product", holder, () -> {
+				sleep(SHORT_MILLIS);
+				waiter.pause();
+			});
+			sleep(millis);
+		}
+		finally {
+			waiter.resume();
+		}
+	}
+
+	/** Do something to whichever server of the store answers the actor next. */
+	private static void atNextAnswer(Stage stage, Stage.Actor actor, Consumer<ServerProcess> first,
+			Consumer<ServerProcess> then) throws InterruptedException {
+		AtomicReference<ServerProcess> hit = new AtomicReference<>();
+		CountDownLatch done = new CountDownLatch(1);
+		for (int i = 0; i < actor.wires().size(); i++) {
+			ServerProcess server = stage.store().servers().get(i);
+			actor.wires().get(i).afterNextReply(() -> {
+				if (hit.compareAndSet(null, server)) {
+					first.accept(server);
+					done.countDown();
+				}
+			});
+		}
+		done.await(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
+		actor.wires().forEach((wire) -> wire.afterNextReply(null));
+		ServerProcess server = hit.get();
+		if (server != null) {
+			then.accept(server);
+		}
 	}
 
 	/** Do something while the next statement with a text waits for it on the wire. */

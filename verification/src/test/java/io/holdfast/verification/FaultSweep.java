@@ -46,6 +46,8 @@ class FaultSweep {
 			}
 		}
 		assertThat(this.verdicts).allSatisfy((verdict) -> {
+			assertThat(verdict.bothPass()).as("moments at which two holders' checks pass on %s", verdict.store())
+				.isZero();
 			assertThat(verdict.missing()).as("acknowledged orders that are not in the books").isZero();
 			if (verdict.fenced()) {
 				assertThat(verdict.lost()).as("lost updates on %s", verdict.store()).isZero();

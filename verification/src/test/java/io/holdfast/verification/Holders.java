@@ -24,8 +24,9 @@ final class Holders {
 			for (String line : Files.readAllLines(file)) {
 				String[] fields = line.split(",");
 				// the last line of a process that was killed may have been cut
-				if (fields.length == 3) {
-					add(fields[0], new Span(process, Long.parseLong(fields[1]), Long.parseLong(fields[2])));
+				if (fields.length == 4) {
+					add(fields[0], new Span(process, Long.parseLong(fields[1]), Long.parseLong(fields[2]),
+							Long.parseLong(fields[3])));
 				}
 			}
 		}
@@ -60,13 +61,34 @@ final class Holders {
 	}
 
 	/**
+	 * The moments at which the checks of two holders of one lock would have passed: for
+	 * each, when it began.
+	 */
+	List<Long> bothPass() {
+		return this.spans.values().stream().flatMap((ofOneLock) -> bothPass(ofOneLock).stream()).sorted().toList();
+	}
+
+	private static List<Long> bothPass(List<Span> ofOneLock) {
+		List<Long> moments = new ArrayList<>();
+		long latest = Long.MIN_VALUE;
+		for (Span span : ofOneLock.stream().sorted(Comparator.comparingLong(Span::begin)).toList()) {
+			if (span.begin() < latest && span.begin() < span.passes()) {
+				moments.add(span.begin());
+			}
+			latest = Math.max(latest, span.passes());
+		}
+		return moments;
+	}
+
+	/**
 	 * A transaction under a lock.
 	 *
 	 * @param process in which process
 	 * @param begin when it began, as {@link System#nanoTime()} tells
 	 * @param end when it was over
+	 * @param passes until when a check of the lock passed, at most until the end
 	 */
-	record Span(int process, long begin, long end) {
+	record Span(int process, long begin, long end, long passes) {
 	}
 
 }

@@ -24,9 +24,11 @@ class MutationTests {
 		Verdict sound = new Run("redis", false, SEED).only(Fault.COMMIT_SLOW, 3);
 		assertThat(sound.lost()).isZero();
 		assertThat(sound.doubled()).isZero();
+		assertThat(sound.bothPass()).isZero();
 		Verdict broken = new Run("redis", false, Mutation.RELEASE_BEFORE_COMMIT, SEED).only(Fault.COMMIT_SLOW, 3);
 		assertThat(broken.lost()).isPositive();
 		assertThat(broken.doubled()).isPositive();
+		assertThat(broken.bothPass()).isPositive();
 	}
 
 	@Test

@@ -22,6 +22,7 @@ class PausedHolderTests {
 		assertThat(verdict.lost()).isZero();
 		assertThat(verdict.outOfOrder()).isZero();
 		assertThat(verdict.missing()).isZero();
+		assertThat(verdict.bothPass()).isZero();
 	}
 
 	@ParameterizedTest

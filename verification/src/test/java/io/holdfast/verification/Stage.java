@@ -20,6 +20,9 @@ final class Stage implements AutoCloseable {
 
 	static final int STOCK = 100_000_000;
 
+	/** How long an order waits for its lock. */
+	static final int WAIT_SECONDS = 4;
+
 	private static final int PRODUCTS = 16;
 
 	private final PostgresServer database = PostgresServer.started();
@@ -59,8 +62,9 @@ final class Stage implements AutoCloseable {
 				"--spring.datasource.url=jdbc:postgresql://127.0.0.1:%d/postgres?prepareThreshold=0&socketTimeout=15"
 					.formatted(database.port()),
 				"--spring.datasource.username=" + PostgresServer.USERNAME, "--spring.datasource.password=",
-				"--spring.datasource.hikari.connection-timeout=3000", "--distributed-lock.wait-time=4s",
-				"--distributed-lock.fail-fast=false", "--distributed-lock.fencing.enabled=" + fenced));
+				"--spring.datasource.hikari.connection-timeout=3000",
+				"--distributed-lock.wait-time=" + WAIT_SECONDS + "s", "--distributed-lock.fail-fast=false",
+				"--distributed-lock.fencing.enabled=" + fenced));
 		arguments.addAll(this.store.arguments(wires));
 		arguments.addAll(mutation.arguments());
 		arguments.add("--spring.main.sources=" + sources(mutation));
@@ -82,6 +86,15 @@ final class Stage implements AutoCloseable {
 		for (long product : this.products) {
 			Load.setStock(this.actors.get(0).process(), product, STOCK);
 		}
+	}
+
+	PostgresServer database() {
+		return this.database;
+	}
+
+	/** Another process than that of an actor. */
+	Actor otherThan(Actor actor) {
+		return this.actors.get((actor.number() + 1) % this.actors.size());
 	}
 
 	StoreKit store() {

@@ -1,5 +1,6 @@
 package io.holdfast.verification;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -19,14 +20,21 @@ import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
+import static io.holdfast.verification.Fault.ANSWERS_LATE;
+import static io.holdfast.verification.Fault.BURST_OF_OTHERS;
 import static io.holdfast.verification.Fault.COMMIT_SLOW;
 import static io.holdfast.verification.Fault.COMMIT_UNANSWERED;
 import static io.holdfast.verification.Fault.DATABASE_CUT;
+import static io.holdfast.verification.Fault.DATABASE_PAUSED;
 import static io.holdfast.verification.Fault.KILLED;
 import static io.holdfast.verification.Fault.LEADER_KILLED;
+import static io.holdfast.verification.Fault.MEMBERS_DIVIDED;
+import static io.holdfast.verification.Fault.MEMBER_KILLED_AFTER_ANSWER;
+import static io.holdfast.verification.Fault.MEMBER_PAUSED_AFTER_ANSWER;
 import static io.holdfast.verification.Fault.PAUSED_BEFORE_BODY;
 import static io.holdfast.verification.Fault.PAUSED_BEFORE_COMMIT;
 import static io.holdfast.verification.Fault.PAUSED_IN_BODY;
+import static io.holdfast.verification.Fault.PROCESSES_DIVIDED;
 import static io.holdfast.verification.Fault.PROCESS_CLOCK_MOVED;
 import static io.holdfast.verification.Fault.QUORUM_PAUSED;
 import static io.holdfast.verification.Fault.STORE_CLOCK_MOVED;
@@ -34,6 +42,9 @@ import static io.holdfast.verification.Fault.STORE_FAILED_OVER;
 import static io.holdfast.verification.Fault.STORE_FLUSHED;
 import static io.holdfast.verification.Fault.STORE_PAUSED;
 import static io.holdfast.verification.Fault.STORE_RESTARTED;
+import static io.holdfast.verification.Fault.WAITER_PAUSED_ACROSS_DEADLINE;
+import static io.holdfast.verification.Fault.WAITER_PAUSED_BELOW_DEADLINE;
+import static io.holdfast.verification.Fault.WAITER_PAUSED_BEYOND_DEADLINE;
 import static io.holdfast.verification.Fault.WIRE_CUT;
 import static io.holdfast.verification.Fault.WIRE_SILENT;
 import static io.holdfast.verification.Fault.WIRE_SLOW;
@@ -105,19 +116,27 @@ final class StoreKit implements AutoCloseable {
 	/** The faults that this store can have. */
 	Set<Fault> faults() {
 		Set<Fault> faults = EnumSet.of(PAUSED_BEFORE_BODY, PAUSED_IN_BODY, PAUSED_BEFORE_COMMIT, KILLED, DATABASE_CUT,
-				COMMIT_UNANSWERED, COMMIT_SLOW, PROCESS_CLOCK_MOVED);
+				COMMIT_UNANSWERED, COMMIT_SLOW, PROCESS_CLOCK_MOVED, BURST_OF_OTHERS, DATABASE_PAUSED);
+		if (processes() > 1) {
+			faults.addAll(EnumSet.of(WAITER_PAUSED_BELOW_DEADLINE, WAITER_PAUSED_ACROSS_DEADLINE,
+					WAITER_PAUSED_BEYOND_DEADLINE));
+		}
 		faults.addAll(switch (this.name) {
 			// the tokens of a clock that was ahead must not be forgotten, so this one is
 			// always right
-			case "redis" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, STORE_PAUSED, STORE_RESTARTED, STORE_FLUSHED);
+			case "redis" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, ANSWERS_LATE, STORE_PAUSED, STORE_RESTARTED,
+					STORE_FLUSHED);
 			case "redis-sentinel" -> EnumSet.of(STORE_FAILED_OVER, STORE_CLOCK_MOVED);
-			case "redlock" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, STORE_PAUSED, QUORUM_PAUSED, STORE_RESTARTED,
-					STORE_FLUSHED, STORE_CLOCK_MOVED);
-			case "zookeeper" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, STORE_PAUSED, QUORUM_PAUSED,
-					STORE_RESTARTED, LEADER_KILLED, STORE_CLOCK_MOVED);
+			case "redlock" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, ANSWERS_LATE, PROCESSES_DIVIDED,
+					MEMBER_KILLED_AFTER_ANSWER, MEMBER_PAUSED_AFTER_ANSWER, STORE_PAUSED, QUORUM_PAUSED,
+					STORE_RESTARTED, STORE_FLUSHED, STORE_CLOCK_MOVED);
+			case "zookeeper" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, ANSWERS_LATE, PROCESSES_DIVIDED,
+					MEMBERS_DIVIDED, MEMBER_KILLED_AFTER_ANSWER, MEMBER_PAUSED_AFTER_ANSWER, STORE_PAUSED,
+					QUORUM_PAUSED, STORE_RESTARTED, LEADER_KILLED, STORE_CLOCK_MOVED);
 			// its clock cannot be moved for it alone
-			case "etcd" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, STORE_PAUSED, QUORUM_PAUSED, STORE_RESTARTED,
-					LEADER_KILLED);
+			case "etcd" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, ANSWERS_LATE, PROCESSES_DIVIDED,
+					MEMBERS_DIVIDED, MEMBER_KILLED_AFTER_ANSWER, MEMBER_PAUSED_AFTER_ANSWER, STORE_PAUSED,
+					QUORUM_PAUSED, STORE_RESTARTED, LEADER_KILLED);
 			case "jdbc" -> EnumSet.of(STORE_CLOCK_MOVED);
 			default -> EnumSet.noneOf(Fault.class);
 		});
@@ -141,6 +160,31 @@ final class StoreKit implements AutoCloseable {
 	private static boolean leads(ServerProcess server) {
 		return (server instanceof ZooKeeperServer zookeeper && zookeeper.isLeader())
 				|| (server instanceof EtcdServer etcd && etcd.isLeader());
+	}
+
+	/** Separate the server that leads from the others, though not from its clients. */
+	void divide() throws IOException, InterruptedException {
+		ServerProcess leader = leader();
+		if (leader instanceof ZooKeeperServer zookeeper) {
+			zookeeper.separateFromFollowers();
+		}
+		else if (leader instanceof EtcdServer etcd) {
+			etcd.separateFrom(etcd().stream().filter((other) -> other != leader).toList());
+		}
+	}
+
+	/** Let all servers reach each other again. */
+	void reunite() {
+		for (ServerProcess server : this.servers) {
+			if (server instanceof ZooKeeperServer zookeeper) {
+				zookeeper.reunite();
+			}
+		}
+		EtcdServer.reunite(etcd());
+	}
+
+	private List<EtcdServer> etcd() {
+		return this.servers.stream().filter(EtcdServer.class::isInstance).map(EtcdServer.class::cast).toList();
 	}
 
 	/** Let the replica take over that a sentinel watches. */

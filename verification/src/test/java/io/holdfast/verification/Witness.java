@@ -7,6 +7,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,8 +21,9 @@ import org.springframework.transaction.TransactionExecutionListener;
 import io.holdfast.lock.LockHandle;
 
 /**
- * Sits in each process and writes down when its transactions were under which lock, on
- * the clock that all processes of a machine share and that nobody moves.
+ * Sits in each process and records when its transactions ran under which lock, and until
+ * when a check of that lock would have passed, on the clock that all processes of a
+ * machine share and that nothing moves.
  */
 @Configuration(proxyBeanMethods = false)
 class Witness {
@@ -27,15 +31,24 @@ class Witness {
 	/** Where it writes, in the directory of its process. */
 	static final String FILE = "transactions.csv";
 
+	private static final long SAMPLE_MILLIS = 20;
+
 	@Bean
 	static TransactionExecutionListener transactionWitness() {
-		Map<TransactionExecution, Long> begins = new ConcurrentHashMap<>();
+		Map<TransactionExecution, Hold> holds = new ConcurrentHashMap<>();
+		ScheduledExecutorService sampler = Executors.newSingleThreadScheduledExecutor((task) -> {
+			Thread thread = new Thread(task, "witness");
+			thread.setDaemon(true);
+			return thread;
+		});
+		sampler.scheduleWithFixedDelay(() -> holds.values().forEach(Hold::sample), SAMPLE_MILLIS, SAMPLE_MILLIS,
+				TimeUnit.MILLISECONDS);
 		return new TransactionExecutionListener() {
 
 			@Override
 			public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
 				if (failure == null) {
-					begins.put(transaction, System.nanoTime());
+					LockHandle.current().ifPresent((handle) -> holds.put(transaction, new Hold(handle)));
 				}
 			}
 
@@ -50,23 +63,55 @@ class Witness {
 			}
 
 			private void over(TransactionExecution transaction) {
-				Long begin = begins.remove(transaction);
-				if (begin != null) {
-					LockHandle.current().ifPresent((handle) -> write(handle.name() + "," + begin));
+				Hold hold = holds.remove(transaction);
+				if (hold != null) {
+					hold.write();
 				}
 			}
 
 		};
 	}
 
-	private static void write(String transaction) {
-		try {
-			Files.writeString(Path.of(FILE), transaction + "," + System.nanoTime() + "\n", StandardOpenOption.CREATE,
-					StandardOpenOption.APPEND);
+	/** One transaction under a lock. */
+	private static final class Hold {
+
+		private final LockHandle handle;
+
+		private final long begin = System.nanoTime();
+
+		/** Until when a check passes, by what was seen last. */
+		private volatile long validUntil = this.begin;
+
+		private volatile long lostAt = Long.MAX_VALUE;
+
+		Hold(LockHandle handle) {
+			this.handle = handle;
+			handle.onLost((event) -> this.lostAt = Math.min(this.lostAt, System.nanoTime()));
+			sample();
 		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+
+		void sample() {
+			long now = System.nanoTime();
+			long remaining = this.handle.remainingValidity().toNanos();
+			if (remaining > 0) {
+				this.validUntil = now + remaining;
+			}
 		}
+
+		/** The lock is released after this, so until now it was relied on. */
+		void write() {
+			long end = System.nanoTime();
+			boolean held = this.handle.isHeld();
+			long passes = held ? end : Math.min(end, Math.min(this.validUntil, this.lostAt));
+			try {
+				Files.writeString(Path.of(FILE), "%s,%d,%d,%d%n".formatted(this.handle.name(), this.begin, end, passes),
+						StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+
 	}
 
 }

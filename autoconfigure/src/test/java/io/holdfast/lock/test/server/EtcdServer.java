@@ -181,6 +181,14 @@ public final class EtcdServer extends ServerProcess {
 		others.forEach((other) -> other.peerWire.refuse("X-Server-From: " + id.group(1)));
 	}
 
+	/**
+	 * Let all members of a cluster reach each other again.
+	 * @param members the members
+	 */
+	public static void reunite(List<EtcdServer> members) {
+		members.forEach((member) -> member.peerWire.refuseNothing());
+	}
+
 	@Override
 	public void close() {
 		super.close();

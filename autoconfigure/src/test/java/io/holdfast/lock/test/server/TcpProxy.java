@@ -3,7 +3,6 @@ package io.holdfast.lock.test.server;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -44,6 +43,8 @@ public final class TcpProxy implements AutoCloseable {
 	private volatile CountDownLatch flowing = new CountDownLatch(0);
 
 	private volatile CountDownLatch replying = new CountDownLatch(0);
+
+	private final AtomicReference<@Nullable Runnable> afterReply = new AtomicReference<>();
 
 	private volatile long delayMillis;
 
@@ -126,6 +127,14 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
+	 * Do something right after the next reply has been passed on.
+	 * @param task what to do, on the wire's own thread; {@code null} for nothing any more
+	 */
+	public void afterNextReply(@Nullable Runnable task) {
+		this.afterReply.set(task);
+	}
+
+	/**
 	 * Break all connections, also those that are being made. New ones are accepted at
 	 * once.
 	 */
@@ -141,6 +150,13 @@ public final class TcpProxy implements AutoCloseable {
 	public void refuse(String text) {
 		this.refused = text;
 		cut();
+	}
+
+	/**
+	 * Break no connection any more for what is in its requests.
+	 */
+	public void refuseNothing() {
+		this.refused = null;
 	}
 
 	/**
@@ -264,9 +280,8 @@ public final class TcpProxy implements AutoCloseable {
 		}
 
 		private void pass(Socket from, Socket to, boolean requests) {
-			try {
+			try (DelayedStream out = new DelayedStream(to.getOutputStream())) {
 				InputStream in = from.getInputStream();
-				OutputStream out = to.getOutputStream();
 				byte[] buffer = new byte[64 * 1024];
 				for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
 					if (requests) {
@@ -282,8 +297,10 @@ public final class TcpProxy implements AutoCloseable {
 					if (!requests) {
 						await(TcpProxy.this.replying);
 					}
-					out.write(buffer, 0, read);
-					out.flush();
+					out.write(buffer, read, TcpProxy.this.delayMillis);
+					if (!requests) {
+						replied();
+					}
 				}
 			}
 			catch (IOException ex) {
@@ -304,6 +321,13 @@ public final class TcpProxy implements AutoCloseable {
 			Held next = TcpProxy.this.held.get();
 			if (next != null && request.contains(next.text()) && TcpProxy.this.held.compareAndSet(next, null)) {
 				next.meanwhile().run();
+			}
+		}
+
+		private void replied() {
+			Runnable task = TcpProxy.this.afterReply.getAndSet(null);
+			if (task != null) {
+				task.run();
 			}
 		}
 

@@ -28,6 +28,9 @@ public final class ZooKeeperServer extends ServerProcess {
 
 	private final int electionPort = freePort();
 
+	/** How the other servers reach this one when it leads them. */
+	private final TcpProxy peerWire = TcpProxy.to(this.peerPort);
+
 	private ZooKeeperServer() {
 		super("zookeeper");
 		this.configuration = directory().resolve("zoo.cfg");
@@ -82,14 +85,31 @@ public final class ZooKeeperServer extends ServerProcess {
 				maxClientCnxns=0
 				forceSync=no
 				%s
-				""".formatted(data, port(), HOST, (servers.size() > 1) ? members(servers) : ""));
+				""".formatted(data, port(), HOST, (servers.size() > 1) ? members(servers, number) : ""));
 	}
 
-	private static String members(List<ZooKeeperServer> servers) {
+	private static String members(List<ZooKeeperServer> servers, int self) {
 		return IntStream.range(0, servers.size())
-			.mapToObj((i) -> "server.%d=%s:%d:%d".formatted(i, HOST, servers.get(i).peerPort,
+			.mapToObj((i) -> "server.%d=%s:%d:%d".formatted(i, HOST,
+					(i == self) ? servers.get(i).peerPort : servers.get(i).peerWire.port(),
 					servers.get(i).electionPort))
 			.collect(Collectors.joining("\n"));
+	}
+
+	/**
+	 * Stop all traffic between this server, if it leads the others, and its followers;
+	 * clients reach all of them as before.
+	 */
+	public void separateFromFollowers() {
+		this.peerWire.stall();
+	}
+
+	/**
+	 * Let the others reach this server again.
+	 */
+	public void reunite() {
+		this.peerWire.flow();
+		this.peerWire.cut();
 	}
 
 	@Override
@@ -140,6 +160,12 @@ public final class ZooKeeperServer extends ServerProcess {
 	 */
 	public String connectString() {
 		return HOST + ":" + port();
+	}
+
+	@Override
+	public void close() {
+		super.close();
+		this.peerWire.close();
 	}
 
 }
