@@ -2,6 +2,7 @@ package io.holdfast.lock.interceptor;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -16,8 +17,8 @@ import org.springframework.util.function.SingletonSupplier;
 import io.holdfast.lock.LockOperations;
 
 /**
- * Puts the lock around the beans that ask for it, before every advisor that they already
- * have: outside of the transaction, whatever its order. The post-processors of
+ * Puts the lock around the beans that ask for it: outside of the transaction, whatever
+ * its order, and inside of the advice that guards the call. The post-processors of
  * {@code @Async} and {@code @Retryable} come later and land outside of the lock.
  *
  * <p>
@@ -27,10 +28,10 @@ import io.holdfast.lock.LockOperations;
 public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
 	/**
-	 * Before those of {@code @Retryable} ({@code LOWEST_PRECEDENCE - 1}) and
-	 * {@code @Async}.
+	 * Before that of the fence, so that a class that has no proxy is explained, and those
+	 * of {@code @Retryable} ({@code LOWEST_PRECEDENCE - 1}) and {@code @Async}.
 	 */
-	static final int ORDER = Ordered.LOWEST_PRECEDENCE - 2;
+	static final int ORDER = Ordered.LOWEST_PRECEDENCE - 3;
 
 	private final transient LockSupportVerifier support;
 
@@ -42,7 +43,6 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 	 */
 	public DistributedLockBeanPostProcessor(LockSupportVerifier support) {
 		this.support = support;
-		setBeforeExistingAdvisors(true);
 		setOrder(ORDER);
 	}
 
@@ -63,6 +63,10 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 		Class<?> type = AopUtils.getTargetClass(bean);
 		if (this.verifier != null && LockAnnotations.mayBeOn(type)) {
 			this.verifier.verify(type).forEach((spec) -> this.support.add(spec, type));
+		}
+		if (bean instanceof Advised proxy && !proxy.isFrozen() && this.advisor != null && isEligible(type)) {
+			proxy.addAdvisor(AdviceChain.positionOfLock(proxy), this.advisor);
+			return bean;
 		}
 		return super.postProcessAfterInitialization(bean, beanName);
 	}

@@ -4,14 +4,15 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 
 import io.holdfast.lock.fencing.Fence;
 
 /**
- * Puts the fence behind every advisor that a bean with locks already has: inside of its
- * transaction, right before the body.
+ * Puts the fence right behind the transaction of a bean with locks, before its body.
  */
 public final class FenceBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
@@ -21,8 +22,18 @@ public final class FenceBeanPostProcessor extends AbstractBeanFactoryAwareAdvisi
 	 * fenced
 	 */
 	public FenceBeanPostProcessor(Supplier<@Nullable Fence> fence) {
-		setOrder(DistributedLockBeanPostProcessor.ORDER);
+		setOrder(DistributedLockBeanPostProcessor.ORDER + 1);
 		this.advisor = new DefaultPointcutAdvisor(new LockPointcut(), new FenceInterceptor(fence));
+	}
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		if (bean instanceof Advised proxy && !proxy.isFrozen() && this.advisor != null
+				&& isEligible(AopUtils.getTargetClass(bean))) {
+			proxy.addAdvisor(AdviceChain.positionOfFence(proxy), this.advisor);
+			return bean;
+		}
+		return super.postProcessAfterInitialization(bean, beanName);
 	}
 
 }

@@ -5,14 +5,15 @@ import org.aopalliance.aop.Advice;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.util.ClassUtils;
 
 import io.holdfast.lock.LockConfigurationException;
 
 /**
  * Reads the finished chain of every bean that holds locks, and stops the start if a
- * transaction begins before the lock: it would end after the lock was let go.
+ * transaction begins before the lock, because it would end after the lock was released,
+ * or if the call moves to another thread after it, which would not have the lock.
  *
  * <p>
  * It has no order, so it runs after every post-processor that has one and sees what they
@@ -20,12 +21,10 @@ import io.holdfast.lock.LockConfigurationException;
  */
 public final class LockChainVerifier implements BeanPostProcessor {
 
-	private static final String TRANSACTION_ADVICE = "org.springframework.transaction.interceptor.TransactionInterceptor";
-
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (bean instanceof Advised proxy && holdsLocks(proxy)) {
-			verify(proxy, beanName);
+			verify(proxy, false, beanName);
 		}
 		return bean;
 	}
@@ -40,31 +39,26 @@ public final class LockChainVerifier implements BeanPostProcessor {
 		return AopProxyUtils.getSingletonTarget(proxy) instanceof Advised inner && holdsLocks(inner);
 	}
 
-	/** Walk from the outside to the lock; no transaction may stand on the way. */
-	private static void verify(Advised proxy, String beanName) {
+	/** Walk from the outside to the body. */
+	private static void verify(Advised proxy, boolean locked, String beanName) {
+		boolean inside = locked;
 		for (Advisor advisor : proxy.getAdvisors()) {
 			Advice advice = advisor.getAdvice();
-			if (advice instanceof DistributedLockInterceptor) {
-				return;
+			inside |= advice instanceof DistributedLockInterceptor;
+			if (inside && advice instanceof AsyncExecutionInterceptor) {
+				throw new LockConfigurationException(
+						"The bean '%s' acquires its lock on the thread of the caller and runs its method on another, without the lock: advice %s stands inside of @DistributedLock. Leave out the order of @EnableAsync, or move @DistributedLock to a bean that the asynchronous method calls."
+							.formatted(beanName, advice.getClass().getName()));
 			}
-			if (isTransaction(advice.getClass())) {
+			if (!inside && AdviceChain.isTransaction(advice)) {
 				throw new LockConfigurationException(
 						"The bean '%s' begins its transaction before it acquires its lock: advice %s stands outside of @DistributedLock, so the lock would be let go before the commit and updates would be lost. Find the post-processor or proxy factory that put it there, and let it add its advice at the end of the chain."
 							.formatted(beanName, advice.getClass().getName()));
 			}
 		}
 		if (AopProxyUtils.getSingletonTarget(proxy) instanceof Advised inner) {
-			verify(inner, beanName);
+			verify(inner, inside, beanName);
 		}
-	}
-
-	private static boolean isTransaction(Class<?> advice) {
-		for (Class<?> type = ClassUtils.getUserClass(advice); type != null; type = type.getSuperclass()) {
-			if (type.getName().equals(TRANSACTION_ADVICE)) {
-				return true;
-			}
-		}
-		return false;
 	}
 
 }

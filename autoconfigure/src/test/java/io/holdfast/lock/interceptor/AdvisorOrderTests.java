@@ -1,5 +1,6 @@
 package io.holdfast.lock.interceptor;
 
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -20,6 +21,9 @@ import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -34,15 +38,21 @@ import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
 import org.springframework.cache.interceptor.CacheInterceptor;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
+import org.springframework.core.task.SyncTaskExecutor;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.resilience.retry.AbstractRetryInterceptor;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.security.access.prepost.PreAuthorize;
+import org.springframework.security.config.annotation.method.configuration.EnableMethodSecurity;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.config.TransactionManagementConfigUtils;
 import org.springframework.transaction.interceptor.MatchAlwaysTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
@@ -98,6 +108,9 @@ class AdvisorOrderTests {
 		if (advice instanceof TransactionInterceptor) {
 			return "transaction";
 		}
+		if (advice.getClass().getName().startsWith("org.springframework.security.")) {
+			return "guard";
+		}
 		return (advice instanceof UsersAdvice) ? "user" : "";
 	}
 
@@ -125,6 +138,62 @@ class AdvisorOrderTests {
 				assertThat(chain).startsWith("async", "retry", "lock");
 				assertThat(chain.subList(3, 5)).containsExactlyInAnyOrder("cache", "transaction");
 			});
+	}
+
+	static Stream<Arguments> orders() {
+		List<Arguments> all = new ArrayList<>();
+		for (int transactions : new int[] { Ordered.HIGHEST_PRECEDENCE, 0, Ordered.LOWEST_PRECEDENCE }) {
+			for (int users : new int[] { Ordered.HIGHEST_PRECEDENCE, -1, 1, AdviceChain.GUARDS_BEFORE,
+					Ordered.LOWEST_PRECEDENCE }) {
+				if (users == transactions) {
+					continue;
+				}
+				for (boolean targetClass : new boolean[] { true, false }) {
+					all.add(Arguments.of(transactions, users, targetClass));
+				}
+			}
+		}
+		return all.stream();
+	}
+
+	@ParameterizedTest(name = "transactions={0} user={1} proxyTargetClass={2}")
+	@MethodSource("orders")
+	void guardsStayOutsideOfTheLockAndNoOrderPutsATransactionThere(int transactions, int users, boolean targetClass) {
+		runner(Defaults.class, Everything.class, Guarded.class).withBean("onMethods", OnMethods.class)
+			.withBean("onClass", OnClass.class)
+			.withPropertyValues("spring.aop.proxy-target-class=" + targetClass, "test.transactions=" + transactions,
+					"test.users=" + users)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				context.getBeansOfType(Service.class).values().forEach((bean) -> {
+					List<String> chain = chain(bean);
+					assertThat(chain).containsExactlyInAnyOrder("async", "retry", "guard", "user", "lock", "cache",
+							"transaction");
+					assertThat(chain).startsWith("async", "retry");
+					assertThat(chain).containsSubsequence("lock", "transaction").containsSubsequence("lock", "cache");
+					boolean guards = users < AdviceChain.GUARDS_BEFORE && users < transactions;
+					assertThat(chain).containsSubsequence(guards ? "user" : "lock", guards ? "lock" : "user");
+					boolean secured = transactions == Ordered.LOWEST_PRECEDENCE;
+					assertThat(chain).containsSubsequence(secured ? "guard" : "lock", secured ? "lock" : "guard");
+				});
+			});
+	}
+
+	@Test
+	void asynchronousMethodHasItsLockOnItsOwnThreadWhateverTheOrderOfAsynchronousMethods() {
+		runner(Defaults.class, AsyncFirst.class).withBean(Later.class).run((context) -> {
+			assertThat(chain(context.getBean(Later.class))).containsExactly("async", "lock");
+			assertThat(context.getBean(Later.class).call().get(10, TimeUnit.SECONDS)).startsWith("stock");
+		});
+	}
+
+	@Test
+	void postProcessorThatPutsAnAsynchronousCallInsideStopsTheStart() {
+		runner(Defaults.class, UserPutsAsyncInside.class).withBean(OnMethods.class).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context.getStartupFailure()).rootCause()
+				.hasMessageContaining("runs its method on another, without the lock");
+		});
 	}
 
 	@Test
@@ -177,6 +246,7 @@ class AdvisorOrderTests {
 		@Retryable
 		@Cacheable("things")
 		@Transactional
+		@PreAuthorize("hasRole('SELLER')")
 		@DistributedLock("stock")
 		public void call() {
 		}
@@ -187,6 +257,7 @@ class AdvisorOrderTests {
 	@Retryable
 	@Cacheable("things")
 	@Transactional
+	@PreAuthorize("hasRole('SELLER')")
 	@DistributedLock("stock")
 	static class OnClass implements Service {
 
@@ -240,6 +311,48 @@ class AdvisorOrderTests {
 
 	}
 
+	/** Security, and a user's advisor and transactions of any order. */
+	@Configuration(proxyBeanMethods = false)
+	@EnableMethodSecurity
+	static class Guarded {
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static Advisor users(Environment environment) {
+			DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(new UsersPointcut(), new UsersAdvice());
+			advisor.setOrder(environment.getRequiredProperty("test.users", Integer.class));
+			return advisor;
+		}
+
+		@Bean
+		static BeanFactoryPostProcessor orderOfTransactions(Environment environment) {
+			return (beanFactory) -> beanFactory
+				.getBeanDefinition(TransactionManagementConfigUtils.TRANSACTION_ADVISOR_BEAN_NAME)
+				.getPropertyValues()
+				.add("order", environment.getRequiredProperty("test.transactions"));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAsync(order = 0)
+	static class AsyncFirst {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class UserPutsAsyncInside {
+
+		@Bean
+		static BeanPostProcessor appending() {
+			return new LatePostProcessor((proxy) -> {
+				proxy.addAdvice(new AsyncExecutionInterceptor(new SyncTaskExecutor()));
+				return proxy;
+			});
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	static class UserAppends {
 
@@ -284,6 +397,15 @@ class AdvisorOrderTests {
 	private static Advisor transaction() {
 		return new DefaultPointcutAdvisor(
 				new TransactionInterceptor((TransactionManager) null, new MatchAlwaysTransactionAttributeSource()));
+	}
+
+	static final class UsersPointcut extends StaticMethodMatcherPointcut {
+
+		@Override
+		public boolean matches(Method method, Class<?> targetClass) {
+			return Service.class.isAssignableFrom(targetClass);
+		}
+
 	}
 
 	static final class UsersAdvice implements MethodInterceptor {

@@ -1,0 +1,66 @@
+package io.holdfast.lock.interceptor;
+
+import org.aopalliance.aop.Advice;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.OrderUtils;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The advice of a proxy, and the positions in it of the lock and of the fence.
+ */
+final class AdviceChain {
+
+	/**
+	 * Advice that is ordered before this guards the call, such as that of Spring
+	 * Security. It stays outside of the lock, unless it begins a transaction.
+	 */
+	static final int GUARDS_BEFORE = Ordered.LOWEST_PRECEDENCE - 100;
+
+	private static final String TRANSACTION_ADVICE = "org.springframework.transaction.interceptor.TransactionInterceptor";
+
+	private AdviceChain() {
+	}
+
+	/** In front of the first transaction and of all that is not ordered as a guard. */
+	static int positionOfLock(Advised proxy) {
+		Advisor[] advisors = proxy.getAdvisors();
+		int position = 0;
+		while (position < advisors.length && isGuard(advisors[position])) {
+			position++;
+		}
+		return position;
+	}
+
+	private static boolean isGuard(Advisor advisor) {
+		int order = (advisor instanceof Ordered ordered) ? ordered.getOrder()
+				: OrderUtils.getOrder(advisor.getClass(), Ordered.LOWEST_PRECEDENCE);
+		return order < GUARDS_BEFORE && !isTransaction(advisor.getAdvice());
+	}
+
+	/**
+	 * Behind the last transaction, or behind everything where there is none: what comes
+	 * later may answer without the target, as in a Spring Data repository.
+	 */
+	static int positionOfFence(Advised proxy) {
+		Advisor[] advisors = proxy.getAdvisors();
+		for (int i = advisors.length - 1; i >= 0; i--) {
+			if (isTransaction(advisors[i].getAdvice())) {
+				return i + 1;
+			}
+		}
+		return advisors.length;
+	}
+
+	static boolean isTransaction(Advice advice) {
+		for (Class<?> type = ClassUtils.getUserClass(advice); type != null; type = type.getSuperclass()) {
+			if (type.getName().equals(TRANSACTION_ADVICE)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+}
