@@ -60,6 +60,16 @@ final class BackendSelection {
 		return new LockBackends(this.backends, (named != null) ? requireKnown(named) : onlyConfigured());
 	}
 
+	/**
+	 * Select the default of a test slice, which stands for stores that the slice does not
+	 * have.
+	 * @return the backends with their default
+	 */
+	LockBackends selectForSlice() {
+		String named = LockStore.named(this.environment);
+		return LockBackends.withStandIn(this.backends, (named != null && this.names.contains(named)) ? named : LOCAL);
+	}
+
 	private String requireKnown(String named) {
 		for (LockStore store : LockStore.values()) {
 			if (store.id().equals(named)) {

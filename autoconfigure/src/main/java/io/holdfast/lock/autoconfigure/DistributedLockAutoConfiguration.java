@@ -29,8 +29,9 @@ public final class DistributedLockAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	LockBackends lockBackends(ObjectProvider<LockBackend> backends, Environment environment,
-			ConfigurableListableBeanFactory beanFactory) {
-		return new BackendSelection(backends.orderedStream().toList(), environment, beanFactory).select();
+			ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockSlice> slice) {
+		BackendSelection selection = new BackendSelection(backends.orderedStream().toList(), environment, beanFactory);
+		return (slice.getIfAvailable() != null) ? selection.selectForSlice() : selection.select();
 	}
 
 	@Bean

@@ -28,6 +28,8 @@ public final class LockBackends {
 
 	private final LockBackend defaultBackend;
 
+	private final boolean standIn;
+
 	/**
 	 * Create the directory.
 	 * @param backends the stores, each with a name of its own
@@ -36,6 +38,10 @@ public final class LockBackends {
 	 * not among them
 	 */
 	public LockBackends(Collection<? extends LockBackend> backends, String defaultName) {
+		this(backends, defaultName, false);
+	}
+
+	private LockBackends(Collection<? extends LockBackend> backends, String defaultName, boolean standIn) {
 		for (LockBackend backend : backends) {
 			if (this.backends.putIfAbsent(backend.name(), backend) != null) {
 				throw new LockConfigurationException(
@@ -44,6 +50,18 @@ public final class LockBackends {
 			}
 		}
 		this.defaultBackend = get(defaultName);
+		this.standIn = standIn;
+	}
+
+	/**
+	 * Create a directory whose default store stands in for every store that is not in it,
+	 * as tests want it.
+	 * @param backends the stores, each with a name of its own
+	 * @param defaultName the name of the default store
+	 * @return the directory
+	 */
+	public static LockBackends withStandIn(Collection<? extends LockBackend> backends, String defaultName) {
+		return new LockBackends(backends, defaultName, true);
 	}
 
 	/**
@@ -74,7 +92,7 @@ public final class LockBackends {
 			.stream()
 			.filter((candidate) -> candidate.name().equalsIgnoreCase(wanted))
 			.findFirst()
-			.orElse(null);
+			.orElse(this.standIn ? this.defaultBackend : null);
 	}
 
 	private LockConfigurationException unknown(String what, String name) {

@@ -3,6 +3,7 @@ package io.holdfast.lock.interceptor;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInterceptor;
@@ -11,11 +12,13 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
 
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.LockedAction;
 
 /**
  * Holds the lock around one call: acquires it, lets the rest of the chain run (the
@@ -41,11 +44,28 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 		LockMethodSpec spec = this.specs.get(invocation.getMethod(), targetClass);
 		LockRequest request = spec.request(target, targetClass, invocation.getArguments());
 		LockOperations operations = this.locks.get();
-		if (!spec.goesOnWithout()) {
-			return operations.execute(request, (handle) -> proceed(invocation, spec, request, handle));
+		AtomicBoolean asked = new AtomicBoolean();
+		LockedAction<@Nullable Object, Throwable> body = (handle) -> {
+			asked.setPlain(true);
+			return proceed(invocation, spec, request, handle);
+		};
+		Object result = spec.goesOnWithout() ? operations.executeOrElse(request, body, (reason) -> {
+			asked.setPlain(true);
+			return without(invocation, spec, reason);
+		}) : operations.execute(request, body);
+		if (!asked.getPlain()) {
+			throw notRun(operations, spec);
 		}
-		return operations.executeOrElse(request, (handle) -> proceed(invocation, spec, request, handle),
-				(reason) -> without(invocation, spec, reason));
+		return result;
+	}
+
+	/**
+	 * Neither the method nor what stands in for it was run: operations that are a mock.
+	 */
+	private static LockConfigurationException notRun(LockOperations operations, LockMethodSpec spec) {
+		return LockMethodSpecs.problem(spec.method(),
+				"the LockOperations bean (%s) ran neither the method nor its fallback, as a mock does. Let the mock run the action that it is given, or leave the mock out and set 'distributed-lock.backend=local' in tests"
+					.formatted(AopUtils.getTargetClass(operations).getName()));
 	}
 
 	private @Nullable Object proceed(MethodInvocation invocation, LockMethodSpec spec, LockRequest request,

@@ -1,0 +1,52 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.AnnotatedBeanDefinitionReader;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.test.context.ContextConfigurationAttributes;
+import org.springframework.test.context.ContextCustomizer;
+import org.springframework.test.context.ContextCustomizerFactory;
+import org.springframework.test.context.MergedContextConfiguration;
+import org.springframework.test.context.TestContextAnnotationUtils;
+import org.springframework.util.Assert;
+
+/**
+ * Adds locks of this JVM to test slices such as {@code @WebMvcTest} and
+ * {@code @DataJpaTest}. A slice has only the auto-configurations of its own, so annotated
+ * methods would run without their locks in it.
+ */
+final class LockSliceContextCustomizerFactory implements ContextCustomizerFactory {
+
+	/** On every slice, of Spring Boot and of others. */
+	private static final String SLICE = "org.springframework.boot.test.autoconfigure.OverrideAutoConfiguration";
+
+	@Override
+	public @Nullable ContextCustomizer createContextCustomizer(Class<?> testClass,
+			List<ContextConfigurationAttributes> attributes) {
+		MergedAnnotation<?> slice = MergedAnnotations.search(SearchStrategy.TYPE_HIERARCHY)
+			.withEnclosingClasses(TestContextAnnotationUtils::searchEnclosingClass)
+			.from(testClass)
+			.get(SLICE);
+		return (slice.isPresent() && !slice.getBoolean("enabled")) ? new AddLocks() : null;
+	}
+
+	/** A record, so that equal slices share a context. */
+	private record AddLocks() implements ContextCustomizer {
+
+		@Override
+		public void customizeContext(ConfigurableApplicationContext context, MergedContextConfiguration mergedConfig) {
+			Assert.isInstanceOf(BeanDefinitionRegistry.class, context);
+			new AnnotatedBeanDefinitionReader((BeanDefinitionRegistry) context, context.getEnvironment())
+				.register(LockSlice.class);
+		}
+
+	}
+
+}

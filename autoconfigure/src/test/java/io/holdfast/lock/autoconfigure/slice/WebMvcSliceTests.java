@@ -1,0 +1,31 @@
+package io.holdfast.lock.autoconfigure.slice;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+
+import io.holdfast.lock.LockOperations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A slice of the web layer has its locks, whatever store the application has.
+ */
+@WebMvcTest(properties = { "distributed-lock.backend=redis", "distributed-lock.redis.address=redis://127.0.0.1:1" })
+class WebMvcSliceTests {
+
+	@Autowired
+	private MockMvcTester mvc;
+
+	@Autowired
+	private LockOperations locks;
+
+	@Test
+	void controllerHoldsItsLock() {
+		assertThat(this.mvc.get().uri("/held")).hasStatusOk().hasBodyTextEqualTo("true");
+		assertThat(this.locks).isNotNull();
+	}
+
+}
