@@ -42,6 +42,8 @@ import io.holdfast.lock.support.DurationText;
  */
 public class HoldModelTests {
 
+	private static final boolean THOROUGH = Boolean.getBoolean("thorough");
+
 	private static final int THREADS = 8;
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
@@ -223,8 +225,8 @@ public class HoldModelTests {
 			.actorsPerThread(2)
 			.actorsBefore(1)
 			.actorsAfter(1)
-			.iterations(20)
-			.invocationsPerIteration(25)
+			.iterations(THOROUGH ? 100 : 20)
+			.invocationsPerIteration(THOROUGH ? 500 : 25)
 			.minimizeFailedScenario(false)
 			.sequentialSpecification(OneAfterAnother.class)
 			.addGuarantee(

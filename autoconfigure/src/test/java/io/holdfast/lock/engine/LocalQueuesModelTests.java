@@ -19,6 +19,8 @@ public class LocalQueuesModelTests {
 	private static final LocalQueues.Slot SLOT = new LocalQueues.Slot("local", LockName.of("stock"),
 			LockMode.EXCLUSIVE);
 
+	private static final boolean THOROUGH = Boolean.getBoolean("thorough");
+
 	private static final int THREADS = 8;
 
 	private final LocalQueues queues = new LocalQueues(new ManualTime());
@@ -49,8 +51,8 @@ public class LocalQueuesModelTests {
 	void everyInterleavingIsOneCallerAfterAnother() {
 		new ModelCheckingOptions().threads(3)
 			.actorsPerThread(3)
-			.iterations(5)
-			.invocationsPerIteration(200)
+			.iterations(THOROUGH ? 50 : 5)
+			.invocationsPerIteration(THOROUGH ? 2_000 : 200)
 			.check(LocalQueuesModelTests.class);
 	}
 
