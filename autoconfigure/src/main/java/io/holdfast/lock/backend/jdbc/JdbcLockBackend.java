@@ -2,7 +2,6 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -88,6 +87,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	public void verify() throws SQLException {
 		JdbcStatements sql = statements();
 		this.connections.single((session) -> session.first(sql.probe, Map.of(), (row) -> row.getInt(1)));
+		this.connections
+			.single((session) -> session.all(sql.lockRows, Map.of("ids", List.of("")), (row) -> row.getString(1)));
 	}
 
 	/**
@@ -183,23 +184,12 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-		List<RenewResult> results = new ArrayList<>(grants.size());
-		for (Grant grant : grants) {
-			results.add(renew(grant));
-		}
-		return CompletableFuture.completedFuture(results);
-	}
-
-	private RenewResult renew(Grant grant) {
 		try {
-			JdbcStatements sql = statements();
-			Map<String, Object> parameters = parameters(grant);
-			boolean renewed = shared(grant.claim()) ? SharedRows.renew(this.connections, sql, parameters)
-					: this.connections.single((session) -> session.update(sql.renew, parameters)) == 1;
-			return renewed ? new RenewResult.Renewed(grant.claim().leaseTime()) : new RenewResult.Refused();
+			return CompletableFuture
+				.completedFuture(new JdbcRenewal(this.connections, statements(), this.options).renew(grants));
 		}
 		catch (SQLException | RuntimeException ex) {
-			return new RenewResult.Indeterminate(ex);
+			return CompletableFuture.failedFuture(ex);
 		}
 	}
 

@@ -4,6 +4,9 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -55,6 +58,17 @@ final class JdbcSession {
 		}
 	}
 
+	/** What a reader makes of all rows. */
+	<T> List<T> all(ParsedSql sql, Map<String, ?> parameters, RowReader<T> reader) throws SQLException {
+		try (PreparedStatement statement = prepare(sql, parameters); ResultSet rows = statement.executeQuery()) {
+			List<T> all = new ArrayList<>();
+			while (rows.next()) {
+				all.add(reader.read(rows));
+			}
+			return all;
+		}
+	}
+
 	private PreparedStatement prepare(ParsedSql sql, Map<String, ?> parameters) throws SQLException {
 		MapSqlParameterSource source = new MapSqlParameterSource(parameters);
 		PreparedStatement statement = this.connection
@@ -62,11 +76,28 @@ final class JdbcSession {
 		if (this.timeoutSeconds > 0) {
 			statement.setQueryTimeout(this.timeoutSeconds);
 		}
-		@Nullable Object[] values = NamedParameterUtils.buildValueArray(sql, source, null);
-		for (int i = 0; i < values.length; i++) {
-			statement.setObject(i + 1, values[i]);
+		int next = 1;
+		for (Object value : NamedParameterUtils.buildValueArray(sql, source, null)) {
+			next = set(statement, next, value);
 		}
 		return statement;
+	}
+
+	/**
+	 * Sets the parameters of one name: a value, or all values of a list, whose elements
+	 * may be rows.
+	 * @return the index after them
+	 */
+	private static int set(PreparedStatement statement, int index, @Nullable Object value) throws SQLException {
+		if (!(value instanceof Collection || value instanceof Object[])) {
+			statement.setObject(index, value);
+			return index + 1;
+		}
+		int next = index;
+		for (Object element : (value instanceof Collection<?> list) ? list : List.of((Object[]) value)) {
+			next = set(statement, next, element);
+		}
+		return next;
 	}
 
 	/**

@@ -15,9 +15,9 @@ import org.springframework.jdbc.core.namedparam.ParsedSql;
  */
 final class JdbcStatements {
 
-	private static final String RENEW = """
-			UPDATE ${table} SET until_us = ${now} + :lease ${fromPatience}
-			WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""";
+	private static final String STILL_OWN = """
+			SELECT lock_id, owner FROM ${table}
+			WHERE lock_id IN (:ids) AND (lock_id, owner, token) IN (:own) AND until_us > ${now}""";
 
 	/** Free at once, and not from a time on that a clock may not have reached yet. */
 	private static final String RELEASE = """
@@ -57,9 +57,23 @@ final class JdbcStatements {
 			INSERT INTO ${table}_reader (lock_id, owner, token, until_us)
 			VALUES (:id, :owner, :token, ${now} + :lease)""";
 
-	private static final String RENEW_READER = """
+	/** Those that no writer holds and no other transaction has locked. */
+	private static final String LOCK_ROWS = """
+			SELECT lock_id FROM ${table} WHERE lock_id IN (:ids) AND until_us <= ${now} FOR UPDATE SKIP LOCKED""";
+
+	private static final String STILL_OWN_READERS = """
+			SELECT r.lock_id, r.owner FROM ${table}_reader r JOIN ${table} l ON l.lock_id = r.lock_id
+			WHERE r.lock_id IN (:ids) AND (r.lock_id, r.owner, r.token) IN (:own)
+			AND r.until_us > ${now} AND l.until_us <= ${now}""";
+
+	private static final String RENEW_READERS = """
 			UPDATE ${table}_reader SET until_us = ${now} + :lease
-			WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""";
+			WHERE lock_id IN (:ids) AND (lock_id, owner, token) IN (:own)""";
+
+	private static final String COUNT_READERS = """
+			UPDATE ${table} AS l SET readers_until_us = COALESCE(
+			(SELECT MAX(r.until_us) FROM ${table}_reader r WHERE r.lock_id = l.lock_id), 0)
+			WHERE l.lock_id IN (:ids)""";
 
 	private static final String DELETE_READER = """
 			DELETE FROM ${table}_reader
@@ -100,7 +114,15 @@ final class JdbcStatements {
 
 	final ParsedSql insertReader;
 
-	final ParsedSql renewReader;
+	final ParsedSql stillOwn;
+
+	final ParsedSql lockRows;
+
+	final ParsedSql stillOwnReaders;
+
+	final ParsedSql renewReaders;
+
+	final ParsedSql countReaders;
 
 	final ParsedSql deleteReader;
 
@@ -119,7 +141,7 @@ final class JdbcStatements {
 		this.now = dialect.now();
 		this.patience = dialect.patience(timeoutSeconds);
 		this.acquire = parse(text(dialect.resource("acquire")));
-		this.renew = parse(RENEW);
+		this.renew = parse(text(dialect.resource("renew")));
 		this.release = parse(dialect.notifies() ? RELEASE_AND_NOTIFY : RELEASE);
 		this.notify = dialect.notifies() ? parse(NOTIFY) : null;
 		this.abandon = parse(ABANDON);
@@ -129,7 +151,11 @@ final class JdbcStatements {
 		this.readState = parse(READ_STATE);
 		this.forgetReaders = parse(FORGET_READERS);
 		this.insertReader = parse(INSERT_READER);
-		this.renewReader = parse(RENEW_READER);
+		this.stillOwn = parse(STILL_OWN);
+		this.lockRows = parse(LOCK_ROWS);
+		this.stillOwnReaders = parse(STILL_OWN_READERS);
+		this.renewReaders = parse(RENEW_READERS);
+		this.countReaders = parse(COUNT_READERS);
 		this.deleteReader = parse(DELETE_READER);
 		this.admitReaders = parse(ADMIT_READERS);
 		this.probe = parse(PROBE);

@@ -76,11 +76,6 @@ final class SharedRows {
 		return (row.getInt("wanted") == 1) ? 0 : Math.max(row.getLong("token") + 1, row.getLong("now_us"));
 	}
 
-	static boolean renew(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
-			throws SQLException {
-		return changeOwn(connections, sql, parameters, (session) -> session.update(sql.renewReader, parameters));
-	}
-
 	static boolean release(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
 			throws SQLException {
 		return changeOwn(connections, sql, parameters, (session) -> {

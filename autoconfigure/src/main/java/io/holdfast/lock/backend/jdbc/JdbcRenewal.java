@@ -1,0 +1,176 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockDigest;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.RenewResult.Indeterminate;
+import io.holdfast.lock.spi.RenewResult.Refused;
+import io.holdfast.lock.spi.RenewResult.Renewed;
+
+/**
+ * One renewal of many leases, with few statements and without a wait for any row that
+ * another transaction has locked: one lock of many must not cost the others their leases.
+ */
+final class JdbcRenewal {
+
+	/** A statement holds all of its rows while it runs. */
+	private static final int MOST_AT_ONCE = 100;
+
+	/**
+	 * Somebody who asks for a lock in vain locks its row for a moment, too, so a row that
+	 * is locked is tried again.
+	 */
+	private static final int TRIES = 3;
+
+	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+	private final JdbcConnections connections;
+
+	private final JdbcStatements sql;
+
+	private final JdbcLockOptions options;
+
+	private final Map<Row, RenewResult> results = new HashMap<>();
+
+	JdbcRenewal(JdbcConnections connections, JdbcStatements sql, JdbcLockOptions options) {
+		this.connections = connections;
+		this.sql = sql;
+		this.options = options;
+	}
+
+	List<RenewResult> renew(List<Grant> grants) {
+		Map<Kind, List<Grant>> kinds = grants.stream()
+			.collect(Collectors.groupingBy(Kind::of, LinkedHashMap::new, Collectors.toList()));
+		kinds.forEach((kind, ofKind) -> {
+			for (int from = 0; from < ofKind.size(); from += MOST_AT_ONCE) {
+				renewPart(kind, ofKind.subList(from, Math.min(from + MOST_AT_ONCE, ofKind.size())));
+			}
+		});
+		return grants.stream().map((grant) -> this.results.get(row(grant))).toList();
+	}
+
+	private void renewPart(Kind kind, List<Grant> grants) {
+		Map<Row, Grant> left = grants.stream()
+			.collect(Collectors.toMap(this::row, Function.identity(), (one, same) -> one, LinkedHashMap::new));
+		try {
+			for (int number = 1; !left.isEmpty() && number <= TRIES; number++) {
+				if (number > 1) {
+					LockSupport.parkNanos(PAUSE_NANOS);
+				}
+				renewOnce(kind, left);
+			}
+			left.forEach((row, grant) -> this.results.put(row, new Indeterminate(isLocked(grant))));
+		}
+		catch (SQLException | RuntimeException ex) {
+			left.keySet().forEach((row) -> this.results.put(row, new Indeterminate(ex)));
+		}
+	}
+
+	/** Leaves only those whose rows are locked. */
+	private void renewOnce(Kind kind, Map<Row, Grant> left) throws SQLException {
+		Pass pass = kind.shared() ? this.connections.together((session) -> passOfReaders(session, kind, left))
+				: this.connections.single((session) -> passOfOwners(session, kind, left));
+		left.keySet().removeIf((row) -> {
+			boolean renewed = pass.renewed().contains(row);
+			if (renewed || !pass.stillOwn().contains(row)) {
+				this.results.put(row, renewed ? new Renewed(kind.lease()) : new Refused());
+				return true;
+			}
+			return false;
+		});
+	}
+
+	private Pass passOfOwners(JdbcSession session, Kind kind, Map<Row, Grant> grants) throws SQLException {
+		Map<String, Object> parameters = parameters(kind, grants);
+		Set<Row> renewed = Set.copyOf(session.all(this.sql.renew, parameters, Row::read));
+		return new Pass(renewed, (renewed.size() == grants.size()) ? renewed
+				: Set.copyOf(session.all(this.sql.stillOwn, parameters, Row::read)));
+	}
+
+	private Pass passOfReaders(JdbcSession session, Kind kind, Map<Row, Grant> grants) throws SQLException {
+		Map<String, Object> parameters = parameters(kind, grants);
+		Set<String> free = Set.copyOf(session.all(this.sql.lockRows, parameters, (row) -> row.getString(1)));
+		Set<Row> stillOwn = Set.copyOf(session.all(this.sql.stillOwnReaders, parameters, Row::read));
+		Map<Row, Grant> renewed = new HashMap<>(grants);
+		renewed.keySet().removeIf((row) -> !stillOwn.contains(row) || !free.contains(row.lockId()));
+		if (!renewed.isEmpty()) {
+			session.update(this.sql.renewReaders, parameters(kind, renewed));
+			session.update(this.sql.countReaders, parameters(kind, renewed));
+		}
+		return new Pass(renewed.keySet(), stillOwn);
+	}
+
+	private Map<String, Object> parameters(Kind kind, Map<Row, Grant> grants) {
+		List<String> ids = new ArrayList<>();
+		List<Object[]> own = new ArrayList<>();
+		grants.forEach((row, grant) -> {
+			ids.add(row.lockId());
+			own.add(new Object[] { row.lockId(), row.owner(), grant.storeToken() });
+		});
+		return Map.of("ids", ids, "own", own, "lease", TimeUnit.NANOSECONDS.toMicros(kind.lease().toNanos()));
+	}
+
+	private Row row(Grant grant) {
+		return new Row(LockDigest.of(this.options.namespace(), grant.claim().lock()), grant.claim().owner().value());
+	}
+
+	private LockBackendException isLocked(Grant grant) {
+		return new LockBackendException(
+				"Lock '%s' could not be renewed: another transaction has locked its row in the table '%s'. Renewal is tried again."
+					.formatted(grant.claim().lock(), this.options.table()));
+	}
+
+	/**
+	 * What one statement can renew together.
+	 *
+	 * @param shared whether readers
+	 * @param lease for how long
+	 */
+	private record Kind(boolean shared, Duration lease) {
+
+		static Kind of(Grant grant) {
+			return new Kind(grant.claim().mode() == LockMode.SHARED, grant.claim().leaseTime());
+		}
+
+	}
+
+	/**
+	 * The owner of a lock.
+	 *
+	 * @param lockId which lock
+	 * @param owner which owner
+	 */
+	private record Row(String lockId, String owner) {
+
+		static Row read(ResultSet row) throws SQLException {
+			return new Row(row.getString(1), row.getString(2));
+		}
+
+	}
+
+	/**
+	 * What came of one try.
+	 *
+	 * @param renewed whose lease starts anew
+	 * @param stillOwn whose lease lasts
+	 */
+	private record Pass(Set<Row> renewed, Set<Row> stillOwn) {
+	}
+
+}

@@ -1,0 +1,10 @@
+-- Renews what is still ours of several leases, waits for no row that another transaction has locked, and says what it
+-- has renewed. An UPDATE cannot say it, and an insertion of rows that are there is one.
+INSERT INTO ${table} (lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us)
+SELECT own.* FROM (
+	SELECT lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us FROM ${table}
+	WHERE lock_id IN (:ids) AND (lock_id, owner, token) IN (:own) AND until_us > ${now}
+	FOR UPDATE SKIP LOCKED
+) own
+ON DUPLICATE KEY UPDATE until_us = ${now} + :lease
+RETURNING lock_id, owner

@@ -1,0 +1,9 @@
+-- Renews what is still ours of several leases, waits for no row that another transaction has locked, and says what it
+-- has renewed.
+WITH own AS (
+	SELECT lock_id FROM ${table}
+	WHERE lock_id IN (:ids) AND (lock_id, owner, token) IN (:own) AND until_us > ${now}
+	FOR UPDATE SKIP LOCKED
+)
+UPDATE ${table} AS l SET until_us = ${now} + :lease FROM own WHERE l.lock_id = own.lock_id
+RETURNING l.lock_id, l.owner

@@ -1,0 +1,137 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.LockDigest;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.RenewResult.Indeterminate;
+import io.holdfast.lock.spi.RenewResult.Refused;
+import io.holdfast.lock.spi.RenewResult.Renewed;
+
+import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.released;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Renewals of many leases at once, on real servers.
+ */
+class JdbcRenewalTests extends OnEveryDatabase {
+
+	private static final int MANY = 250;
+
+	static Stream<Arguments> everyDatabaseAndMode() {
+		return Stream.of(Database.values())
+			.flatMap((database) -> Stream.of(LockMode.values()).map((mode) -> Arguments.of(database, mode)));
+	}
+
+	/**
+	 * With one statement after another it was a second for the row, and 250 round trips.
+	 */
+	@ParameterizedTest
+	@MethodSource("everyDatabaseAndMode")
+	void lockedRowCostsItsOwnRenewalAndNoOther(Database database, LockMode mode) throws Exception {
+		DataSource pool = opened(database, 2);
+		AtomicInteger statements = new AtomicInteger();
+		LockBackend store = JdbcContract.backend(counting(pool, statements));
+		List<Grant> grants = grants(store, mode, MANY);
+		statements.set(0);
+		assertThat(answer(store.renew(grants))).hasSize(MANY).allMatch(Renewed.class::isInstance);
+		assertThat(statements).as("statements without a locked row").hasValueLessThanOrEqualTo(15);
+		released(store, grants.get(0));
+		try (Connection other = lockRow(pool, grants.get(7))) {
+			statements.set(0);
+			List<RenewResult> results = answer(store.renew(grants));
+			assertThat(statements).as("statements with a locked row").hasValueLessThanOrEqualTo(27);
+			assertThat(results.get(0)).isInstanceOf(Refused.class);
+			assertThat(results.get(7)).isInstanceOf(Indeterminate.class);
+			assertThat(results).filteredOn(Renewed.class::isInstance).hasSize(MANY - 2);
+			other.rollback();
+		}
+		assertThat(answer(store.renew(grants.subList(7, 8)))).singleElement().isInstanceOf(Renewed.class);
+	}
+
+	@ParameterizedTest
+	@MethodSource("everyDatabaseAndMode")
+	void leasesOfDifferentLengthAreRenewedEachByItsOwn(Database database, LockMode mode) throws Exception {
+		LockBackend store = JdbcContract.backend(opened(database, 2));
+		Grant one = granted(store, claim(mode, Duration.ofSeconds(30)));
+		Grant other = granted(store, claim(mode, Duration.ofSeconds(50)));
+		assertThat(answer(store.renew(List.of(one, other)))).containsExactly(new Renewed(Duration.ofSeconds(30)),
+				new Renewed(Duration.ofSeconds(50)));
+		assertThat(answer(store.renew(List.of(one, other, one)))).hasSize(3).allMatch(Renewed.class::isInstance);
+		released(store, one);
+		released(store, other);
+		assertThat(answer(store.renew(List.of(one, other)))).hasSize(2).allMatch(Refused.class::isInstance);
+	}
+
+	private static Claim claim(LockMode mode, Duration lease) {
+		return new Claim(newLock(), OwnerId.random(), mode, lease, true, Duration.ZERO, false);
+	}
+
+	private static List<Grant> grants(LockBackend store, LockMode mode, int count) throws Exception {
+		List<Grant> grants = new ArrayList<>();
+		for (int i = 0; i < count; i++) {
+			grants.add(granted(store, impatient(newLock(), mode)));
+		}
+		return grants;
+	}
+
+	private static Connection lockRow(DataSource pool, Grant grant) throws SQLException {
+		Connection connection = pool.getConnection();
+		connection.setAutoCommit(false);
+		try (PreparedStatement statement = connection
+			.prepareStatement("SELECT token FROM holdfast_lock WHERE lock_id = ? FOR UPDATE")) {
+			statement.setString(1, LockDigest.of("test", grant.claim().lock()));
+			assertThat(statement.executeQuery().next()).isTrue();
+		}
+		return connection;
+	}
+
+	/** Connections that count what is sent over them: statements and commits. */
+	private static DataSource counting(DataSource pool, AtomicInteger statements) {
+		return new DelegatingDataSource(pool) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				Connection connection = super.getConnection();
+				return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
+						new Class<?>[] { Connection.class }, (proxy, method, args) -> {
+							if (List.of("prepareStatement", "commit").contains(method.getName())) {
+								statements.incrementAndGet();
+							}
+							try {
+								return method.invoke(connection, args);
+							}
+							catch (InvocationTargetException ex) {
+								throw ex.getCause();
+							}
+						});
+			}
+
+		};
+	}
+
+}
