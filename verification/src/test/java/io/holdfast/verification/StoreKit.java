@@ -204,10 +204,18 @@ final class StoreKit implements AutoCloseable {
 
 	/** The command line of a process that reaches the store over these wires. */
 	List<String> arguments(List<TcpProxy> wires) {
+		return argumentsFor(wires.stream().map(TcpProxy::port).toList());
+	}
+
+	/** The command line of a process that reaches the servers of the store directly. */
+	List<String> argumentsForServers() {
+		return argumentsFor(this.servers.stream().map(ServerProcess::port).toList());
+	}
+
+	private List<String> argumentsFor(List<Integer> ports) {
 		List<String> arguments = new ArrayList<>(
 				List.of("--distributed-lock.backend=" + this.name.replace("-sentinel", ""),
 						"--distributed-lock.lease-time=" + LEASE_SECONDS + "s"));
-		List<Integer> ports = wires.stream().map(TcpProxy::port).toList();
 		switch (this.name) {
 			case "redis" -> arguments.add("--distributed-lock.redis.address=redis://127.0.0.1:" + ports.get(0));
 			case "redis-sentinel" -> arguments.add("--sentinel=" + sentinelAddress());
