@@ -21,6 +21,12 @@ import org.springframework.core.annotation.AliasFor;
  * whose attributes may override these with {@link AliasFor}.
  *
  * <p>
+ * A method that returns a {@code CompletableFuture} holds the lock until that completes.
+ * Other results whose work is done after the method has returned, such as a
+ * {@code Stream}, a {@code Callable}, a {@code Mono} or that of a Kotlin suspend
+ * function, are refused: it would be done without the lock.
+ *
+ * <p>
  * Durations are texts: {@code 5s}, {@code 500ms}, {@code PT5S}, or a placeholder such as
  * {@code ${orders.lock.wait}}; an empty one takes the value of the application's
  * properties.

@@ -14,6 +14,7 @@ import org.springframework.core.Ordered;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockOperations;
 
 /**
@@ -62,13 +63,22 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		Class<?> type = AopUtils.getTargetClass(bean);
 		if (this.verifier != null && LockAnnotations.mayBeOn(type)) {
-			this.verifier.verify(type).forEach((spec) -> this.support.add(spec, type));
+			verify(this.verifier, type, beanName);
 		}
 		if (bean instanceof Advised proxy && !proxy.isFrozen() && this.advisor != null && isEligible(type)) {
 			proxy.addAdvisor(AdviceChain.positionOfLock(proxy), this.advisor);
 			return bean;
 		}
 		return super.postProcessAfterInitialization(bean, beanName);
+	}
+
+	private void verify(LockMethodVerifier methods, Class<?> type, String beanName) {
+		try {
+			methods.verify(type).forEach((spec) -> this.support.add(spec, type));
+		}
+		catch (LockConfigurationException ex) {
+			throw new LockConfigurationException("Bean '%s': %s".formatted(beanName, ex.getMessage()), ex);
+		}
 	}
 
 }

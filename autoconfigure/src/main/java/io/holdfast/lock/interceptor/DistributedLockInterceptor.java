@@ -71,7 +71,23 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 	private @Nullable Object proceed(MethodInvocation invocation, LockMethodSpec spec, LockRequest request,
 			LockHandle handle) throws Throwable {
 		spec.inject(handle, invocation.getArguments());
-		return spec.asynchronous() ? proceedUntilCompletion(invocation, request) : invocation.proceed();
+		if (spec.asynchronous()) {
+			return proceedUntilCompletion(invocation, request);
+		}
+		Object result = invocation.proceed();
+		if (result != null && !spec.resultIsKnown()) {
+			requireComplete(spec, result);
+		}
+		return result;
+	}
+
+	private static void requireComplete(LockMethodSpec spec, Object result) {
+		if (LazyResults.isLazy(result)) {
+			LazyResults.end(result);
+			throw LockMethodSpecs.problem(spec.method(),
+					"it has returned a %s, whose work is done after the method has returned, without the lock. Return the value itself, or declare that it returns a CompletableFuture"
+						.formatted(result.getClass().getName()));
+		}
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +25,11 @@ import io.holdfast.lock.WhenNotAcquired;
  */
 record LockMethodSpec(Method method, LockRequest template, @Nullable LockKey key, WhenNotAcquired whenNotAcquired,
 		@Nullable LockFallback fallback, boolean asynchronous, boolean fenced) {
+
+	/** Whether the declared type of the result leaves nothing to be found out. */
+	boolean resultIsKnown() {
+		return Modifier.isFinal(this.method.getReturnType().getModifiers());
+	}
 
 	LockRequest request(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments) {
 		if (this.key == null) {

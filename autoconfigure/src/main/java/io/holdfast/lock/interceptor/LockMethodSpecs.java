@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.MethodClassKey;
-import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
 import org.springframework.expression.BeanResolver;
 import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;
@@ -30,6 +30,8 @@ import io.holdfast.lock.WhenNotAcquired;
  * that could never work. Thread-safe.
  */
 final class LockMethodSpecs {
+
+	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
 	private final Map<MethodClassKey, LockMethodSpec> specs = new ConcurrentHashMap<>();
 
@@ -65,7 +67,7 @@ final class LockMethodSpecs {
 		Method method = AopUtils.getMostSpecificMethod(called, targetClass);
 		DistributedLock annotation = LockAnnotations.find(called, targetClass);
 		Assert.state(annotation != null, () -> "No @DistributedLock on " + MethodText.of(method));
-		boolean asynchronous = requireSupportedReturnType(method);
+		boolean asynchronous = requireSupportedReturnType(method, targetClass);
 		LockFallback fallback = annotation.fallback().isEmpty() ? null
 				: LockFallback.find(annotation.fallback(), method, targetClass);
 		requireOneReaction(method, annotation);
@@ -74,22 +76,27 @@ final class LockMethodSpecs {
 				asynchronous, annotation.fenced());
 	}
 
-	private static boolean requireSupportedReturnType(Method method) {
-		Class<?> type = method.getReturnType();
-		if (type == CompletableFuture.class || type == CompletionStage.class) {
-			return true;
-		}
-		if (Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)) {
+	/** Whether the lock is held until the stage that the method returns completes. */
+	private static boolean requireSupportedReturnType(Method method, Class<?> targetClass) {
+		Class<?> type = ResolvableType.forMethodReturnType(method, targetClass).toClass();
+		boolean stage = type == CompletableFuture.class || type == CompletionStage.class;
+		if (!stage && (Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type))) {
 			throw problem(method,
 					"it returns a %s, whose end cannot be awaited without blocking. Return a CompletableFuture"
 						.formatted(type.getSimpleName()));
 		}
-		if (ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null) {
+		Class<?> lazy = LazyResults.in(method, targetClass);
+		if (lazy != null) {
 			throw problem(method,
-					"it returns a %s, whose work begins after the method has returned, without the lock. Return the value itself or a CompletableFuture"
-						.formatted(type.getSimpleName()));
+					"it returns a %s, whose work is done after the method has returned, without the lock. Return the value itself or a CompletableFuture"
+						.formatted(lazy.getSimpleName()));
 		}
-		return false;
+		Class<?>[] parameters = method.getParameterTypes();
+		if (parameters.length > 0 && parameters[parameters.length - 1].getName().equals(CONTINUATION)) {
+			throw problem(method,
+					"it is a suspend function, whose work goes on after it has been suspended, without the lock. Lock a function that does not suspend, or use LockOperations.acquireAsync in it");
+		}
+		return stage;
 	}
 
 	private static void requireOneReaction(Method method, DistributedLock annotation) {

@@ -1,0 +1,128 @@
+package io.holdfast.lock.interceptor;
+
+import java.lang.reflect.Method;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Spliterator;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.function.BooleanSupplier;
+import java.util.function.DoubleSupplier;
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.stream.BaseStream;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Results whose work is done after their method has returned, when the lock is released
+ * already.
+ */
+final class LazyResults {
+
+	private static final List<Class<?>> WORK = present(BaseStream.class, Iterator.class, Spliterator.class,
+			Flow.Publisher.class, "org.reactivestreams.Publisher",
+			"org.springframework.web.context.request.async.DeferredResult",
+			"org.springframework.web.context.request.async.WebAsyncTask",
+			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
+			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter", "kotlinx.coroutines.flow.Flow",
+			"kotlinx.coroutines.Job", "kotlin.sequences.Sequence");
+
+	/** Work where they are no more than a function; an object of a class may be more. */
+	private static final List<Class<?>> FUNCTIONS = present(Callable.class, Runnable.class, Supplier.class,
+			BooleanSupplier.class, IntSupplier.class, LongSupplier.class, DoubleSupplier.class,
+			"kotlin.jvm.functions.Function0");
+
+	/** Functions by their type, and complete: the pages of Spring Data among them. */
+	private static final List<Class<?>> COMPLETE = present("org.springframework.data.util.Streamable");
+
+	private static final List<Class<?>> WRAPPERS = present(Optional.class, CompletionStage.class,
+			"org.springframework.http.HttpEntity");
+
+	private static final ClassValue<Boolean> LAZY = new ClassValue<>() {
+
+		@Override
+		protected Boolean computeValue(Class<?> type) {
+			return isWork(type) || isFunction(type);
+		}
+
+	};
+
+	private LazyResults() {
+	}
+
+	private static List<Class<?>> present(Object... types) {
+		ClassLoader loader = LazyResults.class.getClassLoader();
+		return Stream.of(types)
+			.filter((type) -> !(type instanceof String name) || ClassUtils.isPresent(name, loader))
+			.<Class<?>>map((type) -> (type instanceof String name) ? ClassUtils.resolveClassName(name, loader)
+					: (Class<?>) type)
+			.toList();
+	}
+
+	/**
+	 * What is lazy in the declared result of a method.
+	 * @return the type, or {@code null} if nothing is as far as it was declared
+	 */
+	static @Nullable Class<?> in(Method method, Class<?> targetClass) {
+		return in(ResolvableType.forMethodReturnType(method, targetClass));
+	}
+
+	private static @Nullable Class<?> in(ResolvableType declared) {
+		Class<?> type = declared.toClass();
+		if (LAZY.get(type)) {
+			return type;
+		}
+		for (Class<?> wrapper : WRAPPERS) {
+			if (wrapper.isAssignableFrom(type)) {
+				return in(declared.as(wrapper).getGeneric(0));
+			}
+		}
+		return null;
+	}
+
+	private static boolean isWork(Class<?> type) {
+		boolean reactive = ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
+		return isOneOf(WORK, type) || (reactive && !CompletionStage.class.isAssignableFrom(type));
+	}
+
+	private static boolean isFunction(Class<?> type) {
+		boolean noMore = type.isInterface() || type.isHidden() || type.isSynthetic() || type.isAnonymousClass();
+		return noMore && isOneOf(FUNCTIONS, type) && !isOneOf(COMPLETE, type);
+	}
+
+	private static boolean isOneOf(List<Class<?>> types, Class<?> type) {
+		return types.stream().anyMatch((lazy) -> lazy.isAssignableFrom(type));
+	}
+
+	/** Whether a result turns out to be lazy that was not declared so. */
+	static boolean isLazy(Object result) {
+		Object value = (result instanceof Optional<?> optional && optional.isPresent()) ? optional.get() : result;
+		return value instanceof Future || value instanceof CompletionStage || LAZY.get(value.getClass());
+	}
+
+	/** End its work as far as possible; that it cannot be ended is no further error. */
+	static void end(Object result) {
+		try {
+			if (result instanceof Future<?> future) {
+				future.cancel(true);
+			}
+			else if (result instanceof AutoCloseable closeable) {
+				closeable.close();
+			}
+		}
+		catch (Exception ex) {
+			// the caller is told of the result itself
+		}
+	}
+
+}
