@@ -17,7 +17,8 @@ import io.holdfast.lock.LockName;
  * a session may then lean on that session
  * @param patience how long the claimant will still wait if it is refused; zero if it will
  * not come back. A store keeps nothing of a refused claim without patience, and forgets
- * one with patience some time after it has run out
+ * one with patience some time after it has run out, unless its claims live with a
+ * session: the engine withdraws those
  * @param fair whether the claim must be granted in the order of its arrival
  */
 public record Claim(LockName lock, OwnerId owner, LockMode mode, Duration leaseTime, boolean renewed, Duration patience,

@@ -23,8 +23,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class CuratorCalls implements ZooKeeperCalls {
 
-	private static final long NO_SESSION = -1;
-
 	private final CuratorFramework client;
 
 	private @Nullable ConnectionStateListener listener;
@@ -86,7 +84,7 @@ final class CuratorCalls implements ZooKeeperCalls {
 			return this.client.getZookeeperClient().getZooKeeper().getSessionId();
 		}
 		catch (Exception ex) {
-			return NO_SESSION;
+			return UNKNOWN_SESSION;
 		}
 	}
 
@@ -133,7 +131,7 @@ final class CuratorCalls implements ZooKeeperCalls {
 	private static Node node(CuratorEvent event, String path) {
 		Stat stat = event.getStat();
 		return (stat != null) ? new Node(path, stat.getEphemeralOwner(), stat.getCzxid())
-				: new Node(path, NO_SESSION, 0);
+				: new Node(path, UNKNOWN_SESSION, 0);
 	}
 
 	private static CompletableFuture<Void> done(Request request) {

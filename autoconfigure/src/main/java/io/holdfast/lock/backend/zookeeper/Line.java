@@ -3,7 +3,6 @@ package io.holdfast.lock.backend.zookeeper;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.LockDigest;
 
 /**
@@ -12,6 +11,8 @@ import io.holdfast.lock.spi.LockDigest;
 final class Line {
 
 	private static final int NAME_LENGTH = 200;
+
+	private static final int MOST_REPETITIONS = 3;
 
 	private final ZooKeeperCalls calls;
 
@@ -49,18 +50,18 @@ final class Line {
 
 	private CompletableFuture<Void> create(Place place) {
 		String data = LockDigest.readable(place.claim.lock(), NAME_LENGTH);
-		return this.calls.create(place.line + "/" + PlaceName.prefix(place.claim), data)
+		return create(place.line + "/" + PlaceName.prefix(place.claim), data, MOST_REPETITIONS)
 			// a client that found the node after a lost reply knows nothing of its making
 			.thenCompose((made) -> (made.czxid() != 0) ? CompletableFuture.completedFuture(made)
 					: this.calls.stat(made.path()))
-			.thenAccept((node) -> created(place, node));
+			.thenAccept(place::created);
 	}
 
-	private void created(Place place, ZooKeeperCalls.Node node) {
-		place.created(node);
-		if (place.abandoned()) {
-			this.calls.delete(node.path());
-		}
+	/** The server may remove the empty line between its making and that of the node. */
+	private CompletableFuture<ZooKeeperCalls.Node> create(String path, String data, int repetitions) {
+		return this.calls.create(path, data)
+			.exceptionallyCompose((failure) -> (ZooKeeperCalls.noNode(failure) && repetitions > 0)
+					? create(path, data, repetitions - 1) : CompletableFuture.failedFuture(failure));
 	}
 
 	private CompletableFuture<List<PlaceName>> read(String line) {
@@ -79,14 +80,23 @@ final class Line {
 		return deleteAll(place.line, doubles).thenApply((done) -> single);
 	}
 
+	/** Delete the node of a claim that the line shows once. */
+	CompletableFuture<Void> leave(Place place, PlaceName own) {
+		return deleteAll(place.line, List.of(own));
+	}
+
 	/**
 	 * Delete by owner, not by path: the reply that would have told the path may have been
-	 * lost.
+	 * lost. The line is read after the leader has answered, as a server that lags behind
+	 * may not show the node yet.
 	 */
-	CompletableFuture<Void> leave(String line, Claim claim) {
-		this.calls.sync(line);
-		return read(line)
-			.thenCompose((names) -> deleteAll(line, names.stream().filter((name) -> name.isOf(claim)).toList()))
+	CompletableFuture<Void> leave(Place place) {
+		return this.calls.check(place.line)
+			.exceptionallyCompose((failure) -> ZooKeeperCalls.changed(failure) ? CompletableFuture.completedFuture(null)
+					: CompletableFuture.failedFuture(failure))
+			.thenCompose((current) -> read(place.line))
+			.thenCompose(
+					(names) -> deleteAll(place.line, names.stream().filter((name) -> name.isOf(place.claim)).toList()))
 			.exceptionallyCompose(Line::unlessGone);
 	}
 

@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.zookeeper;
 
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -10,7 +11,8 @@ import io.holdfast.lock.spi.Claim;
 
 /**
  * What this JVM knows of one claim's node: where it is, which session made it, and whom
- * it waits for. Guarded by itself; nothing is asked of the store meanwhile.
+ * it waits for. Once it is over it makes no node any more. Guarded by itself; nothing is
+ * asked of the store meanwhile.
  */
 final class Place {
 
@@ -20,20 +22,18 @@ final class Place {
 
 	private CompletableFuture<Void> revoked = new CompletableFuture<>();
 
+	/** The creation under way, of which there is one at most. */
 	private @Nullable CompletableFuture<Boolean> creation;
 
-	/** The node's path, once it is known. */
-	private @Nullable String path;
+	/** The deletion under way, of which there is one at most. */
+	private @Nullable CompletableFuture<Void> deletion;
 
-	private long session;
+	/** The node, once it is known. */
+	private ZooKeeperCalls.@Nullable Node node;
 
-	private long czxid;
-
-	private boolean abandoned;
+	private boolean over;
 
 	private @Nullable Watch watch;
-
-	private @Nullable Runnable end;
 
 	/** How many interruptions there had been when the node was last asked for. */
 	private int confirmedAfter;
@@ -58,28 +58,36 @@ final class Place {
 	}
 
 	/** The node is there. One after a loss is another grant than that before. */
-	synchronized void created(ZooKeeperCalls.Node node) {
-		if (this.revoked.isDone()) {
-			this.revoked = new CompletableFuture<>();
+	void created(ZooKeeperCalls.Node node) {
+		CompletableFuture<Void> former = null;
+		synchronized (this) {
+			if (this.node != null || this.revoked.isDone()) {
+				former = this.revoked;
+				this.revoked = new CompletableFuture<>();
+			}
+			this.node = node;
 		}
-		this.path = node.path();
-		this.session = node.session();
-		this.czxid = node.czxid();
+		if (former != null) {
+			former.complete(null);
+		}
 	}
 
 	/** The node is gone, or not ours any more. */
 	synchronized void forget() {
-		this.path = null;
-		this.session = 0;
+		this.node = null;
 	}
 
 	/**
-	 * Several attempts that find no node make one together.
+	 * Makes the node, unless the place is over. Several attempts that find no node make
+	 * one together.
 	 * @return completes when it is made; whether by this attempt, and so after it began
 	 */
 	CompletableFuture<Boolean> createOnce(Supplier<CompletableFuture<Void>> create) {
 		CompletableFuture<Boolean> mine = new CompletableFuture<>();
 		synchronized (this) {
+			if (this.over) {
+				return CompletableFuture.failedFuture(new CancellationException("The claim was abandoned"));
+			}
 			if (this.creation != null) {
 				return this.creation.thenApply((done) -> false);
 			}
@@ -99,6 +107,48 @@ final class Place {
 		return mine;
 	}
 
+	/**
+	 * Ends the place and deletes what it has made. A creation under way is awaited first,
+	 * because its node may appear as long as it was not answered. Several callers share
+	 * one deletion.
+	 */
+	CompletableFuture<Void> abandon(Supplier<CompletableFuture<Void>> delete) {
+		CompletableFuture<Void> mine = new CompletableFuture<>();
+		CompletableFuture<?> settled;
+		synchronized (this) {
+			this.over = true;
+			if (this.deletion != null) {
+				return this.deletion;
+			}
+			this.deletion = mine;
+			settled = (this.creation != null) ? this.creation : CompletableFuture.completedFuture(null);
+		}
+		settled.handle((made, failure) -> delete.get())
+			.thenCompose((deleted) -> deleted)
+			.whenComplete((done, failure) -> {
+				synchronized (this) {
+					this.deletion = null;
+				}
+				if (failure != null) {
+					mine.completeExceptionally(failure);
+				}
+				else {
+					mine.complete(null);
+				}
+			});
+		return mine;
+	}
+
+	/** Ends the place; nothing of it is left in the store. */
+	synchronized void end() {
+		this.over = true;
+	}
+
+	/** Whether the claim was abandoned, or its node went for good. */
+	synchronized boolean over() {
+		return this.over;
+	}
+
 	/** Completes when the session that made the present node is over. */
 	synchronized CompletionStage<Void> revoked() {
 		return this.revoked.minimalCompletionStage();
@@ -107,14 +157,21 @@ final class Place {
 	/**
 	 * A session is over: a holder has lost the lock, and a waiter its place, unless the
 	 * node is of the present session already.
+	 * @return whether nothing of this place is left, neither in the store nor on the way
+	 * there
 	 */
-	void sessionLost(long currentSession) {
+	boolean sessionLost(long currentSession) {
 		CompletableFuture<Void> loss;
 		Watch former;
+		boolean ends;
 		synchronized (this) {
-			if (this.session == currentSession) {
-				return;
+			boolean lost = this.node != null && this.node.session() != currentSession;
+			ends = this.creation == null && (lost || this.node == null && this.over);
+			if (!lost) {
+				return ends;
 			}
+			this.over |= ends;
+			this.node = null;
 			loss = this.revoked;
 			former = this.watch;
 			this.watch = null;
@@ -123,6 +180,7 @@ final class Place {
 		if (former != null) {
 			former.signal().complete(null);
 		}
+		return ends;
 	}
 
 	/**
@@ -130,24 +188,16 @@ final class Place {
 	 * ours.
 	 */
 	synchronized @Nullable String path(long currentSession) {
-		return (this.session == currentSession) ? this.path : null;
+		return (this.node != null && this.node.session() == currentSession) ? this.node.path() : null;
 	}
 
 	synchronized @Nullable String path() {
-		return this.path;
+		return (this.node != null) ? this.node.path() : null;
 	}
 
+	/** The number of the transaction that made the node, or zero if there is none. */
 	synchronized long czxid() {
-		return this.czxid;
-	}
-
-	/** From now on a node of this claim that turns up is to be deleted. */
-	synchronized void abandon() {
-		this.abandoned = true;
-	}
-
-	synchronized boolean abandoned() {
-		return this.abandoned;
+		return (this.node != null) ? this.node.czxid() : 0;
 	}
 
 	/** The watch on a node, if it is watched already. */
@@ -160,14 +210,6 @@ final class Place {
 		Watch before = this.watch;
 		this.watch = next;
 		return before;
-	}
-
-	/** Plan the end of the node, instead of the end that was planned before. */
-	synchronized void endBy(@Nullable Runnable planned) {
-		if (this.end != null) {
-			this.end.run();
-		}
-		this.end = planned;
 	}
 
 	/**

@@ -31,6 +31,9 @@ final class PlaceWatcher {
 				signal.complete(null);
 			}
 		});
+		if (place.over()) {
+			stop(place);
+		}
 		return signal.minimalCompletionStage();
 	}
 

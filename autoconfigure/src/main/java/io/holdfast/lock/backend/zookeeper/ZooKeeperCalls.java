@@ -15,6 +15,9 @@ import org.apache.zookeeper.KeeperException;
  */
 interface ZooKeeperCalls extends AutoCloseable {
 
+	/** An id that no session has. */
+	long UNKNOWN_SESSION = -1;
+
 	/**
 	 * Creates an ephemeral sequential node, and its parents as containers if they are
 	 * missing. A repeated request may have created a second node.
@@ -49,7 +52,10 @@ interface ZooKeeperCalls extends AutoCloseable {
 	 */
 	CompletableFuture<Void> check(String path);
 
-	/** The id of the present session, or one that no session has. */
+	/**
+	 * The id of the present session: zero if it has not begun, {@link #UNKNOWN_SESSION}
+	 * while the client does not tell.
+	 */
 	long session();
 
 	/** The session timeout that the server has granted, perhaps less than requested. */
@@ -67,9 +73,19 @@ interface ZooKeeperCalls extends AutoCloseable {
 
 	/** Whether a request failed because the node does not exist any more, for certain. */
 	static boolean gone(Throwable failure) {
-		Throwable cause = cause(failure);
-		return cause instanceof KeeperException.NoNodeException || cause instanceof KeeperException.BadVersionException
-				|| cause instanceof KeeperException.SessionExpiredException;
+		return noNode(failure) || changed(failure) || cause(failure) instanceof KeeperException.SessionExpiredException;
+	}
+
+	/** Whether a request failed because a node does not exist. */
+	static boolean noNode(Throwable failure) {
+		return cause(failure) instanceof KeeperException.NoNodeException;
+	}
+
+	/**
+	 * Whether a request failed because a node has another content than it was made with.
+	 */
+	static boolean changed(Throwable failure) {
+		return cause(failure) instanceof KeeperException.BadVersionException;
 	}
 
 	static Throwable cause(Throwable failure) {

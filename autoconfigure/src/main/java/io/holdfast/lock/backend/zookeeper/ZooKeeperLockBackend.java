@@ -2,12 +2,9 @@ package io.holdfast.lock.backend.zookeeper;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
-import java.util.regex.Pattern;
+import java.util.function.Supplier;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.KeeperException;
@@ -20,8 +17,6 @@ import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.spi.LockDigest;
-import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SchedulingClock;
@@ -35,9 +30,8 @@ import io.holdfast.lock.support.SystemSchedulingClock;
  *
  * <p>
  * A lease lasts as long as the session: the time that the server granted it, counted anew
- * from every renewal, which asks the leader for the node. A claim that is not renewed is
- * also ended by this JVM when its own lease time is over. Claims are granted in the order
- * of arrival.
+ * from every renewal, which asks the leader for the node. What is not renewed the engine
+ * releases at the end of its lease time. Claims are granted in the order of arrival.
  *
  * <p>
  * Thread-safe and never blocks.
@@ -56,15 +50,9 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	 */
 	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
 
-	private static final long GRACE_MILLIS = 1_000;
-
-	private static final long PAUSE_MILLIS = 100;
-
-	private static final Pattern NOT_IN_A_PATH = Pattern.compile("[^A-Za-z0-9_-]");
-
 	private final ZooKeeperCalls calls;
 
-	private final SchedulingClock clock;
+	private final Renewals renewals;
 
 	private final Runnable stopClock;
 
@@ -74,11 +62,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	private final Suspension suspension;
 
-	private final String root;
-
-	private final String namespace;
-
-	private final Map<OwnerId, Place> places = new ConcurrentHashMap<>();
+	private final Places places;
 
 	/**
 	 * Create the store.
@@ -111,13 +95,12 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	ZooKeeperLockBackend(ZooKeeperCalls calls, String basePath, String namespace, WhenSuspended whenSuspended,
 			SchedulingClock clock, Runnable stopClock) {
 		this.calls = calls;
-		this.clock = clock;
 		this.stopClock = stopClock;
 		this.suspension = new Suspension(whenSuspended);
 		this.line = new Line(calls);
 		this.watcher = new PlaceWatcher(calls);
-		this.namespace = namespace;
-		this.root = basePath + "/" + NOT_IN_A_PATH.matcher(namespace).replaceAll("_");
+		this.places = new Places(basePath, namespace);
+		this.renewals = new Renewals(calls, this.places, this.suspension, clock);
 		calls.listen(this::stateChanged);
 	}
 
@@ -133,8 +116,13 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-		Place place = this.places.computeIfAbsent(claim.owner(),
-				(owner) -> new Place(claim, path(claim.lock()), this.suspension.count()));
+		if (this.calls.session() == ZooKeeperCalls.UNKNOWN_SESSION) {
+			return unknown("The client is not connected");
+		}
+		Place place = this.places.of(claim, this.suspension.count());
+		if (place.over()) {
+			return unknown("The claim was abandoned");
+		}
 		return this.line.stand(place)
 			.thenCompose((line) -> answer(place, claim, line))
 			.exceptionallyCompose((failure) -> failed(claim, ZooKeeperCalls.cause(failure)));
@@ -148,42 +136,40 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 			.orElse(null);
 		if (own == null) {
 			place.forget();
-			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(
-					new IllegalStateException("The node of this claim is gone, or of an older session")));
+			return unknown("The node of this claim is gone, or of an older session");
 		}
 		return this.line.withoutDoubles(place, line, own).thenCompose((single) -> {
 			PlaceName before = own.blockedBy(single);
-			return (before != null) ? refused(place, claim, before)
-					: CompletableFuture.completedFuture(granted(place, claim));
+			return (before != null) ? refused(place, claim, own, before) : granted(place, claim);
 		});
 	}
 
-	private AcquireResult granted(Place place, Claim claim) {
+	private CompletionStage<AcquireResult> granted(Place place, Claim claim) {
 		this.watcher.stop(place);
+		CompletionStage<Void> revoked = place.revoked();
+		long czxid = place.czxid();
+		if (place.over() || czxid == 0) {
+			return unknown("The claim was abandoned, or its session is over");
+		}
 		Duration lease = this.calls.sessionTimeout();
-		if (!claim.renewed()) {
-			lease = (claim.leaseTime().compareTo(lease) < 0) ? claim.leaseTime() : lease;
-			endAfter(place, lease.toMillis());
+		if (!claim.renewed() && claim.leaseTime().compareTo(lease) < 0) {
+			lease = claim.leaseTime();
 		}
-		else {
-			place.endBy(null);
-		}
-		return new AcquireResult.Acquired(new Grant(claim, place.czxid(), lease, place.revoked()));
+		return CompletableFuture.completedFuture(new AcquireResult.Acquired(new Grant(claim, czxid, lease, revoked)));
 	}
 
-	private CompletionStage<AcquireResult> refused(Place place, Claim claim, PlaceName before) {
+	private static CompletionStage<AcquireResult> unknown(String why) {
+		return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(new IllegalStateException(why)));
+	}
+
+	private CompletionStage<AcquireResult> refused(Place place, Claim claim, PlaceName own, PlaceName before) {
 		if (claim.patience().isZero()) {
-			return abandon(claim)
+			return end(place, () -> this.line.leave(place, own))
 				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
 						LONGEST_WAIT));
 		}
-		endAfter(place, claim.patience().toMillis() + GRACE_MILLIS);
 		return CompletableFuture.completedFuture(
 				new AcquireResult.Contended(this.watcher.watch(place, place.line + "/" + before.name()), LONGEST_WAIT));
-	}
-
-	private void endAfter(Place place, long millis) {
-		place.endBy(this.clock.after(TimeUnit.MILLISECONDS.toNanos(millis), () -> abandon(place.claim)));
 	}
 
 	private CompletionStage<AcquireResult> failed(Claim claim, Throwable cause) {
@@ -196,7 +182,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		if (cause instanceof KeeperException.NoAuthException || cause instanceof KeeperException.AuthFailedException) {
 			return new LockBackendException(
 					"Lock '%s' (store zookeeper): ZooKeeper refuses access below '%s' (%s). Give the CuratorFramework bean the authorization, or the node an ACL, to create, read and delete there."
-						.formatted(lock, this.root, ((KeeperException) cause).code()),
+						.formatted(lock, this.places.root(), ((KeeperException) cause).code()),
 					cause);
 		}
 		return null;
@@ -204,84 +190,54 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-		List<CompletableFuture<RenewResult>> answers = grants.stream().map(this::renew).toList();
+		List<CompletableFuture<RenewResult>> answers = grants.stream().map(this.renewals::renew).toList();
 		return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
 			.thenApply((done) -> answers.stream().map(CompletableFuture::join).toList());
 	}
 
-	private CompletableFuture<RenewResult> renew(Grant grant) {
-		Place place = this.places.get(grant.claim().owner());
-		String path = (place != null && place.czxid() == grant.storeToken()) ? place.path(this.calls.session()) : null;
-		if (place == null || path == null) {
-			return CompletableFuture.completedFuture(new RenewResult.Refused());
-		}
-		int interruptions = this.suspension.count();
-		return this.calls.check(path).handle((event, failure) -> {
-			if (failure == null) {
-				place.confirmed(interruptions);
-				return new RenewResult.Renewed(this.calls.sessionTimeout());
-			}
-			return ZooKeeperCalls.gone(failure) ? new RenewResult.Refused()
-					: new RenewResult.Indeterminate(ZooKeeperCalls.cause(failure));
-		});
-	}
-
 	@Override
 	public CompletionStage<Boolean> confirm(Grant grant) {
-		Place place = this.places.get(grant.claim().owner());
-		if (place == null || place.confirmedSince(this.suspension.count())) {
-			return CERTAIN;
-		}
-		return this.suspension.over()
-			.thenCompose((back) -> renew(grant))
-			.thenCompose((answer) -> (answer instanceof RenewResult.Indeterminate) ? confirmLater(grant)
-					: CompletableFuture.completedFuture(answer instanceof RenewResult.Renewed));
-	}
-
-	private CompletionStage<Boolean> confirmLater(Grant grant) {
-		CompletableFuture<Void> pause = new CompletableFuture<>();
-		this.clock.after(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS), () -> pause.complete(null));
-		return pause.thenCompose((over) -> confirm(grant));
+		return this.renewals.confirm(grant);
 	}
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
-		Place place = this.places.get(grant.claim().owner());
-		String path = (place != null && place.czxid() == grant.storeToken()) ? place.path() : null;
+		Place place = this.places.of(grant);
+		String path = (place != null) ? place.path() : null;
 		if (place == null || path == null) {
 			return CompletableFuture.completedFuture(new ReleaseResult.NotHeld());
 		}
-		place.endBy(null);
-		return this.calls.delete(path).handle((event, failure) -> {
+		return this.calls.delete(path).handle((deleted, failure) -> {
 			if (failure != null && !ZooKeeperCalls.gone(failure)) {
 				return new ReleaseResult.Indeterminate(ZooKeeperCalls.cause(failure));
 			}
-			this.places.remove(grant.claim().owner(), place);
+			this.places.end(place);
 			return (failure != null) ? new ReleaseResult.NotHeld() : new ReleaseResult.Released();
 		});
 	}
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		Place place = this.places.get(claim.owner());
-		if (place != null) {
-			place.abandon();
-			place.endBy(null);
-			this.watcher.stop(place);
-		}
-		return this.line.leave(path(claim.lock()), claim).thenRun(() -> this.places.remove(claim.owner()));
+		Place place = this.places.of(claim, this.suspension.count());
+		return end(place, () -> this.line.leave(place));
 	}
 
-	/**
-	 * With the session all its nodes are gone, or will be before anybody can rely on
-	 * them.
-	 */
+	private CompletableFuture<Void> end(Place place, Supplier<CompletableFuture<Void>> delete) {
+		CompletableFuture<Void> ended = this.places.abandon(place, delete);
+		this.watcher.stop(place);
+		return ended;
+	}
+
 	private void stateChanged(ZooKeeperCalls.Connection state) {
 		this.suspension.changed(state);
 		if (state == ZooKeeperCalls.Connection.LOST) {
-			long current = this.calls.session();
-			this.places.values().forEach((place) -> place.sessionLost(current));
+			this.places.sessionLost(this.calls.session());
 		}
+	}
+
+	/** The number of claims and grants that are remembered. */
+	int remembered() {
+		return this.places.size();
 	}
 
 	/** Stop listening. What is held ends with the client's session. */
@@ -289,11 +245,6 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	public void close() {
 		this.calls.close();
 		this.stopClock.run();
-	}
-
-	private String path(LockName lock) {
-		return this.root + "/" + NOT_IN_A_PATH.matcher(lock.name()).replaceAll("_") + "-"
-				+ LockDigest.of(this.namespace, lock);
 	}
 
 }

@@ -1,11 +1,11 @@
 package io.holdfast.lock.backend.zookeeper;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.CreateMode;
@@ -19,7 +19,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostException;
-import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.engine.LockEngine;
@@ -272,14 +271,15 @@ class ZooKeeperFaultTests {
 	@Test
 	void thousandWaitersThatTimeOutLeaveNeitherNodesNorWatches() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
-		List<CompletableFuture<AcquireResult>> answers = new ArrayList<>();
-		for (int i = 0; i < 1_000; i++) {
-			Claim impatient = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), true,
-					Duration.ofSeconds(3), false);
-			answers.add(this.store.tryAcquire(impatient).toCompletableFuture());
-		}
+		List<Claim> claims = Stream.generate(() -> claim(LOCK)).limit(1_000).toList();
+		List<CompletableFuture<AcquireResult>> answers = claims.stream()
+			.map((claim) -> this.store.tryAcquire(claim).toCompletableFuture())
+			.toList();
 		for (CompletableFuture<AcquireResult> answer : answers) {
 			assertThat(answer(answer)).isInstanceOf(AcquireResult.Contended.class);
+		}
+		for (Claim claim : claims) {
+			this.store.abandon(claim);
 		}
 		Awaitility.await("the waiters to go")
 			.atMost(Duration.ofMinutes(1))
@@ -288,6 +288,7 @@ class ZooKeeperFaultTests {
 			.isSubsetOf(this.bench.nodes());
 		released(this.other, holder);
 		Awaitility.await("the watches to go").atMost(BOUND).until(() -> watchedNodes().isEmpty());
+		assertThat(this.store.remembered()).isZero();
 	}
 
 	private static List<String> watchedNodes() throws Exception {

@@ -258,10 +258,18 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void claimThatIsNotRenewedEndsWithItsOwnLease() throws Exception {
+	void holdThatIsNotRenewedEndsWithItsOwnLease() throws Exception {
 		Grant grant = granted(this.store, lasting(LOCK, Duration.ofMillis(300)));
 		assertThat(grant.lease()).isEqualTo(Duration.ofMillis(300));
-		Awaitility.await().atMost(BOUND).until(() -> nodes().isEmpty());
+		released(this.store, grant);
+		try (LockEngine engine = engine(this.store)) {
+			LockHandle handle = engine
+				.acquire(LockRequest.forLock(LOCK).leaseTime(Duration.ofMillis(300)).renew(false).build());
+			assertThat(nodes()).hasSize(1);
+			Awaitility.await().atMost(BOUND).until(() -> nodes().isEmpty());
+			assertThat(handle.isHeld()).isFalse();
+			handle.close();
+		}
 	}
 
 	@Test

@@ -38,8 +38,14 @@ final class Bench {
 
 	private final LockBackendContract contract;
 
+	private final LockBackend first;
+
+	private final LockBackend second;
+
 	Bench(LockBackendContract contract) {
 		this.contract = contract;
+		this.first = EngineTimers.around(contract.backend());
+		this.second = EngineTimers.around(contract.secondClient());
 	}
 
 	LockBackendContract contract() {
@@ -47,11 +53,11 @@ final class Bench {
 	}
 
 	LockBackend first() {
-		return this.contract.backend();
+		return this.first;
 	}
 
 	LockBackend second() {
-		return this.contract.secondClient();
+		return this.second;
 	}
 
 	/** The clients in turn. */

@@ -1,0 +1,246 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.apache.zookeeper.KeeperException;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.zookeeper.ScriptedZooKeeper.Request;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.SchedulingClock;
+
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.refused;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What becomes of a claim that is granted, abandoned, refused or lost while requests for
+ * it are under way, in each order.
+ */
+class ZooKeeperClaimTests {
+
+	private static final LockName LOCK = LockName.of("stock", "42");
+
+	private final ModelTree server = new ModelTree();
+
+	private final ScriptedZooKeeper calls = new ScriptedZooKeeper(this.server, 1);
+
+	private final ZooKeeperLockBackend store = store(this.calls);
+
+	private final ZooKeeperLockBackend other = store(new ScriptedZooKeeper(this.server, 2));
+
+	private static ZooKeeperLockBackend store(ScriptedZooKeeper calls) {
+		return new ZooKeeperLockBackend(calls, "/holdfast", "shop", WhenSuspended.WAIT, new StoppedClock(), () -> {
+		});
+	}
+
+	private void nothingIsLeft() {
+		assertThat(this.server.paths()).as("nodes").isEmpty();
+		assertThat(this.server.watches()).as("watches").isZero();
+		assertThat(this.store.remembered()).as("places").isZero();
+	}
+
+	@Test
+	void nodeThatIsCreatedAfterItsClaimWasAbandonedIsDeleted() {
+		this.calls.hold("create");
+		CompletableFuture<AcquireResult> attempt = attempt(claim(LOCK));
+		Claim claim = this.claim;
+		CompletableFuture<Void> abandoned = this.store.abandon(claim).toCompletableFuture();
+		assertThat(abandoned).as("its node may still appear").isNotDone();
+		this.calls.next().carryOut().answer();
+		assertThat(attempt).isCompletedWithValueMatching((result) -> result instanceof AcquireResult.Indeterminate);
+		assertThat(abandoned).isCompleted();
+		nothingIsLeft();
+	}
+
+	@Test
+	void nodeWhoseReplyIsLateAndWhoseClaimWasAbandonedIsDeleted() {
+		this.calls.hold("create");
+		attempt(claim(LOCK));
+		Request<?> creation = this.calls.next().carryOut();
+		CompletableFuture<Void> abandoned = this.store.abandon(this.claim).toCompletableFuture();
+		creation.answer();
+		assertThat(abandoned).isCompleted();
+		nothingIsLeft();
+	}
+
+	@Test
+	void nodeWhoseReplyIsLostAndWhoseClaimWasAbandonedIsDeleted() {
+		this.calls.hold("create");
+		attempt(claim(LOCK));
+		Request<?> creation = this.calls.next().carryOut();
+		CompletableFuture<Void> abandoned = this.store.abandon(this.claim).toCompletableFuture();
+		creation.lose();
+		assertThat(abandoned).isCompleted();
+		nothingIsLeft();
+	}
+
+	@Test
+	void bothNodesOfACreationThatWasRepeatedAreDeletedWithTheClaim() {
+		this.calls.hold("create");
+		attempt(claim(LOCK));
+		Request<?> creation = this.calls.next().carryOut();
+		CompletableFuture<Void> abandoned = this.store.abandon(this.claim).toCompletableFuture();
+		creation.carryOut().answer();
+		assertThat(abandoned).isCompleted();
+		nothingIsLeft();
+	}
+
+	@Test
+	void attemptAfterTheClaimWasAbandonedSendsNothing() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		this.calls.hold("delete");
+		Claim claim = claim(LOCK);
+		refused(this.store, claim);
+		CompletableFuture<Void> abandoned = this.store.abandon(claim).toCompletableFuture();
+		this.calls.sent();
+		released(this.other, holder);
+		assertThat(attempt(claim))
+			.isCompletedWithValueMatching((result) -> !(result instanceof AcquireResult.Acquired));
+		assertThat(this.calls.sent()).isEmpty();
+		this.calls.next().carryOut().answer();
+		assertThat(abandoned).isCompleted();
+		nothingIsLeft();
+	}
+
+	@Test
+	void attemptUnderWayWhenItsClaimIsAbandonedIsNotGranted() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim claim = claim(LOCK);
+		refused(this.store, claim);
+		released(this.other, holder);
+		this.calls.hold("check");
+		CompletableFuture<AcquireResult> attempt = attempt(claim);
+		Request<?> check = this.calls.next().carryOut();
+		this.calls.holdNothing();
+		this.store.abandon(claim);
+		check.answer();
+		assertThat(attempt).isCompletedWithValueMatching((result) -> !(result instanceof AcquireResult.Acquired));
+		nothingIsLeft();
+	}
+
+	@Test
+	void withdrawalWithoutAnAnswerIsSentAgainAndLeavesNothing() throws Exception {
+		granted(this.store, claim(LOCK));
+		Claim claim = claim(LOCK);
+		refused(this.store, claim);
+		this.calls.hold("delete");
+		CompletableFuture<Void> first = this.store.abandon(claim).toCompletableFuture();
+		assertThat(this.store.abandon(claim).toCompletableFuture()).as("one deletion for both").isNotDone();
+		this.calls.next().lose();
+		assertThat(first).isCompletedExceptionally();
+		assertThat(this.calls.holdsAny()).isFalse();
+		this.calls.holdNothing();
+		assertThat(this.store.abandon(claim).toCompletableFuture()).isCompleted();
+		assertThat(this.server.paths()).hasSize(1);
+	}
+
+	@Test
+	void refusedClaimThatWillNotAskAgainIsDeletedWithoutReadingTheLine() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		this.calls.sent();
+		refused(this.store, claim(LOCK).withPatience(Duration.ZERO));
+		assertThat(this.calls.sent()).hasSize(3)
+			.satisfiesExactly((sent) -> assertThat(sent).startsWith("create"),
+					(sent) -> assertThat(sent).startsWith("children"), (sent) -> assertThat(sent).startsWith("delete"));
+		released(this.other, holder);
+		nothingIsLeft();
+	}
+
+	@Test
+	void lineThatIsRemovedBetweenItsMakingAndThatOfTheNodeIsMadeAgain() throws Exception {
+		this.calls.hold("create");
+		CompletableFuture<AcquireResult> attempt = attempt(claim(LOCK));
+		Request<?> first = this.calls.next();
+		this.calls.holdNothing();
+		first.fail(new KeeperException.NoNodeException());
+		assertThat(attempt).isCompletedWithValueMatching((result) -> result instanceof AcquireResult.Acquired);
+		assertThat(this.server.paths()).hasSize(1);
+	}
+
+	@Test
+	void holdThatTheServerRefusesToRenewIsForgotten() throws Exception {
+		Grant grant = granted(this.store, claim(LOCK));
+		this.server.delete(this.server.paths().get(0));
+		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Refused.class);
+		nothingIsLeft();
+		assertThat(this.store.release(grant).toCompletableFuture())
+			.isCompletedWithValueMatching((answer) -> answer instanceof ReleaseResult.NotHeld);
+	}
+
+	@Test
+	void holdsAndWaitersOfALostSessionAreForgotten() throws Exception {
+		Grant grant = granted(this.store, claim(LOCK));
+		refused(this.store, claim(LOCK));
+		this.calls.expire(3);
+		assertThat(grant.revoked().toCompletableFuture()).isCompleted();
+		nothingIsLeft();
+	}
+
+	@Test
+	void sessionThatIsReplacedBeforeItsLossIsReportedIsRefusedAndForgotten() throws Exception {
+		Grant grant = granted(this.store, claim(LOCK));
+		this.calls.session(3);
+		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Refused.class);
+		assertThat(this.store.remembered()).isZero();
+	}
+
+	@Test
+	void sessionThatTheClientDoesNotTellIsNoLoss() throws Exception {
+		Grant grant = granted(this.store, claim(LOCK));
+		this.calls.session(ZooKeeperCalls.UNKNOWN_SESSION);
+		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Indeterminate.class);
+		assertThat(attempt(claim(LOCK)))
+			.isCompletedWithValueMatching((result) -> result instanceof AcquireResult.Indeterminate);
+		this.calls.session(1);
+		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Renewed.class);
+		assertThat(this.server.paths()).hasSize(1);
+	}
+
+	@Test
+	void answerThatArrivesInAnotherSessionIsNoRenewal() throws Exception {
+		Grant grant = granted(this.store, claim(LOCK));
+		this.calls.hold("check");
+		CompletableFuture<List<RenewResult>> renewal = this.store.renew(List.of(grant)).toCompletableFuture();
+		Request<?> check = this.calls.next().carryOut();
+		this.calls.session(3);
+		check.answer();
+		assertThat(renewal).isCompletedWithValueMatching((results) -> !(results.get(0) instanceof RenewResult.Renewed));
+	}
+
+	private Claim claim = claim(LOCK);
+
+	private CompletableFuture<AcquireResult> attempt(Claim claim) {
+		this.claim = claim;
+		return this.store.tryAcquire(claim).toCompletableFuture();
+	}
+
+	/**
+	 * A clock on which no time passes.
+	 */
+	private static final class StoppedClock implements SchedulingClock {
+
+		@Override
+		public long nanos() {
+			return 0;
+		}
+
+		@Override
+		public Runnable after(long delayNanos, Runnable task) {
+			return () -> {
+			};
+		}
+
+	}
+
+}
