@@ -9,8 +9,8 @@ import org.springframework.context.annotation.Configuration;
  */
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({ DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
-		LockInterceptorAutoConfiguration.class, LockTransactionAutoConfiguration.class,
-		FencingAutoConfiguration.class })
+		LockInterceptorAutoConfiguration.class, LockTransactionAutoConfiguration.class, FencingAutoConfiguration.class,
+		LocksDisabledAutoConfiguration.class })
 class LockSlice {
 
 }

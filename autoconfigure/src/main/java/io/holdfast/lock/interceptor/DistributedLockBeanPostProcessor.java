@@ -1,5 +1,8 @@
 package io.holdfast.lock.interceptor;
 
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.Advised;
@@ -7,6 +10,7 @@ import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvis
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.context.expression.BeanFactoryResolver;
@@ -26,7 +30,8 @@ import io.holdfast.lock.LockOperations;
  * It needs no more than spring-aop. What it works with is looked up at the first call, so
  * that nothing is created before its time.
  */
-public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
+public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+		implements SmartInitializingSingleton {
 
 	/**
 	 * Before that of the fence, so that a class that has no proxy is explained, and those
@@ -37,6 +42,11 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 	private final transient LockSupportVerifier support;
 
 	private transient @Nullable LockMethodVerifier verifier;
+
+	private transient @Nullable UnlockedBeans unlocked;
+
+	/** Names of the beans that were seen here, until the start has ended. */
+	private transient volatile @Nullable Set<String> processed = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * Create the post-processor; to be declared as a {@code static} bean method.
@@ -51,6 +61,7 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 	public void setBeanFactory(BeanFactory beanFactory) {
 		super.setBeanFactory(beanFactory);
 		Assert.isInstanceOf(ConfigurableListableBeanFactory.class, beanFactory);
+		this.unlocked = new UnlockedBeans((ConfigurableListableBeanFactory) beanFactory);
 		LockMethodSpecs specs = new LockMethodSpecs(
 				new EmbeddedValueResolver((ConfigurableListableBeanFactory) beanFactory),
 				new BeanFactoryResolver(beanFactory));
@@ -61,6 +72,10 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		Set<String> seen = this.processed;
+		if (seen != null) {
+			seen.add(beanName);
+		}
 		Class<?> type = AopUtils.getTargetClass(bean);
 		if (this.verifier != null && LockAnnotations.mayBeOn(type)) {
 			verify(this.verifier, type, beanName);
@@ -79,6 +94,15 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 		catch (LockConfigurationException ex) {
 			throw new LockConfigurationException("Bean '%s': %s".formatted(beanName, ex.getMessage()), ex);
 		}
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		Set<String> seen = this.processed;
+		if (this.unlocked != null && seen != null) {
+			this.unlocked.requireNone(seen);
+		}
+		this.processed = null;
 	}
 
 }

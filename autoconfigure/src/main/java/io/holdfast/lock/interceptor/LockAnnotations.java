@@ -2,10 +2,12 @@ package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ReflectionUtils;
@@ -24,6 +26,15 @@ final class LockAnnotations {
 	/** Whether it is worth looking into a class at all. */
 	static boolean mayBeOn(Class<?> type) {
 		return AnnotationUtils.isCandidateClass(type, DistributedLock.class);
+	}
+
+	/** The methods of a class that hold a lock. */
+	static Set<Method> methods(Class<?> type) {
+		return !mayBeOn(type) ? Set.of()
+				: MethodIntrospector
+					.selectMethods(type,
+							(MethodIntrospector.MetadataLookup<DistributedLock>) (method) -> find(method, type))
+					.keySet();
 	}
 
 	/**

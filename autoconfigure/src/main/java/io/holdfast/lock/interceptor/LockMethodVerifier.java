@@ -5,10 +5,8 @@ import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.List;
 
-import org.springframework.core.MethodIntrospector;
 import org.springframework.util.ClassUtils;
 
-import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
@@ -31,12 +29,7 @@ final class LockMethodVerifier {
 	List<LockMethodSpec> verify(Class<?> type) {
 		Class<?> userType = ClassUtils.getUserClass(type);
 		List<LockMethodSpec> found = new ArrayList<>();
-		MethodIntrospector
-			.selectMethods(userType,
-					(MethodIntrospector.MetadataLookup<DistributedLock>) (method) -> LockAnnotations.find(method,
-							userType))
-			.keySet()
-			.forEach((method) -> found.add(verify(method, userType)));
+		LockAnnotations.methods(userType).forEach((method) -> found.add(verify(method, userType)));
 		return found;
 	}
 

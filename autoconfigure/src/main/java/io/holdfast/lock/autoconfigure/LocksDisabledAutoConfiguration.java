@@ -1,0 +1,40 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.util.List;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Role;
+
+import io.holdfast.lock.interceptor.UnlockedBeans;
+
+/**
+ * Says which beans run without their locks where locks are disabled.
+ */
+@AutoConfiguration
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", havingValue = false)
+public final class LocksDisabledAutoConfiguration {
+
+	private static final Log logger = LogFactory.getLog(LocksDisabledAutoConfiguration.class);
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static SmartInitializingSingleton unlockedBeansReport(ConfigurableListableBeanFactory beanFactory) {
+		return () -> {
+			List<String> unlocked = new UnlockedBeans(beanFactory).annotated();
+			if (!unlocked.isEmpty()) {
+				logger.warn(
+						"Locks are disabled by 'distributed-lock.enabled=false', so the @DistributedLock methods of %d beans run without their locks: %s. Use 'distributed-lock.backend=local' to lock within this JVM instead."
+							.formatted(unlocked.size(), unlocked));
+			}
+		};
+	}
+
+}

@@ -1,0 +1,152 @@
+package io.holdfast.lock.autoconfigure;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.mockito.Mockito;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.core.PriorityOrdered;
+
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockHandle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Beans whose annotated methods would run without their locks.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class UnlockedBeansTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(
+				AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
+						LockInterceptorAutoConfiguration.class, LocksDisabledAutoConfiguration.class))
+		.withPropertyValues("distributed-lock.backend=local");
+
+	@Test
+	void beanThatIsCreatedTooEarlyStopsTheStart() {
+		this.runner.withUserConfiguration(EarlyShop.class)
+			.run((context) -> assertThat(context).getFailure()
+				.message()
+				.contains("the bean 'shop' was created before locks could be put around beans",
+						"UnlockedBeansTests$Shop.sell()", "ObjectProvider"));
+	}
+
+	@Test
+	void beanThatIsNeededLazilyIsLocked() {
+		this.runner.withUserConfiguration(LateShop.class)
+			.run((context) -> assertThat(context.getBean(Shop.class).sell()).isTrue());
+	}
+
+	@Test
+	void lazyScopedAndMockedBeansAreLeftAlone() {
+		this.runner.withUserConfiguration(Lazily.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getBeanFactory().containsSingleton("lazyShop")).isFalse();
+			assertThat(context.getBean("scopedShop", Shop.class).sell()).isTrue();
+			assertThat(context.getBean("lazyShop", Shop.class).sell()).isTrue();
+		});
+	}
+
+	@Test
+	void disabledLocksNameTheBeansThatRunWithout(CapturedOutput output) {
+		this.runner.withUserConfiguration(Lazily.class)
+			.withPropertyValues("distributed-lock.enabled=false")
+			.run((context) -> {
+				assertThat(context.getBeanFactory().containsSingleton("lazyShop")).isFalse();
+				assertThat(output).contains("WARN")
+					.contains("Locks are disabled by 'distributed-lock.enabled=false'")
+					.contains("lazyShop");
+			});
+	}
+
+	@Test
+	void disabledLocksThatNobodyMissesAreNotTold(CapturedOutput output) {
+		this.runner.withPropertyValues("distributed-lock.enabled=false")
+			.run((context) -> assertThat(output).doesNotContain("Locks are disabled"));
+	}
+
+	static class Shop {
+
+		@DistributedLock(name = "shop")
+		public boolean sell() {
+			return LockHandle.current().isPresent();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class EarlyShop {
+
+		@Bean
+		Shop shop() {
+			return new Shop();
+		}
+
+		@Bean
+		static Processor processor(Shop shop) {
+			return new Processor();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class LateShop {
+
+		@Bean
+		Shop shop() {
+			return new Shop();
+		}
+
+		@Bean
+		static Processor processor(ObjectProvider<Shop> shop) {
+			return new Processor();
+		}
+
+	}
+
+	static class Processor implements BeanPostProcessor, PriorityOrdered {
+
+		@Override
+		public int getOrder() {
+			return 0;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Lazily {
+
+		@Bean
+		@Lazy
+		Shop lazyShop() {
+			return new Shop();
+		}
+
+		@Bean
+		@Scope(scopeName = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
+		Shop scopedShop() {
+			return new Shop();
+		}
+
+		@Bean
+		static BeanPostProcessor registersMock(ConfigurableListableBeanFactory beans) {
+			beans.registerSingleton("mockedShop", Mockito.mock(Shop.class));
+			return new Processor();
+		}
+
+	}
+
+}
