@@ -71,15 +71,18 @@ public interface LockOperations {
 	/**
 	 * Acquire a lock without blocking the caller.
 	 * @param request which lock, and how
-	 * @return the hold, or fails as {@link #acquire} does. To cancel its
-	 * {@link CompletionStage#toCompletableFuture() future} withdraws the claim
+	 * @return the hold, or fails as {@link #acquire} does. Completing its
+	 * {@link CompletionStage#toCompletableFuture() future} in any way, such as by
+	 * {@code cancel} or {@code orTimeout}, withdraws the claim, and releases a lock that
+	 * is granted at the same moment
 	 */
 	CompletionStage<LockHandle> acquireAsync(LockRequest request);
 
 	/**
 	 * Acquire a lock within the {@code waitTime} without blocking the caller.
 	 * @param request which lock, and how
-	 * @return the hold, or empty if another held it for the whole {@code waitTime}
+	 * @return the hold, or empty if another held it for the whole {@code waitTime}. Can
+	 * be withdrawn as that of {@link #acquireAsync}
 	 */
 	CompletionStage<Optional<LockHandle>> tryAcquireAsync(LockRequest request);
 
@@ -89,7 +92,10 @@ public interface LockOperations {
 	 * @param request which lock, and how
 	 * @param action what to run
 	 * @param <T> what it returns
-	 * @return what the action's stage completed with, or fails as {@link #execute} does
+	 * @return what the action's stage completed with, or fails as {@link #execute} does.
+	 * Completing its future while the lock is waited for withdraws the claim, and the
+	 * action does not run. Once the action runs, the lock is kept until its stage has
+	 * completed
 	 */
 	<T extends @Nullable Object> CompletionStage<T> executeAsync(LockRequest request,
 			Function<LockHandle, CompletionStage<T>> action);

@@ -3,8 +3,11 @@ package io.holdfast.lock.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.spi.LockBackend;
 
 /**
  * How a caller that must not be blocked comes to its holds. They belong to their handle
@@ -20,6 +23,8 @@ final class AsyncEntrance {
 
 	private final long deadline;
 
+	private final Executor threads;
+
 	private final List<Hold> holds;
 
 	private final CompletableFuture<HeldLocks> result = new CompletableFuture<>();
@@ -31,6 +36,7 @@ final class AsyncEntrance {
 		this.all = all;
 		this.holds = new ArrayList<>(all.size());
 		this.refusal = refusal;
+		this.threads = context.workers().acquisitions(all.get(0).backend());
 		this.deadline = context.time().nanos() + all.get(0).waitTime().toNanos();
 	}
 
@@ -39,7 +45,12 @@ final class AsyncEntrance {
 	 * @return the hold; to cancel it withdraws what is under way
 	 */
 	CompletableFuture<HeldLocks> hold() {
+		LockBackend backend = this.all.get(0).backend();
+		if (!this.context.workers().acquisitionBegins(backend)) {
+			return CompletableFuture.failedFuture(Refusal.tooMany(this.all.get(0), Workers.MOST_ACQUISITIONS));
+		}
 		this.result.whenComplete((held, failure) -> {
+			this.context.workers().acquisitionEnds(backend);
 			Runnable cancel = this.cancelUnderWay;
 			if (this.result.isCancelled() && cancel != null) {
 				cancel.run();
@@ -55,7 +66,7 @@ final class AsyncEntrance {
 	}
 
 	private void runAhead() {
-		RunAhead ahead = new RunAhead(this.context, this.all, () -> new SerialExecutor(this.context.workers()));
+		RunAhead ahead = new RunAhead(this.context, this.all, () -> new SerialExecutor(this.threads));
 		this.cancelUnderWay = ahead::cancel;
 		ahead.begin().thenAccept((kept) -> {
 			this.holds.addAll(kept);
@@ -71,11 +82,13 @@ final class AsyncEntrance {
 			return;
 		}
 		Terms terms = this.all.get(this.holds.size()).withWaitTime(this.deadline - this.context.time().nanos());
-		Acquisition acquisition = new Acquisition(this.context, terms, this.refusal,
-				new SerialExecutor(this.context.workers()));
+		Acquisition acquisition = new Acquisition(this.context, terms, this.refusal, new SerialExecutor(this.threads));
 		this.cancelUnderWay = acquisition::cancel;
 		acquisition.outcome().whenComplete(this::arrived);
 		acquisition.begin();
+		if (this.result.isDone()) {
+			acquisition.cancel();
+		}
 	}
 
 	private void arrived(@Nullable Lease lease, @Nullable Throwable failure) {

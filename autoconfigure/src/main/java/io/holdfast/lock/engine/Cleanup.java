@@ -1,17 +1,13 @@
 package io.holdfast.lock.engine;
 
-import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.Claim;
@@ -21,77 +17,76 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Ends leases and withdraws claims at the store, and does not let go before the store
- * knows of it: what was not answered is sent again, until the lease has ended by itself.
+ * Releases leases and withdraws claims at the store. A request that the store has not
+ * confirmed is sent again for as long as it may have left something there: until the
+ * lease has ended, or, where the store keeps it with a session of the client, until this
+ * engine closes.
  */
 final class Cleanup {
 
-	private static final Log logger = LogFactory.getLog(Cleanup.class);
-
-	private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
-
-	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
-
-	/**
-	 * How many errands are repeated at a time, so that a store that is down is not
-	 * overrun when it is back.
-	 */
-	private static final int MOST_REPEATED = 1_000;
-
-	private final AtomicInteger repeated = new AtomicInteger();
-
 	private final SchedulingClock time;
 
-	private final Duration responseTimeout;
+	private final long responseTimeout;
 
-	private final Executor workers;
+	private final Executor threads;
 
 	private final Set<CompletableFuture<?>> underWay = ConcurrentHashMap.newKeySet();
 
-	Cleanup(SchedulingClock time, Duration responseTimeout, Executor workers) {
+	private final Map<LockBackend, Retries> retries = new ConcurrentHashMap<>();
+
+	/**
+	 * Create the cleanup.
+	 * @param threads send the requests to stores that block
+	 */
+	Cleanup(SchedulingClock time, EngineSettings settings, Executor threads) {
 		this.time = time;
-		this.responseTimeout = responseTimeout;
-		this.workers = workers;
+		this.responseTimeout = settings.responseTimeout().toNanos();
+		this.threads = threads;
 	}
 
 	/**
-	 * End a lease.
-	 * @param deadline when it has ended by itself, on the engine's clock
+	 * Release a lease.
+	 * @param leaseEnds when it has ended by itself, on the engine's clock
 	 * @param quiet completes when nothing that was sent before is under way any more
 	 * @return the first answer, or the failure to get one; what follows is this class's
 	 * affair
 	 */
-	CompletableFuture<ReleaseResult> release(LockBackend backend, Grant grant, long deadline,
+	CompletableFuture<ReleaseResult> release(LockBackend backend, Grant grant, long leaseEnds,
 			CompletableFuture<?> quiet) {
-		return new Errand<>(backend, grant.claim().lock(), "release", deadline, () -> backend.release(grant),
+		return new Request<>(backend, grant.claim().lock(), "release", leaseEnds, () -> backend.release(grant),
 				(answer) -> !(answer instanceof ReleaseResult.Indeterminate))
 			.start(quiet);
 	}
 
 	/**
 	 * Withdraw a claim.
-	 * @param deadline when whatever it may have got has ended by itself, on the engine's
+	 * @param leaseEnds when whatever it may have got has ended by itself, on the engine's
 	 * clock
 	 * @return the first answer, or the failure to get one
 	 */
-	CompletableFuture<Void> abandon(LockBackend backend, Claim claim, long deadline) {
-		return new Errand<>(backend, claim.lock(), "withdrawal", deadline, () -> backend.abandon(claim),
+	CompletableFuture<Void> abandon(LockBackend backend, Claim claim, long leaseEnds) {
+		return new Request<>(backend, claim.lock(), "withdrawal", leaseEnds, () -> backend.abandon(claim),
 				(answer) -> true)
 			.start(CompletableFuture.completedFuture(null));
 	}
 
 	/**
-	 * Wait until every errand has had its first answer.
+	 * Wait until every request has had its first answer.
 	 */
 	void awaitAnswers() {
-		// each of them ends by its own time-out
+		// each of them ends by its own timeout
 		CompletableFuture.allOf(this.underWay.toArray(CompletableFuture[]::new)).handle((done, failure) -> null).join();
 	}
 
+	/** Repeat nothing any more. */
+	void close() {
+		this.retries.values().forEach(Retries::close);
+	}
+
 	/**
-	 * One thing to be told to the store.
+	 * One request to a store.
 	 */
-	private final class Errand<T> {
+	private final class Request<T> implements Retries.Request {
 
 		private final LockBackend backend;
 
@@ -101,42 +96,52 @@ final class Cleanup {
 
 		private final long deadline;
 
-		private final Supplier<CompletionStage<T>> request;
+		private final Supplier<CompletionStage<T>> question;
 
 		private final Predicate<T> settled;
 
 		private final CompletableFuture<T> firstAnswer = new CompletableFuture<>();
 
-		private long pause = FIRST_PAUSE.toNanos();
-
-		Errand(LockBackend backend, LockName lock, String what, long deadline, Supplier<CompletionStage<T>> request,
+		Request(LockBackend backend, LockName lock, String what, long leaseEnds, Supplier<CompletionStage<T>> question,
 				Predicate<T> settled) {
 			this.backend = backend;
 			this.lock = lock;
 			this.what = what;
-			this.deadline = deadline;
-			this.request = request;
+			this.deadline = backend.capabilities().sessionBound() ? Long.MAX_VALUE : leaseEnds;
+			this.question = question;
 			this.settled = settled;
 		}
 
 		CompletableFuture<T> start(CompletableFuture<?> quiet) {
 			Cleanup.this.underWay.add(this.firstAnswer);
 			this.firstAnswer.whenComplete((answer, failure) -> Cleanup.this.underWay.remove(this.firstAnswer));
-			quiet.thenRun(this::sendAside);
+			quiet.thenRun(this::sendAgain);
 			return this.firstAnswer;
 		}
 
+		/** Not to block the caller, whose connection this may need, nor the timer. */
+		@Override
+		public void sendAgain() {
+			if (this.backend.capabilities().blocking()) {
+				Cleanup.this.threads.execute(this::send);
+			}
+			else {
+				send();
+			}
+		}
+
 		private void send() {
-			Answers.within(this.request, Cleanup.this.responseTimeout.toNanos(), Cleanup.this.time)
-				.whenComplete(this::answered);
+			Answers.within(this.question, Cleanup.this.responseTimeout, Cleanup.this.time).whenComplete(this::answered);
 		}
 
 		private void answered(T answer, Throwable failure) {
-			if (failure != null || !this.settled.test(answer)) {
-				sendAgainLater((failure != null) ? failure : answer);
+			boolean confirmed = failure == null && this.settled.test(answer);
+			if (this.firstAnswer.isDone()) {
+				retries().answered(this, confirmed);
+				return;
 			}
-			else if (this.firstAnswer.isDone()) {
-				Cleanup.this.repeated.decrementAndGet();
+			if (!confirmed) {
+				retries().add(this, (failure != null) ? failure : answer);
 			}
 			if (failure != null) {
 				this.firstAnswer.completeExceptionally(failure);
@@ -146,32 +151,19 @@ final class Cleanup {
 			}
 		}
 
-		private void sendAgainLater(Object answer) {
-			boolean first = !this.firstAnswer.isDone();
-			if (first && Cleanup.this.repeated.incrementAndGet() > MOST_REPEATED
-					|| Cleanup.this.time.nanos() + this.pause >= this.deadline) {
-				Cleanup.this.repeated.decrementAndGet();
-				logger.warn(
-						"The %s of lock '%s' was not confirmed by store %s (%s). What is left there ends with its lease."
-							.formatted(this.what, this.lock, this.backend.name(), answer));
-				return;
-			}
-			if (first) {
-				logger.info("The %s of lock '%s' was not confirmed by store %s (%s) and is sent again."
-					.formatted(this.what, this.lock, this.backend.name(), answer));
-			}
-			Cleanup.this.time.after(this.pause, this::sendAside);
-			this.pause = Math.min(2 * this.pause, LONGEST_PAUSE.toNanos());
+		private Retries retries() {
+			return Cleanup.this.retries.computeIfAbsent(this.backend,
+					(store) -> new Retries(store.name(), Cleanup.this.time));
 		}
 
-		/** Not to block the caller, whose connection this may need, nor the timer. */
-		private void sendAside() {
-			if (this.backend.capabilities().blocking()) {
-				Cleanup.this.workers.execute(this::send);
-			}
-			else {
-				send();
-			}
+		@Override
+		public long deadline() {
+			return this.deadline;
+		}
+
+		@Override
+		public String toString() {
+			return "%s of lock '%s'".formatted(this.what, this.lock);
 		}
 
 	}

@@ -1,8 +1,10 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
@@ -31,11 +33,12 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	/** Let go of holds that were acquired in this order; of all, whatever one throws. */
-	static void close(List<Hold> holds) {
+	static CompletableFuture<?> close(List<Hold> holds) {
 		@Nullable RuntimeException first = null;
+		List<CompletableFuture<?>> answers = new ArrayList<>(holds.size());
 		for (int i = holds.size() - 1; i >= 0; i--) {
 			try {
-				holds.get(i).close();
+				answers.add(holds.get(i).closeAsync());
 			}
 			catch (RuntimeException ex) {
 				first = (first != null) ? first : ex;
@@ -47,6 +50,7 @@ final class CombinedHold implements HeldLocks {
 		if (first != null) {
 			throw first;
 		}
+		return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new));
 	}
 
 	@Override
@@ -136,7 +140,16 @@ final class CombinedHold implements HeldLocks {
 
 	@Override
 	public void close() {
-		close(this.parts);
+		boolean mayWait = this.parts.get(0).isBoundHere();
+		CompletableFuture<?> answered = closeAsync();
+		if (mayWait) {
+			answered.join();
+		}
+	}
+
+	@Override
+	public CompletableFuture<?> closeAsync() {
+		return close(this.parts);
 	}
 
 	@Override

@@ -1,7 +1,5 @@
 package io.holdfast.lock.engine;
 
-import java.util.concurrent.Executor;
-
 import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.spi.LockObserver;
 import io.holdfast.lock.support.SchedulingClock;
@@ -17,9 +15,9 @@ import io.holdfast.lock.support.SchedulingClock;
  * @param census who holds and who waits
  * @param boundary where the caller's transaction meets a hold
  * @param observer who is told of what happens
- * @param workers threads that may be blocked
+ * @param workers the threads
  */
 record EngineContext(EngineSettings settings, SchedulingClock time, LocalQueues queues, Watchdog watchdog,
-		Cleanup cleanup, Census census, HoldBoundary boundary, LockObserver observer, Executor workers) {
+		Cleanup cleanup, Census census, HoldBoundary boundary, LockObserver observer, Workers workers) {
 
 }

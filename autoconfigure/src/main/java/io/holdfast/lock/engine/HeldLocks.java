@@ -1,11 +1,21 @@
 package io.holdfast.lock.engine;
 
+import java.util.concurrent.CompletableFuture;
+
 import io.holdfast.lock.LockHandle;
 
 /**
  * What the engine gives to a caller: a hold, or several that are one to the caller.
  */
 interface HeldLocks extends LockHandle {
+
+	/**
+	 * Closes this without making its caller wait. Closing makes only the thread wait that
+	 * the hold is bound to: any other may be an event loop or one of the engine's own.
+	 * @return completes when the store has answered the release, if callers are to wait
+	 * for that, and is complete otherwise
+	 */
+	CompletableFuture<?> closeAsync();
 
 	/** Leave it to the caller to close this. */
 	HeldLocks closedInCode();

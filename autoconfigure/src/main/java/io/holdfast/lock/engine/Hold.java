@@ -26,6 +26,8 @@ final class Hold implements HeldLocks {
 
 	private static final String COMMIT_REFUSED = " The commit was refused and the transaction is rolled back, so nothing was written by it; repeat the call.";
 
+	private static final CompletableFuture<?> DONE = CompletableFuture.completedFuture(null);
+
 	private final EngineContext context;
 
 	private final Lease lease;
@@ -215,26 +217,32 @@ final class Hold implements HeldLocks {
 
 	@Override
 	public void close() {
-		if (!this.closed.compareAndSet(false, true)) {
-			return;
-		}
-		boolean deferred = false;
-		try {
-			boolean boundHere = this.binding != null && LockContext.handles().contains(this);
-			deferred = boundHere && this.context.boundary().deferRelease(name(), this::end);
-		}
-		finally {
-			if (!deferred) {
-				endNow();
-			}
+		boolean mayWait = isBoundHere();
+		CompletableFuture<?> answered = closeAsync();
+		if (mayWait) {
+			answered.join();
 		}
 	}
 
-	private void endNow() {
-		CompletableFuture<?> answered = end();
-		if (this.context.settings().awaitRelease()) {
-			answered.join();
+	@Override
+	public CompletableFuture<?> closeAsync() {
+		CompletableFuture<?> answered = DONE;
+		if (this.closed.compareAndSet(false, true)) {
+			boolean deferred = false;
+			try {
+				deferred = isBoundHere() && this.context.boundary().deferRelease(name(), this::end);
+			}
+			finally {
+				if (!deferred) {
+					answered = end();
+				}
+			}
 		}
+		return this.context.settings().awaitRelease() ? answered : DONE;
+	}
+
+	boolean isBoundHere() {
+		return this.binding != null && LockContext.handles().contains(this);
 	}
 
 	private CompletableFuture<?> end() {

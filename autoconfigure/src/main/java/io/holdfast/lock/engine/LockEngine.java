@@ -4,10 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -62,13 +60,22 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		});
 	}
 
+	/**
+	 * Create an engine on a clock and an executor of the caller.
+	 * @param closeThreads closes both
+	 */
 	LockEngine(LockBackends backends, EngineSettings settings, HoldBoundary boundary, LockObserver observer,
-			SchedulingClock time, Executor workers, Runnable closeThreads) {
+			SchedulingClock time, Executor executor, Runnable closeThreads) {
+		this(backends, settings, boundary, observer, time, Workers.on(executor), closeThreads);
+	}
+
+	LockEngine(LockBackends backends, EngineSettings settings, HoldBoundary boundary, LockObserver observer,
+			SchedulingClock time, Workers workers, Runnable closeThreads) {
 		this.backends = backends;
 		this.closeThreads = closeThreads;
 		this.context = new EngineContext(settings, time, new LocalQueues(time),
-				new Watchdog(time, settings, observer, workers), new Cleanup(time, settings.responseTimeout(), workers),
-				new Census(), boundary, observer, workers);
+				new Watchdog(time, settings, observer, workers.renewals()),
+				new Cleanup(time, settings, workers.releases()), new Census(), boundary, observer, workers);
 		this.blocking = new BlockingEntrance(this.context);
 	}
 
@@ -134,52 +141,66 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	@Override
 	public CompletionStage<LockHandle> acquireAsync(LockRequest request) {
-		return mapped(holdAsync(request, Refusal.THROWS), (held, failure) -> {
-			if (failure != null) {
-				throw new CompletionException(failure);
-			}
-			return held;
-		});
+		CompletableFuture<HeldLocks> held = holdAsync(request, Refusal.THROWS);
+		WithdrawableFuture<LockHandle> result = new WithdrawableFuture<>(() -> held.cancel(false));
+		held.whenComplete((locks, failure) -> closeUnless(result.settle(locks, failure), locks));
+		return result;
 	}
 
 	@Override
 	public CompletionStage<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
-		return mapped(holdAsync(request, Refusal.SKIPS), (held, failure) -> {
-			if (failure != null && !(failure instanceof LockSkippedException)) {
-				throw new CompletionException(failure);
-			}
-			return Optional.ofNullable(held);
+		CompletableFuture<HeldLocks> held = holdAsync(request, Refusal.SKIPS);
+		WithdrawableFuture<Optional<LockHandle>> result = new WithdrawableFuture<>(() -> held.cancel(false));
+		held.whenComplete((locks, failure) -> {
+			Throwable told = (failure instanceof LockSkippedException) ? null : failure;
+			closeUnless(result.settle(Optional.ofNullable(locks), told), locks);
 		});
+		return result;
+	}
+
+	/** The caller may have ended its future while the lock was being granted. */
+	private static void closeUnless(boolean received, @Nullable HeldLocks locks) {
+		if (!received && locks != null) {
+			locks.closeAsync();
+		}
 	}
 
 	@Override
 	public <T extends @Nullable Object> CompletionStage<T> executeAsync(LockRequest request,
 			Function<LockHandle, CompletionStage<T>> action) {
-		return holdAsync(request, Refusal.THROWS)
-			.thenCompose((held) -> Answers.ask(() -> action.apply(held)).thenApply((result) -> {
-				held.assertHeldAtEnd();
+		CompletableFuture<HeldLocks> held = holdAsync(request, Refusal.THROWS);
+		WithdrawableFuture<T> result = new WithdrawableFuture<>(() -> held.cancel(false));
+		held.whenComplete((locks, failure) -> {
+			if (failure != null) {
+				result.settle(null, failure);
+			}
+			else if (result.isDone()) {
+				locks.closeAsync();
+			}
+			else {
+				run(locks, action).whenComplete((value, failed) -> result.settle(value, failed));
+			}
+		});
+		return result;
+	}
+
+	private static <T extends @Nullable Object> CompletionStage<T> run(HeldLocks held,
+			Function<LockHandle, CompletionStage<T>> action) {
+		CompletionStage<T> body = Answers.ask(() -> action.apply(held)).thenApply((result) -> {
+			held.assertHeldAtEnd();
+			return result;
+		});
+		return body.handle((result, failure) -> held.closeAsync())
+			.thenCompose(Function.identity())
+			.thenCompose((released) -> body)
+			.thenApply((result) -> {
+				held.assertEndedInTime();
 				return result;
-			}).whenComplete((result, failure) -> held.close()));
+			});
 	}
 
 	private CompletableFuture<HeldLocks> holdAsync(LockRequest request, Refusal refusal) {
 		return new AsyncEntrance(this.context, terms(request), refusal).hold();
-	}
-
-	/**
-	 * To cancel what the caller got must withdraw the claim, or let go of what was
-	 * granted meanwhile.
-	 */
-	private static <R> CompletableFuture<R> mapped(CompletableFuture<HeldLocks> held,
-			BiFunction<@Nullable HeldLocks, @Nullable Throwable, R> mapping) {
-		CompletableFuture<R> result = held.handle(mapping);
-		result.whenComplete((value, failure) -> {
-			if (result.isCancelled()) {
-				held.cancel(false);
-				held.thenAccept(LockHandle::close);
-			}
-		});
-		return result;
 	}
 
 	EngineContext context() {
@@ -195,6 +216,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		this.context.census().awaitNoneInUse(this.context.settings().shutdownTimeout().toNanos());
 		this.context.census().held().forEach(Lease::endAtShutdown);
 		this.context.cleanup().awaitAnswers();
+		this.context.cleanup().close();
 		this.closeThreads.run();
 	}
 

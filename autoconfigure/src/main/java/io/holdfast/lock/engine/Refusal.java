@@ -61,6 +61,13 @@ enum Refusal {
 					.formatted(terms.lock(), terms));
 	}
 
+	static LockException tooMany(Terms terms, int most) {
+		return new LockBackendException(terms.lock(), terms.backend().name(),
+				"Lock '%s' was not acquired: %d asynchronous acquisitions already wait for store %s, the most that are accepted. Acquire fewer at a time, or check why the store answers slowly."
+					.formatted(terms.lock(), most, terms.backend().name()),
+				null);
+	}
+
 	static LockException unknown(Terms terms, int attempts, Throwable cause) {
 		return new LockBackendException(terms.lock(), terms.backend().name(),
 				"Lock '%s' was not acquired: store %s did not confirm whether it granted the lock (%s%s; last: %s). The claim is withdrawn; check that the store is reachable and answers within 'distributed-lock.response-timeout'."

@@ -42,7 +42,7 @@ final class Watchdog {
 
 	private final LockObserver observer;
 
-	private final Executor workers;
+	private final Executor threads;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -57,11 +57,11 @@ final class Watchdog {
 
 	private @Nullable Runnable cancelWakeUp;
 
-	Watchdog(SchedulingClock time, EngineSettings settings, LockObserver observer, Executor workers) {
+	Watchdog(SchedulingClock time, EngineSettings settings, LockObserver observer, Executor threads) {
 		this.time = time;
 		this.responseTimeout = settings.responseTimeout().toNanos();
 		this.observer = observer;
-		this.workers = workers;
+		this.threads = threads;
 	}
 
 	void watch(Care care) {
@@ -175,7 +175,7 @@ final class Watchdog {
 
 	private void renew(LockBackend backend, List<Care> cares) {
 		if (backend.capabilities().blocking()) {
-			this.workers.execute(() -> send(backend, cares));
+			this.threads.execute(() -> send(backend, cares));
 		}
 		else {
 			send(backend, cares);

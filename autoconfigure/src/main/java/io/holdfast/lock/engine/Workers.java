@@ -1,67 +1,154 @@
 package io.holdfast.lock.engine;
 
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import io.holdfast.lock.spi.LockBackend;
+
 /**
- * The few daemon threads that may be blocked: for callers that must not be, and for
- * stores that block. They come when there is work and go when there is none.
+ * The threads of one engine, apart for each kind of work, so that renewals and releases
+ * never queue behind acquisitions. They are daemons, start when there is work and end
+ * when there is none.
+ *
+ * <p>
+ * Each queue is bounded by what it serves: asynchronous acquisitions of stores that block
+ * by {@value #MOST_ACQUISITIONS}, renewals by the leases that are held, of which each has
+ * one renewal under way at most, and releases by the leases that have not ended yet.
  */
-final class Workers implements Executor, AutoCloseable {
+final class Workers implements AutoCloseable {
+
+	/** How many asynchronous acquisitions of stores that block may be under way. */
+	static final int MOST_ACQUISITIONS = 10_000;
 
 	private static final Log logger = LogFactory.getLog(Workers.class);
 
 	private static final int THREADS = 8;
 
+	private static final int RENEWAL_THREADS = 4;
+
 	private static final int IDLE_SECONDS = 10;
 
-	private final ThreadPoolExecutor threads;
+	private final Executor steps;
+
+	private final Executor acquisitions;
+
+	private final Executor renewals;
+
+	private final Executor releases;
+
+	private final List<ThreadPoolExecutor> pools;
+
+	private final AtomicInteger blockingAcquisitions = new AtomicInteger();
 
 	Workers() {
-		this(daemons());
+		this(Workers::daemons);
 	}
 
-	Workers(ThreadFactory factory) {
-		this.threads = new ThreadPoolExecutor(THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS,
-				new LinkedBlockingQueue<>(), factory, (task, threads) -> task.run());
-		this.threads.allowCoreThreadTimeOut(true);
+	/**
+	 * Create workers.
+	 * @param factories makes the threads of each kind
+	 */
+	Workers(Function<String, ThreadFactory> factories) {
+		this.pools = List.of(pool(THREADS, factories.apply("worker")), pool(THREADS, factories.apply("acquisition")),
+				pool(RENEWAL_THREADS, factories.apply("renewal")), pool(THREADS, factories.apply("release")));
+		this.steps = runner(this.pools.get(0));
+		this.acquisitions = runner(this.pools.get(1));
+		this.renewals = runner(this.pools.get(2));
+		this.releases = runner(this.pools.get(3));
 	}
 
-	private static ThreadFactory daemons() {
+	private Workers(Executor all) {
+		this.pools = List.of();
+		this.steps = all;
+		this.acquisitions = all;
+		this.renewals = all;
+		this.releases = all;
+	}
+
+	/** Workers that leave everything to one executor, which somebody else closes. */
+	static Workers on(Executor executor) {
+		return new Workers(executor);
+	}
+
+	private static ThreadFactory daemons(String kind) {
 		AtomicInteger number = new AtomicInteger();
 		return (task) -> {
-			Thread thread = new Thread(task, "holdfast-worker-" + number.incrementAndGet());
+			Thread thread = new Thread(task, "holdfast-%s-%d".formatted(kind, number.incrementAndGet()));
 			thread.setDaemon(true);
 			return thread;
 		};
 	}
 
+	private static ThreadPoolExecutor pool(int threads, ThreadFactory factory) {
+		ThreadPoolExecutor pool = new ThreadPoolExecutor(threads, threads, IDLE_SECONDS, TimeUnit.SECONDS,
+				new LinkedBlockingQueue<>(), factory, (task, full) -> task.run());
+		pool.allowCoreThreadTimeOut(true);
+		return pool;
+	}
+
 	/**
-	 * Run a task on one of these threads; on the caller's after the end, and where the
+	 * Runs a task on a thread of the pool; on the caller's after the end, and where the
 	 * system has no thread to give: a caller that is kept waiting is better than a
 	 * release that is never sent.
 	 */
-	@Override
-	public void execute(Runnable task) {
-		try {
-			this.threads.execute(task);
+	private static Executor runner(ThreadPoolExecutor pool) {
+		return (task) -> {
+			try {
+				pool.execute(task);
+			}
+			catch (OutOfMemoryError ex) {
+				logger.warn("No thread could be made for a step of the lock engine, so its caller carries it out", ex);
+				task.run();
+			}
+		};
+	}
+
+	/**
+	 * Counts in an asynchronous acquisition.
+	 * @return whether there is room for it; if so, {@link #acquisitionEnds} must follow
+	 */
+	boolean acquisitionBegins(LockBackend backend) {
+		if (!backend.capabilities().blocking() || this.blockingAcquisitions.incrementAndGet() <= MOST_ACQUISITIONS) {
+			return true;
 		}
-		catch (OutOfMemoryError ex) {
-			logger.warn("No thread could be made for a step of the lock engine, so its caller carries it out", ex);
-			task.run();
+		this.blockingAcquisitions.decrementAndGet();
+		return false;
+	}
+
+	/** Counts out an asynchronous acquisition. */
+	void acquisitionEnds(LockBackend backend) {
+		if (backend.capabilities().blocking()) {
+			this.blockingAcquisitions.decrementAndGet();
 		}
+	}
+
+	/** Runs the steps of asynchronous acquisitions. */
+	Executor acquisitions(LockBackend backend) {
+		return backend.capabilities().blocking() ? this.acquisitions : this.steps;
+	}
+
+	/** Sends renewals to stores that block. */
+	Executor renewals() {
+		return this.renewals;
+	}
+
+	/** Sends releases and withdrawals to stores that block. */
+	Executor releases() {
+		return this.releases;
 	}
 
 	@Override
 	public void close() {
-		this.threads.shutdown();
+		this.pools.forEach(ThreadPoolExecutor::shutdown);
 	}
 
 }

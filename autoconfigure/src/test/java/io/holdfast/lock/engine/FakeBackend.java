@@ -57,9 +57,15 @@ final class FakeBackend implements LockBackend {
 
 	CompletionStage<Boolean> confirmation = CERTAIN;
 
+	BackendCapabilities capabilities = capabilities(false, false);
+
 	Duration retryAfter = Duration.ofSeconds(1);
 
 	private long tokens = 1;
+
+	static BackendCapabilities capabilities(boolean blocking, boolean sessionBound) {
+		return new BackendCapabilities(true, true, blocking, sessionBound, Duration.ofMillis(10));
+	}
 
 	@Override
 	public String name() {
@@ -68,7 +74,7 @@ final class FakeBackend implements LockBackend {
 
 	@Override
 	public BackendCapabilities capabilities() {
-		return new BackendCapabilities(true, true, false, false, Duration.ofMillis(10));
+		return this.capabilities;
 	}
 
 	@Override
@@ -89,6 +95,22 @@ final class FakeBackend implements LockBackend {
 			return new AcquireResult.Acquired(new Grant(claim, ++this.tokens, claim.leaseTime(), this.revoked));
 		}
 		return new AcquireResult.Contended(this.signal, this.retryAfter);
+	}
+
+	synchronized boolean called(String call) {
+		return this.calls.contains(call);
+	}
+
+	synchronized int batches() {
+		return this.batches.size();
+	}
+
+	synchronized boolean holds(LockName lock) {
+		return this.owners.containsKey(lock);
+	}
+
+	synchronized boolean holdsAny() {
+		return !this.owners.isEmpty();
 	}
 
 	/** Let another JVM hold the lock. */

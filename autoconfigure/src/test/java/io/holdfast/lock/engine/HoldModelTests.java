@@ -95,8 +95,8 @@ public class HoldModelTests {
 		EngineSettings settings = EngineSettings.DEFAULTS;
 		return new EngineContext(settings, this.time, new LocalQueues(this.time),
 				new Watchdog(this.time, settings, observer, Runnable::run),
-				new Cleanup(this.time, settings.responseTimeout(), Runnable::run), new Census(), HoldBoundary.NONE,
-				observer, Runnable::run);
+				new Cleanup(this.time, settings, Runnable::run), new Census(), HoldBoundary.NONE, observer,
+				Workers.on(Runnable::run));
 	}
 
 	@Operation

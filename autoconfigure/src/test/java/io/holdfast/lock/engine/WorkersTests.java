@@ -24,7 +24,7 @@ class WorkersTests {
 
 	@Test
 	void taskThatNoThreadCanBeMadeForRunsOnItsCaller() {
-		try (Workers workers = new Workers(Unstartable::new)) {
+		try (Workers workers = new Workers((kind) -> Unstartable::new)) {
 			assertThat(runOn(workers)).isCompletedWithValue(Thread.currentThread());
 		}
 	}
@@ -49,7 +49,7 @@ class WorkersTests {
 
 	private static CompletableFuture<Thread> runOn(Workers workers) {
 		CompletableFuture<Thread> thread = new CompletableFuture<>();
-		workers.execute(() -> thread.complete(Thread.currentThread()));
+		workers.releases().execute(() -> thread.complete(Thread.currentThread()));
 		return thread;
 	}
 

@@ -1,0 +1,187 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.spi.ReleaseResult;
+
+import static io.holdfast.lock.engine.EngineFixture.LOCK;
+import static io.holdfast.lock.engine.EngineFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Callers that do not block, and what becomes of a lock when they no longer want it.
+ */
+class AsynchronousCallerTests {
+
+	private final EngineFixture fixture = new EngineFixture();
+
+	private final FakeBackend backend = this.fixture.backend;
+
+	static Stream<Arguments> endings() {
+		return Stream.of(Arguments.of("cancel", ending((future) -> future.cancel(false))),
+				Arguments.of("completeExceptionally",
+						ending((future) -> future.completeExceptionally(new TimeoutException("enough")))),
+				Arguments.of("complete", ending((future) -> future.complete(null))),
+				Arguments.of("orTimeout", ending((future) -> {
+					future.orTimeout(1, TimeUnit.NANOSECONDS);
+					awaitEnd(future);
+				})), Arguments.of("completeOnTimeout", ending((future) -> {
+					future.completeOnTimeout(null, 1, TimeUnit.NANOSECONDS);
+					awaitEnd(future);
+				})), Arguments.of("a derived stage", ending((future) -> {
+					CompletableFuture<?> derived = future.thenApply((value) -> value).thenApply((value) -> value);
+					derived.completeExceptionally(new TimeoutException("enough"));
+				})));
+	}
+
+	private static Consumer<CompletableFuture<?>> ending(Consumer<CompletableFuture<?>> ending) {
+		return ending;
+	}
+
+	private static void awaitEnd(CompletableFuture<?> future) {
+		future.exceptionally((failure) -> null).join();
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("endings")
+	void waitThatIsEndedFromOutsideIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
+		this.backend.heldByAnother(LOCK);
+		end.accept(this.fixture.acquire(request()));
+		assertWithdrawn();
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("endings")
+	void tryThatIsEndedFromOutsideIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
+		this.backend.heldByAnother(LOCK);
+		end.accept(this.fixture.engine.tryAcquireAsync(request().waitTime(Duration.ofSeconds(5)).build())
+			.toCompletableFuture());
+		assertWithdrawn();
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("endings")
+	void executionThatIsEndedWhileItWaitsIsWithdrawnAndNeverRuns(String name, Consumer<CompletableFuture<?>> end) {
+		AtomicInteger runs = new AtomicInteger();
+		this.backend.heldByAnother(LOCK);
+		end.accept(this.fixture.engine.executeAsync(request().build(), (handle) -> {
+			runs.incrementAndGet();
+			return CompletableFuture.completedFuture(null);
+		}).toCompletableFuture());
+		assertWithdrawn();
+		assertThat(runs).hasValue(0);
+	}
+
+	private void assertWithdrawn() {
+		awaitWithdrawal();
+		this.backend.freedByAnother(LOCK);
+		this.fixture.time.advance(Duration.ofSeconds(10));
+		Awaitility.await().untilAsserted(this.fixture::assertNothingLeft);
+	}
+
+	/** A timeout ends the future on a thread of the JDK's. */
+	private void awaitWithdrawal() {
+		Awaitility.await().until(() -> this.backend.called("abandon stock:42"));
+	}
+
+	/** The grant is under way when the caller ends its future. */
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("endings")
+	void grantThatArrivesAfterTheEndIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
+		CompletableFuture<Void> granted = new CompletableFuture<>();
+		this.backend.acquires.add((claim) -> granted.thenApply((now) -> this.backend.answer(claim)));
+		end.accept(this.fixture.acquire(request()));
+		awaitWithdrawal();
+		granted.complete(null);
+		Awaitility.await().untilAsserted(this.fixture::assertNothingLeft);
+	}
+
+	@Test
+	void derivedStageThatEndsTakesTheLockFromNoOtherThatStillWaits() {
+		this.backend.heldByAnother(LOCK);
+		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request());
+		CompletableFuture<LockHandle> other = waiting.thenApply((handle) -> handle);
+		waiting.thenApply((handle) -> handle).cancel(false);
+		this.backend.freedByAnother(LOCK);
+		assertThat(other).isCompleted();
+		other.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void futureThatIsEndedAfterTheGrantLeavesTheLockToItsHandle() {
+		CompletableFuture<LockHandle> acquired = this.fixture.acquire(request());
+		acquired.cancel(false);
+		CompletableFuture<Optional<LockHandle>> tried = this.fixture.engine
+			.tryAcquireAsync(request().waitTime(Duration.ZERO).build())
+			.toCompletableFuture();
+		assertThat(tried).isCompletedWithValue(Optional.empty());
+		assertThat(acquired.join().isHeld()).isTrue();
+		acquired.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void executionThatIsEndedWhileItRunsKeepsTheLockUntilTheActionHasEnded() {
+		CompletableFuture<String> action = new CompletableFuture<>();
+		CompletableFuture<String> result = this.fixture.engine.executeAsync(request().build(), (handle) -> action)
+			.toCompletableFuture();
+		result.cancel(false);
+		assertThat(this.backend.owners).containsKey(LOCK);
+		assertThat(action).isNotDone();
+		action.complete("done");
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void executionEndsAfterTheAnswerToItsReleaseIfThatIsAwaited() {
+		EngineFixture awaiting = awaitingRelease();
+		CompletableFuture<ReleaseResult> released = new CompletableFuture<>();
+		awaiting.backend.releases.add((grant) -> {
+			awaiting.backend.free(grant.claim());
+			return released;
+		});
+		CompletableFuture<String> result = awaiting.engine
+			.executeAsync(request().build(), (handle) -> CompletableFuture.completedFuture("done"))
+			.toCompletableFuture();
+		assertThat(result).isNotDone();
+		released.complete(new ReleaseResult.Released());
+		assertThat(result).isCompletedWithValue("done");
+		awaiting.assertNothingLeft();
+	}
+
+	/** It may be closed on an event loop. */
+	@Test
+	void handleThatBelongsToNoThreadIsClosedWithoutWaiting() {
+		EngineFixture awaiting = awaitingRelease();
+		awaiting.backend.releases.add((grant) -> {
+			awaiting.backend.free(grant.claim());
+			return new CompletableFuture<>();
+		});
+		awaiting.acquired(request()).close();
+		assertThat(awaiting.backend.calls).endsWith("release stock:42");
+		awaiting.time.advance(Duration.ofSeconds(5));
+		awaiting.assertNothingLeft();
+	}
+
+	private static EngineFixture awaitingRelease() {
+		return new EngineFixture(new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
+				Duration.ofSeconds(1), true, false, Duration.ZERO, false, Duration.ZERO), HoldBoundary.NONE);
+	}
+
+}

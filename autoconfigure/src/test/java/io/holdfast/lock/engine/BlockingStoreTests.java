@@ -1,0 +1,193 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+import static io.holdfast.lock.engine.EngineFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Asynchronous callers of a store that blocks, on the engine's own threads.
+ */
+class BlockingStoreTests {
+
+	private final FakeBackend backend = new FakeBackend();
+
+	private final ManualTime time = new ManualTime();
+
+	private final Workers workers = new Workers();
+
+	/** While this is not complete, the store does not answer attempts for other locks. */
+	private final CompletableFuture<Void> fast = new CompletableFuture<>();
+
+	private final LockEngine engine;
+
+	BlockingStoreTests() {
+		this.backend.capabilities = FakeBackend.capabilities(true, false);
+		this.engine = engine(false);
+	}
+
+	private LockEngine engine(boolean awaitRelease) {
+		EngineSettings settings = new EngineSettings(Duration.ofMinutes(5), Duration.ofSeconds(30),
+				Duration.ofSeconds(1), awaitRelease, false, Duration.ZERO, false, Duration.ZERO);
+		return new LockEngine(new LockBackends(List.of(new SlowStore(this.backend, this.fast)), "fake"), settings,
+				HoldBoundary.NONE, new EngineFixture.Record(), this.time, this.workers, () -> {
+				});
+	}
+
+	@AfterEach
+	void close() {
+		this.fast.complete(null);
+		this.engine.close();
+		this.workers.close();
+	}
+
+	@Test
+	void leasesAreRenewedAndReleasedBehindThousandsOfAcquisitions() {
+		LockHandle held = this.engine.acquire(request().build());
+		LockHandle closed = this.engine.acquire(LockRequest.forLock(LockName.of("stock", "closed")).build());
+		List<CompletableFuture<LockHandle>> others = others(3_000);
+		for (int renewals = 1; renewals <= 6; renewals++) {
+			int expected = renewals;
+			this.time.advance(Duration.ofSeconds(10));
+			await(() -> this.backend.batches() == expected);
+		}
+		closed.close();
+		await(() -> !this.backend.holds(LockName.of("stock", "closed")));
+		assertThat(held.isHeld()).isTrue();
+		assertThat(others).noneMatch(CompletableFuture::isDone);
+		this.fast.complete(null);
+		await(() -> {
+			// an attempt that took longer than its lease is repeated
+			this.time.advance(Duration.ofMillis(10));
+			return others.stream().allMatch(CompletableFuture::isDone);
+		});
+		others.forEach((other) -> other.join().close());
+		held.close();
+		await(() -> !this.backend.holdsAny());
+	}
+
+	@Test
+	void acquisitionsBeyondTheBoundAreRefusedAndNamed() {
+		List<CompletableFuture<LockHandle>> others = others(Workers.MOST_ACQUISITIONS);
+		assertThat(this.engine.acquireAsync(request().build()).toCompletableFuture()).isCompletedExceptionally()
+			.failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBackendException.class)
+			.withMessageContainingAll("'stock:42'", "10000 asynchronous acquisitions", "store fake");
+		others.forEach((other) -> other.cancel(false));
+		this.fast.complete(null);
+		assertThat(this.engine.acquireAsync(request().build()).toCompletableFuture())
+			.succeedsWithin(60, TimeUnit.SECONDS)
+			.satisfies(LockHandle::close);
+	}
+
+	/** As many as there are threads, and more. */
+	@Test
+	void awaitedReleasesOfAsynchronousCallersBlockNoThread() {
+		this.fast.complete(null);
+		try (LockEngine awaiting = engine(true)) {
+			List<CompletableFuture<Integer>> calls = new ArrayList<>();
+			for (int i = 0; i < 40; i++) {
+				int number = i;
+				calls.add(awaiting
+					.executeAsync(LockRequest.of("stock", i), (handle) -> CompletableFuture.supplyAsync(() -> number))
+					.toCompletableFuture());
+			}
+			for (CompletableFuture<Integer> call : calls) {
+				assertThat(call).succeedsWithin(60, TimeUnit.SECONDS);
+			}
+		}
+		assertThat(this.backend.holdsAny()).isFalse();
+	}
+
+	@Test
+	void awaitedReleasesOnTheStoresOwnThreadsBlockNone() {
+		this.fast.complete(null);
+		try (LockEngine awaiting = engine(true)) {
+			List<CompletableFuture<Void>> calls = IntStream.range(0, 40)
+				.mapToObj((i) -> awaiting.acquireAsync(LockRequest.of("stock", i))
+					.thenAccept(LockHandle::close)
+					.toCompletableFuture())
+				.toList();
+			for (CompletableFuture<Void> call : calls) {
+				assertThat(call).succeedsWithin(60, TimeUnit.SECONDS);
+			}
+			await(() -> !this.backend.holdsAny());
+		}
+	}
+
+	private List<CompletableFuture<LockHandle>> others(int count) {
+		return IntStream.range(0, count)
+			.mapToObj((i) -> this.engine.acquireAsync(LockRequest.of("other", i)).toCompletableFuture())
+			.toList();
+	}
+
+	private static void await(Callable<Boolean> condition) {
+		Awaitility.await().atMost(Duration.ofSeconds(60)).until(condition);
+	}
+
+	/**
+	 * Blocks attempts for other locks until it is fast, and nothing else.
+	 */
+	private record SlowStore(FakeBackend store, CompletableFuture<Void> fast) implements LockBackend {
+
+		@Override
+		public String name() {
+			return this.store.name();
+		}
+
+		@Override
+		public BackendCapabilities capabilities() {
+			return this.store.capabilities();
+		}
+
+		@Override
+		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+			if (claim.lock().name().equals("other")) {
+				this.fast.join();
+			}
+			return this.store.tryAcquire(claim);
+		}
+
+		@Override
+		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+			return this.store.renew(grants);
+		}
+
+		@Override
+		public CompletionStage<ReleaseResult> release(Grant grant) {
+			return this.store.release(grant);
+		}
+
+		@Override
+		public CompletionStage<Void> abandon(Claim claim) {
+			return this.store.abandon(claim);
+		}
+
+	}
+
+}
