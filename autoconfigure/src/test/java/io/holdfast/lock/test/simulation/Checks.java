@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -43,12 +44,26 @@ public final class Checks {
 
 	private long firstToken;
 
+	private boolean closed;
+
+	private Predicate<String> wanted = (check) -> true;
+
 	private @Nullable Violation violation;
 
 	private Duration lockDelay = Duration.ZERO;
 
 	Checks(Simulation simulation) {
 		this.simulation = simulation;
+	}
+
+	/** Ignores violations of other checks. */
+	void only(Predicate<String> wanted) {
+		this.wanted = wanted;
+	}
+
+	/** Ignores what happens when a run is torn down. */
+	void close() {
+		this.closed = true;
 	}
 
 	void lockDelay(Duration delay) {
@@ -65,7 +80,7 @@ public final class Checks {
 	 */
 	public void fail(@Nullable SimulatedNode node, String check, String subject, String message,
 			@Nullable Throwable cause) {
-		if (this.violation == null) {
+		if (this.violation == null && !this.closed && this.wanted.test(check)) {
 			this.violation = new Violation(check, subject, message, cause);
 			this.simulation.history()
 				.add(this.simulation, (node != null) ? node.name() : "", subject,
@@ -90,11 +105,15 @@ public final class Checks {
 			Holder holder = new Holder(call, part, this.lockDelay);
 			record(call, part.name(), () -> "acquires %s token=%d validity=%dms".formatted(call,
 					relative(part.fencingToken().value()), part.remainingValidity().toMillis()));
+			call.holders.add(holder);
+			if (!part.isHeld()) {
+				continue;
+			}
 			checkToken(holder);
+			checkLength(holder);
 			List<Holder> all = this.holders.computeIfAbsent(part.name(), (lock) -> new ArrayList<>());
 			all.forEach((before) -> checkLockDelay(before, holder));
 			all.add(holder);
-			call.holders.add(holder);
 			if (all.size() > 1) {
 				this.contested.add(part.name());
 			}
@@ -103,9 +122,6 @@ public final class Checks {
 	}
 
 	private void checkToken(Holder holder) {
-		if (!holder.passes()) {
-			return;
-		}
 		long token = holder.handle.fencingToken().value();
 		LockName lock = holder.handle.name();
 		// readers that share the lock may learn of their tokens in any order
@@ -118,6 +134,18 @@ public final class Checks {
 		this.greatestToken.merge(lock, token, Math::max);
 		if (holder.exclusive()) {
 			this.greatestExclusiveToken.merge(lock, token, Math::max);
+		}
+	}
+
+	/** A lease that is not renewed must be as long as it was asked for. */
+	private void checkLength(Holder holder) {
+		Operation operation = holder.call.operation;
+		double least = operation.leaseTime().toNanos() * LEAST_SHARE_OF_LEASE - TOLERANCE;
+		boolean shorter = holder.validity.toNanos() < least;
+		if (shorter && !operation.renew() && operation.locks().size() == 1
+				&& calmSince(holder.call, holder.call.startedAt)) {
+			fail(holder, "lease", "%s is valid for %dms, and the lease is %dms".formatted(holder,
+					holder.validity.toMillis(), operation.leaseTime().toMillis()));
 		}
 	}
 
@@ -144,9 +172,9 @@ public final class Checks {
 		record(holder.call, event.lock(), () -> "loses %s: %s".formatted(holder, event.cause()));
 		holder.lost(event.cause());
 		Operation operation = holder.call.operation;
-		long age = this.simulation.now() - holder.acquiredAt;
 		long lease = operation.leaseTime().toNanos();
-		boolean early = operation.renew() || age < lease * LEAST_SHARE_OF_LEASE - TOLERANCE;
+		long age = this.simulation.now() - holder.acquiredAt;
+		boolean early = operation.renew() || age < holder.validity.toNanos() * LEAST_SHARE_OF_LEASE;
 		long since = operation.renew() ? Math.max(holder.call.startedAt, this.simulation.now() - 2 * lease)
 				: holder.call.startedAt;
 		if (early && calmSince(holder.call, since)) {

@@ -17,6 +17,9 @@ final class Holder {
 
 	final long acquiredAt;
 
+	/** How long it was valid when it was handed over. */
+	final Duration validity;
+
 	private final Duration lockDelay;
 
 	private final long minHoldUntil;
@@ -34,6 +37,7 @@ final class Holder {
 		this.handle = handle;
 		this.lockDelay = lockDelay;
 		this.acquiredAt = now();
+		this.validity = handle.remainingValidity();
 		this.minHoldUntil = call.process.nanos() + call.operation.minHold().toNanos();
 		noteValidity();
 	}

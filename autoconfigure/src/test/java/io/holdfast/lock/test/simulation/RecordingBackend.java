@@ -25,8 +25,6 @@ import io.holdfast.lock.spi.RenewResult;
  */
 final class RecordingBackend implements LockBackend {
 
-	private static final boolean CHECK_DEADLINE = Boolean.getBoolean("simulation.deadline");
-
 	private final SimulatedProcess process;
 
 	private final LockBackend store;
@@ -55,7 +53,7 @@ final class RecordingBackend implements LockBackend {
 		if (owner.abandoned) {
 			fail(owner, "an attempt was sent after the claim was abandoned");
 		}
-		if (CHECK_DEADLINE && this.process.nanos() > owner.deadline) {
+		if (this.process.nanos() > owner.deadline) {
 			fail(owner, "an attempt was sent after the deadline");
 		}
 		return this.store.tryAcquire(owner.of(claim))

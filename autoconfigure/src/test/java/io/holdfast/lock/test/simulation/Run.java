@@ -3,6 +3,7 @@ package io.holdfast.lock.test.simulation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -22,10 +23,11 @@ final class Run {
 
 	private final List<SimulatedProcess> processes = new ArrayList<>();
 
-	Run(Plan plan, SimulatedStore.Factory factory, History history) {
+	Run(Plan plan, SimulatedStore.Factory factory, Predicate<String> checks, History history) {
 		this.plan = plan;
 		this.simulation = new Simulation(plan.noise(), history);
 		this.store = factory.create(this.simulation);
+		this.simulation.checks().only(checks);
 		this.simulation.checks().lockDelay(plan.settings().lockDelay());
 		for (int i = 0; i < plan.processes(); i++) {
 			this.processes.add(new SimulatedProcess(this.simulation, i, this.store, plan.settings()));
@@ -56,6 +58,8 @@ final class Run {
 		if (this.simulation.checks().violation() == null) {
 			this.simulation.checks().atEnd(this.store, this.processes);
 		}
+		this.simulation.checks().close();
+		this.processes.forEach(SimulatedProcess::close);
 		return this.simulation.checks().violation();
 	}
 

@@ -2,6 +2,7 @@ package io.holdfast.lock.test.simulation;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -22,9 +23,13 @@ import io.holdfast.lock.spi.LockObserver;
  */
 public final class SimulatedProcess extends SimulatedNode {
 
+	private static final int THREADS = 8;
+
 	private final int number;
 
 	private final LockBackend backend;
+
+	private final SimulatedThreads threads;
 
 	private final SimulatedEngine engine;
 
@@ -32,7 +37,9 @@ public final class SimulatedProcess extends SimulatedNode {
 		super(simulation, "app" + number);
 		this.number = number;
 		this.backend = new RecordingBackend(this, store.connect(this));
-		this.engine = new SimulatedEngine(this.backend, settings, LockObserver.NONE, this, this::execute);
+		this.threads = new SimulatedThreads(this, THREADS);
+		Executor workers = this.backend.capabilities().blocking() ? this.threads : this::execute;
+		this.engine = new SimulatedEngine(this.backend, settings, LockObserver.NONE, this, workers);
 	}
 
 	/**
@@ -49,6 +56,11 @@ public final class SimulatedProcess extends SimulatedNode {
 
 	SimulatedEngine engine() {
 		return this.engine;
+	}
+
+	/** Ends the simulated threads, when the run is over. */
+	void close() {
+		this.threads.close();
 	}
 
 	/** Starts an operation; it ends by itself. */
@@ -101,12 +113,10 @@ public final class SimulatedProcess extends SimulatedNode {
 
 		private void acquired(LockHandle handle) {
 			checks().acquired(this.call, handle);
-			after(this.operation.holdFor().toNanos(), () -> close(handle));
-		}
-
-		private void close(LockHandle handle) {
-			checks().closing(this.call);
-			handle.close();
+			after(this.operation.holdFor().toNanos(), () -> {
+				checks().closing(this.call);
+				handle.close();
+			});
 		}
 
 		private CompletionStage<@Nullable Void> body(LockHandle handle) {

@@ -2,6 +2,8 @@ package io.holdfast.lock.test.simulation;
 
 import org.junit.jupiter.api.Test;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * Runs the engine with thousands of seeds on models of stores.
  */
@@ -9,7 +11,12 @@ class SimulationTests {
 
 	@Test
 	void engineKeepsItsPromisesOnAnAtomicStore() {
-		Simulations.of("atomic", AtomicStore::new).run(1_000);
+		Simulations.of("atomic", AtomicStore::new).run(3_000);
+	}
+
+	@Test
+	void engineKeepsItsPromisesOnTheLocalStore() {
+		Simulations.of("local", LocalStore::new).run(500);
 	}
 
 }

@@ -1,9 +1,13 @@
 package io.holdfast.lock.test.simulation;
 
+import java.lang.reflect.Constructor;
 import java.util.Optional;
-import java.util.function.BiFunction;
+import java.util.function.Predicate;
+import java.util.stream.LongStream;
 
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.BeanUtils;
 
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.spi.BackendCapabilities;
@@ -20,10 +24,7 @@ public final class Simulations {
 
 	private static final int THOROUGH = 100;
 
-	private static final int MOST_ATTEMPTS_TO_SHRINK = 3_000;
-
-	/** What is left out of a plan also changes what chance does to the rest. */
-	private static final int NOISES = 8;
+	private static final Predicate<String> ANY = (check) -> true;
 
 	private final String store;
 
@@ -75,16 +76,43 @@ public final class Simulations {
 	}
 
 	/**
-	 * Runs seeds until one violates a check.
-	 * @param first the first seed
+	 * Runs seeds until one violates a check, to show that a defect is found.
 	 * @param count how many seeds
-	 * @return the first failure, if there is one
+	 * @param check the name of the check
+	 * @return the first such seed, or 0 if there is none
 	 */
-	public Optional<Failure> find(long first, int count) {
+	public long find(int count, String check) {
+		try (QuietLogs quiet = new QuietLogs()) {
+			return LongStream.rangeClosed(1, count)
+				.filter((seed) -> run(plan(seed), check::equals, History.discarded()) != null)
+				.findFirst()
+				.orElse(0);
+		}
+	}
+
+	/**
+	 * Does the same with classes that another class loader has loaded.
+	 * @param store the name of the class of the store
+	 * @param count how many seeds
+	 * @param check the name of the check
+	 * @return the first such seed, or 0 if there is none
+	 * @throws ReflectiveOperationException if the store cannot be created
+	 */
+	public static long find(String store, int count, String check) throws ReflectiveOperationException {
+		Constructor<?> constructor = Class.forName(store).getConstructor(Simulation.class);
+		return of(store, (simulation) -> (SimulatedStore) BeanUtils.instantiateClass(constructor, simulation))
+			.find(count, check);
+	}
+
+	private Plan plan(long seed) {
+		return Plan.of(seed, this.capabilities, this.storeFaults);
+	}
+
+	Optional<Failure> find(long first, int count) {
 		try (QuietLogs quiet = new QuietLogs()) {
 			for (long seed = first; seed < first + count; seed++) {
-				Plan plan = Plan.of(seed, this.capabilities, this.storeFaults);
-				Violation violation = run(plan, History.discarded());
+				Plan plan = plan(seed);
+				Violation violation = run(plan, ANY, History.discarded());
 				if (violation != null) {
 					return Optional.of(explain(plan, violation));
 				}
@@ -93,8 +121,8 @@ public final class Simulations {
 		}
 	}
 
-	private @Nullable Violation run(Plan plan, History history) {
-		Run run = new Run(plan, this.factory, history);
+	private @Nullable Violation run(Plan plan, Predicate<String> checks, History history) {
+		Run run = new Run(plan, this.factory, checks, history);
 		Violation violation = run.run();
 		this.steps += run.steps();
 		return violation;
@@ -102,9 +130,11 @@ public final class Simulations {
 
 	/** Repeats the run for its history, with as little in it as still fails. */
 	private Failure explain(Plan plan, Violation violation) {
-		Plan smallest = new Shrinking(violation.check()).shrink(plan);
+		Predicate<String> same = violation.check()::equals;
+		Plan smallest = new Shrinker((smaller) -> run(smaller, same, History.discarded()), () -> this.steps)
+			.shrink(plan);
 		History history = History.recorded();
-		Violation again = run(smallest, history);
+		Violation again = run(smallest, same, history);
 		if (again == null) {
 			throw new IllegalStateException("Seed %d of store %s failed with '%s', and did not when it was repeated"
 				.formatted(plan.seed(), this.store, violation));
@@ -117,53 +147,8 @@ public final class Simulations {
 	 */
 	String history(long seed) {
 		History history = History.recorded();
-		run(Plan.of(seed, this.capabilities, this.storeFaults), history);
+		run(plan(seed), ANY, history);
 		return history.text();
-	}
-
-	/** Leaves out of a plan what it does not need to fail. */
-	private final class Shrinking {
-
-		private final String check;
-
-		private int attempts;
-
-		Shrinking(String check) {
-			this.check = check;
-		}
-
-		Plan shrink(Plan plan) {
-			Plan smaller = plan;
-			Plan before;
-			do {
-				before = smaller;
-				smaller = leaveOut(smaller, before.faults(), Plan::without);
-				smaller = leaveOut(smaller, before.operations(), Plan::without);
-			}
-			while (smaller != before && this.attempts < MOST_ATTEMPTS_TO_SHRINK);
-			return smaller;
-		}
-
-		private <T> Plan leaveOut(Plan plan, Iterable<T> parts, BiFunction<Plan, T, Plan> without) {
-			Plan smaller = plan;
-			for (T part : parts) {
-				Plan candidate = without.apply(smaller, part);
-				for (int noise = 0; noise < NOISES; noise++) {
-					Plan noisy = candidate.withNoise(smaller.noise() + noise);
-					if (this.attempts++ < MOST_ATTEMPTS_TO_SHRINK && fails(noisy)) {
-						smaller = noisy;
-						break;
-					}
-				}
-			}
-			return smaller;
-		}
-
-		private boolean fails(Plan plan) {
-			Violation violation = Simulations.this.run(plan, History.discarded());
-			return violation != null && violation.check().equals(this.check);
-		}
-
 	}
 
 }

@@ -1,0 +1,132 @@
+package io.holdfast.lock.test.simulation;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import io.holdfast.lock.backend.local.LocalLockBackend;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * A model of a store whose client blocks the calling thread, as a database does: each
+ * request takes its time on the server, and is never repeated by the client.
+ */
+public final class BlockingStore implements SimulatedStore {
+
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true, false,
+			Duration.ofMillis(500));
+
+	private static final Duration POLL = Duration.ofMillis(100);
+
+	private static final long TIMEOUT = Duration.ofSeconds(3).toNanos();
+
+	private static final int MOST_WORK = 20_000_000;
+
+	private final SimulatedNode server;
+
+	private final LocalLockBackend locks;
+
+	/**
+	 * Creates an empty store.
+	 * @param simulation the run
+	 */
+	public BlockingStore(Simulation simulation) {
+		this.server = simulation.server("database");
+		this.locks = new LocalLockBackend(this.server::nanos);
+	}
+
+	@Override
+	public LockBackend connect(SimulatedProcess process) {
+		return new Client(process, new SimulatedLink(process, this.server, SimulatedLink.Order.ANY));
+	}
+
+	@Override
+	public Collection<String> leftovers() {
+		return this.locks.inUse().stream().map((lock) -> "lock " + lock).toList();
+	}
+
+	@Override
+	public List<StoreFault> faults() {
+		return List.of(new StoreFault("the database stands still", this.server::pause, this.server::resume));
+	}
+
+	private final class Client implements LockBackend {
+
+		private final SimulatedProcess process;
+
+		private final SimulatedLink link;
+
+		Client(SimulatedProcess process, SimulatedLink link) {
+			this.process = process;
+			this.link = link;
+		}
+
+		@Override
+		public String name() {
+			return "blocking";
+		}
+
+		@Override
+		public BackendCapabilities capabilities() {
+			return CAPABILITIES;
+		}
+
+		@Override
+		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+			return blocking(() -> BlockingStore.this.locks.tryAcquire(claim.withPatience(Duration.ZERO)),
+					AcquireResult.Indeterminate::new)
+				.thenApply((answer) -> (answer instanceof AcquireResult.Contended)
+						? new AcquireResult.Contended(new CompletableFuture<>(), POLL) : answer);
+		}
+
+		@Override
+		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+			return blocking(() -> BlockingStore.this.locks.renew(grants),
+					(failure) -> grants.stream()
+						.<RenewResult>map((grant) -> new RenewResult.Indeterminate(failure))
+						.toList());
+		}
+
+		@Override
+		public CompletionStage<ReleaseResult> release(Grant grant) {
+			return blocking(() -> BlockingStore.this.locks.release(grant), ReleaseResult.Indeterminate::new);
+		}
+
+		@Override
+		public CompletionStage<Void> abandon(Claim claim) {
+			return blocking(() -> BlockingStore.this.locks.abandon(claim).thenApply((done) -> true), (failure) -> false)
+				.thenCompose((done) -> done ? CompletableFuture.completedFuture(null)
+						: CompletableFuture.failedFuture(new TimeoutException()));
+		}
+
+		/** Returns when the server has answered, or when it did not within a timeout. */
+		private <T> CompletionStage<T> blocking(Supplier<CompletionStage<T>> request, Function<Throwable, T> unknown) {
+			CompletableFuture<T> answer = this.link.send(() -> working().thenCompose((done) -> request.get()));
+			Runnable cancel = this.process.after(TIMEOUT,
+					() -> answer.completeExceptionally(new TimeoutException("no answer from the database")));
+			CompletableFuture<T> known = answer.exceptionally(unknown);
+			Coroutine.await(known);
+			cancel.run();
+			return known;
+		}
+
+		private CompletableFuture<Boolean> working() {
+			CompletableFuture<Boolean> done = new CompletableFuture<>();
+			BlockingStore.this.server.after(this.process.jitter(MOST_WORK), () -> done.complete(true));
+			return done;
+		}
+
+	}
+
+}

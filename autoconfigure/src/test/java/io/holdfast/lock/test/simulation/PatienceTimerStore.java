@@ -1,0 +1,112 @@
+package io.holdfast.lock.test.simulation;
+
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * An {@link AtomicStore} with a defect that backends once had: each ends a refused claim
+ * by a timer of its own, though the engine may be granted that claim at the same moment.
+ */
+public final class PatienceTimerStore implements SimulatedStore {
+
+	private static final long GRACE = TimeUnit.SECONDS.toNanos(1);
+
+	private final SimulatedStore sound;
+
+	/**
+	 * Creates an empty store.
+	 * @param simulation the run
+	 */
+	public PatienceTimerStore(Simulation simulation) {
+		this.sound = new AtomicStore(simulation);
+	}
+
+	@Override
+	public LockBackend connect(SimulatedProcess process) {
+		return new Client(process, this.sound.connect(process));
+	}
+
+	@Override
+	public Collection<String> leftovers() {
+		return this.sound.leftovers();
+	}
+
+	private static final class Client implements LockBackend {
+
+		private final SimulatedProcess process;
+
+		private final LockBackend store;
+
+		private final Map<OwnerId, Runnable> timers = new HashMap<>();
+
+		Client(SimulatedProcess process, LockBackend store) {
+			this.process = process;
+			this.store = store;
+		}
+
+		@Override
+		public String name() {
+			return this.store.name();
+		}
+
+		@Override
+		public BackendCapabilities capabilities() {
+			return this.store.capabilities();
+		}
+
+		@Override
+		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+			return this.store.tryAcquire(claim).whenComplete((answer, failure) -> {
+				cancelTimer(claim);
+				if (answer instanceof AcquireResult.Contended && !claim.patience().isZero()) {
+					this.timers.put(claim.owner(),
+							this.process.after(claim.patience().toNanos() + GRACE, () -> endRefused(claim)));
+				}
+			});
+		}
+
+		private void endRefused(Claim claim) {
+			this.process.record("the backend's timer ends the claim for " + claim.lock());
+			this.store.abandon(claim);
+		}
+
+		private void cancelTimer(Claim claim) {
+			Runnable timer = this.timers.remove(claim.owner());
+			if (timer != null) {
+				timer.run();
+			}
+		}
+
+		@Override
+		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+			return this.store.renew(grants);
+		}
+
+		@Override
+		public CompletionStage<ReleaseResult> release(Grant grant) {
+			cancelTimer(grant.claim());
+			return this.store.release(grant);
+		}
+
+		@Override
+		public CompletionStage<Void> abandon(Claim claim) {
+			cancelTimer(claim);
+			return this.store.abandon(claim);
+		}
+
+	}
+
+}
