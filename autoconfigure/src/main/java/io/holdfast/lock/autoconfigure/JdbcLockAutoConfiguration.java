@@ -66,6 +66,7 @@ public final class JdbcLockAutoConfiguration {
 		else {
 			initialize.run();
 		}
+		PoolWaitCheck.warn(dataSource, locks.waitTime());
 		return backend;
 	}
 

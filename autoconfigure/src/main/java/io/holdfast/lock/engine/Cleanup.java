@@ -6,8 +6,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.Claim;
@@ -23,6 +28,10 @@ import io.holdfast.lock.support.SchedulingClock;
  * engine closes.
  */
 final class Cleanup {
+
+	private static final Log logger = LogFactory.getLog(Cleanup.class);
+
+	private static final long GRACE = TimeUnit.MILLISECONDS.toNanos(500);
 
 	private final SchedulingClock time;
 
@@ -71,11 +80,22 @@ final class Cleanup {
 	}
 
 	/**
-	 * Wait until every request has had its first answer.
+	 * Waits until every request has had its first answer, but no longer than a request
+	 * after a renewal under way may take. A store that blocks may take longer than that,
+	 * for example while a connection pool waits for its database.
 	 */
 	void awaitAnswers() {
-		// each of them ends by its own timeout
-		CompletableFuture.allOf(this.underWay.toArray(CompletableFuture[]::new)).handle((done, failure) -> null).join();
+		CompletableFuture<?>[] answers = this.underWay.toArray(CompletableFuture[]::new);
+		CompletableFuture<?> all = CompletableFuture.allOf(answers).handle((done, failure) -> null);
+		Runnable cancel = this.time.after(2 * this.responseTimeout + GRACE, () -> {
+			if (all.complete(null)) {
+				logger.warn(
+						"At shutdown %d releases were not confirmed by their store in time. What is left there ends with its lease."
+							.formatted(Stream.of(answers).filter((answer) -> !answer.isDone()).count()));
+			}
+		});
+		all.join();
+		cancel.run();
 	}
 
 	/** Repeat nothing any more. */

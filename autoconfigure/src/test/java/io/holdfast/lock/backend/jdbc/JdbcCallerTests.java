@@ -19,6 +19,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,6 +33,8 @@ import org.springframework.boot.jdbc.autoconfigure.JdbcClientAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -156,6 +159,19 @@ class JdbcCallerTests {
 			counter.increment(name, Isolation.READ_COMMITTED);
 			assertThat(counter.value(name)).isOne();
 		});
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void poolThatWaitsLongerThanALockMayBeWaitedForIsWarnedOf(CapturedOutput output) {
+		String property = "spring.datasource.hikari.connection-timeout=";
+		runner("postgres", 1).withPropertyValues("distributed-lock.wait-time=5s", property + "5000")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).doesNotContain("The connection pool");
+		runner("postgres", 1).withPropertyValues("distributed-lock.wait-time=5s", property + "30000")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).contains("waits up to 30s for a connection, longer than 'distributed-lock.wait-time' (5s)",
+				"'spring.datasource.hikari.connection-timeout'");
 	}
 
 	@Test

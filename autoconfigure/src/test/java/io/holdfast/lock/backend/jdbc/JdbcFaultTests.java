@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -22,8 +23,14 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.EngineSettings;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
@@ -211,6 +218,25 @@ class JdbcFaultTests extends OnEveryDatabase {
 			Grant grant = granted(store, claim);
 			assertThat(grant.storeToken()).isEqualTo(kept).isPositive();
 			released(store, grant);
+		}
+	}
+
+	/** The pool waits for half a minute, and so does whoever asks it for a connection. */
+	@Test
+	void closingWithTheDatabaseGoneTakesNoLongerThanTheShutdownAndItsRequests() throws Exception {
+		try (TcpProxy wire = TcpProxy.to(postgres.port())) {
+			HikariDataSource pool = opened(Database.POSTGRESQL, 2);
+			pool.setJdbcUrl(pool.getJdbcUrl().replace(":" + postgres.port(), ":" + wire.port()));
+			pool.setConnectionTimeout(30_000);
+			LockEngine engine = new LockEngine(new LockBackends(List.of(JdbcContract.backend(pool)), "jdbc"),
+					EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of());
+			LockHandle held = engine.acquire(LockRequest.forLock(newLock()).leaseTime(Duration.ofSeconds(9)).build());
+			wire.close();
+			pool.getHikariPoolMXBean().softEvictConnections();
+			held.close();
+			long start = System.nanoTime();
+			engine.close();
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
 		}
 	}
 

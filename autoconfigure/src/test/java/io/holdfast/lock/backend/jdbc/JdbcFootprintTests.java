@@ -35,8 +35,8 @@ class JdbcFootprintTests extends OnEveryDatabase {
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
 	void locksThatWereUsedOnceLeaveNoObjectWhenTheirReleasesAreAnswered(Database database) throws Exception {
 		HikariDataSource pool = opened(database, 4);
-		JdbcLockBackend store = track(
-				new JdbcLockBackend(pool, new JdbcLockOptions("test", JdbcContract.TABLE, Duration.ofSeconds(1), true)));
+		JdbcLockBackend store = track(new JdbcLockBackend(pool,
+				new JdbcLockOptions("test", JdbcContract.TABLE, Duration.ofSeconds(1), true)));
 		LockEngine engine = new LockEngine(new LockBackends(List.of(store), "jdbc"), EngineSettings.DEFAULTS,
 				HoldBoundary.NONE, List.of());
 		try {
@@ -47,8 +47,8 @@ class JdbcFootprintTests extends OnEveryDatabase {
 			awaitReleases(pool);
 			Awaitility.await()
 				.atMost(Duration.ofSeconds(60))
-				.untilAsserted(() -> assertThat(objects() - before).as("objects of %d keys", KEYS)
-					.isLessThan(KEYS / 20));
+				.untilAsserted(
+						() -> assertThat(objects() - before).as("objects of %d keys", KEYS).isLessThan(KEYS / 20));
 		}
 		finally {
 			engine.close();

@@ -1,0 +1,73 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.time.Duration;
+import java.util.Map;
+
+import javax.sql.DataSource;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.BeanWrapper;
+import org.springframework.beans.PropertyAccessorFactory;
+import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+import io.holdfast.lock.support.DurationText;
+
+/**
+ * Warns of a connection pool that waits longer for a connection than a lock may be waited
+ * for. While the database is unavailable, every request for a lock takes as long as the
+ * pool waits, whatever its wait time is.
+ */
+final class PoolWaitCheck {
+
+	private static final Log logger = LogFactory.getLog(PoolWaitCheck.class);
+
+	/** Where the pools of Spring Boot keep their wait: milliseconds or a duration. */
+	private static final Map<String, String> PROPERTIES = Map.of("com.zaxxer.hikari.", "connectionTimeout",
+			"org.apache.tomcat.jdbc.pool.", "maxWait", "org.apache.commons.dbcp2.", "maxWaitDuration");
+
+	private PoolWaitCheck() {
+	}
+
+	/** An embedded database is not unavailable while the application runs. */
+	static void warn(DataSource dataSource, Duration waitTime) {
+		Duration pool = waitOf(dataSource);
+		if (pool == null || (!pool.isNegative() && pool.compareTo(waitTime) <= 0)
+				|| EmbeddedDatabaseConnection.isEmbedded(dataSource)) {
+			return;
+		}
+		logger.warn(
+				"The connection pool of the lock store 'jdbc' waits %s for a connection, longer than 'distributed-lock.wait-time' (%s): while the database is unavailable, requests for locks take as long as the pool waits. Set a shorter wait at the pool, such as 'spring.datasource.hikari.connection-timeout', or name a DataSource for locks with 'distributed-lock.jdbc.data-source'."
+					.formatted(pool.isNegative() ? "without limit" : "up to " + DurationText.of(pool),
+							DurationText.of(waitTime)));
+	}
+
+	/**
+	 * The longest wait for a connection.
+	 * @return the wait, negative if it has no limit, or {@code null} if the pool is not
+	 * known
+	 */
+	private static @Nullable Duration waitOf(DataSource dataSource) {
+		if (dataSource instanceof DelegatingDataSource proxy && proxy.getTargetDataSource() != null) {
+			return waitOf(proxy.getTargetDataSource());
+		}
+		for (Map.Entry<String, String> pool : PROPERTIES.entrySet()) {
+			if (dataSource.getClass().getName().startsWith(pool.getKey())) {
+				return duration(PropertyAccessorFactory.forBeanPropertyAccess(dataSource), pool.getValue());
+			}
+		}
+		return null;
+	}
+
+	private static @Nullable Duration duration(BeanWrapper pool, String property) {
+		Object value = pool.isReadableProperty(property) ? pool.getPropertyValue(property) : null;
+		if (value instanceof Number millis) {
+			return Duration.ofMillis(millis.longValue());
+		}
+		return (value instanceof Duration duration) ? duration : null;
+	}
+
+}
