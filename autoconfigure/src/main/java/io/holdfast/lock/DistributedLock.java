@@ -64,11 +64,21 @@ public @interface DistributedLock {
 	/**
 	 * A SpEL expression for the evaluated part of the lock's name, such as
 	 * {@code #productId}, {@code #p0}, {@code #order.id} or {@code @tenants.current()}.
-	 * Empty: one lock for all calls. A result that is null or blank is an error:
-	 * unrelated callers would share a lock.
+	 * Empty: one lock for all calls. A collection or an array means several locks, all or
+	 * none. A result that is null, blank or an empty {@code Optional} is an error,
+	 * because unrelated callers would share a lock; so is one whose class has no
+	 * {@code toString()} of its own, because every call would have its own lock.
 	 * @return the expression
 	 */
 	String key() default "";
+
+	/**
+	 * SpEL expressions for the parts of one key, such as {@code { "#tenant", "#productId"
+	 * }}, instead of {@link #key()}. Keys of different parts differ: {@code ("a,b", "c")}
+	 * is not {@code ("a", "b,c")}.
+	 * @return the expressions
+	 */
+	String[] keys() default {};
 
 	/**
 	 * Alone, or together with other readers.
@@ -78,7 +88,7 @@ public @interface DistributedLock {
 
 	/**
 	 * The longest wait to acquire. {@code 0s} makes one attempt. Empty:
-	 * {@code distributed-lock.wait-time}.
+	 * {@code distributed-lock.wait-time}, or no wait with {@link WhenNotAcquired#SKIP}.
 	 * @return the duration
 	 */
 	String waitTime() default "";

@@ -31,9 +31,11 @@ public interface LockOperations {
 	LockHandle acquire(LockRequest request);
 
 	/**
-	 * Acquire a lock if it can be had within the {@code waitTime}.
+	 * Acquire a lock if it is free. Waits only if the request has a {@code waitTime}; the
+	 * property {@code distributed-lock.wait-time} does not apply.
 	 * @param request which lock, and how
-	 * @return the hold, or empty if another held it for the whole {@code waitTime}
+	 * @return the hold, or empty if another held it, for the whole {@code waitTime} if
+	 * there is one
 	 */
 	Optional<LockHandle> tryAcquire(LockRequest request);
 
@@ -79,10 +81,11 @@ public interface LockOperations {
 	CompletionStage<LockHandle> acquireAsync(LockRequest request);
 
 	/**
-	 * Acquire a lock within the {@code waitTime} without blocking the caller.
+	 * Acquire a lock if it is free, without blocking the caller. Waits as
+	 * {@link #tryAcquire} does.
 	 * @param request which lock, and how
-	 * @return the hold, or empty if another held it for the whole {@code waitTime}. Can
-	 * be withdrawn as that of {@link #acquireAsync}
+	 * @return the hold, or empty if another held it. Can be withdrawn as that of
+	 * {@link #acquireAsync}
 	 */
 	CompletionStage<Optional<LockHandle>> tryAcquireAsync(LockRequest request);
 

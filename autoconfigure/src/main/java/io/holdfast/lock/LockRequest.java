@@ -22,7 +22,7 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  * @param locks the locks and how each is held, in the global order; at least one and at
  * most {@value #MAX_LOCKS}
  * @param waitTime the longest wait to acquire; zero makes one attempt. {@code null}: the
- * property {@code distributed-lock.wait-time}
+ * property {@code distributed-lock.wait-time}, or zero for {@code tryAcquire}
  * @param leaseTime how long the store keeps the lock without renewal, greater than zero.
  * {@code null}: the property {@code distributed-lock.lease-time}
  * @param renew whether the lease is renewed while the lock is held; {@code true} by

@@ -10,9 +10,11 @@ public enum WhenNotAcquired {
 	THROW,
 
 	/**
-	 * Return without running the body: {@code null}, or an empty
-	 * {@link java.util.Optional} where the method returns one. Refused at start-up on a
-	 * method that returns a primitive, because no value could say that nothing was done.
+	 * Return at once without running the body, or after the annotation's {@code waitTime}
+	 * if it has one; {@code distributed-lock.wait-time} does not apply. Gives
+	 * {@code null}, or an empty {@link java.util.Optional} where the method returns one.
+	 * Refused at start-up on a method that returns a primitive, because no value could
+	 * say that nothing was done.
 	 */
 	SKIP
 

@@ -1,5 +1,6 @@
 package io.holdfast.lock.engine;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -94,7 +95,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	@Override
 	public Optional<LockHandle> tryAcquire(LockRequest request) {
 		try {
-			return Optional.of(hold(request, Refusal.SKIPS).closedInCode());
+			return Optional.of(hold(trying(request), Refusal.SKIPS).closedInCode());
 		}
 		catch (LockSkippedException ex) {
 			return Optional.empty();
@@ -135,6 +136,11 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		return this.blocking.hold(terms(request), refusal);
 	}
 
+	/** A caller that only tries does not wait, unless a wait is asked for. */
+	private static LockRequest trying(LockRequest request) {
+		return (request.waitTime() != null) ? request : request.toBuilder().waitTime(Duration.ZERO).build();
+	}
+
 	private List<Terms> terms(LockRequest request) {
 		return Terms.of(request, this.backends, this.context.settings());
 	}
@@ -149,7 +155,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	@Override
 	public CompletionStage<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
-		CompletableFuture<HeldLocks> held = holdAsync(request, Refusal.SKIPS);
+		CompletableFuture<HeldLocks> held = holdAsync(trying(request), Refusal.SKIPS);
 		WithdrawableFuture<Optional<LockHandle>> result = new WithdrawableFuture<>(() -> held.cancel(false));
 		held.whenComplete((locks, failure) -> {
 			Throwable told = (failure instanceof LockSkippedException) ? null : failure;

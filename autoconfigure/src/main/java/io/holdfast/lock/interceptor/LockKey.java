@@ -3,9 +3,9 @@ package io.holdfast.lock.interceptor;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
+import java.util.Objects;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
@@ -16,10 +16,14 @@ import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.BeanResolver;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
+import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
-import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.ast.InlineList;
+import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.util.ObjectUtils;
@@ -30,16 +34,17 @@ import io.holdfast.lock.LockConfigurationException;
  * The key expression of one method: parsed once, compiled after some use, evaluated for
  * each call with the names that {@code @Cacheable} knows. Thread-safe.
  */
-final class LockKey {
+final class LockKey implements KeySource {
 
-	private static final SpelExpressionParser PARSER = new SpelExpressionParser(
-			new SpelParserConfiguration(SpelCompilerMode.MIXED, LockKey.class.getClassLoader()));
+	private static final SpelParserConfiguration CONFIGURATION = new SpelParserConfiguration(SpelCompilerMode.MIXED,
+			LockKey.class.getClassLoader());
+
+	private static final SpelExpressionParser PARSER = new SpelExpressionParser(CONFIGURATION);
+
+	/** What a null, or an object without a text of its own, leaves in a longer text. */
+	private static final Pattern SUSPICIOUS = Pattern.compile("null|Optional|@[0-9a-f]+");
 
 	private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
-
-	private static final Pattern POSITIONAL = Pattern.compile("[pa](\\d+)");
-
-	private static final Set<String> ALWAYS_THERE = Set.of("root", "this");
 
 	private final Method method;
 
@@ -63,44 +68,9 @@ final class LockKey {
 						.formatted(expression, ex.getMessage()),
 					ex);
 		}
-		requireKnownVariables();
-	}
-
-	private void requireKnownVariables() {
-		Set<String> used = new TreeSet<>();
-		collectVariables(this.expression.getAST(), used);
-		used.removeAll(ALWAYS_THERE);
-		used.removeIf(this::isPosition);
-		if (used.isEmpty()) {
-			return;
-		}
-		@Nullable String @Nullable [] names = NAMES.getParameterNames(this.method);
-		if (names == null) {
-			throw LockMethodSpecs.problem(this.method,
-					"its key \"%s\" uses the name of a parameter, and the names are not in the class file. Compile it with '-parameters', or write #p0 for the first parameter"
-						.formatted(this.expression.getExpressionString()),
-					null);
-		}
-		Arrays.asList(names).forEach(used::remove);
-		if (!used.isEmpty()) {
-			throw LockMethodSpecs.problem(this.method,
-					"its key \"%s\" uses #%s, and the parameters are named %s. Use one of them".formatted(
-							this.expression.getExpressionString(), String.join(", #", used), Arrays.toString(names)),
-					null);
-		}
-	}
-
-	private boolean isPosition(String variable) {
-		var matcher = POSITIONAL.matcher(variable);
-		return matcher.matches() && Integer.parseInt(matcher.group(1)) < this.method.getParameterCount();
-	}
-
-	private static void collectVariables(SpelNode node, Set<String> names) {
-		if (node instanceof VariableReference variable) {
-			names.add(variable.toStringAST().substring(1));
-		}
-		for (int i = 0; i < node.getChildCount(); i++) {
-			collectVariables(node.getChild(i), names);
+		String problem = new KeyExpressionVerifier(method, NAMES).problem(this.expression.getAST());
+		if (problem != null) {
+			throw LockMethodSpecs.problem(method, "its key \"%s\" %s".formatted(expression, problem), null);
 		}
 	}
 
@@ -108,41 +78,107 @@ final class LockKey {
 	 * The keys of one call: one, or as many as the collection or array has that the
 	 * expression gives.
 	 * @throws LockConfigurationException if it cannot be evaluated or gives none, or one
-	 * is null or blank: then unrelated calls would share one lock
+	 * identifies nothing: then unrelated calls would share one lock, or each call would
+	 * have one of its own
 	 */
-	List<String> evaluate(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments) {
+	@Override
+	public List<String> evaluate(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments) {
+		MethodBasedEvaluationContext context = context(target, targetClass, arguments);
+		Collection<?> several = several(value(context));
+		if (several.isEmpty()) {
+			throw problem("is empty, so there is nothing to lock. Pass at least one value", null);
+		}
+		requireOneType(several);
+		return several.stream().map((value) -> usable(value, context)).toList();
+	}
+
+	/**
+	 * The key of one call, as a part of a compound one.
+	 * @throws LockConfigurationException as {@link #evaluate}, and if there are several
+	 */
+	String evaluatePart(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments) {
+		MethodBasedEvaluationContext context = context(target, targetClass, arguments);
+		Object value = value(context);
+		if (value instanceof Collection<?> || ObjectUtils.isArray(value)) {
+			throw problem("has several values, and a part of a key is one. Use 'key' for several locks", null);
+		}
+		return usable(value, context);
+	}
+
+	private MethodBasedEvaluationContext context(@Nullable Object target, Class<?> targetClass,
+			@Nullable Object[] arguments) {
 		MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(
 				new Root(this.method, arguments, target, targetClass), this.method, arguments, NAMES);
 		context.setBeanResolver(this.beans);
-		Object value;
+		return context;
+	}
+
+	private @Nullable Object value(MethodBasedEvaluationContext context) {
 		try {
-			value = this.expression.getValue(context);
+			return this.expression.getValue(context);
 		}
 		catch (EvaluationException ex) {
 			throw problem("could not be evaluated: " + ex.getMessage(), ex);
 		}
+	}
+
+	private static Collection<?> several(@Nullable Object value) {
 		if (value instanceof Collection<?> several) {
-			return usable(several);
+			return several;
 		}
-		return (value != null && value.getClass().isArray()) ? usable(Arrays.asList(ObjectUtils.toObjectArray(value)))
-				: List.of(usable(value));
+		return (value != null && value.getClass().isArray()) ? Arrays.asList(ObjectUtils.toObjectArray(value))
+				: Collections.singletonList(value);
 	}
 
-	private List<String> usable(Collection<?> values) {
-		if (values.isEmpty()) {
-			throw problem("is empty, so there is nothing to lock. Pass at least one value", null);
-		}
-		return values.stream().map(this::usable).toList();
-	}
-
-	private String usable(@Nullable Object value) {
-		String key = (value != null) ? value.toString() : null;
-		if (key == null || key.isBlank()) {
-			throw problem("is " + ((key != null) ? "blank" : "null")
-					+ ", so unrelated calls would share one lock. Pass a value, or leave the key out if one lock for all calls is meant",
+	/** Things of different kinds in a list that is written out are parts of one key. */
+	private void requireOneType(Collection<?> values) {
+		if (this.expression.getAST() instanceof InlineList
+				&& values.stream().filter(Objects::nonNull).map(Object::getClass).distinct().count() > 1) {
+			throw problem(
+					"lists values of different types, each of which would be a lock of its own. Write keys = {\"...\", \"...\"} for one lock whose key has several parts",
 					null);
 		}
-		return key;
+	}
+
+	private String usable(@Nullable Object value, MethodBasedEvaluationContext context) {
+		String problem = KeyText.problem(value);
+		if (problem != null) {
+			throw problem(problem, null);
+		}
+		String text = String.valueOf(KeyText.unwrapped(value));
+		if (SUSPICIOUS.matcher(text).find()) {
+			requirePartsThatIdentify(this.expression.getAST(), context);
+		}
+		return text;
+	}
+
+	/** A null, or an object without a text of its own, that went into a longer text. */
+	private void requirePartsThatIdentify(SpelNode node, MethodBasedEvaluationContext context) {
+		if (node instanceof Projection || node instanceof Selection) {
+			return;
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			SpelNode child = node.getChild(i);
+			if (node instanceof OpPlus) {
+				requireThatIdentifies(child, context);
+			}
+			requirePartsThatIdentify(child, context);
+		}
+	}
+
+	private void requireThatIdentifies(SpelNode part, MethodBasedEvaluationContext context) {
+		Object value;
+		try {
+			value = part.getValue(new ExpressionState(context, context.getRootObject(), CONFIGURATION));
+		}
+		catch (EvaluationException | IllegalStateException ex) {
+			// depends on what surrounds it
+			return;
+		}
+		Object content = KeyText.unwrapped(value);
+		if (content == null || !KeyText.identifies(content)) {
+			throw problem("has a part, %s, that %s".formatted(part.toStringAST(), KeyText.problem(value)), null);
+		}
 	}
 
 	private LockConfigurationException problem(String what, @Nullable Throwable cause) {

@@ -16,14 +16,14 @@ import io.holdfast.lock.WhenNotAcquired;
  *
  * @param method the method of the target class
  * @param template the request, but for the key
- * @param key the key expression, or {@code null} for one lock for all calls
+ * @param key gives the keys of a call, or {@code null} for one lock for all calls
  * @param whenNotAcquired what to do without the lock
  * @param fallback the method to call instead, or {@code null}
  * @param asynchronous whether the method's work goes on after it has returned, until the
  * stage that it returned completes
  * @param fenced whether its transaction must be fenced
  */
-record LockMethodSpec(Method method, LockRequest template, @Nullable LockKey key, WhenNotAcquired whenNotAcquired,
+record LockMethodSpec(Method method, LockRequest template, @Nullable KeySource key, WhenNotAcquired whenNotAcquired,
 		@Nullable LockFallback fallback, boolean asynchronous, boolean fenced) {
 
 	/** Whether the declared type of the result leaves nothing to be found out. */

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -71,9 +72,20 @@ final class LockMethodSpecs {
 		LockFallback fallback = annotation.fallback().isEmpty() ? null
 				: LockFallback.find(annotation.fallback(), method, targetClass);
 		requireOneReaction(method, annotation);
-		LockKey key = annotation.key().isEmpty() ? null : new LockKey(annotation.key(), method, this.beans);
-		return new LockMethodSpec(method, template(method, annotation), key, annotation.whenNotAcquired(), fallback,
-				asynchronous, annotation.fenced());
+		return new LockMethodSpec(method, template(method, annotation), key(method, annotation),
+				annotation.whenNotAcquired(), fallback, asynchronous, annotation.fenced());
+	}
+
+	private @Nullable KeySource key(Method method, DistributedLock annotation) {
+		if (annotation.keys().length == 0) {
+			return annotation.key().isEmpty() ? null : new LockKey(annotation.key(), method, this.beans);
+		}
+		if (!annotation.key().isEmpty()) {
+			throw problem(method,
+					"it has both 'key' and 'keys'. Name all parts of one key in 'keys', or give several locks as a list in 'key'");
+		}
+		return new CompoundKey(
+				Stream.of(annotation.keys()).map((part) -> new LockKey(part, method, this.beans)).toList());
 	}
 
 	/** Whether the lock is held until the stage that the method returns completes. */
@@ -117,7 +129,7 @@ final class LockMethodSpecs {
 		try {
 			LockRequest.Builder request = LockRequest.forLock(LockName.of(name(method, annotation)))
 				.mode(annotation.mode())
-				.waitTime(duration(method, "waitTime", annotation.waitTime()))
+				.waitTime(waitTime(method, annotation))
 				.leaseTime(duration(method, "leaseTime", annotation.leaseTime()))
 				.renew(annotation.renew())
 				.maxHold(duration(method, "maxHold", annotation.maxHold()))
@@ -133,6 +145,12 @@ final class LockMethodSpecs {
 		catch (IllegalArgumentException ex) {
 			throw problem(method, String.valueOf(ex.getMessage()));
 		}
+	}
+
+	/** What is skipped when it is busy does not wait, unless a wait is asked for. */
+	private @Nullable Duration waitTime(Method method, DistributedLock annotation) {
+		Duration waitTime = duration(method, "waitTime", annotation.waitTime());
+		return (waitTime == null && annotation.whenNotAcquired() == WhenNotAcquired.SKIP) ? Duration.ZERO : waitTime;
 	}
 
 	private String name(Method method, DistributedLock annotation) {

@@ -1,0 +1,171 @@
+package io.holdfast.lock.interceptor;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.BeanUtils;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.ResolvableType;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineMap;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.StringLiteral;
+import org.springframework.expression.spel.ast.VariableReference;
+
+/**
+ * Looks at a key expression before the first call: whether the names in it are those of
+ * the method, and whether it can give a key that identifies anything.
+ */
+final class KeyExpressionVerifier {
+
+	private static final Pattern POSITIONAL = Pattern.compile("[pa](\\d+)");
+
+	private static final Pattern VARIABLE_IN_TEXT = Pattern.compile("#(\\w+)");
+
+	private static final Set<String> ALWAYS_THERE = Set.of("root", "this");
+
+	private final Method method;
+
+	private final @Nullable String @Nullable [] names;
+
+	private final Set<String> variables = new TreeSet<>();
+
+	private final Set<String> texts = new TreeSet<>();
+
+	private final Set<String> properties = new TreeSet<>();
+
+	KeyExpressionVerifier(Method method, ParameterNameDiscoverer names) {
+		this.method = method;
+		this.names = names.getParameterNames(method);
+	}
+
+	/**
+	 * Verify an expression.
+	 * @return what is wrong with it: the end of a sentence that begins with the key; or
+	 * {@code null}
+	 */
+	@Nullable String problem(SpelNode expression) {
+		collect(expression, true);
+		String problem = unknownVariable();
+		problem = (problem != null) ? problem : textThatIsAName(expression);
+		problem = (problem != null) ? problem : variableInText();
+		problem = (problem != null) ? problem : unknownProperty();
+		return (problem != null) ? problem : valueWithoutIdentity(expression);
+	}
+
+	private void collect(SpelNode node, boolean ofTheRoot) {
+		if (node instanceof VariableReference variable) {
+			this.variables.add(variable.toStringAST().substring(1));
+		}
+		else if (node instanceof StringLiteral text) {
+			this.texts.add(String.valueOf(text.getLiteralValue().getValue()));
+		}
+		else if (ofTheRoot && node instanceof PropertyOrFieldReference property) {
+			this.properties.add(property.getName());
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			collect(node.getChild(i), ofTheRoot && !isOfAnother(node, i));
+		}
+	}
+
+	/** Whether a name there is not one of the root's properties. */
+	private static boolean isOfAnother(SpelNode node, int child) {
+		return (node instanceof CompoundExpression && child > 0) || node instanceof Indexer || node instanceof InlineMap
+				|| node instanceof Projection || node instanceof Selection;
+	}
+
+	private @Nullable String unknownVariable() {
+		Set<String> unknown = new TreeSet<>(this.variables);
+		unknown.removeAll(ALWAYS_THERE);
+		unknown.removeIf(this::isPosition);
+		if (unknown.isEmpty()) {
+			return null;
+		}
+		if (this.names == null) {
+			return "uses the name of a parameter, and the names are not in the class file. Compile it with '-parameters', or write #p0 for the first parameter";
+		}
+		unknown.removeAll(Arrays.asList(this.names));
+		return unknown.isEmpty() ? null : "uses #%s, and the parameters are named %s. Use one of them"
+			.formatted(String.join(", #", unknown), Arrays.toString(this.names));
+	}
+
+	private boolean isPosition(String variable) {
+		Matcher matcher = POSITIONAL.matcher(variable);
+		return matcher.matches() && Integer.parseInt(matcher.group(1)) < this.method.getParameterCount();
+	}
+
+	private boolean isParameter(String name) {
+		return isPosition(name) || (this.names != null && Arrays.asList(this.names).contains(name));
+	}
+
+	private @Nullable String variableInText() {
+		for (String text : this.texts) {
+			Matcher variable = VARIABLE_IN_TEXT.matcher(text);
+			while (variable.find()) {
+				if (isParameter(variable.group(1))) {
+					return "has #%1$s within a text, where it is no parameter, so all calls would share one lock. Write it outside of the quotes, as in \"'order-' + #%1$s\""
+						.formatted(variable.group(1));
+				}
+			}
+		}
+		return null;
+	}
+
+	private @Nullable String textThatIsAName(SpelNode expression) {
+		boolean name = expression instanceof StringLiteral && this.names != null
+				&& this.texts.stream().anyMatch(Arrays.asList(this.names)::contains);
+		return name
+				? "is the text %1$s and not the parameter of that name, so all calls would share one lock. Write #%1$s"
+					.formatted(String.join("", this.texts))
+				: null;
+	}
+
+	private @Nullable String unknownProperty() {
+		for (String property : this.properties) {
+			if (BeanUtils.getPropertyDescriptor(LockKey.Root.class, property) == null) {
+				return "names '%1$s', which is nothing that an expression knows. Write #%1$s if it is a parameter, and '%1$s' in quotes if it is a text"
+					.formatted(property);
+			}
+		}
+		return null;
+	}
+
+	/** Where the key is a parameter itself, its type shows whether it has a text. */
+	private @Nullable String valueWithoutIdentity(SpelNode expression) {
+		int index = (expression instanceof VariableReference variable) ? indexOf(variable.toStringAST().substring(1))
+				: -1;
+		if (index < 0) {
+			return null;
+		}
+		ResolvableType type = ResolvableType.forMethodParameter(this.method, index);
+		if (type.isArray()) {
+			type = type.getComponentType();
+		}
+		else if (type.as(Iterable.class) != ResolvableType.NONE) {
+			type = type.as(Iterable.class).getGeneric(0);
+		}
+		Class<?> value = type.toClass();
+		boolean known = !value.isInterface() && !Modifier.isAbstract(value.getModifiers()) && value != Object.class;
+		return (value.isArray() || (known && !KeyText.identifies(value))) ? KeyText.noIdentity(value) : null;
+	}
+
+	private int indexOf(String variable) {
+		Matcher position = POSITIONAL.matcher(variable);
+		List<@Nullable String> all = (this.names != null) ? Arrays.asList(this.names) : List.of();
+		return (isPosition(variable) && position.matches()) ? Integer.parseInt(position.group(1))
+				: all.indexOf(variable);
+	}
+
+}
