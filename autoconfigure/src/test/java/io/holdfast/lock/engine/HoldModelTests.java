@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -227,6 +228,8 @@ public class HoldModelTests {
 			.actorsAfter(1)
 			.iterations(THOROUGH ? 100 : 20)
 			.invocationsPerIteration(THOROUGH ? 500 : 25)
+			// more than a busy machine needs, which would be told as a hang
+			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))
 			.minimizeFailedScenario(false)
 			.sequentialSpecification(OneAfterAnother.class)
 			.addGuarantee(

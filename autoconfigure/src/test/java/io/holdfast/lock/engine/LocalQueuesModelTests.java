@@ -1,5 +1,7 @@
 package io.holdfast.lock.engine;
 
+import java.util.concurrent.TimeUnit;
+
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
@@ -53,6 +55,8 @@ public class LocalQueuesModelTests {
 			.actorsPerThread(3)
 			.iterations(THOROUGH ? 50 : 5)
 			.invocationsPerIteration(THOROUGH ? 2_000 : 200)
+			// more than a busy machine needs, which would be told as a hang
+			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))
 			.check(LocalQueuesModelTests.class);
 	}
 

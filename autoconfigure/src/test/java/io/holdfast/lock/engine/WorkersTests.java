@@ -24,7 +24,7 @@ class WorkersTests {
 
 	@Test
 	void taskThatNoThreadCanBeMadeForRunsOnItsCaller() {
-		try (Workers workers = new Workers((kind) -> Unstartable::new)) {
+		try (Workers workers = new Workers((kind) -> WorkersTests::noThread)) {
 			assertThat(runOn(workers)).isCompletedWithValue(Thread.currentThread());
 		}
 	}
@@ -54,17 +54,8 @@ class WorkersTests {
 	}
 
 	/** As where the system's limit of threads is reached. */
-	private static final class Unstartable extends Thread {
-
-		Unstartable(Runnable task) {
-			super(task);
-		}
-
-		@Override
-		public void start() {
-			throw new OutOfMemoryError("unable to create native thread");
-		}
-
+	private static Thread noThread(Runnable task) {
+		throw new OutOfMemoryError("unable to create native thread");
 	}
 
 }

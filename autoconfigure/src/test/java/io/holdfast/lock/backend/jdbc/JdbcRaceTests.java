@@ -60,7 +60,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 	@ParameterizedTest
 	@EnumSource
 	void firstReadersOfALockAreAllAdmittedAtOnce(Database database) throws Exception {
-		LockBackend store = JdbcContract.backend(opened(database, 20));
+		LockBackend store = patient(opened(database, 20));
 		LockName lock = newLock();
 		assertThat(race(store, lock, LockMode.SHARED)).hasOnlyElementsOfType(AcquireResult.Acquired.class);
 	}
@@ -68,10 +68,15 @@ class JdbcRaceTests extends OnEveryDatabase {
 	@ParameterizedTest
 	@EnumSource
 	void oneOfManyFirstWritersWinsAndNoneMeetsAnError(Database database) throws Exception {
-		LockBackend store = JdbcContract.backend(opened(database, 20));
+		LockBackend store = patient(opened(database, 20));
 		List<AcquireResult> results = race(store, newLock(), LockMode.EXCLUSIVE);
 		assertThat(results).filteredOn(AcquireResult.Acquired.class::isInstance).hasSize(1);
 		assertThat(results).filteredOn(AcquireResult.Contended.class::isInstance).hasSize(RACERS - 1);
+	}
+
+	/** Whoever races in a crowd on a busy machine may be answered late. */
+	private static LockBackend patient(HikariDataSource pool) {
+		return new JdbcLockBackend(pool, new JdbcLockOptions("test", JdbcContract.TABLE, LEASE, true));
 	}
 
 	private static List<AcquireResult> race(LockBackend store, LockName lock, LockMode mode) throws Exception {
