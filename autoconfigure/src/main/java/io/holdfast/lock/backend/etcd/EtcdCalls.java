@@ -2,7 +2,9 @@ package io.holdfast.lock.backend.etcd;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -55,22 +57,25 @@ final class EtcdCalls {
 	}
 
 	/**
-	 * Stand at the end of a line, unless this key stands in it already, and see who
-	 * stands before. All in one round trip; repeating it changes nothing.
+	 * Creates a claim's key unless it exists already, and reads its predecessor. All in
+	 * one round trip; repeating it changes nothing.
+	 * @param epoch what must be true of the session for the key to be created, if it
+	 * lives with one
 	 */
-	CompletableFuture<Standing> stand(String key, String value, long lease, String rivals) {
+	CompletableFuture<Standing> stand(String key, String value, long lease, String rivals, @Nullable Condition epoch) {
+		List<Condition> conditions = Stream.of(Condition.created(key, 0), epoch).filter(Objects::nonNull).toList();
 		// the newest of them is this key itself, unless it is no rival to its like
 		List<Operation> stand = List.of(new Put(key, value, lease), new GetNewest(rivals, 2, 0));
-		return this.client.commit(new Transaction(List.of(new Condition(key, 0)), stand, List.of(new Get(key))))
-			.thenCompose((answer) -> {
-				List<Key> read = answer.read().get(0);
-				if (!answer.succeeded()) {
-					// an earlier attempt did it, and its answer was lost
-					return look(key, created(read), rivals);
-				}
+		return this.client.commit(new Transaction(conditions, stand, List.of(new Get(key)))).thenCompose((answer) -> {
+			List<Key> read = answer.read().get(0);
+			if (answer.succeeded()) {
 				return CompletableFuture
 					.completedFuture(new Standing(answer.revision(), other(read, key), answer.revision()));
-			});
+			}
+			// an earlier attempt did it, and its answer was lost
+			return read.isEmpty() ? CompletableFuture.failedFuture(new EpochPassedException())
+					: look(key, created(read), rivals);
+		});
 	}
 
 	/**
@@ -80,15 +85,17 @@ final class EtcdCalls {
 	CompletableFuture<Standing> look(String key, long revision, String rivals) {
 		return this.client.commit(onlyIf(key, revision, new GetNewest(rivals, 1, revision - 1))).thenApply((answer) -> {
 			if (!answer.succeeded()) {
-				throw new KeyGoneException();
+				throw new KeyGoneException(revision);
 			}
 			return new Standing(revision, other(answer.read().get(0), key), answer.revision());
 		});
 	}
 
-	/** Delete a key if it is still the one that this revision created. */
+	/** Deletes a key; returns whether it was still the one that this revision created. */
 	CompletableFuture<Boolean> delete(String key, long revision) {
-		return this.client.commit(onlyIf(key, revision, new Delete(key))).thenApply(Transaction.Answer::succeeded);
+		List<Operation> delete = List.of(new Delete(key));
+		return this.client.commit(new Transaction(List.of(Condition.created(key, revision)), delete, delete))
+			.thenApply(Transaction.Answer::succeeded);
 	}
 
 	/**
@@ -118,7 +125,7 @@ final class EtcdCalls {
 	}
 
 	private static Transaction onlyIf(String key, long created, Operation... operations) {
-		return new Transaction(List.of(new Condition(key, created)), Arrays.asList(operations), List.of());
+		return new Transaction(List.of(Condition.created(key, created)), Arrays.asList(operations), List.of());
 	}
 
 	private static long created(List<Key> read) {
@@ -129,13 +136,32 @@ final class EtcdCalls {
 		return read.stream().map(Key::name).filter((found) -> !found.equals(key)).findFirst().orElse(null);
 	}
 
-	/** The key of a claim is not there any more. */
+	/** The key of a claim does not exist any more. */
 	static final class KeyGoneException extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;
 
-		KeyGoneException() {
+		private final long revision;
+
+		KeyGoneException(long revision) {
 			super("The key of this claim is gone: its lease has ended, or somebody has deleted it");
+			this.revision = revision;
+		}
+
+		/** The revision that had created the key. */
+		long revision() {
+			return this.revision;
+		}
+
+	}
+
+	/** The session's epoch is another than the one that an attempt was sent in. */
+	static final class EpochPassedException extends RuntimeException {
+
+		private static final long serialVersionUID = 1L;
+
+		EpochPassedException() {
+			super("The session has started another epoch since this attempt was sent");
 		}
 
 	}

@@ -44,12 +44,16 @@ final class EtcdLease {
 	}
 
 	/** Ask for a new lease; etcd may grant a longer one. */
-	static CompletableFuture<EtcdLease> grant(EtcdCalls calls, SchedulingClock clock, Duration length) {
+	static CompletableFuture<EtcdLease> grant(EtcdCalls calls, SchedulingClock clock, long seconds) {
 		long start = clock.nanos();
-		long seconds = Math.max(1, length.plusSeconds(1).minusNanos(1).toSeconds());
 		return calls.grantLease(seconds)
 			.thenApply(
 					(granted) -> new EtcdLease(calls, clock, granted.id(), Term.of(start, granted.seconds(), seconds)));
+	}
+
+	/** A duration in the unit of leases, rounded up. */
+	static long seconds(Duration length) {
+		return Math.max(1, length.plusSeconds(1).minusNanos(1).toSeconds());
 	}
 
 	long id() {
@@ -107,9 +111,15 @@ final class EtcdLease {
 		return mine;
 	}
 
-	CompletableFuture<?> revoke() {
-		this.ended = true;
-		return this.calls.revoke(this.id);
+	/** Ends the lease and every key that lives with it, if it is not over already. */
+	CompletableFuture<Void> revoke() {
+		return this.calls.revoke(this.id).handle((done, failure) -> {
+			if (failure == null || EtcdFailures.isLeaseGone(failure)) {
+				this.ended = true;
+				return CompletableFuture.<Void>completedFuture(null);
+			}
+			return CompletableFuture.<Void>failedFuture(failure);
+		}).thenCompose((answer) -> answer);
 	}
 
 	/**

@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 
 import io.etcd.jetcd.ClientBuilder;
 
@@ -51,14 +50,6 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	/** How long to wait without a signal at most: a net under the watch. */
 	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
 
-	private static final long GRACE_MILLIS = 1_000;
-
-	/**
-	 * After what time a request that was not answered is not carried out any more: longer
-	 * than etcd itself waits for its members.
-	 */
-	private static final long LATEST_MILLIS = 10_000;
-
 	private final EtcdCalls calls;
 
 	private final Keys keys;
@@ -72,8 +63,6 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	private final SchedulingClock clock;
 
 	private final Runnable stopClock;
-
-	private volatile boolean closed;
 
 	/**
 	 * Create the store with a client of its own. Nothing is connected before the first
@@ -103,7 +92,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		this.keys = new Keys(namespace);
 		this.clock = clock;
 		this.stopClock = stopClock;
-		this.sessions = new Sessions(this.calls, this.keys, clock, this::leaseEnded);
+		this.sessions = new Sessions(this.calls, this.keys, clock, this::sessionEnded);
 		this.line = new Line(this.calls, this.keys, this.sessions, clock);
 	}
 
@@ -120,10 +109,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			Throwable cause = EtcdFailures.cause(ex);
 			String refusal = EtcdFailures.refusal(cause);
 			if (refusal != null) {
-				throw new LockConfigurationException(
-						"etcd refuses access for locks (%s). Check 'distributed-lock.etcd.username' and 'password', and that the user's role may read and write the keys that begin with '%s'."
-							.formatted(refusal, this.keys.root()),
-						cause);
+				throw new LockConfigurationException("etcd refuses access for locks " + advice(refusal), cause);
 			}
 			throw new LockBackendException(EtcdFailures.describe(cause), cause);
 		}
@@ -145,7 +131,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		long start = this.clock.nanos();
 		return this.line.stand(place)
 			.thenCompose((standing) -> answer(place, claim, standing, start))
-			.exceptionallyCompose((failure) -> failed(place, EtcdFailures.cause(failure)));
+			.exceptionallyCompose((failure) -> failed(place, claim, EtcdFailures.cause(failure)));
 	}
 
 	private CompletionStage<AcquireResult> answer(Place place, Claim claim, Standing standing, long start) {
@@ -154,14 +140,12 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		if (before != null) {
 			return refused(place, claim, before, standing.seenAt());
 		}
-		if (lease == null) {
-			return CompletableFuture.failedFuture(new EtcdCalls.KeyGoneException());
+		if (lease == null || !place.grant()) {
+			return CompletableFuture.failedFuture(new EtcdCalls.KeyGoneException(standing.revision()));
 		}
-		place.waitNoLonger();
-		place.endBy(null);
 		Duration left = lease.lastsFrom(start);
-		return CompletableFuture.completedFuture(new AcquireResult.Acquired(
-				claim.renewed() ? new Grant(claim, standing.revision(), left, place.revoked())
+		return CompletableFuture.completedFuture(
+				new AcquireResult.Acquired(claim.renewed() ? new Grant(claim, standing.revision(), left, place.revoked())
 						: new Grant(claim, standing.revision(), left)));
 	}
 
@@ -171,18 +155,34 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
 						LONGEST_WAIT));
 		}
-		place.endBy(this.clock.after(claim.patience().toNanos() + TimeUnit.MILLISECONDS.toNanos(GRACE_MILLIS),
-				() -> abandon(claim)));
+		EtcdLease lease = place.lease();
+		if (lease != null && !claim.renewed()) {
+			place.renewWhileWaiting(lease, this.clock);
+		}
 		return CompletableFuture.completedFuture(new AcquireResult.Contended(
 				place.waitFor(before, () -> KeyWatch.on(this.calls, before, seenAt)), LONGEST_WAIT));
 	}
 
-	private CompletionStage<AcquireResult> failed(Place place, Throwable cause) {
+	private CompletionStage<AcquireResult> failed(Place place, Claim claim, Throwable cause) {
+		boolean gone = cause instanceof EtcdCalls.KeyGoneException || EtcdFailures.isLeaseGone(cause);
+		if (gone && place.isGranted() && place.end()) {
+			// an owner that was overtaken is a newcomer
+			return lost(place).thenCompose((done) -> tryAcquire(claim));
+		}
 		String refusal = EtcdFailures.refusal(cause);
-		return (refusal != null) ? CompletableFuture.failedFuture(new LockBackendException(
-				"Lock '%s' (store etcd): etcd refuses the request (%s). Check 'distributed-lock.etcd.username' and 'password', and that the user's role may read and write the keys that begin with '%s'."
-					.formatted(place.claim.lock(), refusal, this.keys.root()),
-				cause)) : CompletableFuture.completedFuture(new AcquireResult.Indeterminate(cause));
+		if (refusal == null) {
+			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(cause));
+		}
+		if (!place.isOpen() && place.revision() == 0) {
+			forget(place);
+		}
+		return CompletableFuture.failedFuture(new LockBackendException(
+				"Lock '%s' (store etcd): etcd refuses the request ".formatted(claim.lock()) + advice(refusal), cause));
+	}
+
+	private String advice(String refusal) {
+		return "(%s). Check 'distributed-lock.etcd.username' and 'password', and that the user's role may read and write the keys that begin with '%s'."
+			.formatted(refusal, this.keys.root());
 	}
 
 	@Override
@@ -209,22 +209,43 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			Grant grant = grants.get(i);
 			Place place = this.places.get(grant.claim().owner());
 			EtcdLease lease = (place != null) ? place.lease() : null;
-			answers.add((lease == null) ? CompletableFuture.completedFuture(new RenewResult.Refused())
+			answers.add((place == null || lease == null || place.revision() != grant.storeToken())
+					? CompletableFuture.completedFuture(new RenewResult.Refused())
 					: renewals.computeIfAbsent(lease, EtcdLease::renewed)
-						.thenCombine(revisions,
-								(renewed, read) -> renewed(read.get(index) == grant.storeToken(), renewed, start))
-						.exceptionally(EtcdLockBackend::notRenewed));
+						.thenCombine(revisions, (renewed, read) -> read.get(index) == grant.storeToken())
+						.thenCompose((stands) -> renewed(place, stands, lease, start))
+						.exceptionallyCompose((failure) -> notRenewed(place, failure)));
 		}
 		return all(answers);
 	}
 
-	private static RenewResult renewed(boolean stands, EtcdLease lease, long start) {
-		return stands ? new RenewResult.Renewed(lease.lastsFrom(start)) : new RenewResult.Refused();
+	private CompletableFuture<RenewResult> renewed(Place place, boolean stands, EtcdLease lease, long start) {
+		return stands ? CompletableFuture.completedFuture(new RenewResult.Renewed(lease.lastsFrom(start)))
+				: lost(place).thenApply((done) -> new RenewResult.Refused());
 	}
 
-	private static RenewResult notRenewed(Throwable failure) {
-		return EtcdFailures.isLeaseGone(failure) ? new RenewResult.Refused()
-				: new RenewResult.Indeterminate(EtcdFailures.cause(failure));
+	private CompletableFuture<RenewResult> notRenewed(Place place, Throwable failure) {
+		return EtcdFailures.isLeaseGone(failure) ? lost(place).thenApply((done) -> new RenewResult.Refused())
+				: CompletableFuture.completedFuture(new RenewResult.Indeterminate(EtcdFailures.cause(failure)));
+	}
+
+	/** Forgets a hold whose key is gone, once no late request can create it anew. */
+	private CompletableFuture<Void> lost(Place place) {
+		if (place.isOpen()) {
+			return withdraw(place);
+		}
+		forget(place);
+		return CompletableFuture.completedFuture(null);
+	}
+
+	private CompletableFuture<Void> withdraw(Place place) {
+		place.end();
+		return this.line.leave(place).thenAccept((done) -> forget(place));
+	}
+
+	private void forget(Place place) {
+		place.end();
+		this.places.remove(place.claim.owner(), place);
 	}
 
 	private static <T> CompletableFuture<List<T>> all(List<CompletableFuture<T>> answers) {
@@ -238,38 +259,40 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		if (place == null || place.revision() != grant.storeToken()) {
 			return CompletableFuture.completedFuture(new ReleaseResult.NotHeld());
 		}
-		place.endBy(null);
+		place.end();
 		return this.line.end(place, grant.storeToken()).handle((stood, failure) -> {
 			if (failure != null) {
 				return new ReleaseResult.Indeterminate(EtcdFailures.cause(failure));
 			}
-			this.places.remove(grant.claim().owner(), place);
+			forget(place);
 			return stood ? new ReleaseResult.Released() : new ReleaseResult.NotHeld();
 		});
 	}
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		Place place = this.places.computeIfAbsent(claim.owner(), (owner) -> new Place(claim, this.keys.of(claim)));
-		place.abandon();
-		place.endBy(null);
-		place.waitNoLonger();
-		return this.line.leave(place).thenRun(() -> {
-			if (place.isUnanswered() && !this.closed) {
-				this.clock.after(TimeUnit.MILLISECONDS.toNanos(LATEST_MILLIS), () -> this.line.leave(place));
-			}
-			this.places.remove(claim.owner(), place);
-		});
+		Place place = this.places.get(claim.owner());
+		// of a claim that is not known, etcd keeps nothing
+		return (place != null) ? withdraw(place) : CompletableFuture.completedFuture(null);
 	}
 
-	private void leaseEnded(EtcdLease lease) {
-		this.places.values().stream().filter((place) -> place.lease() == lease).forEach(Place::leaseEnded);
+	/** How many claims this JVM knows of. */
+	int places() {
+		return this.places.size();
+	}
+
+	private void sessionEnded(Session session) {
+		this.places.values().stream().filter((place) -> place.session() == session).forEach((place) -> {
+			if (place.isGranted()) {
+				lost(place);
+			}
+			place.leaseEnded();
+		});
 	}
 
 	/** Give back what this JVM still has at etcd, and close the client. */
 	@Override
 	public void close() {
-		this.closed = true;
 		this.stopClock.run();
 		List<CompletableFuture<?>> ends = new ArrayList<>(this.sessions.end());
 		this.places.values()

@@ -86,7 +86,10 @@ final class JetcdClient implements EtcdClient {
 	}
 
 	private static Cmp compare(Transaction.Condition condition) {
-		return new Cmp(bytes(condition.key()), Cmp.Op.EQUAL, CmpTarget.createRevision(condition.created()));
+		return new Cmp(bytes(condition.key()), Cmp.Op.EQUAL, switch (condition.change()) {
+			case CREATED -> CmpTarget.createRevision(condition.revision());
+			case WRITTEN -> CmpTarget.modRevision(condition.revision());
+		});
 	}
 
 	private static Op[] operations(List<Transaction.Operation> operations) {

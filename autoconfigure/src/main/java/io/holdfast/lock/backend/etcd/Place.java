@@ -7,16 +7,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * What this JVM knows of one claim's key: which lease it lives with, which revision made
- * it, and whom it waits for. Guarded by itself; nothing is asked of the store meanwhile.
+ * What this JVM knows of one claim's key: which lease it lives with, which revision
+ * created it, and which key it waits for. Guarded by itself; sends nothing.
  */
 final class Place {
 
 	final Claim claim;
 
 	final String key;
+
+	private @Nullable Session session;
 
 	private @Nullable EtcdLease lease;
 
@@ -25,67 +28,145 @@ final class Place {
 
 	private CompletableFuture<Void> revoked = new CompletableFuture<>();
 
-	private boolean abandoned;
+	private boolean granted;
 
-	private boolean unanswered;
+	private boolean ended;
+
+	/** How many requests that create the key may still be carried out. */
+	private int open;
+
+	private long openEpoch;
 
 	private @Nullable KeyWatch watch;
 
-	private @Nullable Runnable end;
+	private @Nullable Runnable renewal;
 
 	Place(Claim claim, String key) {
 		this.claim = claim;
 		this.key = key;
 	}
 
-	/** The lease that the key lives with: the first that it was given. */
-	synchronized EtcdLease bind(EtcdLease granted) {
-		if (this.lease == null) {
-			this.lease = granted;
+	/**
+	 * Lets the key live with a lease, unless it has one already or the claim has ended.
+	 */
+	synchronized boolean bind(EtcdLease lease, @Nullable Session session) {
+		if (this.lease != null || this.ended) {
+			return false;
 		}
-		return this.lease;
+		this.lease = lease;
+		this.session = session;
+		return true;
 	}
 
 	synchronized @Nullable EtcdLease lease() {
 		return this.lease;
 	}
 
+	/** The session that the key lives with, if its lease is not the claim's own. */
+	synchronized @Nullable Session session() {
+		return this.session;
+	}
+
+	/** Whether a request that creates the key may be sent; it then counts as open. */
+	synchronized boolean open(long epoch) {
+		if (this.ended || this.granted) {
+			return false;
+		}
+		this.open++;
+		this.openEpoch = Math.max(this.openEpoch, epoch);
+		return true;
+	}
+
+	/** Etcd has answered a request that would have created the key. */
+	synchronized void answered() {
+		this.open--;
+	}
+
+	/** Etcd has answered a request that created the key, or found it. */
 	synchronized void stands(long revision) {
+		this.open--;
 		this.revision = revision;
+	}
+
+	/** Whether a request that creates the key may still be carried out. */
+	synchronized boolean isOpen() {
+		return this.open > 0;
+	}
+
+	/** The latest epoch in which such a request was sent. */
+	synchronized long openEpoch() {
+		return this.openEpoch;
 	}
 
 	synchronized long revision() {
 		return this.revision;
 	}
 
-	/** The key is gone; if its lease has ended, the next one gets another. */
-	synchronized void forget() {
-		this.revision = 0;
-		if (this.lease != null && this.lease.hasEnded()) {
+	/** The key that this revision created is gone. */
+	synchronized void forgetKey(long revision) {
+		if (this.revision == revision) {
+			this.revision = 0;
+		}
+	}
+
+	/** A lease is over, and the key with it; the next attempt needs another. */
+	synchronized void forgetLease(EtcdLease over) {
+		if (this.lease == over && !this.granted && !this.ended) {
+			leaveSession();
 			this.lease = null;
+			this.session = null;
+			this.revision = 0;
 			this.revoked = new CompletableFuture<>();
 		}
 	}
 
-	/** From now on a key of this claim that turns up is to be deleted. */
-	synchronized void abandon() {
-		this.abandoned = true;
+	private void leaveSession() {
+		if (this.session != null) {
+			this.session.leave();
+		}
 	}
 
-	synchronized boolean isAbandoned() {
-		return this.abandoned;
+	/** Grants the claim, unless it has ended or its lease has. */
+	boolean grant() {
+		synchronized (this) {
+			if (this.ended || this.lease == null || this.lease.hasEnded()) {
+				return false;
+			}
+			this.granted = true;
+		}
+		stopWaiting();
+		return true;
 	}
 
-	/** A request that creates the key may still be carried out. */
-	synchronized void unanswered() {
-		this.unanswered = true;
+	synchronized boolean isGranted() {
+		return this.granted;
 	}
 
-	synchronized boolean isUnanswered() {
-		return this.unanswered;
+	/**
+	 * Ends the claim: no request that creates its key is sent from now on. Returns
+	 * whether it had not ended before.
+	 */
+	boolean end() {
+		synchronized (this) {
+			if (this.ended) {
+				return false;
+			}
+			this.ended = true;
+			leaveSession();
+		}
+		stopWaiting();
+		return true;
 	}
 
-	/** Wait for a key, which is watched if it is not yet. */
+	synchronized boolean isEnded() {
+		return this.ended;
+	}
+
+	private synchronized boolean isWaiting() {
+		return !this.ended && !this.granted;
+	}
+
+	/** Waits for a key, which is watched if it is not yet. */
 	CompletionStage<Void> waitFor(String before, Supplier<KeyWatch> begin) {
 		synchronized (this) {
 			if (this.watch != null && this.watch.key().equals(before) && !this.watch.isOver()) {
@@ -94,11 +175,50 @@ final class Place {
 		}
 		KeyWatch next = begin.get();
 		swap(next);
+		if (!isWaiting()) {
+			stopWaiting();
+		}
 		return next.signal();
 	}
 
-	void waitNoLonger() {
+	/**
+	 * Renews a lease of the claim's own regularly while the claim waits with it, so that
+	 * its position in the wait queue lasts as long as the wait.
+	 */
+	void renewWhileWaiting(EtcdLease waiting, SchedulingClock clock) {
+		synchronized (this) {
+			if (this.renewal != null || this.lease != waiting) {
+				return;
+			}
+			this.renewal = clock.after(waiting.length().dividedBy(3).toNanos(), () -> renew(waiting, clock));
+		}
+		if (!isWaiting()) {
+			stopWaiting();
+		}
+	}
+
+	private void renew(EtcdLease waiting, SchedulingClock clock) {
+		synchronized (this) {
+			this.renewal = null;
+		}
+		waiting.renewed().whenComplete((renewed, failure) -> {
+			if (waiting.hasEnded()) {
+				leaseEnded();
+			}
+		});
+		renewWhileWaiting(waiting, clock);
+	}
+
+	private void stopWaiting() {
 		swap(null);
+		Runnable planned;
+		synchronized (this) {
+			planned = this.renewal;
+			this.renewal = null;
+		}
+		if (planned != null) {
+			planned.run();
+		}
 	}
 
 	private void swap(@Nullable KeyWatch next) {
@@ -112,7 +232,7 @@ final class Place {
 		}
 	}
 
-	/** Its lease is over: a holder has lost the lock, and a waiter its place. */
+	/** Its lease is over: a holder has lost the lock, and a waiter its position. */
 	void leaseEnded() {
 		CompletableFuture<Void> loss;
 		KeyWatch present;
@@ -129,14 +249,6 @@ final class Place {
 	/** Completes when the lease that the claim now lives with is over. */
 	synchronized CompletionStage<Void> revoked() {
 		return this.revoked.minimalCompletionStage();
-	}
-
-	/** Plan the end of the claim, instead of the end that was planned before. */
-	synchronized void endBy(@Nullable Runnable planned) {
-		if (this.end != null) {
-			this.end.run();
-		}
-		this.end = planned;
 	}
 
 }

@@ -1,11 +1,9 @@
 package io.holdfast.lock.backend.etcd;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -13,16 +11,10 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * The leases that the claims of this JVM share: one for each lease time, kept alive as
- * long as this JVM runs, so that a claim costs no lease of its own.
- *
- * <p>
- * A key that lives with the lease is watched, so that a lease that etcd has ended is
- * known at once and not at the next renewal.
+ * The sessions that the claims of this JVM share: one for each lease time in whole
+ * seconds, so that a claim costs no lease of its own.
  */
 final class Sessions {
-
-	private static final long AGAIN_NANOS = 500_000_000;
 
 	private final EtcdCalls calls;
 
@@ -30,37 +22,58 @@ final class Sessions {
 
 	private final SchedulingClock clock;
 
-	private final Consumer<EtcdLease> ended;
+	private final Consumer<Session> ended;
 
-	private final Map<Duration, CompletableFuture<Session>> sessions = new ConcurrentHashMap<>();
+	private final Map<Long, CompletableFuture<Session>> sessions = new ConcurrentHashMap<>();
 
 	/**
-	 * Create the room for sessions; none is begun before it is asked for.
-	 * @param ended told once of every session's lease that is over
+	 * Creates an empty registry; a session starts when it is asked for.
+	 * @param ended notified of each session whose lease is over
 	 */
-	Sessions(EtcdCalls calls, Keys keys, SchedulingClock clock, Consumer<EtcdLease> ended) {
+	Sessions(EtcdCalls calls, Keys keys, SchedulingClock clock, Consumer<Session> ended) {
 		this.calls = calls;
 		this.keys = keys;
 		this.clock = clock;
 		this.ended = ended;
 	}
 
-	/** The session's lease for a lease time. */
-	CompletableFuture<EtcdLease> lease(Duration length) {
-		return this.sessions.compute(length, (key, present) -> isUsable(present) ? present : begin(length))
-			.thenCompose((session) -> session.lease.fresh());
+	/** A session of a lease time, entered by the caller, who must leave it. */
+	CompletableFuture<Session> enter(long seconds) {
+		CompletableFuture<Session> mine = new CompletableFuture<>();
+		CompletableFuture<Session> shared = this.sessions.compute(seconds,
+				(key, present) -> isUsable(present) ? present : mine);
+		if (shared == mine) {
+			start(seconds, mine);
+		}
+		return shared.thenCompose((session) -> session.enter() ? CompletableFuture.completedFuture(session)
+				: CompletableFuture.failedFuture(new SessionOverException()));
 	}
 
 	private static boolean isUsable(@Nullable CompletableFuture<Session> session) {
 		return session != null && !session.isCompletedExceptionally()
-				&& (!session.isDone() || !session.join().lease.hasEnded());
+				&& (!session.isDone() || session.join().isUsable());
 	}
 
-	private CompletableFuture<Session> begin(Duration length) {
-		return EtcdLease.grant(this.calls, this.clock, length).thenApply(Session::new);
+	private void start(long seconds, CompletableFuture<Session> starting) {
+		Session.start(this.calls, this.keys, this.clock, seconds, this::closed).whenComplete((session, failure) -> {
+			if (failure == null) {
+				starting.complete(session);
+			}
+			else {
+				this.sessions.remove(seconds, starting);
+				starting.completeExceptionally(failure);
+			}
+		});
 	}
 
-	/** End all leases, and with them whatever still stands. */
+	private void closed(Session session) {
+		this.sessions.values().removeIf((present) -> present.isDone() && !isUsable(present));
+		if (session.lease().hasEnded()) {
+			this.ended.accept(session);
+		}
+	}
+
+	/** Ends all sessions, and with them every key that lives with them. */
 	List<CompletableFuture<?>> end() {
 		return this.sessions.values()
 			.stream()
@@ -69,103 +82,13 @@ final class Sessions {
 			.toList();
 	}
 
-	/**
-	 * One lease, its renewal and the watch on its key.
-	 */
-	private final class Session {
+	/** The session ended between the request for it and its use. */
+	static final class SessionOverException extends RuntimeException {
 
-		private final EtcdLease lease;
+		private static final long serialVersionUID = 1L;
 
-		private final long third;
-
-		private final AtomicBoolean planned = new AtomicBoolean();
-
-		private volatile Runnable nextRenewal;
-
-		private volatile boolean stopped;
-
-		private volatile @Nullable KeyWatch watch;
-
-		Session(EtcdLease lease) {
-			this.lease = lease;
-			this.third = lease.length().dividedBy(3).toNanos();
-			this.nextRenewal = Sessions.this.clock.after(this.third, this::renewRegularly);
-			mark();
-		}
-
-		private void renewRegularly() {
-			if (!this.stopped) {
-				this.nextRenewal = Sessions.this.clock.after(this.third, this::renewRegularly);
-				renew();
-			}
-		}
-
-		private void renew() {
-			this.lease.renewed().whenComplete((renewed, failure) -> {
-				KeyWatch present = this.watch;
-				if (this.lease.hasEnded()) {
-					over();
-				}
-				else if (failure != null) {
-					soonAgain();
-				}
-				else if (present == null || present.isOver()) {
-					mark();
-				}
-			});
-		}
-
-		/** Unwatched, an end of the lease would go unnoticed until the next renewal. */
-		private void soonAgain() {
-			if (!this.stopped && this.planned.compareAndSet(false, true)) {
-				Sessions.this.clock.after(AGAIN_NANOS, () -> {
-					this.planned.set(false);
-					renew();
-				});
-			}
-		}
-
-		/** Write the key and watch it. Without its lease etcd does not take it. */
-		private void mark() {
-			String key = Sessions.this.keys.session(this.lease.id());
-			Sessions.this.calls.put(key, this.lease.id()).whenComplete((revision, failure) -> {
-				if (failure != null) {
-					unmarked(failure);
-					return;
-				}
-				KeyWatch next = KeyWatch.on(Sessions.this.calls, key, revision);
-				this.watch = next;
-				next.signal().thenRun(this::renew);
-			});
-		}
-
-		private void unmarked(Throwable failure) {
-			if (EtcdFailures.isLeaseGone(failure)) {
-				this.lease.end();
-				over();
-			}
-			else {
-				soonAgain();
-			}
-		}
-
-		private void over() {
-			stop();
-			Sessions.this.ended.accept(this.lease);
-		}
-
-		private void stop() {
-			this.stopped = true;
-			this.nextRenewal.run();
-			KeyWatch present = this.watch;
-			if (present != null) {
-				present.close();
-			}
-		}
-
-		CompletableFuture<?> end() {
-			stop();
-			return this.lease.revoke();
+		SessionOverException() {
+			super("The session's lease has just ended");
 		}
 
 	}

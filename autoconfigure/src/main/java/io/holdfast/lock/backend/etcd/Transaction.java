@@ -17,13 +17,35 @@ record Transaction(List<Condition> conditions, List<Operation> then, List<Operat
 	}
 
 	/**
-	 * A condition on one key.
+	 * A condition on one key. The revision of a key that does not exist is 0.
 	 *
 	 * @param key the key
-	 * @param created the revision that must have created it; 0 if there must be no such
-	 * key
+	 * @param change which change of the key is compared
+	 * @param revision the revision that must have made it
 	 */
-	record Condition(String key, long created) {
+	record Condition(String key, Change change, long revision) {
+
+		static Condition created(String key, long revision) {
+			return new Condition(key, Change.CREATED, revision);
+		}
+
+		static Condition written(String key, long revision) {
+			return new Condition(key, Change.WRITTEN, revision);
+		}
+
+	}
+
+	/**
+	 * A change of a key.
+	 */
+	enum Change {
+
+		/** The one that created it. */
+		CREATED,
+
+		/** The latest one. */
+		WRITTEN
+
 	}
 
 	/**

@@ -233,13 +233,14 @@ class EtcdFaultTests {
 
 	@ParameterizedTest
 	@CsvSource({ "0,false", "1,false", "1,true", "2,false", "2,true", "3,false", "3,true" })
-	void attemptOfASessionThatFailsAtAnyStepLeavesOneLeaseAndNoPlace(int step, boolean carriedOut) throws Exception {
+	void attemptOfASessionThatFailsAtAnyStepLeavesNoKeyAndNoMoreThanTheSession(int step, boolean carriedOut)
+			throws Exception {
 		EtcdServer server = server();
 		EtcdLockBackend backend = backend(server.endpoint());
 		this.calls.fail(step, carriedOut);
 		try (LockEngine engine = engine(backend)) {
 			acquireAndRelease(engine, once(Duration.ofMinutes(5), true));
-			Awaitility.await().atMost(BOUND).until(() -> leases(server) == 1 && places(server) == 0);
+			Awaitility.await().atMost(BOUND).until(() -> leases(server) <= 1 && places(server) == 0);
 		}
 		backend.close();
 		assertThat(leases(server)).isZero();

@@ -1,0 +1,259 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.etcd.jetcd.Client;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.SystemSchedulingClock;
+import io.holdfast.lock.test.server.EtcdServer;
+
+import static io.holdfast.lock.backend.Verbs.BOUND;
+import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.lasting;
+import static io.holdfast.lock.backend.Verbs.refused;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
+import static io.holdfast.lock.backend.Verbs.soonTold;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What becomes of a claim's key: requests that etcd carries out late, claims that end
+ * while requests are under way, and the leases that keys live with.
+ */
+class EtcdClaimTests {
+
+	private static final LockName LOCK = LockName.of("stock", "42");
+
+	private static EtcdServer server;
+
+	private static Client inspection;
+
+	private final SystemSchedulingClock clock = new SystemSchedulingClock("test-etcd");
+
+	private final LateClient client = LateClient.to(server.endpoint());
+
+	private final EtcdLockBackend backend = new EtcdLockBackend(this.client, "shop", this.clock, this.clock::close);
+
+	private final EtcdLockBackend other = new EtcdLockBackend(Client.builder().endpoints(server.endpoint()), "shop",
+			Duration.ofSeconds(2));
+
+	@BeforeAll
+	static void startServer() {
+		server = EtcdServer.started();
+		inspection = Client.builder().endpoints(server.endpoint()).build();
+	}
+
+	@AfterAll
+	static void stopServer() {
+		inspection.close();
+		server.close();
+	}
+
+	@AfterEach
+	void closeAndLeaveNothing() throws Exception {
+		this.backend.close();
+		this.other.close();
+		assertThat(EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/")).isEmpty();
+	}
+
+	private static int keys() throws Exception {
+		return EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/locks/").size();
+	}
+
+	private static int sessions() throws Exception {
+		return EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/sessions/").size();
+	}
+
+	private static Claim patient(Duration lease, boolean renewed) {
+		return new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, lease, renewed, Duration.ofMinutes(1), true);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void attemptThatIsCarriedOutAfterTheReleaseLeavesNoKey(boolean renewed) throws Exception {
+		Claim claim = patient(Duration.ofSeconds(60), renewed);
+		this.client.holdBackNextAttempt();
+		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
+		released(this.backend, granted(this.backend, claim));
+		assertThat(this.client.carryOut()).isEqualTo(1);
+		assertThat(keys()).isZero();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void attemptThatIsCarriedOutAfterTheClaimWasAbandonedLeavesNoKey(boolean renewed) throws Exception {
+		Claim claim = patient(Duration.ofSeconds(60), renewed);
+		this.client.holdBackNextAttempt();
+		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
+		answer(this.backend.abandon(claim));
+		assertThat(this.client.carryOut()).isEqualTo(1);
+		assertThat(keys()).isZero();
+		assertThat(this.backend.places()).isZero();
+	}
+
+	@Test
+	void attemptThatIsCarriedOutAfterTheHoldWasLostLeavesNoKey() throws Exception {
+		Claim claim = claim(LOCK);
+		this.client.holdBackNextAttempt();
+		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
+		Grant grant = granted(this.backend, claim);
+		deleteKey();
+		assertThat(renewed(this.backend, grant)).isInstanceOf(RenewResult.Refused.class);
+		assertThat(this.client.carryOut()).isEqualTo(1);
+		assertThat(keys()).isZero();
+	}
+
+	@Test
+	void attemptOfAnotherClaimIsRepeatedWhenACleanupHasPassedIt() throws Exception {
+		Claim unanswered = claim(LockName.of("stock", "1"));
+		this.client.holdBackNextAttempt();
+		assertThat(ask(this.backend, unanswered)).isInstanceOf(AcquireResult.Indeterminate.class);
+		answer(this.backend.abandon(unanswered));
+		released(this.backend, granted(this.backend, claim(LOCK)));
+	}
+
+	@Test
+	void sessionKeyThatSomebodyDeletedIsWrittenAnew() throws Exception {
+		released(this.backend, granted(this.backend, claim(LOCK)));
+		for (var session : EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/sessions/")) {
+			inspection.getKVClient().delete(session.getKey()).get();
+		}
+		released(this.backend, granted(this.backend, claim(LOCK)));
+	}
+
+	@Test
+	void abandonedClaimIsNotSentAgain() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim waiting = claim(LOCK);
+		refused(this.backend, waiting);
+		this.client.away(true);
+		assertThat(this.backend.abandon(waiting)).isNotNull()
+			.satisfies((stage) -> assertThat(stage.toCompletableFuture()).isCompletedExceptionally());
+		this.client.away(false);
+		assertThat(ask(this.backend, waiting)).isNotInstanceOf(AcquireResult.Acquired.class);
+		released(this.other, holder);
+		assertThat(ask(this.backend, waiting)).isNotInstanceOf(AcquireResult.Acquired.class);
+		answer(this.backend.abandon(waiting));
+		assertThat(keys()).isZero();
+	}
+
+	@Test
+	void releaseThatIsSentAgainLongAfterFreesTheLock() throws Exception {
+		Grant grant = granted(this.backend, claim(LOCK));
+		this.client.away(true);
+		assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.Indeterminate.class);
+		assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.Indeterminate.class);
+		this.client.away(false);
+		assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.Released.class);
+		assertThat(keys()).isZero();
+	}
+
+	@Test
+	void waiterThatDoesNotRenewIsGrantedAFullLease() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Duration lease = Duration.ofSeconds(8);
+		Claim waiting = patient(lease, false);
+		refused(this.backend, waiting);
+		waitFor(Duration.ofSeconds(3));
+		released(this.other, holder);
+		Grant grant = granted(this.backend, waiting);
+		assertThat(grant.lease()).isGreaterThan(Duration.ofSeconds(7));
+		assertThat(secondsLeft()).isGreaterThanOrEqualTo(6);
+		released(this.backend, grant);
+	}
+
+	@Test
+	void positionOfAWaiterLastsLongerThanItsLease() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim first = patient(Duration.ofSeconds(2), false);
+		refused(this.backend, first);
+		Claim second = patient(Duration.ofSeconds(60), false);
+		refused(this.other, second);
+		waitFor(Duration.ofSeconds(6));
+		released(this.other, holder);
+		refused(this.other, second);
+		released(this.backend, granted(this.backend, first));
+		released(this.other, granted(this.other, second));
+	}
+
+	/** There is no condition to wait for: the time itself is what matters. */
+	private static void waitFor(Duration time) {
+		Awaitility.await().timeout(time.multipliedBy(2)).pollDelay(time).until(() -> true);
+	}
+
+	private static long secondsLeft() throws Exception {
+		long lease = EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/locks/")
+			.iterator()
+			.next()
+			.getLease();
+		return inspection.getLeaseClient().timeToLive(lease, io.etcd.jetcd.options.LeaseOption.DEFAULT).get().getTTL();
+	}
+
+	@Test
+	void leaseTimesOfTheSameSecondsShareASession() throws Exception {
+		List<Grant> grants = new ArrayList<>();
+		for (int i = 0; i < 20; i++) {
+			grants.add(granted(this.backend, new Claim(LockName.of("stock", "n" + i), OwnerId.random(),
+					LockMode.EXCLUSIVE, Duration.ofMillis(29_001 + 49 * i), true, Duration.ZERO, false)));
+		}
+		assertThat(sessions()).isEqualTo(1);
+		for (Grant grant : grants) {
+			released(this.backend, grant);
+		}
+	}
+
+	@Test
+	void sessionThatIsNotUsedEnds() throws Exception {
+		for (int seconds = 2; seconds < 6; seconds++) {
+			released(this.backend, granted(this.backend, patient(Duration.ofSeconds(seconds), true)));
+		}
+		Grant used = granted(this.backend, patient(Duration.ofSeconds(6), true));
+		Awaitility.await().atMost(BOUND.multipliedBy(2)).until(() -> sessions() == 1);
+		assertThat(renewed(this.backend, used)).isInstanceOf(RenewResult.Renewed.class);
+		released(this.backend, used);
+		released(this.backend, granted(this.backend, patient(Duration.ofSeconds(2), true)));
+	}
+
+	@Test
+	void lossLeavesNothingInThisJvm() throws Exception {
+		Grant deleted = granted(this.backend, claim(LOCK));
+		deleteKey();
+		assertThat(renewed(this.backend, deleted)).isInstanceOf(RenewResult.Refused.class);
+		Grant revoked = granted(this.backend, claim(LOCK));
+		EtcdLockBackendContractTests.endSessions(inspection, "shop");
+		soonTold(revoked.revoked());
+		Grant expired = granted(this.backend, lasting(LOCK, Duration.ofSeconds(60)));
+		inspection.getLeaseClient()
+			.revoke(EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/locks/").iterator().next().getLease())
+			.get();
+		assertThat(renewed(this.backend, expired)).isInstanceOf(RenewResult.Refused.class);
+		assertThat(this.backend.places()).isZero();
+	}
+
+	private static void deleteKey() throws Exception {
+		inspection.getKVClient()
+			.delete(EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/locks/").iterator().next().getKey())
+			.get();
+	}
+
+}

@@ -1,0 +1,96 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+import io.etcd.jetcd.Client;
+
+/**
+ * Sends requests to a real etcd, and holds some of them back as a slow member does: the
+ * client has given up when etcd carries them out.
+ */
+final class LateClient implements EtcdClient {
+
+	private final EtcdClient client;
+
+	private final Queue<Predicate<Transaction>> awaited = new ArrayDeque<>();
+
+	private final Queue<Supplier<CompletableFuture<?>>> heldBack = new ArrayDeque<>();
+
+	private volatile boolean away;
+
+	LateClient(EtcdClient client) {
+		this.client = client;
+	}
+
+	static LateClient to(String endpoint) {
+		return new LateClient(
+				JetcdClient.create(Client.builder().endpoints(endpoint), java.time.Duration.ofSeconds(2)));
+	}
+
+	/** Holds back the next attempt to create the key of a claim. */
+	synchronized void holdBackNextAttempt() {
+		this.awaited.add((transaction) -> transaction.then()
+			.stream()
+			.anyMatch((step) -> step instanceof Transaction.Put put && put.key().contains("/locks/")));
+	}
+
+	/** Lets every request fail that is sent from now on. */
+	void away(boolean away) {
+		this.away = away;
+	}
+
+	/** Lets etcd carry out what was held back; returns how many requests that were. */
+	synchronized int carryOut() throws Exception {
+		int count = this.heldBack.size();
+		while (!this.heldBack.isEmpty()) {
+			this.heldBack.remove().get().handle((answer, failure) -> answer).get(10, TimeUnit.SECONDS);
+		}
+		return count;
+	}
+
+	private <T> CompletableFuture<T> send(Supplier<CompletableFuture<T>> request) {
+		return this.away ? CompletableFuture.failedFuture(new TimeoutException("etcd is away")) : request.get();
+	}
+
+	@Override
+	public synchronized CompletableFuture<Transaction.Answer> commit(Transaction transaction) {
+		if (!this.awaited.isEmpty() && this.awaited.peek().test(transaction)) {
+			this.awaited.remove();
+			this.heldBack.add(() -> this.client.commit(transaction));
+			return CompletableFuture.failedFuture(new TimeoutException("held back by the test"));
+		}
+		return send(() -> this.client.commit(transaction));
+	}
+
+	@Override
+	public CompletableFuture<GrantedLease> grantLease(long seconds) {
+		return send(() -> this.client.grantLease(seconds));
+	}
+
+	@Override
+	public CompletableFuture<Long> keepAlive(long lease) {
+		return send(() -> this.client.keepAlive(lease));
+	}
+
+	@Override
+	public CompletableFuture<?> revoke(long lease) {
+		return send(() -> this.client.revoke(lease).thenApply((answer) -> answer));
+	}
+
+	@Override
+	public Runnable watch(String key, WatchListener listener) {
+		return this.client.watch(key, listener);
+	}
+
+	@Override
+	public void close() {
+		this.client.close();
+	}
+
+}
