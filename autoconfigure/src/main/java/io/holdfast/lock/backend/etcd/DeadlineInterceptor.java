@@ -2,12 +2,15 @@ package io.holdfast.lock.backend.etcd;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall;
 import io.grpc.MethodDescriptor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives every request a deadline, which jetcd does not: a server that is silent would be
@@ -26,8 +29,35 @@ final class DeadlineInterceptor implements ClientInterceptor {
 
 	@Override
 	public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
-		return next.newCall(method, WATCH.equals(method.getServiceName()) ? options
-				: options.withDeadlineAfter(this.timeout.toNanos(), TimeUnit.NANOSECONDS));
+		if (WATCH.equals(method.getServiceName())) {
+			return next.newCall(method, options);
+		}
+		return new LateCall<>(
+				() -> next.newCall(method, options.withDeadlineAfter(this.timeout.toNanos(), TimeUnit.NANOSECONDS)));
+	}
+
+	/**
+	 * A call that is created when it starts, so that the time until then, on a busy
+	 * machine, is not counted against the server.
+	 */
+	private static final class LateCall<Q, A> extends ForwardingClientCall<Q, A> {
+
+		private final Supplier<ClientCall<Q, A>> factory;
+
+		private @Nullable ClientCall<Q, A> call;
+
+		LateCall(Supplier<ClientCall<Q, A>> factory) {
+			this.factory = factory;
+		}
+
+		@Override
+		protected synchronized ClientCall<Q, A> delegate() {
+			if (this.call == null) {
+				this.call = this.factory.get();
+			}
+			return this.call;
+		}
+
 	}
 
 }

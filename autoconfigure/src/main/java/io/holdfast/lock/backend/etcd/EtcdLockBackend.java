@@ -2,7 +2,6 @@ package io.holdfast.lock.backend.etcd;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -58,6 +57,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	private final Line line;
 
+	private final Renewals renewals;
+
 	private final Map<OwnerId, Place> places = new ConcurrentHashMap<>();
 
 	private final SchedulingClock clock;
@@ -94,6 +95,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		this.stopClock = stopClock;
 		this.sessions = new Sessions(this.calls, this.keys, clock, this::sessionEnded);
 		this.line = new Line(this.calls, this.keys, this.sessions, clock);
+		this.renewals = new Renewals(this.calls, this.keys, clock, this.places::get, this::lost);
 	}
 
 	/**
@@ -144,8 +146,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			return CompletableFuture.failedFuture(new EtcdCalls.KeyGoneException(standing.revision()));
 		}
 		Duration left = lease.lastsFrom(start);
-		return CompletableFuture.completedFuture(
-				new AcquireResult.Acquired(claim.renewed() ? new Grant(claim, standing.revision(), left, place.revoked())
+		return CompletableFuture.completedFuture(new AcquireResult.Acquired(
+				claim.renewed() ? new Grant(claim, standing.revision(), left, place.revoked())
 						: new Grant(claim, standing.revision(), left)));
 	}
 
@@ -187,46 +189,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-		List<CompletableFuture<List<RenewResult>>> parts = new ArrayList<>();
-		for (int i = 0; i < grants.size(); i += EtcdCalls.OPERATIONS) {
-			parts.add(renewPart(grants.subList(i, Math.min(grants.size(), i + EtcdCalls.OPERATIONS))));
-		}
-		return all(parts).thenApply((results) -> results.stream().flatMap(List::stream).toList());
-	}
-
-	/**
-	 * Renew the leases, and at the same time read the keys: etcd has been seen to renew a
-	 * lease whose keys were gone already.
-	 */
-	private CompletableFuture<List<RenewResult>> renewPart(List<Grant> grants) {
-		long start = this.clock.nanos();
-		CompletableFuture<List<Long>> revisions = this.calls
-			.revisions(grants.stream().map((grant) -> this.keys.of(grant.claim())).toList());
-		Map<EtcdLease, CompletableFuture<EtcdLease>> renewals = new IdentityHashMap<>();
-		List<CompletableFuture<RenewResult>> answers = new ArrayList<>();
-		for (int i = 0; i < grants.size(); i++) {
-			int index = i;
-			Grant grant = grants.get(i);
-			Place place = this.places.get(grant.claim().owner());
-			EtcdLease lease = (place != null) ? place.lease() : null;
-			answers.add((place == null || lease == null || place.revision() != grant.storeToken())
-					? CompletableFuture.completedFuture(new RenewResult.Refused())
-					: renewals.computeIfAbsent(lease, EtcdLease::renewed)
-						.thenCombine(revisions, (renewed, read) -> read.get(index) == grant.storeToken())
-						.thenCompose((stands) -> renewed(place, stands, lease, start))
-						.exceptionallyCompose((failure) -> notRenewed(place, failure)));
-		}
-		return all(answers);
-	}
-
-	private CompletableFuture<RenewResult> renewed(Place place, boolean stands, EtcdLease lease, long start) {
-		return stands ? CompletableFuture.completedFuture(new RenewResult.Renewed(lease.lastsFrom(start)))
-				: lost(place).thenApply((done) -> new RenewResult.Refused());
-	}
-
-	private CompletableFuture<RenewResult> notRenewed(Place place, Throwable failure) {
-		return EtcdFailures.isLeaseGone(failure) ? lost(place).thenApply((done) -> new RenewResult.Refused())
-				: CompletableFuture.completedFuture(new RenewResult.Indeterminate(EtcdFailures.cause(failure)));
+		return this.renewals.renew(grants);
 	}
 
 	/** Forgets a hold whose key is gone, once no late request can create it anew. */
@@ -246,11 +209,6 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	private void forget(Place place) {
 		place.end();
 		this.places.remove(place.claim.owner(), place);
-	}
-
-	private static <T> CompletableFuture<List<T>> all(List<CompletableFuture<T>> answers) {
-		return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
-			.thenApply((done) -> answers.stream().map(CompletableFuture::join).toList());
 	}
 
 	@Override

@@ -55,7 +55,7 @@ class EtcdClaimTests {
 	private final EtcdLockBackend backend = new EtcdLockBackend(this.client, "shop", this.clock, this.clock::close);
 
 	private final EtcdLockBackend other = new EtcdLockBackend(Client.builder().endpoints(server.endpoint()), "shop",
-			Duration.ofSeconds(2));
+			BOUND);
 
 	@BeforeAll
 	static void startServer() {

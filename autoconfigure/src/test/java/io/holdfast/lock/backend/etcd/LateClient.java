@@ -10,6 +10,8 @@ import java.util.function.Supplier;
 
 import io.etcd.jetcd.Client;
 
+import static io.holdfast.lock.backend.Verbs.BOUND;
+
 /**
  * Sends requests to a real etcd, and holds some of them back as a slow member does: the
  * client has given up when etcd carries them out.
@@ -29,8 +31,7 @@ final class LateClient implements EtcdClient {
 	}
 
 	static LateClient to(String endpoint) {
-		return new LateClient(
-				JetcdClient.create(Client.builder().endpoints(endpoint), java.time.Duration.ofSeconds(2)));
+		return new LateClient(JetcdClient.create(Client.builder().endpoints(endpoint), BOUND));
 	}
 
 	/** Holds back the next attempt to create the key of a claim. */
