@@ -130,6 +130,11 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		Place place = this.places.computeIfAbsent(claim.owner(), (owner) -> new Place(claim, this.keys.of(claim)));
+		if (place.isReleased()) {
+			// an owner whose release is still under way asks anew
+			return withdraw(place).thenCompose((done) -> tryAcquire(claim))
+				.exceptionally(AcquireResult.Indeterminate::new);
+		}
 		long start = this.clock.nanos();
 		return this.line.stand(place)
 			.thenCompose((standing) -> answer(place, claim, standing, start))
@@ -217,7 +222,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		if (place == null || place.revision() != grant.storeToken()) {
 			return CompletableFuture.completedFuture(new ReleaseResult.NotHeld());
 		}
-		place.end();
+		place.release();
 		return this.line.end(place, grant.storeToken()).handle((stood, failure) -> {
 			if (failure != null) {
 				return new ReleaseResult.Indeterminate(EtcdFailures.cause(failure));

@@ -32,6 +32,8 @@ final class Place {
 
 	private boolean ended;
 
+	private boolean released;
+
 	/** How many requests that create the key may still be carried out. */
 	private int open;
 
@@ -156,6 +158,18 @@ final class Place {
 		}
 		stopWaiting();
 		return true;
+	}
+
+	/** Ends the claim because its grant is released. */
+	void release() {
+		end();
+		synchronized (this) {
+			this.released = true;
+		}
+	}
+
+	synchronized boolean isReleased() {
+		return this.released;
 	}
 
 	synchronized boolean isEnded() {

@@ -68,7 +68,7 @@ class EtcdLockBackendContractTests extends LockBackendContract {
 
 	@Override
 	protected Map<Ability, String> lacks() {
-		return Map.of(Ability.FORGETS_WAITERS, "a waiter lives with its session, until the engine abandons its claim");
+		return Map.of();
 	}
 
 	@Override

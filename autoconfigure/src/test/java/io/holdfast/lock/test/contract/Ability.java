@@ -14,13 +14,6 @@ public enum Ability {
 	/** The store can grant in the order of arrival. */
 	FAIR,
 
-	/**
-	 * The store itself forgets a waiter whose patience has run out and who has not
-	 * abandoned its claim. Where waiters live with a session, they are forgotten when the
-	 * session ends.
-	 */
-	FORGETS_WAITERS,
-
 	/** Of many single attempts at the same moment, one is always granted. */
 	UNDIVIDED_VOTE,
 

@@ -42,8 +42,6 @@ interface CompletenessCases {
 		Set<Ability> lacks = bench.contract().lacks().keySet();
 		assertThat(capabilities.shared()).as("capability 'shared'").isNotEqualTo(lacks.contains(Ability.SHARED));
 		assertThat(capabilities.fair()).as("capability 'fair'").isNotEqualTo(lacks.contains(Ability.FAIR));
-		assertThat(capabilities.sessionBound()).as("capability 'sessionBound'")
-			.isEqualTo(lacks.contains(Ability.FORGETS_WAITERS));
 		assertThat(capabilities.shortestLease()).as("capability 'shortestLease'").isPositive();
 	}
 

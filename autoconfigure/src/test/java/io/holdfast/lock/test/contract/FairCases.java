@@ -59,7 +59,7 @@ interface FairCases {
 		bench.released(bench.first(), bench.soonGranted(bench.first(), staying));
 	}
 
-	@Needs({ Ability.FAIR, Ability.FORGETS_WAITERS })
+	@Needs(Ability.FAIR)
 	default void fairWaiterThatVanishedBlocksTheLineNoLongerThanItsPatience(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		Grant holder = bench.granted(bench.first(), Claims.fair(Claims.exclusive(lock)));

@@ -92,7 +92,7 @@ interface GivingUpCases {
 		bench.released(bench.first(), holder);
 	}
 
-	@Needs(Ability.FORGETS_WAITERS)
+	@Test
 	default void refusedClaimIsForgottenSomeTimeAfterItsPatience(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		Grant holder = bench.granted(bench.first(), Claims.exclusive(lock));
