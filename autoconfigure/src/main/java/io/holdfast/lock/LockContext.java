@@ -44,6 +44,17 @@ public final class LockContext {
 	}
 
 	/**
+	 * Takes all holds off the current thread, such as those that a test has left there.
+	 * They are not released: close the handles for that.
+	 * @return the handles that were there, innermost first
+	 */
+	public static List<LockHandle> clear() {
+		List<LockHandle> left = handles();
+		left.forEach(LockContext::unbind);
+		return left;
+	}
+
+	/**
 	 * The innermost hold of the current thread.
 	 * @return the handle, or {@code null} if there is none
 	 */

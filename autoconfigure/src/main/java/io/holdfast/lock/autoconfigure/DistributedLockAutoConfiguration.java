@@ -4,10 +4,12 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
 import io.holdfast.lock.HoldBoundary;
@@ -51,8 +53,14 @@ public final class DistributedLockAutoConfiguration {
 	}
 
 	@Bean
-	LockEngineLifecycle lockEngineLifecycle(ObjectProvider<LockEngine> engine) {
-		return new LockEngineLifecycle(engine);
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static Resolved<LockEngine> resolvedLockEngine(ObjectProvider<LockEngine> engine) {
+		return new Resolved<>(engine);
+	}
+
+	@Bean
+	LockEngineLifecycle lockEngineLifecycle(ConfigurableListableBeanFactory beanFactory) {
+		return new LockEngineLifecycle(beanFactory);
 	}
 
 }

@@ -1,6 +1,6 @@
 package io.holdfast.lock.autoconfigure;
 
-import java.util.List;
+import java.util.function.Predicate;
 
 import javax.sql.DataSource;
 
@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -18,13 +19,17 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Role;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.engine.SafeObserver;
 import io.holdfast.lock.fencing.Fence;
 import io.holdfast.lock.fencing.FenceListener;
 import io.holdfast.lock.fencing.FencingGuard;
@@ -57,9 +62,11 @@ public final class FencingAutoConfiguration {
 	@ConditionalOnMissingBean
 	@DependsOnDatabaseInitialization
 	Fence lockFence(FencingProperties fencing, DistributedLockProperties locks, ListableBeanFactory beanFactory,
-			ObjectProvider<LockObserver> observers) {
+			ObjectProvider<LockObserver> observers, ObjectProvider<Resolved<LockEngine>> engine) {
 		try {
-			TransactionFence fence = fence(fencing, locks.namespace(), beanFactory, observers.orderedStream().toList());
+			TransactionFence fence = fence(fencing, locks.namespace(), beanFactory,
+					LockTransactionAutoConfiguration.ownHolds(engine.getIfAvailable()),
+					SafeObserver.of(observers.orderedStream().toList()));
 			logger.info("Transactions that hold a lock are fenced by the table '%s'".formatted(fencing.table()));
 			return fence;
 		}
@@ -74,7 +81,7 @@ public final class FencingAutoConfiguration {
 	}
 
 	private static TransactionFence fence(FencingProperties fencing, String namespace, ListableBeanFactory beanFactory,
-			List<LockObserver> observers) {
+			Predicate<LockHandle> own, LockObserver observer) {
 		if (Boolean.FALSE.equals(fencing.enabled())) {
 			throw new LockConfigurationException("'distributed-lock.fencing.enabled' is 'false'.");
 		}
@@ -83,7 +90,7 @@ public final class FencingAutoConfiguration {
 		JdbcFencingGuard guard = new JdbcFencingGuard(dataSource, fencing.table(),
 				(hold) -> LockDigest.of(hold.backend() + ":" + namespace, hold.name()));
 		TransactionFence fence = new TransactionFence(guard, dataSource, new MethodTransactions(beanFactory)::managerOf,
-				(refusal) -> report(refusal, observers));
+				own, (refusal) -> report(refusal, observer));
 		verify(fence, fencing);
 		return fence;
 	}
@@ -104,9 +111,9 @@ public final class FencingAutoConfiguration {
 		}
 	}
 
-	private static void report(StaleFencingTokenException refusal, List<LockObserver> observers) {
+	private static void report(StaleFencingTokenException refusal, LockObserver observer) {
 		logger.warn(refusal.getMessage());
-		observers.forEach((observer) -> observer.fencingRejected(refusal.lock(), refusal.backend()));
+		observer.fencingRejected(refusal.lock(), refusal.backend());
 	}
 
 	@Bean
@@ -122,14 +129,20 @@ public final class FencingAutoConfiguration {
 	}
 
 	@Bean
-	static TransactionListenerPostProcessor fenceListenerPostProcessor(ObjectProvider<Fence> fence) {
-		return new TransactionListenerPostProcessor(
-				new FenceListener(() -> (fence.getIfAvailable() instanceof TransactionFence present) ? present : null));
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static Resolved<Fence> resolvedLockFence(ObjectProvider<Fence> fence) {
+		return new Resolved<>(fence);
 	}
 
 	@Bean
-	static FenceBeanPostProcessor fenceBeanPostProcessor(ObjectProvider<Fence> fence) {
-		return new FenceBeanPostProcessor(fence::getIfAvailable);
+	static TransactionListenerPostProcessor fenceListenerPostProcessor(Resolved<Fence> fence) {
+		return new TransactionListenerPostProcessor(
+				new FenceListener(() -> (fence.get() instanceof TransactionFence present) ? present : null));
+	}
+
+	@Bean
+	static FenceBeanPostProcessor fenceBeanPostProcessor(Resolved<Fence> fence) {
+		return new FenceBeanPostProcessor(fence);
 	}
 
 	/**

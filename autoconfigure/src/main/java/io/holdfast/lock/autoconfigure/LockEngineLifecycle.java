@@ -1,6 +1,6 @@
 package io.holdfast.lock.autoconfigure;
 
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
 
 import io.holdfast.lock.engine.LockEngine;
@@ -18,12 +18,12 @@ final class LockEngineLifecycle implements SmartLifecycle {
 	 */
 	static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 4096;
 
-	private final ObjectProvider<LockEngine> engine;
+	private final ConfigurableListableBeanFactory beanFactory;
 
 	private volatile boolean running;
 
-	LockEngineLifecycle(ObjectProvider<LockEngine> engine) {
-		this.engine = engine;
+	LockEngineLifecycle(ConfigurableListableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
 	}
 
 	@Override
@@ -31,10 +31,15 @@ final class LockEngineLifecycle implements SmartLifecycle {
 		this.running = true;
 	}
 
+	/** Closes an engine of this context, not of its parent, and creates none for it. */
 	@Override
 	public void stop() {
 		this.running = false;
-		this.engine.ifAvailable(LockEngine::close);
+		for (String name : this.beanFactory.getBeanNamesForType(LockEngine.class, false, false)) {
+			if (this.beanFactory.getSingleton(name) instanceof LockEngine engine) {
+				engine.close();
+			}
+		}
 	}
 
 	@Override

@@ -1,5 +1,10 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.util.function.Predicate;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -9,6 +14,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.transaction.LockCommitListener;
 import io.holdfast.lock.transaction.TransactionHoldBoundary;
 import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
@@ -29,8 +36,20 @@ public final class LockTransactionAutoConfiguration {
 	}
 
 	@Bean
-	static TransactionListenerPostProcessor lockCommitListenerPostProcessor() {
-		return new TransactionListenerPostProcessor(new LockCommitListener());
+	static TransactionListenerPostProcessor lockCommitListenerPostProcessor(
+			ObjectProvider<Resolved<LockEngine>> engine) {
+		return new TransactionListenerPostProcessor(new LockCommitListener(ownHolds(engine.getIfAvailable())));
+	}
+
+	/**
+	 * The holds of this application context. What another one has left on the thread is
+	 * not a matter of this one's transactions.
+	 */
+	static Predicate<LockHandle> ownHolds(@Nullable Resolved<LockEngine> resolved) {
+		return (hold) -> {
+			LockEngine engine = (resolved != null) ? resolved.get() : null;
+			return engine == null || engine.owns(hold);
+		};
 	}
 
 }

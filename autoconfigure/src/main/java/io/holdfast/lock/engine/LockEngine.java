@@ -9,7 +9,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.format.annotation.DurationFormat.Style;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
@@ -31,6 +36,10 @@ import io.holdfast.lock.support.SystemSchedulingClock;
  * after that is declared lost and given back.
  */
 public final class LockEngine implements LockOperations, AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(LockEngine.class);
+
+	private static final int MOST_TOLD = 10;
 
 	private final LockBackends backends;
 
@@ -213,17 +222,42 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		return this.context;
 	}
 
+	/**
+	 * Whether a hold is one of this engine's.
+	 * @param hold the handle of the hold
+	 * @return whether it was acquired here
+	 */
+	public boolean owns(LockHandle hold) {
+		return hold.parts().stream().allMatch((part) -> part instanceof Hold own && own.belongsTo(this.context));
+	}
+
 	@Override
 	public void close() {
 		if (!this.context.census().close()) {
 			return;
 		}
 		this.context.census().waiting().forEach(Acquisition::stop);
+		announceWait();
 		this.context.census().awaitNoneInUse(this.context.settings().shutdownTimeout().toNanos());
 		this.context.census().held().forEach(Lease::endAtShutdown);
 		this.context.cleanup().awaitAnswers();
 		this.context.cleanup().close();
 		this.closeThreads.run();
+	}
+
+	private void announceWait() {
+		List<String> inUse = this.context.census()
+			.held()
+			.stream()
+			.filter(Lease::inUse)
+			.map((lease) -> lease.terms().lock().toString())
+			.sorted()
+			.toList();
+		if (!inUse.isEmpty()) {
+			logger.info("Closing waits up to %s for %d locks that are in use: %s".formatted(
+					DurationFormatterUtils.print(this.context.settings().shutdownTimeout(), Style.COMPOSITE),
+					inUse.size(), String.join(", ", inUse.subList(0, Math.min(inUse.size(), MOST_TOLD)))));
+		}
 	}
 
 }

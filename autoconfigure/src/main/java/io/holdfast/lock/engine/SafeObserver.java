@@ -16,7 +16,7 @@ import io.holdfast.lock.spi.RenewalOutcome;
 /**
  * Tells several observers, and keeps what they throw away from the lock.
  */
-final class SafeObserver implements LockObserver {
+public final class SafeObserver implements LockObserver {
 
 	private static final Log logger = LogFactory.getLog(SafeObserver.class);
 
@@ -30,9 +30,11 @@ final class SafeObserver implements LockObserver {
 	}
 
 	/**
-	 * One observer for many; nobody to be told costs nothing.
+	 * Combines observers into one. Without any it costs nothing.
+	 * @param observers the observers
+	 * @return one that notifies all of them and throws nothing
 	 */
-	static LockObserver of(List<? extends LockObserver> observers) {
+	public static LockObserver of(List<? extends LockObserver> observers) {
 		return observers.isEmpty() ? LockObserver.NONE : new SafeObserver(List.copyOf(observers));
 	}
 
@@ -74,6 +76,11 @@ final class SafeObserver implements LockObserver {
 	@Override
 	public void commitRefused(LockName lock, String backend) {
 		tell(this.ofLosses, (observer) -> observer.commitRefused(lock, backend));
+	}
+
+	@Override
+	public void fencingRejected(LockName lock, String backend) {
+		tell(this.ofLosses, (observer) -> observer.fencingRejected(lock, backend));
 	}
 
 	@Override

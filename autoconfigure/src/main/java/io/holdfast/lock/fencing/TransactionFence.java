@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 import javax.sql.DataSource;
 
@@ -50,6 +51,8 @@ public final class TransactionFence implements Fence {
 
 	private final BiFunction<Method, Class<?>, @Nullable PlatformTransactionManager> managers;
 
+	private final Predicate<LockHandle> own;
+
 	private final Consumer<StaleFencingTokenException> onRefusal;
 
 	/**
@@ -57,14 +60,16 @@ public final class TransactionFence implements Fence {
 	 * @param guard the fence's memory, in the same database
 	 * @param dataSource whose transactions are fenced
 	 * @param managers tells who begins the transaction of a method, if that is known
+	 * @param own which holds of a thread concern these transactions
 	 * @param onRefusal told of every holder that was refused
 	 */
 	public TransactionFence(JdbcFencingGuard guard, DataSource dataSource,
-			BiFunction<Method, Class<?>, @Nullable PlatformTransactionManager> managers,
+			BiFunction<Method, Class<?>, @Nullable PlatformTransactionManager> managers, Predicate<LockHandle> own,
 			Consumer<StaleFencingTokenException> onRefusal) {
 		this.guard = guard;
 		this.dataSource = dataSource;
 		this.managers = managers;
+		this.own = own;
 		this.onRefusal = onRefusal;
 	}
 
@@ -142,7 +147,7 @@ public final class TransactionFence implements Fence {
 	}
 
 	private boolean passWithAll() {
-		List<LockHandle> holds = LockContext.handles();
+		List<LockHandle> holds = LockContext.handles().stream().filter(this.own).toList();
 		if (!isInFencedTransaction()) {
 			return false;
 		}

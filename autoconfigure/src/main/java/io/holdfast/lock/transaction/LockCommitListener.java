@@ -1,5 +1,7 @@
 package io.holdfast.lock.transaction;
 
+import java.util.function.Predicate;
+
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 
@@ -17,10 +19,20 @@ import io.holdfast.lock.LockHandle;
  */
 public final class LockCommitListener implements TransactionExecutionListener {
 
+	private final Predicate<LockHandle> own;
+
+	/**
+	 * Create a listener.
+	 * @param own which holds of the thread concern the transactions that this listens to
+	 */
+	public LockCommitListener(Predicate<LockHandle> own) {
+		this.own = own;
+	}
+
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
 		if (!transaction.isReadOnly()) {
-			LockContext.handles().forEach(LockHandle::assertHeldAtCommit);
+			LockContext.handles().stream().filter(this.own).forEach(LockHandle::assertHeldAtCommit);
 		}
 	}
 

@@ -105,7 +105,7 @@ class FencedIsolationTests {
 		this.jdbc = new JdbcTemplate(this.dataSource);
 		this.fence = new TransactionFence(
 				new JdbcFencingGuard(this.dataSource, "holdfast_fence", (hold) -> hold.name().toString()),
-				this.dataSource, (method, type) -> null, (refusal) -> {
+				this.dataSource, (method, type) -> null, (hold) -> true, (refusal) -> {
 				});
 		DataSourceTransactionManager manager = new DataSourceTransactionManager(this.dataSource);
 		manager.addListener(new FenceListener(() -> this.fence));

@@ -40,7 +40,7 @@ class TransactionFenceTests {
 
 	private final TransactionFence fence = new TransactionFence(
 			new JdbcFencingGuard(this.dataSource, "fence", (hold) -> hold.name().toString()), this.dataSource,
-			(method, type) -> null, this.refusals::add);
+			(method, type) -> null, (hold) -> true, this.refusals::add);
 
 	private final TransactionTemplate transaction = transactions(this.dataSource);
 

@@ -1,0 +1,175 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.fencing.FencingGuard;
+import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.test.server.ServerProcess;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+
+/**
+ * What an application context does with the locks of others, and with its own when it is
+ * closed.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class ContextLifecycleTests {
+
+	private static final LockRequest STOCK = LockRequest.of("stock", 42);
+
+	private final DataSource dataSource = new DriverManagerDataSource("jdbc:h2:mem:lifecycle;DB_CLOSE_DELAY=-1");
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(
+				AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
+						RedisLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class,
+						LockTransactionAutoConfiguration.class, FencingAutoConfiguration.class))
+		.withBean(DataSource.class, () -> this.dataSource)
+		.withBean(PlatformTransactionManager.class, () -> new JdbcTransactionManager(this.dataSource))
+		.withPropertyValues("distributed-lock.backend=local", "distributed-lock.shutdown-timeout=0s");
+
+	private final ApplicationContextRunner lazy = this.runner.withInitializer(
+			(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
+
+	@AfterEach
+	void leaveNothing() {
+		LockContext.clear().forEach(LockHandle::close);
+	}
+
+	@Test
+	void closedChildLeavesTheEngineOfItsParent() {
+		this.runner.run((parent) -> {
+			this.runner.withParent(parent).run((child) -> {
+				assertThat(child).hasNotFailed();
+				assertThat(child.getBean(LockOperations.class)).isSameAs(parent.getBean(LockOperations.class));
+			});
+			assertThat(
+					parent.getBean(LockOperations.class).<Boolean, RuntimeException>execute(STOCK, LockHandle::isHeld))
+				.isTrue();
+		});
+	}
+
+	@Test
+	void failFastHoldsUnderLazyInitialization() {
+		this.lazy
+			.withPropertyValues("distributed-lock.backend=redis", "distributed-lock.startup-timeout=100ms",
+					"distributed-lock.redis.address=redis://127.0.0.1:" + ServerProcess.freePort())
+			.run((context) -> assertThat(context.getStartupFailure())
+				.hasStackTraceContaining(StoreUnavailableException.class.getName()));
+	}
+
+	@Test
+	void closingCreatesNothing() {
+		new ApplicationContextRunner().withBean(LockEngineLifecycle.class).withInitializer((context) -> {
+			RootBeanDefinition engine = new RootBeanDefinition(LockEngine.class, () -> {
+				throw new AssertionError("created");
+			});
+			engine.setLazyInit(true);
+			((BeanDefinitionRegistry) context).registerBeanDefinition("engine", engine);
+		}).run((context) -> {
+			context.close();
+			assertThat(context.getBeanFactory().containsSingleton("engine")).isFalse();
+		});
+	}
+
+	@Test
+	void transactionThatOutlivesItsContextIsToldOfTheLoss() {
+		this.lazy.run((context) -> {
+			TransactionTemplate transaction = new TransactionTemplate(
+					context.getBean(PlatformTransactionManager.class));
+			context.getBean(LockOperations.class).acquire(STOCK);
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> transaction.executeWithoutResult((status) -> context.close()));
+		});
+	}
+
+	@Test
+	void handleThatAnotherContextLeftBehindConcernsNoTransactionHere() {
+		this.runner.run((context) -> context.getBean(LockOperations.class).acquire(STOCK));
+		assertThat(LockContext.handles()).isNotEmpty();
+		this.runner.run((context) -> {
+			TransactionTemplate transaction = new TransactionTemplate(
+					context.getBean(PlatformTransactionManager.class));
+			assertThatNoException().isThrownBy(() -> transaction.executeWithoutResult((status) -> {
+			}));
+			assertThatNoException().isThrownBy(() -> context.getBean(LockOperations.class)
+				.execute(STOCK, (handle) -> transaction.execute((status) -> handle.isHeld())));
+		});
+	}
+
+	@Test
+	void whatWasLeftOnAThreadCanBeTakenOff() {
+		this.runner.run((context) -> {
+			LockHandle left = context.getBean(LockOperations.class).acquire(STOCK);
+			assertThat(LockContext.clear()).containsExactly(left);
+			assertThat(LockContext.handles()).isEmpty();
+			left.close();
+		});
+	}
+
+	@Test
+	void closingAnnouncesForWhichLocksItWaits(CapturedOutput output) {
+		this.runner.withPropertyValues("distributed-lock.shutdown-timeout=50ms").run((context) -> {
+			context.getBean(LockOperations.class).acquire(STOCK);
+			context.close();
+			assertThat(output).contains("Closing waits up to 50ms for 1 locks that are in use: stock:42");
+		});
+	}
+
+	@Test
+	void throwingObserverDoesNotReplaceTheRefusalOfTheFence() {
+		LockObserver broken = new LockObserver() {
+
+			@Override
+			public void fencingRejected(LockName lock, String backend) {
+				throw new IllegalStateException("broken");
+			}
+
+		};
+		this.runner.withBean(LockObserver.class, () -> broken).run((context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			FencingGuard guard = context.getBean(FencingGuard.class);
+			TransactionTemplate transaction = new TransactionTemplate(
+					context.getBean(PlatformTransactionManager.class));
+			LockHandle old = locks.acquire(STOCK);
+			LockContext.unbind(old);
+			old.close();
+			CompletableFuture.runAsync(() -> locks.execute(STOCK, (newer) -> {
+				transaction.executeWithoutResult((status) -> guard.advance(newer));
+				return null;
+			})).get(1, TimeUnit.MINUTES);
+			assertThatExceptionOfType(StaleFencingTokenException.class)
+				.isThrownBy(() -> transaction.executeWithoutResult((status) -> guard.advance(old)));
+		});
+	}
+
+}
