@@ -16,9 +16,10 @@ import org.springframework.core.annotation.AliasFor;
  * does not run.
  *
  * <p>
- * On a class it stands for every public method that does not have its own. It is found on
- * interface methods, on inherited methods and on annotations of yours that carry it,
- * whose attributes may override these with {@link AliasFor}.
+ * On a class it stands for every public instance method that does not have its own, but
+ * not for those that are {@link Unlocked}. It is found on interface methods, on inherited
+ * methods and on annotations of yours that carry it, whose attributes may override these
+ * with {@link AliasFor}.
  *
  * <p>
  * A method that returns a {@code CompletableFuture} holds the lock until that completes.

@@ -27,6 +27,7 @@ import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.support.FinishedTransaction;
 
 /**
  * Lets the transactions of one data source pass the fence of every lock that their thread
@@ -158,7 +159,8 @@ public final class TransactionFence implements Fence {
 	private boolean isInFencedTransaction() {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
 				|| !TransactionSynchronizationManager.isSynchronizationActive()
-				|| TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
+				|| TransactionSynchronizationManager.isCurrentTransactionReadOnly()
+				|| FinishedTransaction.isCurrent()) {
 			return false;
 		}
 		Object resource = TransactionSynchronizationManager.getResource(this.dataSource);

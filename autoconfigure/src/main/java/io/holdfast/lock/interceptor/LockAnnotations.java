@@ -13,6 +13,7 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ReflectionUtils;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.Unlocked;
 
 /**
  * Finds {@link DistributedLock} wherever it may stand: on the method, on what it
@@ -39,16 +40,21 @@ final class LockAnnotations {
 
 	/**
 	 * The annotation that counts for a method: its own before that of its class. A
-	 * class's annotation stands for its public methods, and not for those that every
-	 * object has.
+	 * class's annotation stands for its public methods, but not for static ones, for
+	 * those that every object has, and for those that are {@link Unlocked}.
 	 */
 	static @Nullable DistributedLock find(Method method, Class<?> targetClass) {
 		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
 		DistributedLock own = onMethod(specific, method);
-		if (own != null || ReflectionUtils.isObjectMethod(specific) || !Modifier.isPublic(specific.getModifiers())) {
+		if (own != null || ReflectionUtils.isObjectMethod(specific) || !Modifier.isPublic(specific.getModifiers())
+				|| Modifier.isStatic(specific.getModifiers()) || isUnlocked(specific) || isUnlocked(method)) {
 			return own;
 		}
 		return AnnotatedElementUtils.findMergedAnnotation(targetClass, DistributedLock.class);
+	}
+
+	static boolean isUnlocked(Method method) {
+		return AnnotatedElementUtils.hasAnnotation(method, Unlocked.class);
 	}
 
 	private static @Nullable DistributedLock onMethod(Method specific, Method called) {

@@ -34,6 +34,9 @@ final class LockMethodVerifier {
 	}
 
 	private LockMethodSpec verify(Method method, Class<?> type) {
+		if (LockAnnotations.isUnlocked(method)) {
+			throw LockMethodSpecs.problem(method, "it is @Unlocked too. Leave one of them out");
+		}
 		requireInterceptable(method, Modifier.isPrivate(method.getModifiers()), "private");
 		requireInterceptable(method, Modifier.isStatic(method.getModifiers()), "static");
 		requireInterceptable(method, Modifier.isFinal(method.getModifiers()), "final");
@@ -46,7 +49,7 @@ final class LockMethodVerifier {
 	private static void requireInterceptable(Method method, boolean not, String why) {
 		if (not) {
 			throw LockMethodSpecs.problem(method,
-					"the method is %s, so no proxy can hold a lock around it and it would run without. Make it an overridable method of a class that is not final"
+					"the method is %s, so no proxy can hold a lock around it and it would run without. Make it an overridable method of a class that is not final, or mark it @Unlocked if the annotation of its class is not meant for it"
 						.formatted(why));
 		}
 	}

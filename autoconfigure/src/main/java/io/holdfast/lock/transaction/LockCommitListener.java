@@ -7,6 +7,7 @@ import org.springframework.transaction.TransactionExecutionListener;
 
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.support.FinishedTransaction;
 
 /**
  * Refuses a commit whose locks have been lost. It looks at every lock that the committing
@@ -14,8 +15,9 @@ import io.holdfast.lock.LockHandle;
  * back.
  *
  * <p>
- * A read-only transaction has nothing to lose and is not checked. Nothing here throws
- * when a transaction begins: that would leak its connection. Thread-safe.
+ * What is acquired in a callback after the commit does not belong to the transaction. A
+ * read-only transaction has nothing to lose and is not checked. Nothing here throws when
+ * a transaction begins: that would leak its connection. Thread-safe.
  */
 public final class LockCommitListener implements TransactionExecutionListener {
 
@@ -34,6 +36,7 @@ public final class LockCommitListener implements TransactionExecutionListener {
 		if (!transaction.isReadOnly()) {
 			LockContext.handles().stream().filter(this.own).forEach(LockHandle::assertHeldAtCommit);
 		}
+		FinishedTransaction.finishAtCommit();
 	}
 
 }

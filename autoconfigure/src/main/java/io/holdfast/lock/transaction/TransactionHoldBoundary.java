@@ -14,6 +14,7 @@ import org.springframework.util.ClassUtils;
 import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.support.FinishedTransaction;
 
 /**
  * Keeps a lock that was acquired inside a transaction until that transaction has
@@ -68,6 +69,9 @@ public final class TransactionHoldBoundary implements HoldBoundary {
 			}
 			return;
 		}
+		if (FinishedTransaction.isCurrent()) {
+			return;
+		}
 		switch (this.whenActive) {
 			case HOLD -> requireThatHoldingHelps(lock);
 			case FAIL -> throw refused(lock, "and 'distributed-lock.transaction.when-active' is 'fail'");
@@ -76,9 +80,6 @@ public final class TransactionHoldBoundary implements HoldBoundary {
 	}
 
 	private void requireThatHoldingHelps(LockName lock) {
-		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
-			throw refused(lock, "whose end cannot be awaited because its transaction manager does not synchronize");
-		}
 		String isolation = this.snapshot.isolationOfOldReads();
 		if (isolation != null) {
 			throw refused(lock, "that reads at " + isolation
@@ -123,7 +124,7 @@ public final class TransactionHoldBoundary implements HoldBoundary {
 	@Override
 	public boolean deferRelease(LockName lock, Runnable release) {
 		if (this.whenActive == WhenActive.ALLOW || !TransactionSynchronizationManager.isActualTransactionActive()
-				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
+				|| FinishedTransaction.isCurrent()) {
 			return false;
 		}
 		TransactionSynchronizationManager.registerSynchronization(new ReleaseAfterCompletion(release));

@@ -50,7 +50,7 @@ class ArchitectureTests {
 			rooms.put("backend." + store, List.of("", "spi", "support"));
 		}
 		rooms.put("backend.redlock", List.of("", "spi", "support", "backend.redis"));
-		rooms.put("transaction", List.of(""));
+		rooms.put("transaction", List.of("", "support"));
 		rooms.put("fencing", List.of("", "support"));
 		rooms.put("interceptor", List.of("", "engine", "transaction", "fencing"));
 		rooms.put("observation", List.of("", "spi"));

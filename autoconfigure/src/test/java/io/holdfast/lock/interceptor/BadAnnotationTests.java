@@ -7,16 +7,23 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockMode;
+import io.holdfast.lock.Unlocked;
 import io.holdfast.lock.WhenNotAcquired;
 import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
+import io.holdfast.lock.autoconfigure.FencingAutoConfiguration;
 import io.holdfast.lock.autoconfigure.LocalLockAutoConfiguration;
 import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
+import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.test.PoorLockBackend;
 
@@ -68,6 +75,40 @@ class BadAnnotationTests {
 	@Test
 	void finalClass() {
 		refused(FinalClass.class, "in a final class");
+	}
+
+	@Test
+	void finalClassOrRecordWhereTransactionsAreFenced() {
+		ApplicationContextRunner fenced = this.runner
+			.withConfiguration(AutoConfigurations.of(LockTransactionAutoConfiguration.class,
+					FencingAutoConfiguration.class, DataSourceAutoConfiguration.class,
+					DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class))
+			.withPropertyValues("spring.datasource.generate-unique-name=true");
+		fenced.withBean(FinalClass.class)
+			.run((context) -> assertThat(failure(context)).message().contains("in a final class"));
+		fenced.withBean(AsRecord.class)
+			.run((context) -> assertThat(failure(context)).message().contains("AsRecord.call()", "in a final class"));
+	}
+
+	@Test
+	void finalMethodOfALockedClass() {
+		refused(FinalMethodOfAClass.class, "FinalMethodOfAClass.helper()", "the method is final", "mark it @Unlocked");
+	}
+
+	@Test
+	void lockedAndUnlocked() {
+		refused(Both.class, "it is @Unlocked too");
+	}
+
+	@Test
+	void methodsThatAreLeftOutOfTheLockOfTheirClassAreFine() {
+		this.runner.withBean(LeftOut.class).run((context) -> {
+			LeftOut bean = context.getBean(LeftOut.class);
+			assertThat(bean.call()).isEqualTo(1);
+			assertThat(bean.unlocked()).isZero();
+			assertThat(LeftOut.helper()).isZero();
+			assertThat(bean.last()).isZero();
+		});
 	}
 
 	@Test
@@ -212,6 +253,54 @@ class BadAnnotationTests {
 
 		@DistributedLock("stock")
 		public void call() {
+		}
+
+	}
+
+	record AsRecord() {
+
+		@DistributedLock("stock")
+		public void call() {
+		}
+
+	}
+
+	@DistributedLock("stock")
+	static class FinalMethodOfAClass {
+
+		public final void helper() {
+		}
+
+	}
+
+	static class Both {
+
+		@Unlocked
+		@DistributedLock("stock")
+		public void call() {
+		}
+
+	}
+
+	@DistributedLock("stock")
+	static class LeftOut {
+
+		public int call() {
+			return LockContext.handles().size();
+		}
+
+		@Unlocked
+		public int unlocked() {
+			return LockContext.handles().size();
+		}
+
+		@Unlocked
+		public final int last() {
+			return LockContext.handles().size();
+		}
+
+		public static int helper() {
+			return LockContext.handles().size();
 		}
 
 	}

@@ -1,0 +1,233 @@
+package io.holdfast.lock.transaction;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.event.TransactionPhase;
+import org.springframework.transaction.event.TransactionalEventListener;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
+import io.holdfast.lock.autoconfigure.FencingAutoConfiguration;
+import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
+import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
+import io.holdfast.lock.backend.local.LocalLockBackend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A lock that is acquired when a transaction is over, though Spring still calls it
+ * active.
+ */
+class AfterCompletionTests {
+
+	/** Who manages the transactions, and what happens to a caller that is in one. */
+	enum Application {
+
+		JDBC_HOLD, JPA_HOLD, JDBC_FAIL
+
+	}
+
+	private static final LocalLockBackend STORE = new LocalLockBackend();
+
+	private static final List<String> COURSE = new ArrayList<>();
+
+	private void run(Application application, Scenario scenario) {
+		COURSE.clear();
+		ApplicationContextRunner runner = new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+					LockInterceptorAutoConfiguration.class, LockTransactionAutoConfiguration.class,
+					FencingAutoConfiguration.class, AopAutoConfiguration.class, TransactionAutoConfiguration.class,
+					DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
+					JdbcTemplateAutoConfiguration.class))
+			.withBean(LocalLockBackend.class, () -> STORE)
+			.withBean(Shop.class)
+			.withBean(Listener.class)
+			.withBean(Audit.class)
+			.withPropertyValues("distributed-lock.backend=local", "distributed-lock.wait-time=0s",
+					"spring.datasource.generate-unique-name=true", "distributed-lock.transaction.when-active="
+							+ ((application == Application.JDBC_FAIL) ? "fail" : "hold"));
+		if (application == Application.JPA_HOLD) {
+			runner = runner.withConfiguration(AutoConfigurations.of(HibernateJpaAutoConfiguration.class));
+		}
+		runner.run((context) -> {
+			assertThat(context).hasNotFailed();
+			context.getBean(JdbcTemplate.class).execute("CREATE TABLE audit (text VARCHAR(100))");
+			scenario.run(context);
+			assertThat(STORE.inUse()).isEmpty();
+			assertThat(LockContext.handles()).isEmpty();
+		});
+	}
+
+	private static List<String> audit(AssertableApplicationContext context) {
+		return context.getBean(JdbcTemplate.class).queryForList("SELECT text FROM audit ORDER BY text", String.class);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void listenerAfterTheCommitHoldsItsLockUntilItReturns(Application application) {
+		run(application, (context) -> {
+			context.getBean(Shop.class).sell(false);
+			assertThat(COURSE).containsExactly("sold", "mailed under [mail]", "audit free");
+			assertThat(audit(context)).containsExactly("mailed");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void listenerAfterTheRollbackHoldsItsLockUntilItReturns(Application application) {
+		run(application, (context) -> {
+			assertThatExceptionOfType(IllegalStateException.class)
+				.isThrownBy(() -> context.getBean(Shop.class).sell(true));
+			assertThat(COURSE).containsExactly("sold", "undone under [undo]");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lockThatCodeTakesAfterTheCommitIsReleasedAtReturn(Application application) {
+		run(application, (context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			context.getBean(Shop.class).afterCommit(() -> {
+				locks.execute(LockRequest.of("mail"), (handle) -> COURSE.add("held " + STORE.inUse().size()));
+				COURSE.add("held " + STORE.inUse().size());
+			});
+			assertThat(COURSE).containsExactly("held 1", "held 0");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void newTransactionAfterTheCommitIsFencedAndTheFinishedOneIsNot(Application application) {
+		run(application, (context) -> {
+			Audit audit = context.getBean(Audit.class);
+			context.getBean(Shop.class).afterCommit(() -> {
+				audit.write("new");
+				assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(audit::joined)
+					.withMessageContaining("no transaction of the fenced data source");
+			});
+			assertThat(audit(context)).containsExactly("new");
+			assertThat(context.getBean(JdbcTemplate.class)
+				.queryForList("SELECT lock_name FROM holdfast_fence", String.class)).hasSize(1);
+		});
+	}
+
+	/**
+	 * A test's course.
+	 */
+	@FunctionalInterface
+	interface Scenario {
+
+		void run(AssertableApplicationContext context);
+
+	}
+
+	record Sold(boolean undone) {
+
+	}
+
+	static class Shop {
+
+		private final ApplicationEventPublisher events;
+
+		Shop(ApplicationEventPublisher events) {
+			this.events = events;
+		}
+
+		@Transactional
+		public void sell(boolean fail) {
+			this.events.publishEvent(new Sold(fail));
+			COURSE.add("sold");
+			if (fail) {
+				throw new IllegalStateException("no");
+			}
+		}
+
+		@Transactional
+		public void afterCommit(Runnable action) {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void afterCommit() {
+					action.run();
+				}
+
+			});
+		}
+
+	}
+
+	static class Listener {
+
+		private final Audit audit;
+
+		Listener(Audit audit) {
+			this.audit = audit;
+		}
+
+		@TransactionalEventListener
+		@DistributedLock("mail")
+		public void mail(Sold event) {
+			COURSE.add("mailed under " + held());
+			this.audit.write("mailed");
+			COURSE.add((STORE.inUse().size() == 1) ? "audit free" : "audit held");
+		}
+
+		@TransactionalEventListener(phase = TransactionPhase.AFTER_ROLLBACK)
+		@DistributedLock("undo")
+		public void undo(Sold event) {
+			COURSE.add("undone under " + held());
+		}
+
+		private static List<String> held() {
+			return LockContext.handles().stream().map((handle) -> handle.name().toString()).toList();
+		}
+
+	}
+
+	static class Audit {
+
+		private final JdbcTemplate jdbc;
+
+		Audit(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@DistributedLock(name = "audit", fenced = true)
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		public void write(String text) {
+			this.jdbc.update("INSERT INTO audit VALUES (?)", text);
+		}
+
+		@DistributedLock(name = "joined", fenced = true)
+		@Transactional
+		public void joined() {
+			this.jdbc.update("INSERT INTO audit VALUES ('joined')");
+		}
+
+	}
+
+}
