@@ -96,13 +96,15 @@ public @interface DistributedLock {
 
 	/**
 	 * How long the store keeps the lock without renewal. Empty:
-	 * {@code distributed-lock.lease-time}.
+	 * {@code distributed-lock.lease-time}. Without effect where the thread holds the lock
+	 * already: the lease of the outer hold stays as it is.
 	 * @return the duration
 	 */
 	String leaseTime() default "";
 
 	/**
 	 * Whether the lease is renewed, at a third of its time, while the method runs.
+	 * Without effect where the thread holds the lock already: the outer hold decides.
 	 * @return whether it is renewed
 	 */
 	boolean renew() default true;
@@ -116,7 +118,9 @@ public @interface DistributedLock {
 
 	/**
 	 * How long the lock stays closed at least, counted from its acquisition, even if the
-	 * method ends sooner. Empty: it is let go when the method ends.
+	 * method ends sooner. Empty: it is released when the method ends. Where the thread
+	 * holds the lock already, the time counts from this call, and the longest
+	 * {@code minHold} of the nested holds is kept.
 	 * @return the duration
 	 */
 	String minHold() default "";

@@ -26,10 +26,11 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  * @param leaseTime how long the store keeps the lock without renewal, greater than zero.
  * {@code null}: the property {@code distributed-lock.lease-time}
  * @param renew whether the lease is renewed while the lock is held; {@code true} by
- * default. If not, the hold is lost when its lease ends
+ * default. If not, the hold is lost when its lease ends. For a lock that the thread holds
+ * already, the lease of the outer hold stays as it is
  * @param maxHold when renewal stops and the lease is left to run out; {@code null}: never
  * @param minHold how long the lock stays closed at least, even if its holder lets go
- * sooner; zero by default
+ * sooner; zero by default. The longest of nested holds is kept
  * @param fair whether claims are granted strictly in the order of their arrival;
  * {@code false} by default
  * @param interruptOnLoss whether the acquiring thread is interrupted when the hold is
@@ -43,9 +44,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	/** The most locks of one request. */
 	public static final int MAX_LOCKS = 1_000;
 
-	/**
-	 * The longest duration that any setting may have: a year, far from every overflow.
-	 */
+	/** The longest duration of any setting: a year, far from every overflow. */
 	public static final Duration MAX_DURATION = Duration.ofDays(366);
 
 	/**

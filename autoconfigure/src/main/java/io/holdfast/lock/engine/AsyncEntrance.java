@@ -56,7 +56,7 @@ final class AsyncEntrance {
 				cancel.run();
 			}
 		});
-		if (RunAhead.saves(this.all)) {
+		if (RunAhead.saves(this.all, this.context.settings())) {
 			runAhead();
 		}
 		else {

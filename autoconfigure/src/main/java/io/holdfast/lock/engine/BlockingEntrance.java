@@ -18,6 +18,8 @@ import io.holdfast.lock.LockMode;
  */
 final class BlockingEntrance {
 
+	static final int MAX_NESTED_HOLDS = 256;
+
 	private final EngineContext context;
 
 	private final @Nullable LockOrderWatch orderWatch;
@@ -32,13 +34,13 @@ final class BlockingEntrance {
 	 * aside until all have ended.
 	 */
 	HeldLocks hold(List<Terms> all, Refusal refusal) {
-		Stack.requireRoom(LockContext.handles().size());
+		int depth = depth(all.get(0));
 		if (all.stream().allMatch((terms) -> held(terms) != null)) {
-			return acquire(all, refusal);
+			return acquire(all, refusal, depth);
 		}
 		Runnable bringBack = this.context.boundary().setAside();
 		try {
-			return acquire(all, refusal).afterwards(bringBack);
+			return acquire(all, refusal, depth).afterwards(bringBack);
 		}
 		catch (RuntimeException | Error ex) {
 			bringBack.run();
@@ -47,18 +49,33 @@ final class BlockingEntrance {
 	}
 
 	/**
+	 * Within how many holds of this thread the new one will be. A body that calls itself
+	 * without end fails here, while its stack still has room to release what it holds.
+	 */
+	private static int depth(Terms terms) {
+		List<LockHandle> handles = LockContext.handles();
+		int depth = (!handles.isEmpty() && handles.get(0) instanceof Hold innermost) ? innermost.depth() + 1 : 0;
+		if (depth >= MAX_NESTED_HOLDS) {
+			throw new LockConfigurationException(
+					"Lock '%s' was not acquired: this thread is within %d nested holds already, the most that are allowed. Look for a method that calls itself without end, or for handles that are not closed."
+						.formatted(terms.lock(), depth));
+		}
+		return depth;
+	}
+
+	/**
 	 * At once if nobody is in the way, else one after another in the order given; what is
 	 * left of the wait is for the next.
 	 */
-	private HeldLocks acquire(List<Terms> all, Refusal refusal) {
+	private HeldLocks acquire(List<Terms> all, Refusal refusal, int depth) {
 		if (all.size() == 1) {
-			return hold(all.get(0), refusal);
+			return hold(all.get(0), refusal, depth);
 		}
 		long deadline = this.context.time().nanos() + all.get(0).waitTime().toNanos();
-		List<Hold> holds = new ArrayList<>(runAhead(all));
+		List<Hold> holds = new ArrayList<>(runAhead(all, depth));
 		try {
 			for (Terms terms : all.subList(holds.size(), all.size())) {
-				holds.add(hold(terms.withWaitTime(deadline - this.context.time().nanos()), refusal));
+				holds.add(hold(terms.withWaitTime(deadline - this.context.time().nanos()), refusal, depth));
 			}
 		}
 		catch (RuntimeException | Error ex) {
@@ -69,8 +86,8 @@ final class BlockingEntrance {
 	}
 
 	/** The first of these locks, as many of them as can be had at once. */
-	private List<Hold> runAhead(List<Terms> all) {
-		if (!RunAhead.saves(all) || all.stream().anyMatch((terms) -> held(terms) != null)) {
+	private List<Hold> runAhead(List<Terms> all, int depth) {
+		if (!RunAhead.saves(all, this.context.settings()) || all.stream().anyMatch((terms) -> held(terms) != null)) {
 			return List.of();
 		}
 		all.forEach(this::beforeAcquire);
@@ -78,7 +95,7 @@ final class BlockingEntrance {
 		RunAhead ahead = new RunAhead(this.context, all, () -> steps);
 		CompletableFuture<List<Hold>> holds = ahead.begin();
 		steps.runUntilDone(holds, ahead::cancel);
-		return holds.join().stream().map(Hold::bind).toList();
+		return holds.join().stream().map((hold) -> hold.bind(depth)).toList();
 	}
 
 	/**
@@ -92,17 +109,17 @@ final class BlockingEntrance {
 		this.context.boundary().beforeAcquire(terms.lock());
 	}
 
-	private Hold hold(Terms terms, Refusal refusal) {
+	private Hold hold(Terms terms, Refusal refusal, int depth) {
 		Hold again = reenter(terms);
 		if (again != null) {
-			return again.bind();
+			return again.bind(depth);
 		}
 		beforeAcquire(terms);
 		CallerRuns steps = new CallerRuns();
 		Acquisition acquisition = new Acquisition(this.context, terms, refusal, steps);
 		acquisition.begin();
 		steps.runUntilDone(acquisition.outcome(), acquisition::cancel);
-		return new Hold(this.context, lease(acquisition)).bind();
+		return new Hold(this.context, lease(acquisition)).bind(depth);
 	}
 
 	private static Lease lease(Acquisition acquisition) {
@@ -121,7 +138,7 @@ final class BlockingEntrance {
 			return null;
 		}
 		requireNoUpgrade(held, terms);
-		return held.reenter();
+		return held.reenter(terms.minHold());
 	}
 
 	/** The innermost hold of this lock by this thread. */

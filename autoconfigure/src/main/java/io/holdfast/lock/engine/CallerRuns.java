@@ -4,6 +4,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -13,13 +14,16 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>
  * Steps that come after the wait has ended, such as an answer that came too late, run on
- * the thread that brings them.
+ * the thread that brings them. The thread is unparked only while it is parked here, so no
+ * permit is left on it that would end a later park of the caller's own code.
  */
 final class CallerRuns implements Executor {
 
 	private final Thread caller = Thread.currentThread();
 
 	private final Queue<Runnable> steps = new ConcurrentLinkedQueue<>();
+
+	private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
 
 	private volatile boolean ended;
 
@@ -29,8 +33,9 @@ final class CallerRuns implements Executor {
 		if (this.ended) {
 			runSteps();
 		}
-		else {
+		else if (this.state.compareAndSet(State.PARKED, State.UNPARKING)) {
 			LockSupport.unpark(this.caller);
+			this.state.set(State.UNPARKED);
 		}
 	}
 
@@ -50,8 +55,8 @@ final class CallerRuns implements Executor {
 					interrupted = true;
 					onInterrupt.run();
 				}
-				else if (this.steps.isEmpty()) {
-					LockSupport.park(this);
+				else {
+					awaitStep();
 				}
 			}
 		}
@@ -64,11 +69,42 @@ final class CallerRuns implements Executor {
 		}
 	}
 
+	private void awaitStep() {
+		this.state.set(State.PARKED);
+		boolean woken = false;
+		while (this.steps.isEmpty() && !this.caller.isInterrupted() && this.state.get() == State.PARKED) {
+			LockSupport.park(this);
+			woken = this.state.get() != State.PARKED;
+		}
+		if (!this.state.compareAndSet(State.PARKED, State.RUNNING)) {
+			takePermit(woken && !this.caller.isInterrupted());
+		}
+	}
+
+	/** Another thread has set out to unpark this one: the permit must not stay. */
+	private void takePermit(boolean taken) {
+		while (this.state.get() != State.UNPARKED) {
+			Thread.yield();
+		}
+		if (!taken) {
+			// returns at once, as the permit is there or the thread is interrupted
+			LockSupport.parkNanos(this, 1);
+		}
+		this.state.set(State.RUNNING);
+	}
+
 	private void runSteps() {
 		Runnable step;
 		while ((step = this.steps.poll()) != null) {
 			step.run();
 		}
+	}
+
+	/** What the waiting thread does. */
+	private enum State {
+
+		RUNNING, PARKED, UNPARKING, UNPARKED
+
 	}
 
 }

@@ -38,6 +38,8 @@ final class Hold implements HeldLocks {
 
 	private volatile LockContext.@Nullable Binding binding;
 
+	private int depth;
+
 	private volatile boolean closedInCode;
 
 	private volatile boolean ended;
@@ -60,8 +62,10 @@ final class Hold implements HeldLocks {
 	 * Makes this the innermost hold of the current thread. If its request asks for that,
 	 * the thread is interrupted when the lease is lost, provided that a hold of that
 	 * lease is bound to it at that moment: by then it may do other work.
+	 * @param depth how many holds of this thread it is within
 	 */
-	Hold bind() {
+	Hold bind(int depth) {
+		this.depth = depth;
 		LockContext.Binding bound = LockContext.bind(this);
 		this.binding = bound;
 		if (!this.reentrant && this.lease.terms().interruptOnLoss()) {
@@ -70,22 +74,27 @@ final class Hold implements HeldLocks {
 		return this;
 	}
 
+	int depth() {
+		return this.depth;
+	}
+
 	private boolean sharesLease(LockHandle handle) {
 		return handle instanceof Hold other && other.lease == this.lease;
 	}
 
 	/**
 	 * Enter again.
+	 * @param minHold how long the lock must stay closed from now on, at least
 	 * @return a further hold of the same lease, or {@code null} if the lease has ended
 	 */
-	@Nullable Hold reenter() {
+	@Nullable Hold reenter(Duration minHold) {
 		String lost = lossMessage();
 		if (lost != null) {
 			throw new LockLostException(name(), backend(),
 					lost + " So it cannot be entered again. Let this call fail, verify what it did, and repeat it."
 							+ diagnosis());
 		}
-		return this.lease.retain() ? new Hold(this.context, this.lease, true) : null;
+		return this.lease.retain(minHold) ? new Hold(this.context, this.lease, true) : null;
 	}
 
 	Lease lease() {

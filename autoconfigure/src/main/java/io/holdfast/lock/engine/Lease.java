@@ -55,6 +55,9 @@ final class Lease {
 
 	private volatile int holds = 1;
 
+	/** The end of the longest {@code minHold} of its holds. */
+	private long closedUntil;
+
 	private boolean lingering;
 
 	/** Whether the store was asked to end it, or has said that it has ended. */
@@ -68,6 +71,7 @@ final class Lease {
 		this.loss = new Loss(terms, this.token);
 		this.turn = turn;
 		this.acquiredAt = context.time().nanos();
+		this.closedUntil = this.acquiredAt + terms.minHold().toNanos();
 		this.length = context.settings().usable(grant.lease());
 		this.validUntil = sentAt + context.settings().validity(grant.lease());
 	}
@@ -83,15 +87,17 @@ final class Lease {
 
 	/**
 	 * Add a hold of the same holder.
+	 * @param minHold how long the lock must stay closed from now on, at least
 	 * @return {@code false} if the lease has ended meanwhile
 	 */
-	boolean retain() {
+	boolean retain(Duration minHold) {
 		this.lock.lock();
 		try {
 			if (this.holds == 0) {
 				return false;
 			}
 			this.holds++;
+			this.closedUntil = Math.max(this.closedUntil, this.context.time().nanos() + minHold.toNanos());
 			return true;
 		}
 		finally {
@@ -125,7 +131,7 @@ final class Lease {
 	}
 
 	private long lingerNanos() {
-		return this.acquiredAt + this.terms.minHold().toNanos() - this.context.time().nanos();
+		return this.closedUntil - this.context.time().nanos();
 	}
 
 	private CompletableFuture<?> giveBack() {
@@ -233,10 +239,7 @@ final class Lease {
 		return this.loss.happened();
 	}
 
-	/**
-	 * Whether the lock at the store is still this lease's to keep: for its holders, for
-	 * the rest of a {@code minHold}, or for the lock-delay after a loss.
-	 */
+	/** Whether the store keeps the lock for a holder, a minHold or the lock-delay. */
 	boolean keepsLock() {
 		return !this.givenBack;
 	}

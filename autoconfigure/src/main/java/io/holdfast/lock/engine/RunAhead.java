@@ -31,12 +31,16 @@ final class RunAhead {
 	}
 
 	/**
-	 * Whether to ask at once saves time: a store that blocks is asked one by one anyway.
-	 * A lock that stays closed for a while after its hold must not be taken in vain.
+	 * Whether to ask for all at once. Not at a store that blocks, which is asked one by
+	 * one anyway. Not with {@code minHold}, since a grant that is not kept would leave
+	 * its lock closed. And not with a wait shorter than an answer may take: of several
+	 * callers each could get a part and be gone before the others have given up theirs.
+	 * In the global order, the one that gets farthest gets all.
 	 */
-	static boolean saves(List<Terms> all) {
+	static boolean saves(List<Terms> all, EngineSettings settings) {
 		Terms first = all.get(0);
-		return all.size() > 1 && first.minHold().isZero() && !first.backend().capabilities().blocking();
+		return all.size() > 1 && first.minHold().isZero() && !first.backend().capabilities().blocking()
+				&& first.waitTime().compareTo(settings.responseTimeout()) >= 0;
 	}
 
 	/** The holds that are kept, in the order of the request; to be called once. */

@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -167,6 +169,44 @@ class AllStoresTests {
 				threads.shutdownNow();
 			}
 		}));
+	}
+
+	/** Each could get a part of the locks, and all be refused. */
+	@ParameterizedTest
+	@ValueSource(strings = { "local", "redis", "zookeeper", "etcd", "jdbc" })
+	void ofTenCallersThatDoNotWaitSomebodyGetsSeveralFreeLocks(String store) {
+		runner.run((one) -> runner.run((other) -> {
+			ExecutorService threads = Executors.newFixedThreadPool(10);
+			try {
+				for (int round = 0; round < 50; round++) {
+					LockRequest request = severalLocks(store, round);
+					CyclicBarrier start = new CyclicBarrier(10);
+					List<Future<Optional<LockHandle>>> callers = IntStream.range(0, 10)
+						.mapToObj((i) -> threads.submit(() -> {
+							start.await();
+							return locks(store, i, one, other).tryAcquire(request);
+						}))
+						.toList();
+					List<LockHandle> holders = new ArrayList<>();
+					for (Future<Optional<LockHandle>> caller : callers) {
+						caller.get(60, TimeUnit.SECONDS).ifPresent(holders::add);
+					}
+					assertThat(holders).as("round %d", round).hasSize(1);
+					holders.forEach(LockHandle::close);
+				}
+			}
+			finally {
+				threads.shutdownNow();
+			}
+		}));
+	}
+
+	private static LockRequest severalLocks(String store, int round) {
+		return LockRequest
+			.forLocks(IntStream.range(0, 4).mapToObj((i) -> LockName.of("several", round + "-" + i)).toList())
+			.backend(store)
+			.waitTime(Duration.ZERO)
+			.build();
 	}
 
 	/** Locks of this JVM exclude nobody in another application. */

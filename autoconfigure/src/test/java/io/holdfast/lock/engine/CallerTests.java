@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
@@ -112,6 +113,68 @@ class CallerTests {
 		assertThat(Thread.interrupted()).isFalse();
 		inner.close();
 		outer.close();
+	}
+
+	/** A permit that is left would end the next park of the caller's own code. */
+	@Test
+	void noPermitIsLeftOnTheThreadThatAcquires() {
+		LockSupport.parkNanos(1);
+		for (int i = 0; i < 20; i++) {
+			this.fixture.engine.acquire(request().build()).close();
+			assertThat(isPermitLeft()).isFalse();
+		}
+	}
+
+	/** Some come while the thread is parked, some just before and some just after. */
+	@Test
+	void noPermitIsLeftByAnswersOfOtherThreads() {
+		AtomicReference<Runnable> next = new AtomicReference<>();
+		AtomicBoolean stop = new AtomicBoolean();
+		Thread store = new Thread(() -> {
+			while (!stop.get()) {
+				Runnable answer = next.get();
+				if (answer != null) {
+					answer.run();
+					next.set(null);
+				}
+			}
+		});
+		store.start();
+		LockSupport.parkNanos(1);
+		try {
+			for (int i = 0; i < 500; i++) {
+				int round = i;
+				CallerRuns steps = new CallerRuns();
+				CompletableFuture<Void> answer = new CompletableFuture<>();
+				next.set(() -> answer(steps, answer, round));
+				steps.runUntilDone(answer, () -> {
+				});
+				while (next.get() != null) {
+					Thread.onSpinWait();
+				}
+				assertThat(isPermitLeft()).as("round %d", i).isFalse();
+			}
+		}
+		finally {
+			stop.set(true);
+		}
+	}
+
+	private static void answer(CallerRuns steps, CompletableFuture<Void> answer, int round) {
+		for (int i = 0; i < 50 * (round % 20); i++) {
+			Thread.onSpinWait();
+		}
+		steps.execute(() -> {
+		});
+		steps.execute(() -> answer.complete(null));
+		steps.execute(() -> {
+		});
+	}
+
+	private static boolean isPermitLeft() {
+		long before = System.nanoTime();
+		LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
+		return System.nanoTime() - before < TimeUnit.MILLISECONDS.toNanos(1);
 	}
 
 	/**

@@ -5,11 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostException;
@@ -120,32 +122,32 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void reentryWithoutEndLeavesNothing() throws InterruptedException {
-		List<Throwable> ends = new ArrayList<>();
-		for (int frames = 0; frames < 12; frames++) {
-			int before = 3 * frames;
-			Thread thread = new Thread(null, () -> {
-				try {
-					deeper(before);
-				}
-				catch (StackOverflowError ex) {
-					ends.add(ex);
-				}
-				ends.addAll(LockContext.handles().stream().map((left) -> new AssertionError(left)).toList());
-			}, "endless", 256 * 1024);
-			thread.setUncaughtExceptionHandler((failed, failure) -> ends.add(failure));
-			thread.start();
-			thread.join();
-			this.fixture.assertNothingLeft();
-		}
-		assertThat(ends).hasSize(12).allMatch((end) -> end instanceof StackOverflowError);
-		assertThat(this.backend.calls).doesNotContain("renew");
+	void reentryWithoutEndIsRefusedAndLeavesNothing() {
+		AtomicInteger depth = new AtomicInteger();
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> deeper(depth))
+			.withMessageContainingAll("'stock:42'", "256 nested holds");
+		assertThat(depth).hasValue(BlockingEntrance.MAX_NESTED_HOLDS);
+		assertThat(LockContext.handles()).isEmpty();
+		this.fixture.assertNothingLeft();
 	}
 
-	/** The stack ends elsewhere each time. */
-	private int deeper(int frames) {
-		return (frames > 0) ? deeper(frames - 1) + 1
-				: this.fixture.engine.<Integer, RuntimeException>execute(request().build(), (handle) -> deeper(0));
+	private void deeper(AtomicInteger depth) {
+		this.fixture.engine.execute(request().build(), (handle) -> {
+			depth.incrementAndGet();
+			deeper(depth);
+			return null;
+		});
+	}
+
+	@Test
+	void manyLocksOfOneRequestAreNotNested() {
+		List<LockName> locks = IntStream.range(0, 500).mapToObj((i) -> LockName.of("stock", "" + i)).toList();
+		try (LockHandle all = this.fixture.engine.acquire(LockRequest.forLocks(locks).build());
+				LockHandle inner = this.fixture.engine.acquire(request().build())) {
+			assertThat(all.isHeld()).isTrue();
+			assertThat(inner.isHeld()).isTrue();
+		}
+		this.fixture.assertNothingLeft();
 	}
 
 	@Test

@@ -106,7 +106,7 @@ public class HoldModelTests {
 			return false;
 		}
 		try {
-			this.inner[thread] = this.outer.reenter();
+			this.inner[thread] = this.outer.reenter(Duration.ZERO);
 		}
 		catch (LockLostException ex) {
 			return false;

@@ -289,6 +289,29 @@ class HoldTests {
 	}
 
 	@Test
+	void minHoldOfTheInnerHoldIsKept() {
+		LockHandle outer = this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(2)).build());
+		this.fixture.time.advance(Duration.ofSeconds(1));
+		this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(20)).build()).close();
+		outer.close();
+		this.fixture.time.advance(Duration.ofSeconds(19));
+		assertThat(this.fixture.backend.owners).containsKey(LOCK);
+		this.fixture.time.advance(Duration.ofSeconds(1));
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void shorterMinHoldOfTheInnerHoldDoesNotCutTheOuters() {
+		LockHandle outer = this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(20)).build());
+		this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(1)).build()).close();
+		outer.close();
+		this.fixture.time.advance(Duration.ofSeconds(19));
+		assertThat(this.fixture.backend.owners).containsKey(LOCK);
+		this.fixture.time.advance(Duration.ofSeconds(1));
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
 	void innerHoldThatOutlivesTheOuterKeepsTheLock() {
 		LockHandle outer = this.fixture.engine.acquire(request().build());
 		LockHandle inner = this.fixture.engine.acquire(request().build());

@@ -189,7 +189,7 @@ class ValidityPropertyTests {
 
 		void enter() {
 			try {
-				Hold again = this.open.isEmpty() ? null : this.open.get(0).reenter();
+				Hold again = this.open.isEmpty() ? null : this.open.get(0).reenter(Duration.ZERO);
 				if (again != null) {
 					assertThat(again.fencingToken()).isEqualTo(this.hold.fencingToken());
 					this.open.add(again);
