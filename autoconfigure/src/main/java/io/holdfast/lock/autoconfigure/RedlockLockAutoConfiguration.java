@@ -62,7 +62,7 @@ public final class RedlockLockAutoConfiguration {
 			.of(LockStore.REDLOCK, "several Redis nodes ('%s')".formatted(NODES), environment, locks,
 					"Start these nodes, or correct '%s'.".formatted(NODES),
 					"Set 'distributed-lock.backend' to another store.")
-			.run(backend::start, backend::close);
+			.run(() -> backend.start(redlock.quarantineWait()), backend::close);
 		return backend;
 	}
 

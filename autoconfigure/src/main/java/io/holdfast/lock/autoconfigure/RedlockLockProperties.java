@@ -22,6 +22,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * is counted
  * @param restartQuarantine whether a node that is new, has restarted or was flushed is
  * kept out of votes until every earlier lock has ended
+ * @param quarantineWait longest wait at the start of the application until nodes that
+ * remember nothing of earlier locks may vote, if there is no majority without them. If it
+ * would take longer, the start does not wait and locks fail meanwhile
  * @param longestLease the longest lease of any application that uses these nodes. If
  * absent, the default lease of this one; longer ones that are seen count too
  * @param ssl TLS to the nodes
@@ -30,14 +33,15 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 record RedlockLockProperties(@DefaultValue List<String> nodes, @Nullable String username, @Nullable String password,
 		@DefaultValue("2s") Duration connectionTimeout, @DefaultValue("50ms") Duration nodeTimeout,
 		@DefaultValue("0.01") double driftFactor, @DefaultValue("true") boolean restartQuarantine,
-		@Nullable Duration longestLease, @DefaultValue Ssl ssl) {
+		@DefaultValue("1m") Duration quarantineWait, @Nullable Duration longestLease, @DefaultValue Ssl ssl) {
 
 	/** Leaves out whatever may be secret. */
 	@Override
 	public String toString() {
-		return "RedlockLockProperties[nodes=%s, connectionTimeout=%s, nodeTimeout=%s, driftFactor=%s, restartQuarantine=%s, longestLease=%s, ssl=%s]"
+		return "RedlockLockProperties[nodes=%s, connectionTimeout=%s, nodeTimeout=%s, driftFactor=%s, restartQuarantine=%s, quarantineWait=%s, longestLease=%s, ssl=%s]"
 			.formatted(this.nodes.stream().map(RedisAddress::redacted).toList(), this.connectionTimeout,
-					this.nodeTimeout, this.driftFactor, this.restartQuarantine, this.longestLease, this.ssl);
+					this.nodeTimeout, this.driftFactor, this.restartQuarantine, this.quarantineWait, this.longestLease,
+					this.ssl);
 	}
 
 	/**

@@ -71,9 +71,13 @@ enum Refusal {
 	static LockException unknown(Terms terms, int attempts, Throwable cause) {
 		return new LockBackendException(terms.lock(), terms.backend().name(),
 				"Lock '%s' was not acquired: store %s did not confirm whether it granted the lock (%s%s; last: %s). The claim is withdrawn; check that the store is reachable and answers within 'distributed-lock.response-timeout'."
-					.formatted(terms.lock(), terms.backend().name(), terms, attempts(attempts),
-							Failures.rootMessage(cause)),
+					.formatted(terms.lock(), terms.backend().name(), terms, attempts(attempts), said(cause)),
 				cause);
+	}
+
+	/** A message of ours names the root and what else matters, such as which nodes. */
+	private static String said(Throwable cause) {
+		return (cause instanceof LockException) ? String.valueOf(cause.getMessage()) : Failures.rootMessage(cause);
 	}
 
 	static LockException failed(Terms terms, Throwable cause) {

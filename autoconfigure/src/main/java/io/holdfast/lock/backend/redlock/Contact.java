@@ -4,12 +4,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * The first contact with all nodes.
@@ -19,6 +21,10 @@ final class Contact {
 	private static final Log logger = LogFactory.getLog(Contact.class);
 
 	private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+	private static final Duration MARGIN = Duration.ofSeconds(2);
+
+	private static final long PAUSE_MILLIS = 200;
 
 	private final Nodes nodes;
 
@@ -45,6 +51,58 @@ final class Contact {
 		}
 		if (tally.yes() < this.nodes.count()) {
 			logger.warn(this.errors.unreachable(tally, PATIENCE).getMessage());
+		}
+	}
+
+	/**
+	 * Waits until a majority may vote, if too many nodes remember nothing of earlier
+	 * locks: at the very first start of all, or after all have restarted. These look
+	 * alike, and a lock from before may still be held.
+	 * @param longest how long to wait at most; if it would take longer, it is not waited
+	 * at all
+	 */
+	void awaitVotes(Duration longest) {
+		if (enoughVote()) {
+			return;
+		}
+		Duration quarantine = this.nodes.quarantine();
+		boolean waits = quarantine.compareTo(longest) <= 0;
+		logger.warn(
+				"Most of the Redis nodes %s remember nothing of earlier locks: they are new, have restarted or were flushed. No lock is granted for %s, as long as an earlier lock may last%s. To end this now, admit the nodes as the how-to on Redlock says."
+					.formatted(this.nodes.all(), DurationText.of(quarantine),
+							waits ? "; the start waits for that" : ", and the start does not wait for that"));
+		long start = this.nodes.clock().nanos();
+		long end = start + quarantine.plus(MARGIN).toNanos();
+		while (waits && this.nodes.clock().nanos() < end && pause()) {
+			if (enoughVote()) {
+				logger.info("A majority of the Redis nodes votes after %s."
+					.formatted(DurationText.ofNanos(this.nodes.clock().nanos() - start)));
+				return;
+			}
+		}
+	}
+
+	/** Whether a majority may vote, or it is unknown because of nodes that are silent. */
+	private boolean enoughVote() {
+		Tally tally = new Poll<Tally>(this.nodes.count(), this.nodes.clock(),
+				(present) -> (present.pending() == 0) ? present : null, (answer) -> {
+				})
+			.ask(this.nodes.all(), PATIENCE,
+					(node) -> this.nodes.vote(node, () -> true, RedlockScripts.RENEW,
+							List.of(this.nodes.keys().node())))
+			.join();
+		return tally.noVote() <= this.nodes.spare();
+	}
+
+	/** Returns whether the thread may go on. */
+	private static boolean pause() {
+		try {
+			TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+			return true;
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return false;
 		}
 	}
 

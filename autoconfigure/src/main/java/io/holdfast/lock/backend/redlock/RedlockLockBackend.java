@@ -32,7 +32,7 @@ import io.holdfast.lock.support.SystemSchedulingClock;
  * are down, frozen or slow are not waited for. Knows shared claims.
  *
  * <p>
- * Thread-safe. Blocks no caller, except {@link #start()} and {@link #close()}.
+ * Thread-safe. Blocks no caller, except {@link #start} and {@link #close()}.
  */
 public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
@@ -115,11 +115,17 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	/**
 	 * Connect to all nodes, and check that a majority lets us do all that locks need.
 	 * Without it, that happens at the first use.
+	 * @param quarantineWait how long to wait at most until nodes that remember nothing of
+	 * earlier locks may vote, if without them there is no majority
 	 * @throws LockBackendException if no majority can be reached
 	 * @throws LockConfigurationException if two nodes are one server
 	 */
-	public void start() {
-		new Contact(this.nodes, this.errors).make();
+	public void start(Duration quarantineWait) {
+		Contact contact = new Contact(this.nodes, this.errors);
+		contact.make();
+		if (this.options.restartQuarantine()) {
+			contact.awaitVotes(quarantineWait);
+		}
 	}
 
 	@Override
