@@ -7,8 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A holder is paused for longer than its lease when its commit is on the wire, where no
- * check of its own can help it. Without a fence updates are lost, on every store whose
- * leases end; with it none is.
+ * check of its own can help it. With a fence no update is lost.
+ *
+ * @see UnfencedPauseTests
  */
 class PausedHolderTests {
 
@@ -23,12 +24,6 @@ class PausedHolderTests {
 		assertThat(verdict.outOfOrder()).isZero();
 		assertThat(verdict.missing()).isZero();
 		assertThat(verdict.bothPass()).isZero();
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc" })
-	void withoutAFenceUpdatesAreLost(String store) throws Exception {
-		assertThat(new Run(store, false, SEED).only(Fault.PAUSED_BEFORE_COMMIT, 2).lost()).isPositive();
 	}
 
 }

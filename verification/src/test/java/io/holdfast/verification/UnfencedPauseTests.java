@@ -1,0 +1,22 @@
+package io.holdfast.verification;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What {@link PausedHolderTests} does, without a fence: updates are lost on every store
+ * whose leases end, so those tests could see a loss.
+ */
+class UnfencedPauseTests {
+
+	private static final long SEED = 7;
+
+	@ParameterizedTest
+	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc" })
+	void withoutAFenceUpdatesAreLost(String store) throws Exception {
+		assertThat(new Run(store, false, SEED).only(Fault.PAUSED_BEFORE_COMMIT, 2).lost()).isPositive();
+	}
+
+}
