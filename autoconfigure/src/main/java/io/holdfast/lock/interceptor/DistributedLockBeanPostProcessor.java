@@ -43,6 +43,8 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 
 	private transient @Nullable LockMethodVerifier verifier;
 
+	private transient @Nullable DistributedLockInterceptor interceptor;
+
 	private transient @Nullable UnlockedBeans unlocked;
 
 	/** Names of the beans that were seen here, until the start has ended. */
@@ -66,8 +68,9 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 				new EmbeddedValueResolver((ConfigurableListableBeanFactory) beanFactory),
 				new BeanFactoryResolver(beanFactory));
 		this.verifier = new LockMethodVerifier(specs);
-		this.advisor = new DefaultPointcutAdvisor(new LockPointcut(), new DistributedLockInterceptor(
-				SingletonSupplier.of(() -> beanFactory.getBean(LockOperations.class)), specs));
+		this.interceptor = new DistributedLockInterceptor(
+				SingletonSupplier.of(() -> beanFactory.getBean(LockOperations.class)), specs, null);
+		this.advisor = new DefaultPointcutAdvisor(new LockPointcut(null), this.interceptor);
 	}
 
 	@Override
@@ -76,12 +79,15 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 		if (seen != null) {
 			seen.add(beanName);
 		}
-		Class<?> type = AopUtils.getTargetClass(bean);
+		Class<?> type = LockedType.of(bean);
 		if (this.verifier != null && LockAnnotations.mayBeOn(type)) {
 			verify(this.verifier, type, beanName);
 		}
-		if (bean instanceof Advised proxy && !proxy.isFrozen() && this.advisor != null && isEligible(type)) {
-			proxy.addAdvisor(AdviceChain.positionOfLock(proxy), this.advisor);
+		DistributedLockInterceptor lock = this.interceptor;
+		if (bean instanceof Advised proxy && !proxy.isFrozen() && lock != null && isEligible(type)) {
+			boolean own = type == AopUtils.getTargetClass(bean);
+			proxy.addAdvisor(AdviceChain.positionOfLock(proxy),
+					own ? this.advisor : new DefaultPointcutAdvisor(new LockPointcut(type), lock.of(type)));
 			return bean;
 		}
 		return super.postProcessAfterInitialization(bean, beanName);

@@ -30,17 +30,31 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
 	private final LockMethodSpecs specs;
 
-	DistributedLockInterceptor(Supplier<LockOperations> locks, LockMethodSpecs specs) {
+	private final @Nullable Class<?> type;
+
+	/**
+	 * Create the interceptor.
+	 * @param locks the locks, looked up at the first call
+	 * @param specs what the annotations mean
+	 * @param type whose annotations count, instead of those of the target's class;
+	 * {@code null}: those
+	 */
+	DistributedLockInterceptor(Supplier<LockOperations> locks, LockMethodSpecs specs, @Nullable Class<?> type) {
 		this.locks = locks;
 		this.specs = specs;
+		this.type = type;
+	}
+
+	/** The same for a type whose annotations count. */
+	DistributedLockInterceptor of(Class<?> annotated) {
+		return new DistributedLockInterceptor(this.locks, this.specs, annotated);
 	}
 
 	@Override
 	@SuppressWarnings("NullAway") // before JDK 22 it cannot see that T is nullable here
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Object target = invocation.getThis();
-		Class<?> targetClass = (target != null) ? AopUtils.getTargetClass(target)
-				: invocation.getMethod().getDeclaringClass();
+		Class<?> targetClass = targetClass(invocation);
 		LockMethodSpec spec = this.specs.get(invocation.getMethod(), targetClass);
 		LockRequest request = spec.request(target, targetClass, invocation.getArguments());
 		LockOperations operations = this.locks.get();
@@ -66,6 +80,14 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 		return LockMethodSpecs.problem(spec.method(),
 				"the LockOperations bean (%s) ran neither the method nor its fallback, as a mock does. Let the mock run the action that it is given, or leave the mock out and set 'distributed-lock.backend=local' in tests"
 					.formatted(AopUtils.getTargetClass(operations).getName()));
+	}
+
+	private Class<?> targetClass(MethodInvocation invocation) {
+		if (this.type != null) {
+			return this.type;
+		}
+		Object target = invocation.getThis();
+		return (target != null) ? AopUtils.getTargetClass(target) : invocation.getMethod().getDeclaringClass();
 	}
 
 	private @Nullable Object proceed(MethodInvocation invocation, LockMethodSpec spec, LockRequest request,

@@ -4,6 +4,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
@@ -16,6 +17,8 @@ import io.holdfast.lock.fencing.Fence;
  */
 public final class FenceBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
+	private final transient Supplier<@Nullable Fence> fence;
+
 	/**
 	 * Create the post-processor; to be declared as a {@code static} bean method.
 	 * @param fence the fence, looked up at the first call; {@code null} if nothing is
@@ -23,14 +26,20 @@ public final class FenceBeanPostProcessor extends AbstractBeanFactoryAwareAdvisi
 	 */
 	public FenceBeanPostProcessor(Supplier<@Nullable Fence> fence) {
 		setOrder(DistributedLockBeanPostProcessor.ORDER + 1);
-		this.advisor = new DefaultPointcutAdvisor(new LockPointcut(), new FenceInterceptor(fence));
+		this.fence = fence;
+		this.advisor = advisor(null);
+	}
+
+	private Advisor advisor(@Nullable Class<?> type) {
+		return new DefaultPointcutAdvisor(new LockPointcut(type), new FenceInterceptor(this.fence, type));
 	}
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
-		if (bean instanceof Advised proxy && !proxy.isFrozen() && this.advisor != null
-				&& isEligible(AopUtils.getTargetClass(bean))) {
-			proxy.addAdvisor(AdviceChain.positionOfFence(proxy), this.advisor);
+		Class<?> type = LockedType.of(bean);
+		if (bean instanceof Advised proxy && !proxy.isFrozen() && this.advisor != null && isEligible(type)) {
+			boolean own = type == AopUtils.getTargetClass(bean);
+			proxy.addAdvisor(AdviceChain.positionOfFence(proxy), own ? this.advisor : advisor(type));
 			return bean;
 		}
 		return super.postProcessAfterInitialization(bean, beanName);

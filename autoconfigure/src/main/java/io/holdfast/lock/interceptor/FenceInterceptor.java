@@ -25,8 +25,17 @@ final class FenceInterceptor implements MethodInterceptor {
 
 	private final Map<MethodClassKey, Boolean> required = new ConcurrentHashMap<>();
 
-	FenceInterceptor(Supplier<@Nullable Fence> fence) {
+	private final @Nullable Class<?> type;
+
+	/**
+	 * Create the interceptor.
+	 * @param fence the fence, looked up at the first call
+	 * @param type whose annotations count, instead of those of the target's class;
+	 * {@code null}: those
+	 */
+	FenceInterceptor(Supplier<@Nullable Fence> fence, @Nullable Class<?> type) {
 		this.fence = fence;
+		this.type = type;
 	}
 
 	@Override
@@ -34,9 +43,9 @@ final class FenceInterceptor implements MethodInterceptor {
 		Fence present = this.fence.get();
 		if (present != null) {
 			Object target = invocation.getThis();
-			Class<?> type = (target != null) ? AopUtils.getTargetClass(target)
+			Class<?> own = (target != null) ? AopUtils.getTargetClass(target)
 					: invocation.getMethod().getDeclaringClass();
-			present.beforeBody(isRequired(invocation.getMethod(), type));
+			present.beforeBody(isRequired(invocation.getMethod(), (this.type != null) ? this.type : own));
 		}
 		return invocation.proceed();
 	}

@@ -2,6 +2,8 @@ package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.aop.ClassFilter;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 
@@ -10,13 +12,21 @@ import org.springframework.aop.support.StaticMethodMatcherPointcut;
  */
 final class LockPointcut extends StaticMethodMatcherPointcut {
 
-	LockPointcut() {
-		setClassFilter((ClassFilter) LockAnnotations::mayBeOn);
+	private final @Nullable Class<?> type;
+
+	/**
+	 * Create the pointcut.
+	 * @param type whose annotations count, instead of those of the target's class;
+	 * {@code null}: those
+	 */
+	LockPointcut(@Nullable Class<?> type) {
+		this.type = type;
+		setClassFilter((ClassFilter) (target) -> type != null || LockAnnotations.mayBeOn(target));
 	}
 
 	@Override
 	public boolean matches(Method method, Class<?> targetClass) {
-		return LockAnnotations.find(method, targetClass) != null;
+		return LockAnnotations.find(method, (this.type != null) ? this.type : targetClass) != null;
 	}
 
 }
