@@ -84,7 +84,8 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 			verify(this.verifier, type, beanName);
 		}
 		DistributedLockInterceptor lock = this.interceptor;
-		if (bean instanceof Advised proxy && !proxy.isFrozen() && lock != null && isEligible(type)) {
+		if (bean instanceof Advised proxy && !proxy.isFrozen() && this.advisor != null && lock != null
+				&& isEligible(type)) {
 			boolean own = type == AopUtils.getTargetClass(bean);
 			proxy.addAdvisor(AdviceChain.positionOfLock(proxy),
 					own ? this.advisor : new DefaultPointcutAdvisor(new LockPointcut(type), lock.of(type)));
