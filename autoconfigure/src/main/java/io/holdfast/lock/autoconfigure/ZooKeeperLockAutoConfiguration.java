@@ -38,7 +38,7 @@ public final class ZooKeeperLockAutoConfiguration {
 	@ConditionalOnMissingBean
 	ZooKeeperLockBackend zooKeeperLockBackend(DistributedLockProperties locks, Environment environment,
 			ZooKeeperLockProperties zooKeeper, ObjectProvider<CuratorFramework> clients,
-			ConfigurableListableBeanFactory beanFactory) {
+			ConfigurableListableBeanFactory beanFactory, ZooKeeperContextStart start) {
 		CuratorFramework client = clients.getIfUnique();
 		if (client == null) {
 			throw new LockConfigurationException(
@@ -57,7 +57,14 @@ public final class ZooKeeperLockAutoConfiguration {
 			// so that the client is still there when locks are given back at the end
 			beanFactory.registerDependentBean(name, BEAN);
 		}
-		return new ZooKeeperLockBackend(client, zooKeeper.basePath(), locks.namespace(), zooKeeper.whenSuspended());
+		return new ZooKeeperLockBackend(client, zooKeeper.basePath(), locks.namespace(), zooKeeper.whenSuspended(),
+				start.longestAge(client, beanFactory));
+	}
+
+	/** Created before any client of this context is. */
+	@Bean
+	static ZooKeeperContextStart zooKeeperContextStart() {
+		return new ZooKeeperContextStart();
 	}
 
 	private static void connect(CuratorFramework client) {

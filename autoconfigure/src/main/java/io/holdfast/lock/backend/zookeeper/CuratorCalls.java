@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.zookeeper;
 
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -10,6 +11,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.BackgroundCallback;
 import org.apache.curator.framework.api.CuratorEvent;
 import org.apache.curator.framework.api.CuratorWatcher;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.zookeeper.CreateMode;
@@ -31,6 +33,15 @@ final class CuratorCalls implements ZooKeeperCalls {
 		this.client = client;
 	}
 
+	/**
+	 * The longest time for which a client can have a session: none if it was not started
+	 * yet, otherwise that for which this JVM runs.
+	 */
+	static Duration longestAge(CuratorFramework client) {
+		return (client.getState() == CuratorFrameworkState.LATENT) ? Duration.ZERO
+				: Duration.ofMillis(ManagementFactory.getRuntimeMXBean().getUptime() + 1);
+	}
+
 	@Override
 	public CompletableFuture<Node> create(String path, String data) {
 		return send((callback) -> this.client.create()
@@ -48,7 +59,23 @@ final class CuratorCalls implements ZooKeeperCalls {
 
 	@Override
 	public CompletableFuture<Void> sync(String path) {
-		return done((callback) -> this.client.sync().inBackground(callback).forPath(path));
+		CompletableFuture<Void> answer = new CompletableFuture<>();
+		try {
+			// not through Curator, which repeats it and has a delayed view of the
+			// connection
+			this.client.getZookeeperClient().getZooKeeper().sync(path, (code, synced, context) -> {
+				if (code == KeeperException.Code.OK.intValue()) {
+					answer.complete(null);
+				}
+				else {
+					answer.completeExceptionally(KeeperException.create(KeeperException.Code.get(code), synced));
+				}
+			}, null);
+		}
+		catch (Exception ex) {
+			answer.completeExceptionally(ex);
+		}
+		return answer;
 	}
 
 	@Override

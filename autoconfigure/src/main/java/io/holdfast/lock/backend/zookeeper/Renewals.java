@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.zookeeper;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +17,7 @@ final class Renewals {
 
 	private static final long PAUSE_MILLIS = 100;
 
-	private final ZooKeeperCalls calls;
+	private final ProvingCalls calls;
 
 	private final Places places;
 
@@ -24,7 +25,7 @@ final class Renewals {
 
 	private final SchedulingClock clock;
 
-	Renewals(ZooKeeperCalls calls, Places places, Suspension suspension, SchedulingClock clock) {
+	Renewals(ProvingCalls calls, Places places, Suspension suspension, SchedulingClock clock) {
 		this.calls = calls;
 		this.places = places;
 		this.suspension = suspension;
@@ -38,23 +39,31 @@ final class Renewals {
 		}
 		long session = this.calls.session();
 		if (session == ZooKeeperCalls.UNKNOWN_SESSION) {
-			return CompletableFuture.completedFuture(
-					new RenewResult.Indeterminate(new IllegalStateException("The client is not connected")));
+			return CompletableFuture.completedFuture(unknown("The client is not connected"));
 		}
 		String path = place.path(session);
 		if (path == null) {
 			return CompletableFuture.completedFuture(refused(place));
 		}
 		int interruptions = this.suspension.count();
+		long sentAt = this.clock.nanos();
 		return this.calls.check(path).handle((checked, failure) -> {
-			if (failure == null && this.calls.session() == session) {
-				place.confirmed(interruptions);
-				return new RenewResult.Renewed(this.calls.sessionTimeout());
+			if (failure != null) {
+				return ZooKeeperCalls.gone(failure) ? refused(place)
+						: new RenewResult.Indeterminate(ZooKeeperCalls.cause(failure));
 			}
-			return (failure != null && ZooKeeperCalls.gone(failure)) ? refused(place)
-					: new RenewResult.Indeterminate((failure != null) ? ZooKeeperCalls.cause(failure)
-							: new IllegalStateException("The session changed meanwhile"));
+			if (this.calls.session() != session) {
+				return unknown("The session changed meanwhile");
+			}
+			place.confirmed(interruptions);
+			Duration lease = this.calls.sessionLasts(sentAt);
+			return (lease != null) ? new RenewResult.Renewed(lease)
+					: unknown("It is not proven yet that the session lasts");
 		});
+	}
+
+	private static RenewResult unknown(String why) {
+		return new RenewResult.Indeterminate(new IllegalStateException(why));
 	}
 
 	/** The holder will hear that its node is gone, and ask for nothing any more. */

@@ -30,7 +30,11 @@ interface ZooKeeperCalls extends AutoCloseable {
 	/** The names of the children, as the connected server sees them. */
 	CompletableFuture<List<String>> children(String path);
 
-	/** Waits until the connected server has seen what was written before the request. */
+	/**
+	 * Asks the leader through the connected server. Unlike other requests it is never
+	 * repeated: it fails with {@code ConnectionLoss} only if there was no connection at
+	 * some time after it was sent.
+	 */
 	CompletableFuture<Void> sync(String path);
 
 	/** The node, as the connected server sees it. */

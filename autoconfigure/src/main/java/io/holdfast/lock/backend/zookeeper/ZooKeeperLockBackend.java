@@ -50,7 +50,9 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	 */
 	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
 
-	private final ZooKeeperCalls calls;
+	private final ProvingCalls calls;
+
+	private final SchedulingClock clock;
 
 	private final Renewals renewals;
 
@@ -74,13 +76,28 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	 */
 	public ZooKeeperLockBackend(CuratorFramework client, String basePath, String namespace,
 			WhenSuspended whenSuspended) {
+		this(client, basePath, namespace, whenSuspended, CuratorCalls.longestAge(client));
+	}
+
+	/**
+	 * Create the store for a client whose age is known. What a session of unknown age is
+	 * worth has to be proven first, which delays the first grants.
+	 * @param client the client, started or to be started; not closed by this store
+	 * @param basePath the node below which all locks are, such as {@code /holdfast}
+	 * @param namespace what the locks of this application are told apart by from those of
+	 * others
+	 * @param whenSuspended what a check of a hold does while the connection is suspended
+	 * @param longestAge the longest time for which the client can have been started
+	 */
+	public ZooKeeperLockBackend(CuratorFramework client, String basePath, String namespace, WhenSuspended whenSuspended,
+			Duration longestAge) {
 		this(new CuratorCalls(client), basePath, namespace, whenSuspended,
-				new SystemSchedulingClock("holdfast-zookeeper"));
+				new SystemSchedulingClock("holdfast-zookeeper"), longestAge);
 	}
 
 	private ZooKeeperLockBackend(ZooKeeperCalls calls, String basePath, String namespace, WhenSuspended whenSuspended,
-			SystemSchedulingClock clock) {
-		this(calls, basePath, namespace, whenSuspended, clock, clock::close);
+			SystemSchedulingClock clock, Duration longestAge) {
+		this(calls, basePath, namespace, whenSuspended, clock, longestAge, clock::close);
 	}
 
 	/**
@@ -90,18 +107,20 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	 * @param namespace what the locks of this application are told apart by
 	 * @param whenSuspended what a check of a hold does while the connection is suspended
 	 * @param clock the source of time
+	 * @param longestAge the longest time for which the session can have existed
 	 * @param stopClock called when the backend is closed
 	 */
 	ZooKeeperLockBackend(ZooKeeperCalls calls, String basePath, String namespace, WhenSuspended whenSuspended,
-			SchedulingClock clock, Runnable stopClock) {
-		this.calls = calls;
+			SchedulingClock clock, Duration longestAge, Runnable stopClock) {
+		this.calls = new ProvingCalls(calls, clock, clock.nanos() - longestAge.toNanos(), basePath);
+		this.clock = clock;
 		this.stopClock = stopClock;
 		this.suspension = new Suspension(whenSuspended);
-		this.line = new Line(calls);
-		this.watcher = new PlaceWatcher(calls);
+		this.line = new Line(this.calls);
+		this.watcher = new PlaceWatcher(this.calls);
 		this.places = new Places(basePath, namespace);
-		this.renewals = new Renewals(calls, this.places, this.suspension, clock);
-		calls.listen(this::stateChanged);
+		this.renewals = new Renewals(this.calls, this.places, this.suspension, clock);
+		this.calls.listen(this::stateChanged);
 	}
 
 	@Override
@@ -123,12 +142,13 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		if (place.over()) {
 			return unknown("The claim was abandoned");
 		}
+		long sentAt = this.clock.nanos();
 		return this.line.stand(place)
-			.thenCompose((line) -> answer(place, claim, line))
+			.thenCompose((line) -> answer(place, claim, line, sentAt))
 			.exceptionallyCompose((failure) -> failed(claim, ZooKeeperCalls.cause(failure)));
 	}
 
-	private CompletionStage<AcquireResult> answer(Place place, Claim claim, List<PlaceName> line) {
+	private CompletionStage<AcquireResult> answer(Place place, Claim claim, List<PlaceName> line, long sentAt) {
 		String path = place.path(this.calls.session());
 		PlaceName own = line.stream()
 			.filter((other) -> path != null && path.endsWith("/" + other.name()))
@@ -140,18 +160,21 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		}
 		return this.line.withoutDoubles(place, line, own).thenCompose((single) -> {
 			PlaceName before = own.blockedBy(single);
-			return (before != null) ? refused(place, claim, own, before) : granted(place, claim);
+			return (before != null) ? refused(place, claim, own, before) : granted(place, claim, sentAt);
 		});
 	}
 
-	private CompletionStage<AcquireResult> granted(Place place, Claim claim) {
+	private CompletionStage<AcquireResult> granted(Place place, Claim claim, long sentAt) {
 		this.watcher.stop(place);
 		CompletionStage<Void> revoked = place.revoked();
 		long czxid = place.czxid();
 		if (place.over() || czxid == 0) {
 			return unknown("The claim was abandoned, or its session is over");
 		}
-		Duration lease = this.calls.sessionTimeout();
+		Duration lease = this.calls.sessionLasts(sentAt);
+		if (lease == null) {
+			return unknown("It is not proven yet that the session lasts");
+		}
 		if (!claim.renewed() && claim.leaseTime().compareTo(lease) < 0) {
 			lease = claim.leaseTime();
 		}

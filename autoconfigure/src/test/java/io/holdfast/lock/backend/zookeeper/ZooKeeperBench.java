@@ -1,7 +1,10 @@
 package io.holdfast.lock.backend.zookeeper;
 
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 import org.apache.curator.framework.CuratorFramework;
@@ -12,6 +15,9 @@ import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
  * Clients, stores and engines of one test, and what they have left in the tree.
@@ -25,6 +31,9 @@ final class ZooKeeperBench implements AutoCloseable {
 
 	private final CuratorFramework inspection;
 
+	/** When clients were started. */
+	private final Map<CuratorFramework, Long> startedAt = new IdentityHashMap<>();
+
 	ZooKeeperBench(String connectString) {
 		this.inspection = client(connectString, 10_000);
 	}
@@ -36,21 +45,47 @@ final class ZooKeeperBench implements AutoCloseable {
 			.connectionTimeoutMs(1_000)
 			.retryPolicy(new RetryNTimes(1, 100))
 			.build();
+		this.startedAt.put(client, System.nanoTime());
 		client.start();
 		return opened(client);
 	}
 
 	ZooKeeperLockBackend store(CuratorFramework client, WhenSuspended whenSuspended) {
-		return opened(new ZooKeeperLockBackend(client, "/holdfast", this.namespace, whenSuspended));
+		return opened(new ZooKeeperLockBackend(client, "/holdfast", this.namespace, whenSuspended, age(client)));
+	}
+
+	/** One that sends nothing unless asked. */
+	ZooKeeperLockBackend storeWithoutHeartbeats(CuratorFramework client) {
+		SystemSchedulingClock time = new SystemSchedulingClock("holdfast-test");
+		SchedulingClock untimed = new SchedulingClock() {
+
+			@Override
+			public long nanos() {
+				return time.nanos();
+			}
+
+			@Override
+			public Runnable after(long delayNanos, Runnable task) {
+				return () -> {
+				};
+			}
+
+		};
+		return opened(new ZooKeeperLockBackend(new CuratorCalls(client), "/holdfast", this.namespace,
+				WhenSuspended.WAIT, untimed, age(client), time::close));
+	}
+
+	private Duration age(CuratorFramework client) {
+		return Duration.ofNanos(System.nanoTime() - this.startedAt.get(client));
 	}
 
 	ZooKeeperLockBackend store(CuratorFramework client) {
 		return store(client, WhenSuspended.WAIT);
 	}
 
-	LockEngine engine(ZooKeeperLockBackend store) {
+	LockEngine engine(ZooKeeperLockBackend store, LockObserver... observers) {
 		return opened(new LockEngine(new LockBackends(List.of(store), "zookeeper"), EngineSettings.DEFAULTS,
-				HoldBoundary.NONE, List.of()));
+				HoldBoundary.NONE, List.of(observers)));
 	}
 
 	private <T extends AutoCloseable> T opened(T resource) {

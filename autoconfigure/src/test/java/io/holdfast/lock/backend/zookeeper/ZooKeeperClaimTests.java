@@ -40,8 +40,9 @@ class ZooKeeperClaimTests {
 	private final ZooKeeperLockBackend other = store(new ScriptedZooKeeper(this.server, 2));
 
 	private static ZooKeeperLockBackend store(ScriptedZooKeeper calls) {
-		return new ZooKeeperLockBackend(calls, "/holdfast", "shop", WhenSuspended.WAIT, new StoppedClock(), () -> {
-		});
+		return new ZooKeeperLockBackend(calls, "/holdfast", "shop", WhenSuspended.WAIT, new StoppedClock(),
+				Duration.ZERO, () -> {
+				});
 	}
 
 	private void nothingIsLeft() {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.awaitility.Awaitility;
@@ -12,11 +13,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockObserver;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.RenewalOutcome;
 import io.holdfast.lock.test.server.TcpProxy;
 
 import static io.holdfast.lock.backend.Verbs.answer;
@@ -56,7 +62,7 @@ class ZooKeeperEnsembleFaultTests {
 
 	private final CuratorFramework clientOfFollower = this.bench.client("127.0.0.1:" + this.follower, SESSION_MILLIS);
 
-	private final ZooKeeperLockBackend atFollower = this.bench.store(this.clientOfFollower);
+	private final ZooKeeperLockBackend atFollower = this.bench.storeWithoutHeartbeats(this.clientOfFollower);
 
 	ZooKeeperEnsembleFaultTests() throws Exception {
 	}
@@ -123,6 +129,32 @@ class ZooKeeperEnsembleFaultTests {
 		}, (grant) -> grant != null);
 		assertThat(late.storeToken()).isGreaterThan(next.storeToken());
 		released(this.atFollower, late);
+	}
+
+	@Test
+	void memberThatIsCutOffRightAfterARenewalDoesNotProlongTheHoldBeyondTheSession() throws Exception {
+		CountDownLatch renewals = new CountDownLatch(3);
+		LockEngine here = this.bench.engine(this.bench.store(this.clientOfFollower), new LockObserver() {
+
+			@Override
+			public void renewed(LockName lock, String backend, RenewalOutcome outcome) {
+				renewals.countDown();
+				if (renewals.getCount() == 0) {
+					ZooKeeperEnsembleFaultTests.this.ensemble.stall(ZooKeeperEnsembleFaultTests.this.follower);
+				}
+			}
+
+		});
+		LockEngine there = this.bench.engine(this.atLeader);
+		LockRequest request = LockRequest.forLock(LOCK).waitTime(LONG).build();
+		LockHandle first = answer(here.acquireAsync(request));
+		CompletableFuture<Boolean> alone = there.acquireAsync(request).toCompletableFuture().thenApply((next) -> {
+			boolean firstHeld = first.isHeld();
+			next.close();
+			return !firstHeld;
+		});
+		assertThat(alone).as("the first knew when the successor held").succeedsWithin(LONG).isEqualTo(true);
+		assertThat(renewals.getCount()).isZero();
 	}
 
 	@ParameterizedTest

@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.zookeeper;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -26,6 +27,8 @@ class ZooKeeperLockBackendContractTests extends LockBackendContract {
 
 	private static final int SESSION_MILLIS = 4_000;
 
+	private final long startedAt = System.nanoTime();
+
 	private final ZooKeeperServer server = ZooKeeperServer.started();
 
 	private final TcpProxy firstWire = TcpProxy.to(this.server.port());
@@ -38,11 +41,14 @@ class ZooKeeperLockBackendContractTests extends LockBackendContract {
 
 	private final CuratorFramework inspection = client(this.server.port());
 
-	private final ZooKeeperLockBackend first = new ZooKeeperLockBackend(this.firstClient, "/holdfast", "test",
-			WhenSuspended.WAIT);
+	private final ZooKeeperLockBackend first = store(this.firstClient);
 
-	private final ZooKeeperLockBackend second = new ZooKeeperLockBackend(this.secondClient, "/holdfast", "test",
-			WhenSuspended.WAIT);
+	private final ZooKeeperLockBackend second = store(this.secondClient);
+
+	private ZooKeeperLockBackend store(CuratorFramework client) {
+		return new ZooKeeperLockBackend(client, "/holdfast", "test", WhenSuspended.WAIT,
+				Duration.ofNanos(System.nanoTime() - this.startedAt));
+	}
 
 	static CuratorFramework client(int port) {
 		CuratorFramework client = CuratorFrameworkFactory.builder()

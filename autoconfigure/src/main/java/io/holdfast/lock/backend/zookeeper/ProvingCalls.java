@@ -1,0 +1,156 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import org.apache.zookeeper.KeeperException;
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.support.SchedulingClock;
+
+/**
+ * Requests whose answers prove how long the session lasts. Heartbeats keep the proof
+ * fresh, so that a lock is granted without a request more.
+ */
+final class ProvingCalls implements ZooKeeperCalls {
+
+	private final ZooKeeperCalls calls;
+
+	private final SchedulingClock clock;
+
+	private final String heartbeatPath;
+
+	private final SessionGuarantee guarantee;
+
+	private boolean heartbeatUnderWay;
+
+	private boolean closed;
+
+	private Runnable cancelHeartbeat = () -> {
+	};
+
+	/**
+	 * Creates them, and sends the first heartbeat.
+	 * @param calls sends the requests
+	 * @param clock the source of time
+	 * @param notBefore when the session had not begun yet, on that clock
+	 * @param heartbeatPath any path that the client may use
+	 */
+	ProvingCalls(ZooKeeperCalls calls, SchedulingClock clock, long notBefore, String heartbeatPath) {
+		this.calls = calls;
+		this.clock = clock;
+		this.heartbeatPath = heartbeatPath;
+		this.guarantee = new SessionGuarantee(clock, notBefore);
+		heartbeat();
+	}
+
+	/**
+	 * How long the session is kept, as far as that is proven.
+	 * @param from when to count from
+	 * @return the time, or {@code null} if next to nothing is proven
+	 */
+	@Nullable Duration sessionLasts(long from) {
+		return this.guarantee.lasts(from, this.calls.sessionTimeout());
+	}
+
+	private void heartbeat() {
+		synchronized (this) {
+			if (this.closed) {
+				return;
+			}
+			this.cancelHeartbeat = this.clock.after(this.guarantee.pause(this.calls.sessionTimeout()).toNanos(),
+					this::heartbeat);
+			if (this.heartbeatUnderWay) {
+				return;
+			}
+			this.heartbeatUnderWay = true;
+		}
+		long sentAt = this.clock.nanos();
+		long session = this.calls.session();
+		sync(this.heartbeatPath).whenComplete((done, failure) -> {
+			if (failure != null && ZooKeeperCalls.cause(failure) instanceof KeeperException.ConnectionLossException) {
+				this.guarantee.disconnected(session, sentAt);
+			}
+			synchronized (this) {
+				this.heartbeatUnderWay = false;
+			}
+		});
+	}
+
+	private <T extends @Nullable Object> CompletableFuture<T> proving(boolean committed,
+			Supplier<CompletableFuture<T>> request) {
+		long sentAt = this.clock.nanos();
+		long session = this.calls.session();
+		this.guarantee.seen(session, sentAt);
+		return request.get().thenApply((answer) -> {
+			if (this.calls.session() == session) {
+				this.guarantee.answered(session, sentAt, this.calls.sessionTimeout(), committed);
+			}
+			return answer;
+		});
+	}
+
+	@Override
+	public CompletableFuture<Node> create(String path, String data) {
+		return proving(true, () -> this.calls.create(path, data));
+	}
+
+	@Override
+	public CompletableFuture<List<String>> children(String path) {
+		return this.calls.children(path);
+	}
+
+	@Override
+	public CompletableFuture<Void> sync(String path) {
+		return proving(false, () -> this.calls.sync(path));
+	}
+
+	@Override
+	public CompletableFuture<Node> stat(String path) {
+		return this.calls.stat(path);
+	}
+
+	@Override
+	public Watch watch(String path, Runnable changed) {
+		return this.calls.watch(path, changed);
+	}
+
+	@Override
+	public CompletableFuture<Void> delete(String path) {
+		return proving(true, () -> this.calls.delete(path));
+	}
+
+	@Override
+	public CompletableFuture<Void> check(String path) {
+		return proving(true, () -> this.calls.check(path));
+	}
+
+	@Override
+	public long session() {
+		return this.calls.session();
+	}
+
+	@Override
+	public Duration sessionTimeout() {
+		return this.calls.sessionTimeout();
+	}
+
+	@Override
+	public void listen(Consumer<Connection> listener) {
+		this.calls.listen(listener);
+	}
+
+	/** Sends no more heartbeats. */
+	@Override
+	public void close() {
+		synchronized (this) {
+			this.closed = true;
+			this.cancelHeartbeat.run();
+		}
+		this.calls.close();
+	}
+
+}
