@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -147,7 +146,7 @@ final class Attempt {
 				}
 				long greatest = greatest(agreement);
 				if (greatest >= token && round < MOST_ROUNDS && isInTime()) {
-					return agree(greatest + ThreadLocalRandom.current().nextLong(1, LARGEST_STEP), tally, round + 1);
+					return agree(greatest + 1 + this.nodes.clock().jitter(LARGEST_STEP - 1), tally, round + 1);
 				}
 				return CompletableFuture.completedStage(inVain(tally,
 						this.errors.noMajority("was granted, but its token was not", this.claim.lock(), agreement)));
@@ -212,7 +211,7 @@ final class Attempt {
 		List<Long> rests = tally.those(NodeAnswer::isNo).stream().map((answer) -> answer.number(1)).toList();
 		int needed = this.nodes.quorum() - (this.nodes.count() - rests.size());
 		return new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
-				RedlockTiming.retryAfter(rests, needed));
+				RedlockTiming.retryAfter(this.nodes.clock(), rests, needed));
 	}
 
 	/**

@@ -12,14 +12,11 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockConfigurationException;
-import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.RedisScript;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * One of the masters and the first contact with it. A client that has not connected yet
- * does so on whichever thread asks first and makes all others wait, so that happens on a
- * thread of its own, and no other node waits for it.
+ * One of the masters and the first contact with it, which no other node waits for.
  */
 final class Node {
 
@@ -27,7 +24,7 @@ final class Node {
 
 	private final AtomicReference<@Nullable CompletableFuture<String>> contact = new AtomicReference<>();
 
-	private final RedisNode redis;
+	private final NodeClient redis;
 
 	private final RedlockKeys keys;
 
@@ -44,7 +41,7 @@ final class Node {
 	 * @param identities the nodes by their run ids, shared by all of them
 	 * @param clock the time by which a quarantine is measured
 	 */
-	Node(RedisNode redis, RedlockKeys keys, Map<String, Node> identities, SchedulingClock clock) {
+	Node(NodeClient redis, RedlockKeys keys, Map<String, Node> identities, SchedulingClock clock) {
 		this.redis = redis;
 		this.keys = keys;
 		this.identities = identities;
@@ -96,14 +93,12 @@ final class Node {
 		if (!this.contact.compareAndSet(present, fresh)) {
 			return connect();
 		}
-		Thread thread = new Thread(() -> probe(fresh), "holdfast-redlock-connect");
-		thread.setDaemon(true);
-		thread.start();
+		probe(fresh);
 		return fresh;
 	}
 
 	private void probe(CompletableFuture<String> result) {
-		this.redis.run(RedlockScripts.PROBE, this.keys.ofProbe(), RedlockKeys.random())
+		this.redis.connect(RedlockScripts.PROBE, this.keys.ofProbe(), RedlockKeys.random())
 			.whenComplete((answer, failure) -> {
 				if (failure != null) {
 					result.completeExceptionally(failure);

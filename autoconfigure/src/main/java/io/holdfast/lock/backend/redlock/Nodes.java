@@ -14,7 +14,6 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
-import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.RedisScript;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.support.SchedulingClock;
@@ -40,7 +39,7 @@ final class Nodes {
 	/** In milliseconds. */
 	private final AtomicLong longestLease;
 
-	Nodes(List<RedisNode> nodes, RedlockOptions options, SchedulingClock clock) {
+	Nodes(List<NodeClient> nodes, RedlockOptions options, SchedulingClock clock) {
 		this.options = options;
 		this.clock = clock;
 		this.keys = new RedlockKeys(options.namespace());

@@ -73,7 +73,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private RedlockLockBackend(List<RedisNode> nodes, RedlockOptions options, SystemSchedulingClock clock) {
-		this(nodes, options, clock, clock::close);
+		this(nodes.stream().map(NodeClient::of).toList(), options, clock, clock::close);
 	}
 
 	/**
@@ -84,7 +84,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	 * @param closeClock runs when the store is closed
 	 * @throws LockConfigurationException if the number of nodes makes no sense
 	 */
-	RedlockLockBackend(List<RedisNode> nodes, RedlockOptions options, SchedulingClock clock, Runnable closeClock) {
+	RedlockLockBackend(List<NodeClient> nodes, RedlockOptions options, SchedulingClock clock, Runnable closeClock) {
 		checkCount(nodes.size());
 		this.options = options;
 		this.closeClock = closeClock;

@@ -2,9 +2,9 @@ package io.holdfast.lock.backend.redlock;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 
 import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * The times that we hand to the nodes and to the engine.
@@ -48,11 +48,12 @@ final class RedlockTiming {
 	/**
 	 * When to ask again: at random, so that claims that split the votes do not do so
 	 * again, but not after the lock may be free.
+	 * @param clock gives the random part
 	 * @param rests the remaining times of the nodes that refused, in milliseconds
 	 * @param needed how many of them must become free
 	 */
-	static Duration retryAfter(List<Long> rests, int needed) {
-		long random = ThreadLocalRandom.current().nextLong(SHORTEST_PAUSE, LONGEST_PAUSE + 1);
+	static Duration retryAfter(SchedulingClock clock, List<Long> rests, int needed) {
+		long random = SHORTEST_PAUSE + clock.jitter(LONGEST_PAUSE - SHORTEST_PAUSE + 1);
 		List<Long> sorted = rests.stream().filter((rest) -> rest >= 0).sorted().toList();
 		int last = Math.max(0, needed - 1);
 		return Duration.ofMillis((last < sorted.size()) ? Math.max(1, Math.min(random, sorted.get(last))) : random);

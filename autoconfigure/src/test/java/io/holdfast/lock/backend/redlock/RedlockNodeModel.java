@@ -1,0 +1,298 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.backend.redis.RedisScript;
+
+/**
+ * What the scripts of Redlock do on one node, in Java: the same keys, arguments and
+ * answers. A node that restarts has forgotten everything.
+ */
+final class RedlockNodeModel {
+
+	private final LongSupplier clockMicros;
+
+	private final Map<String, Lock> locks = new TreeMap<>();
+
+	private String run;
+
+	private int runs;
+
+	private @Nullable String memory;
+
+	private @Nullable String admitted;
+
+	private long longest;
+
+	private long highest;
+
+	private long floor;
+
+	RedlockNodeModel(String name, LongSupplier clockMicros) {
+		this.run = name + "-0";
+		this.clockMicros = clockMicros;
+	}
+
+	/** As an operator does, or after a first quarantine. */
+	void admit() {
+		admit(micros());
+	}
+
+	void admit(long lowestToken) {
+		unproven("first");
+		this.admitted = this.memory;
+		this.floor = lowestToken;
+	}
+
+	void restart() {
+		this.run = this.run.substring(0, this.run.lastIndexOf('-') + 1) + ++this.runs;
+		this.locks.clear();
+		this.memory = null;
+		this.admitted = null;
+		this.longest = 0;
+		this.highest = 0;
+		this.floor = 0;
+	}
+
+	Collection<String> leftovers() {
+		this.locks.values().forEach((lock) -> lock.tidy(millis()));
+		return this.locks.entrySet()
+			.stream()
+			.filter((entry) -> entry.getValue().isUsed())
+			.map((entry) -> this.run + " " + entry.getKey() + " " + entry.getValue())
+			.toList();
+	}
+
+	List<Object> run(RedisScript script, List<Object> keys, Object... args) {
+		List<String> names = keys.stream().map(String::valueOf).toList();
+		List<String> texts = new ArrayList<>();
+		for (Object arg : args) {
+			texts.add(String.valueOf(arg));
+		}
+		if (script == RedlockScripts.ACQUIRE) {
+			return acquire(names.get(0), texts);
+		}
+		if (script == RedlockScripts.AGREE) {
+			return agree(names.get(0), texts);
+		}
+		if (script == RedlockScripts.RENEW) {
+			return renew(names, texts);
+		}
+		if (script == RedlockScripts.RELEASE) {
+			return release(names.get(0), texts);
+		}
+		if (script == RedlockScripts.LOOK) {
+			return List.of((unproven(texts.get(0)) != null) ? 0L : 1L, this.longest, this.highest);
+		}
+		return (script == RedlockScripts.ADMIT) ? admit(texts) : probe(texts);
+	}
+
+	private long micros() {
+		return this.clockMicros.getAsLong();
+	}
+
+	private long millis() {
+		return micros() / 1_000;
+	}
+
+	private @Nullable String unproven(String random) {
+		if (this.memory != null && this.memory.startsWith(this.run + "/")) {
+			return Objects.equals(this.memory, this.admitted) ? null : this.memory;
+		}
+		this.memory = this.run + "/" + random;
+		this.admitted = null;
+		return this.memory;
+	}
+
+	private @Nullable List<Object> noVote(List<String> args) {
+		String name = args.get(1).equals("1") ? unproven(args.get(0)) : null;
+		return (name != null) ? List.of(-1L, name) : null;
+	}
+
+	private Lock lock(String stem) {
+		Lock lock = this.locks.computeIfAbsent(stem, (key) -> new Lock());
+		lock.tidy(millis());
+		return lock;
+	}
+
+	private List<Object> acquire(String stem, List<String> args) {
+		List<Object> noVote = noVote(args);
+		if (noVote != null) {
+			return noVote;
+		}
+		String owner = args.get(2);
+		long lease = Long.parseLong(args.get(3));
+		long attempt = Long.parseLong(args.get(4));
+		boolean shared = args.get(6).equals("SHARED");
+		long known = Math.max(this.longest, lease);
+		Lock lock = lock(stem);
+		Part mine = lock.parts.get(owner);
+		if (mine != null) {
+			this.longest = known;
+			long token = (!mine.shared() || mine.token() == lock.token) ? mine.token() : nextToken(lock);
+			lock.parts.put(owner, new Part(mine.shared(), Math.max(mine.attempt(), attempt), token, millis() + lease));
+			return List.of(1L, token, known, 1L);
+		}
+		long rest = lock.rest(owner, shared, millis());
+		if (rest >= 0) {
+			lock.place(owner, shared, Long.parseLong(args.get(7)), micros());
+			return List.of(0L, rest, known);
+		}
+		this.longest = known;
+		long token = nextToken(lock);
+		lock.parts.put(owner, new Part(shared, attempt, token, millis() + lease));
+		return List.of(1L, token, known, 0L);
+	}
+
+	private long nextToken(Lock lock) {
+		long token = (lock.token > 0) ? lock.token + 1 : Math.max(micros(), this.highest + 1);
+		lock.token = Math.max(token, this.floor);
+		this.highest = Math.max(this.highest, lock.token);
+		return lock.token;
+	}
+
+	private List<Object> agree(String stem, List<String> args) {
+		List<Object> noVote = noVote(args);
+		if (noVote != null) {
+			return noVote;
+		}
+		Lock lock = lock(stem);
+		Part mine = lock.parts.get(args.get(2));
+		if (mine == null) {
+			return List.of(0L, 0L);
+		}
+		long agreed = Long.parseLong(args.get(3));
+		long greatest = Math.max(mine.token(), lock.token);
+		if (agreed < greatest || (agreed == greatest && mine.token() != agreed)) {
+			return List.of(0L, greatest);
+		}
+		this.highest = Math.max(this.highest, agreed);
+		lock.token = agreed;
+		lock.parts.put(args.get(2), new Part(mine.shared(), mine.attempt(), agreed, mine.ends()));
+		return List.of(1L);
+	}
+
+	private List<Object> renew(List<String> keys, List<String> args) {
+		List<Object> noVote = noVote(args);
+		if (noVote != null) {
+			return noVote;
+		}
+		List<Object> answer = new ArrayList<>(List.of(1L));
+		for (int i = 1; i < keys.size(); i++) {
+			Lock lock = lock(keys.get(i).replaceAll("-readers$", ""));
+			String owner = args.get(3 * i - 1);
+			boolean shared = args.get(3 * i + 1).equals("SHARED");
+			Part mine = lock.parts.get(owner);
+			boolean found = mine != null && mine.shared() == shared;
+			if (found) {
+				lock.parts.put(owner,
+						new Part(shared, mine.attempt(), mine.token(), millis() + Long.parseLong(args.get(3 * i))));
+			}
+			answer.add(found ? 1L : 0L);
+		}
+		return answer;
+	}
+
+	private List<Object> release(String stem, List<String> args) {
+		String owner = args.get(0);
+		long last = Long.parseLong(args.get(1));
+		long place = Long.parseLong(args.get(3));
+		Lock lock = lock(stem);
+		Part mine = lock.parts.get(owner);
+		boolean found = mine != null && (last < 0 || mine.attempt() <= last);
+		if (found) {
+			lock.parts.remove(owner);
+		}
+		if (place == 0 || found) {
+			lock.place(owner, args.get(2).equals("SHARED"), place, micros());
+		}
+		return List.of(found ? 1L : 0L);
+	}
+
+	private List<Object> admit(List<String> args) {
+		String name = unproven(args.get(0));
+		if (name == null) {
+			return List.of(1L);
+		}
+		if (!name.equals(args.get(1))) {
+			return List.of(0L);
+		}
+		this.floor = Math.max(this.floor, Math.max(micros(), Long.parseLong(args.get(3)) + 1));
+		this.longest = Math.max(this.longest, Long.parseLong(args.get(2)));
+		this.admitted = name;
+		return List.of(1L);
+	}
+
+	private List<Object> probe(List<String> args) {
+		String name = unproven(args.get(0));
+		return List.of(this.run, (name != null) ? name : "", "");
+	}
+
+	/** What the node has of one lock. */
+	private static final class Lock {
+
+		private final Map<String, Part> parts = new TreeMap<>();
+
+		private final Map<String, Place> places = new TreeMap<>();
+
+		private long token;
+
+		void tidy(long now) {
+			this.parts.values().removeIf((part) -> part.ends() <= now);
+			this.places.values().removeIf((place) -> place.ends() <= now);
+		}
+
+		boolean isUsed() {
+			return !this.parts.isEmpty() || !this.places.isEmpty();
+		}
+
+		/** How long others are in the way at most, or -1. */
+		long rest(String owner, boolean shared, long now) {
+			long number = this.places.containsKey(owner) ? this.places.get(owner).number() : Long.MAX_VALUE;
+			long rest = -1;
+			for (Part part : this.parts.values()) {
+				if (!shared || !part.shared()) {
+					rest = Math.max(rest, part.ends() - now);
+				}
+			}
+			for (Place place : this.places.values()) {
+				if (shared && !place.shared() && place.number() < number) {
+					rest = Math.max(rest, place.ends() - now);
+				}
+			}
+			return rest;
+		}
+
+		/** Keeps the owner's place, or gives it one at the end, or removes it. */
+		void place(String owner, boolean shared, long millis, long micros) {
+			Place present = this.places.remove(owner);
+			if (millis > 0) {
+				this.places.put(owner, new Place((present != null) ? present.number() : micros,
+						(present != null) ? present.shared() : shared, micros / 1_000 + millis));
+			}
+		}
+
+		@Override
+		public String toString() {
+			return this.parts + " "
+					+ this.places.values().stream().sorted(Comparator.comparing(Place::number)).toList();
+		}
+
+	}
+
+	private record Part(boolean shared, long attempt, long token, long ends) {
+	}
+
+	private record Place(long number, boolean shared, long ends) {
+	}
+
+}

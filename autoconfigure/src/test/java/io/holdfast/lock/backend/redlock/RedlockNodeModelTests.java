@@ -1,0 +1,114 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+import org.redisson.Redisson;
+import org.redisson.config.Config;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.redis.RedisNode;
+import io.holdfast.lock.backend.redis.RedisScript;
+import io.holdfast.lock.test.server.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Holds the model of a node against a real one: the same requests in the same order get
+ * the same answers, apart from times, which only have to be near.
+ */
+class RedlockNodeModelTests {
+
+	private static final int SEQUENCES = 60;
+
+	private static final int LENGTH = 50;
+
+	/** Above any time, so that tokens do not depend on the clock. */
+	private static final long FLOOR = 4_000_000_000_000_000L;
+
+	private static final long NEAR = Duration.ofSeconds(20).toMillis();
+
+	private final RedlockKeys keys = new RedlockKeys("model");
+
+	@Test
+	void modelAnswersAsRedisDoes() throws Exception {
+		try (RedisServer server = RedisServer.started()) {
+			Config config = new Config();
+			config.useSingleServer().setAddress(server.address());
+			RedisNode redis = new RedisNode(Redisson.create(config), "model", Duration.ofSeconds(10), "the test's");
+			try {
+				for (int seed = 0; seed < SEQUENCES; seed++) {
+					compare(seed, server, redis);
+				}
+			}
+			finally {
+				redis.close();
+			}
+		}
+	}
+
+	private void compare(int seed, RedisServer server, RedisNode redis) throws Exception {
+		server.ask("flushall");
+		server.ask("eval",
+				"local m = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') .. '/x' redis.call('HSET', KEYS[1], 'memory', m, 'admitted', m, 'floor', '"
+						+ FLOOR + "')",
+				"1", this.keys.node());
+		RedlockNodeModel model = new RedlockNodeModel("model", () -> TimeUnit.NANOSECONDS.toMicros(System.nanoTime()));
+		model.admit(FLOOR);
+		Random random = new Random(seed);
+		List<String> history = new ArrayList<>();
+		for (int i = 0; i < LENGTH; i++) {
+			Request request = request(random);
+			history.add(request.toString());
+			List<Object> real = redis.run(request.script(), request.keys(), request.args())
+				.toCompletableFuture()
+				.get(10, TimeUnit.SECONDS);
+			List<Object> modelled = model.run(request.script(), request.keys(), request.args());
+			assertThat(modelled).as("answer to the last of %s (seed %d)", history, seed).hasSameSizeAs(real);
+			for (int k = 0; k < real.size(); k++) {
+				boolean time = request.script() == RedlockScripts.ACQUIRE && (Long) real.get(0) == 0 && k == 1;
+				assertThat((Long) modelled.get(k)).as("number %d to the last of %s (seed %d)", k, history, seed)
+					.isBetween((Long) real.get(k) - (time ? NEAR : 0), (Long) real.get(k) + (time ? NEAR : 0));
+			}
+		}
+	}
+
+	private Request request(Random random) {
+		LockName lock = LockName.of("lock", "of the test");
+		String owner = "owner-" + random.nextInt(4);
+		String mode = LockMode.values()[random.nextInt(2)].name();
+		long attempt = random.nextInt(6);
+		long lease = 60_000 + 1_000L * random.nextInt(5);
+		long place = random.nextBoolean() ? 0 : 60_000;
+		return switch (random.nextInt(8)) {
+			case 0, 1, 2, 3 -> new Request("acquire", RedlockScripts.ACQUIRE, this.keys.of(lock), "r", "1", owner,
+					lease, attempt, RedlockTiming.IDLE_TOKEN_MILLIS, mode, place);
+			case 4 -> new Request("agree", RedlockScripts.AGREE, this.keys.of(lock), "r", "1", owner,
+					FLOOR + random.nextInt(30), RedlockTiming.IDLE_TOKEN_MILLIS);
+			case 5 -> new Request("renew", RedlockScripts.RENEW,
+					List.of(this.keys.node(), this.keys.part(lock, LockMode.valueOf(mode))), "r", "1", owner, lease,
+					mode);
+			case 6 -> new Request("look", RedlockScripts.LOOK, List.of(this.keys.node()), "r");
+			default -> new Request("release", RedlockScripts.RELEASE, this.keys.parts(lock), owner,
+					random.nextBoolean() ? -1 : attempt, mode, place);
+		};
+	}
+
+	/**
+	 * One request.
+	 */
+	private record Request(String name, RedisScript script, List<Object> keys, Object... args) {
+
+		@Override
+		public String toString() {
+			return this.name + List.of(this.args);
+		}
+
+	}
+
+}

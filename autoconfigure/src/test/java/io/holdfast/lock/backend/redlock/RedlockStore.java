@@ -1,0 +1,118 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
+
+import io.holdfast.lock.backend.redis.RedisScript;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.test.simulation.SimulatedLink;
+import io.holdfast.lock.test.simulation.SimulatedNode;
+import io.holdfast.lock.test.simulation.SimulatedProcess;
+import io.holdfast.lock.test.simulation.SimulatedStore;
+import io.holdfast.lock.test.simulation.Simulation;
+
+/**
+ * The real backend on models of three nodes.
+ */
+public final class RedlockStore implements SimulatedStore {
+
+	private static final Duration LONGEST_LEASE = Duration.ofSeconds(30);
+
+	private static final RedlockOptions OPTIONS = new RedlockOptions("sim", Duration.ofSeconds(1),
+			Duration.ofMillis(50), 0.01, LONGEST_LEASE, true);
+
+	private final List<SimulatedNode> servers = new ArrayList<>();
+
+	private final List<RedlockNodeModel> models = new ArrayList<>();
+
+	/**
+	 * Creates nodes that vote.
+	 * @param simulation the run
+	 */
+	public RedlockStore(Simulation simulation) {
+		for (int i = 1; i <= 3; i++) {
+			SimulatedNode server = simulation.server("node-" + i);
+			RedlockNodeModel model = new RedlockNodeModel("node-" + i, () -> 1_000_000_000L + server.nanos() / 1_000);
+			model.admit();
+			this.servers.add(server);
+			this.models.add(model);
+		}
+	}
+
+	@Override
+	public LockBackend connect(SimulatedProcess process) {
+		List<NodeClient> clients = new ArrayList<>();
+		for (int i = 0; i < this.servers.size(); i++) {
+			clients.add(new Client(process, this.servers.get(i), this.models.get(i)));
+		}
+		return new RedlockLockBackend(clients, OPTIONS, process, () -> {
+		});
+	}
+
+	@Override
+	public Collection<String> leftovers() {
+		return this.models.stream().flatMap((model) -> model.leftovers().stream()).toList();
+	}
+
+	@Override
+	public List<StoreFault> faults() {
+		List<StoreFault> faults = new ArrayList<>();
+		this.servers
+			.forEach((server) -> faults.add(new StoreFault(server + " stands still", server::pause, server::resume)));
+		// one only: without two of three there is no lock for the longest lease
+		SimulatedNode restarting = this.servers.get(2);
+		faults.add(new StoreFault(restarting + " restarts without memory", restarting::pause, () -> {
+			this.models.get(2).restart();
+			restarting.resume();
+		}));
+		return faults;
+	}
+
+	private static final class Client implements NodeClient {
+
+		private final SimulatedProcess process;
+
+		private final SimulatedNode server;
+
+		private final RedlockNodeModel model;
+
+		private final SimulatedLink link;
+
+		Client(SimulatedProcess process, SimulatedNode server, RedlockNodeModel model) {
+			this.process = process;
+			this.server = server;
+			this.model = model;
+			this.link = new SimulatedLink(process, server, SimulatedLink.Order.ANY);
+		}
+
+		@Override
+		public CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
+			CompletableFuture<List<Object>> answer = this.link.call(() -> this.model.run(script, keys, args));
+			Runnable cancel = this.process.after(OPTIONS.responseTimeout().toNanos(),
+					() -> answer.completeExceptionally(new TimeoutException()));
+			return answer.whenComplete((value, failure) -> cancel.run());
+		}
+
+		/** That has happened when the application started, before the run. */
+		@Override
+		public CompletionStage<List<Object>> connect(RedisScript script, List<Object> keys, Object... args) {
+			return CompletableFuture.completedFuture(this.model.run(script, keys, args));
+		}
+
+		@Override
+		public String address() {
+			return this.server.name();
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+}
