@@ -201,12 +201,14 @@ class OpenInViewTests {
 		@PersistenceContext
 		private EntityManager entities;
 
+		// tag::sell[]
 		@DistributedLock(name = "stock", key = "#id", fenced = true)
 		@Transactional
 		public void sell(long id) {
 			Product product = this.entities.find(Product.class, id);
 			product.stock--;
 		}
+		// end::sell[]
 
 	}
 
