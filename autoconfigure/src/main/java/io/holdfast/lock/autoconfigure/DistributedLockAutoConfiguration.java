@@ -13,6 +13,7 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
 import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
@@ -32,6 +33,7 @@ public final class DistributedLockAutoConfiguration {
 	@ConditionalOnMissingBean
 	LockBackends lockBackends(ObjectProvider<LockBackend> backends, Environment environment,
 			ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockSlice> slice) {
+		new SettingsCheck(environment).run();
 		BackendSelection selection = new BackendSelection(backends.orderedStream().toList(), environment, beanFactory);
 		return (slice.getIfAvailable() != null) ? selection.selectForSlice() : selection.select();
 	}
@@ -43,6 +45,8 @@ public final class DistributedLockAutoConfiguration {
 		EngineSettings settings = new EngineSettings(properties.waitTime(), properties.leaseTime(),
 				properties.responseTimeout(), properties.awaitRelease(), properties.interruptOnLoss(),
 				properties.shutdownTimeout(), properties.watchLockOrder(), properties.lockDelay());
+		backends.requireSupport(null, LockMode.EXCLUSIVE, false, properties.leaseTime(),
+				() -> "The property 'distributed-lock.lease-time'");
 		return new LockEngine(backends, settings, boundary.getIfAvailable(() -> HoldBoundary.NONE),
 				observers.orderedStream().toList());
 	}

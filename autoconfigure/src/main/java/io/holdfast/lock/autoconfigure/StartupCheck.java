@@ -10,10 +10,9 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.env.Environment;
-import org.springframework.format.annotation.DurationFormat.Style;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * Checks at the start of the application whether a store can be used, and retries until
@@ -131,7 +130,7 @@ final class StartupCheck {
 	}
 
 	private static String text(Duration duration) {
-		return DurationFormatterUtils.print(duration, Style.COMPOSITE);
+		return DurationText.of(duration);
 	}
 
 	private static Duration min(Duration a, Duration b) {

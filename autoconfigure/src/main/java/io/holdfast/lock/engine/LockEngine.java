@@ -13,9 +13,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.format.annotation.DurationFormat.Style;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
-
 import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
@@ -23,6 +20,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LockedAction;
 import io.holdfast.lock.UnlockedAction;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
@@ -255,8 +253,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 			.toList();
 		if (!inUse.isEmpty()) {
 			logger.info("Closing waits up to %s for %d locks that are in use: %s".formatted(
-					DurationFormatterUtils.print(this.context.settings().shutdownTimeout(), Style.COMPOSITE),
-					inUse.size(), String.join(", ", inUse.subList(0, Math.min(inUse.size(), MOST_TOLD)))));
+					DurationText.of(this.context.settings().shutdownTimeout()), inUse.size(),
+					String.join(", ", inUse.subList(0, Math.min(inUse.size(), MOST_TOLD)))));
 		}
 	}
 

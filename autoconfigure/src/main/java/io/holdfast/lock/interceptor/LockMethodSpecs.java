@@ -166,6 +166,10 @@ final class LockMethodSpecs {
 		if (!StringUtils.hasText(value)) {
 			return null;
 		}
+		if (value.strip().matches("[+-]?\\d*[1-9]\\d*")) {
+			throw problem(method, "its %s is '%s', which has no unit. Write '%ss' or '%sms'".formatted(attribute, value,
+					value.strip(), value.strip()));
+		}
 		try {
 			return DurationStyle.detectAndParse(value);
 		}

@@ -1,10 +1,12 @@
 package io.holdfast.lock.architecture;
 
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -148,6 +150,30 @@ class AutoConfigurationRulesTests {
 			.toList();
 		assertThat(types).isNotEmpty();
 		assertThat(metadata("groups")).extracting((group) -> (String) group.get("type")).containsAll(types);
+	}
+
+	@Test
+	void everySettingIsKnownToTheCheckOfSettings() throws ReflectiveOperationException {
+		Class<?> check = Class.forName("io.holdfast.lock.autoconfigure.SettingsCheck");
+		assertThat(names(check, "DURATIONS")).containsExactlyInAnyOrderElementsOf(metadata("properties").stream()
+			.filter((property) -> Duration.class.getName().equals(property.get("type")))
+			.map(AutoConfigurationRulesTests::nameOf)
+			.toList());
+		assertThat(names(check, "OTHERS")).containsExactlyInAnyOrderElementsOf(metadata("properties").stream()
+			.filter((property) -> !Duration.class.getName().equals(property.get("type")))
+			.map(AutoConfigurationRulesTests::nameOf)
+			.toList());
+	}
+
+	private static String nameOf(Map<String, Object> property) {
+		return ((String) property.get("name")).substring("distributed-lock.".length());
+	}
+
+	@SuppressWarnings("unchecked")
+	private static List<String> names(Class<?> type, String field) throws ReflectiveOperationException {
+		Field names = type.getDeclaredField(field);
+		names.setAccessible(true);
+		return (List<String>) names.get(null);
 	}
 
 	private static List<Map<String, Object>> metadata(String kind) {

@@ -32,7 +32,7 @@ class StartupCheckTests {
 		run(Duration.ofMinutes(5), () -> failUntilAttempt(4));
 		assertThat(this.attempts).hasValue(4);
 		assertThat(this.closed).hasValue(0);
-		assertThat(output).contains("the shop's store cannot be used yet, and is retried for up to 5m: not yet");
+		assertThat(output).contains("the shop's store cannot be used yet, and is retried for up to 300s: not yet");
 	}
 
 	@Test

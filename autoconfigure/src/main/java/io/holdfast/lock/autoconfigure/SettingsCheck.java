@@ -1,0 +1,96 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.core.env.Environment;
+
+import io.holdfast.lock.LockConfigurationException;
+
+/**
+ * Looks for settings that do not mean what they seem to: durations without a unit, and
+ * names that nothing reads.
+ */
+final class SettingsCheck {
+
+	private static final Log logger = LogFactory.getLog(SettingsCheck.class);
+
+	private static final String PREFIX = "distributed-lock";
+
+	/** The settings that are durations, without the prefix. */
+	static final List<String> DURATIONS = List.of("lease-time", "lock-delay", "redis.connection-timeout",
+			"redis.wait-replicas-timeout", "redlock.connection-timeout", "redlock.longest-lease",
+			"redlock.node-timeout", "redlock.quarantine-wait", "response-timeout", "shutdown-timeout",
+			"startup-timeout", "wait-time");
+
+	/** All other settings. */
+	static final List<String> OTHERS = List.of("await-release", "backend", "enabled", "etcd.authority",
+			"etcd.endpoints", "etcd.password", "etcd.ssl.bundle", "etcd.username", "fail-fast", "fencing.data-source",
+			"fencing.enabled", "fencing.initialize-schema", "fencing.table", "interrupt-on-loss", "jdbc.data-source",
+			"jdbc.initialize-schema", "jdbc.listen", "jdbc.table", "namespace", "redis.address", "redis.database",
+			"redis.password", "redis.ssl.bundle", "redis.username", "redis.wait-replicas", "redlock.drift-factor",
+			"redlock.nodes", "redlock.password", "redlock.restart-quarantine", "redlock.ssl.bundle", "redlock.username",
+			"transaction.when-active", "watch-lock-order", "zookeeper.base-path", "zookeeper.when-suspended");
+
+	private final Environment environment;
+
+	SettingsCheck(Environment environment) {
+		this.environment = environment;
+	}
+
+	/**
+	 * Check all settings. A name that nothing reads is a warning.
+	 * @throws LockConfigurationException if a duration has no unit
+	 */
+	void run() {
+		DURATIONS.forEach((name) -> requireUnit(PREFIX + "." + name));
+		Set<String> unread = new TreeSet<>();
+		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(this.environment)) {
+			if (source instanceof IterableConfigurationPropertySource names) {
+				names.stream().filter(SettingsCheck::isUnread).map(Object::toString).forEach(unread::add);
+			}
+		}
+		unread.forEach(SettingsCheck::warn);
+	}
+
+	/** Spring Boot would read it as milliseconds, which is hardly ever meant. */
+	private void requireUnit(String name) {
+		String value = Binder.get(this.environment).bind(name, Bindable.of(String.class)).orElse("").strip();
+		if (value.matches("[+-]?\\d*[1-9]\\d*")) {
+			throw new LockConfigurationException("The property '%s' is '%s', which has no unit. Write '%ss' or '%sms'."
+				.formatted(name, value, value, value));
+		}
+	}
+
+	private static boolean isUnread(ConfigurationPropertyName name) {
+		if (ConfigurationPropertyName.of("holdfast").isAncestorOf(name)) {
+			return true;
+		}
+		return ConfigurationPropertyName.of(PREFIX).isAncestorOf(name) && known().map((known) -> PREFIX + "." + known)
+			.map(ConfigurationPropertyName::of)
+			.noneMatch((known) -> known.equals(name) || known.isAncestorOf(name));
+	}
+
+	private static void warn(String name) {
+		String nearest = NearestName.of(name.substring(name.indexOf('.') + 1), known().toList());
+		logger.warn("The property '%s' is not one of Holdfast and has no effect. %s".formatted(name,
+				(nearest != null) ? "Did you mean '%s.%s'?".formatted(PREFIX, nearest)
+						: "The names of its settings begin with '%s.'.".formatted(PREFIX)));
+	}
+
+	private static Stream<String> known() {
+		return Stream.concat(DURATIONS.stream(), OTHERS.stream());
+	}
+
+}

@@ -1,0 +1,105 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+
+import io.holdfast.lock.DistributedLock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Settings that do not mean what they seem to.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class SettingsCheckTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(
+				AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
+						EtcdLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class))
+		.withPropertyValues("distributed-lock.backend=local");
+
+	@ParameterizedTest
+	@ValueSource(strings = { "wait-time", "lease-time", "startup-timeout", "leaseTime" })
+	void durationWithoutAUnitStopsTheStart(String name) {
+		this.runner.withPropertyValues("distributed-lock." + name + "=50")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.message()
+				.contains("is '50', which has no unit. Write '50s' or '50ms'"));
+	}
+
+	@Test
+	void zeroNeedsNoUnit() {
+		this.runner.withPropertyValues("distributed-lock.wait-time=0")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void durationOfAnAnnotationNeedsAUnit() {
+		this.runner.withBean(Shop.class)
+			.run((context) -> assertThat(context.getStartupFailure())
+				.hasStackTraceContaining("its waitTime is '5', which has no unit. Write '5s' or '5ms'"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "distributed-lock.bakend,distributed-lock.backend", "holdfast.backend,distributed-lock.backend",
+			"distributed-lock.etcd.endpoint,distributed-lock.etcd.endpoints",
+			"holdfast.wait-time,distributed-lock.wait-time" })
+	void nameThatNothingReadsIsToldWithTheNearest(String name, String nearest, CapturedOutput output) {
+		this.runner
+			.withPropertyValues(name + "=http://127.0.0.1:1", "distributed-lock.fail-fast=false",
+					"distributed-lock.etcd.endpoints[0]=http://127.0.0.1:1")
+			.run((context) -> assertThat(output).contains(
+					"'%s' is not one of Holdfast and has no effect. Did you mean '%s'?".formatted(name, nearest)));
+	}
+
+	@Test
+	void knownNamesAreNotToldInAnySpelling(CapturedOutput output) {
+		this.runner
+			.withInitializer(
+					(context) -> context.getEnvironment()
+						.getPropertySources()
+						.addFirst(new SystemEnvironmentPropertySource(
+								StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+								Map.of("DISTRIBUTEDLOCK_WAITTIME", "5s", "DISTRIBUTED_LOCK_LEASE_TIME", "30s"))))
+			.withPropertyValues("distributed-lock.etcd.endpoints[0]=http://127.0.0.1:1",
+					"distributedLock.failFast=false", "distributed-lock.etcd.ssl.bundle=")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output).doesNotContain("has no effect");
+			});
+	}
+
+	@Test
+	void leaseThatTheDefaultStoreDoesNotKeepStopsTheStart() {
+		this.runner
+			.withPropertyValues("distributed-lock.backend=etcd", "distributed-lock.etcd.endpoints=http://127.0.0.1:1",
+					"distributed-lock.fail-fast=false", "distributed-lock.lease-time=1s")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.message()
+				.contains("'distributed-lock.lease-time' asks for a lease of 1s", "'etcd' keeps none shorter than"));
+	}
+
+	static class Shop {
+
+		@DistributedLock(name = "shop", waitTime = "5")
+		public void sell() {
+		}
+
+	}
+
+}
