@@ -29,43 +29,42 @@ interface NodeClient {
 	/**
 	 * Redisson's client. One that has not connected yet does so on whichever thread asks
 	 * first and makes all others wait, so that happens on a thread of its own.
+	 *
 	 * @param redis the client
 	 */
-	static NodeClient of(RedisNode redis) {
-		return new NodeClient() {
+	record OfRedisson(RedisNode redis) implements NodeClient {
 
-			@Override
-			public CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
-				return redis.run(script, keys, args);
-			}
+		@Override
+		public CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
+			return this.redis.run(script, keys, args);
+		}
 
-			@Override
-			public CompletionStage<List<Object>> connect(RedisScript script, List<Object> keys, Object... args) {
-				CompletableFuture<List<Object>> result = new CompletableFuture<>();
-				Thread thread = new Thread(() -> redis.run(script, keys, args).whenComplete((answer, failure) -> {
-					if (failure != null) {
-						result.completeExceptionally(failure);
-					}
-					else {
-						result.complete(answer);
-					}
-				}), "holdfast-redlock-connect");
-				thread.setDaemon(true);
-				thread.start();
-				return result;
-			}
+		@Override
+		public CompletionStage<List<Object>> connect(RedisScript script, List<Object> keys, Object... args) {
+			CompletableFuture<List<Object>> result = new CompletableFuture<>();
+			Thread thread = new Thread(() -> this.redis.run(script, keys, args).whenComplete((answer, failure) -> {
+				if (failure != null) {
+					result.completeExceptionally(failure);
+				}
+				else {
+					result.complete(answer);
+				}
+			}), "holdfast-redlock-connect");
+			thread.setDaemon(true);
+			thread.start();
+			return result;
+		}
 
-			@Override
-			public String address() {
-				return redis.address();
-			}
+		@Override
+		public String address() {
+			return this.redis.address();
+		}
 
-			@Override
-			public void close() {
-				redis.close();
-			}
+		@Override
+		public void close() {
+			this.redis.close();
+		}
 
-		};
 	}
 
 }
