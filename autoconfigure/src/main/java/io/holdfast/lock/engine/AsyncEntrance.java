@@ -7,6 +7,7 @@ import java.util.concurrent.Executor;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.spi.LockBackend;
 
 /**
@@ -76,9 +77,7 @@ final class AsyncEntrance {
 
 	private void next() {
 		if (this.holds.size() == this.all.size()) {
-			if (!this.result.complete(CombinedHold.of(this.holds))) {
-				CombinedHold.close(this.holds);
-			}
+			handOver();
 			return;
 		}
 		Terms terms = this.all.get(this.holds.size()).withWaitTime(this.deadline - this.context.time().nanos());
@@ -88,6 +87,18 @@ final class AsyncEntrance {
 		acquisition.begin();
 		if (this.result.isDone()) {
 			acquisition.cancel();
+		}
+	}
+
+	private void handOver() {
+		try {
+			if (!this.result.complete(CombinedHold.of(this.holds))) {
+				CombinedHold.close(this.holds);
+			}
+		}
+		catch (LockLostException ex) {
+			CombinedHold.close(this.holds);
+			this.result.completeExceptionally(ex);
 		}
 	}
 

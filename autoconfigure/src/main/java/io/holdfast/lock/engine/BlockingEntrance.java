@@ -77,12 +77,12 @@ final class BlockingEntrance {
 			for (Terms terms : all.subList(holds.size(), all.size())) {
 				holds.add(hold(terms.withWaitTime(deadline - this.context.time().nanos()), refusal, depth));
 			}
+			return CombinedHold.of(holds);
 		}
 		catch (RuntimeException | Error ex) {
 			CombinedHold.close(holds);
 			throw ex;
 		}
-		return CombinedHold.of(holds);
 	}
 
 	/** The first of these locks, as many of them as can be had at once. */

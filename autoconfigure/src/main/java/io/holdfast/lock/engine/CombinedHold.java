@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 
@@ -28,7 +29,12 @@ final class CombinedHold implements HeldLocks {
 		this.parts = List.copyOf(parts);
 	}
 
+	/**
+	 * Combine holds that were acquired in this order.
+	 * @throws LockLostException if one was lost while the others were acquired
+	 */
 	static HeldLocks of(List<Hold> parts) {
+		parts.forEach(Hold::requireHeldAtStart);
 		return (parts.size() == 1) ? parts.get(0) : new CombinedHold(parts);
 	}
 

@@ -97,6 +97,18 @@ final class Hold implements HeldLocks {
 		return this.lease.retain(minHold) ? new Hold(this.context, this.lease, true) : null;
 	}
 
+	/**
+	 * Fails if the lease was lost while the other locks of the same request were
+	 * acquired: a body must not start without one of its locks.
+	 */
+	void requireHeldAtStart() {
+		String lost = lossMessage();
+		if (lost != null) {
+			throw new LockLostException(name(), backend(), lost
+					+ " That was while the other locks of the request were waited for, so the call was not started and none of them is held. Repeat it; use 'renew = true', or a lease that is longer than the wait.");
+		}
+	}
+
 	Lease lease() {
 		return this.lease;
 	}

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -21,6 +22,7 @@ import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockHierarchy;
 import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
@@ -68,6 +70,26 @@ class SeveralLocksTests {
 		assertThat(this.fixture.engine.tryAcquire(request)).isEmpty();
 		assertThat(this.backend.owners).containsOnlyKeys(B);
 		assertThat(LockContext.handles()).isEmpty();
+	}
+
+	/** A body must not start under a lock that ended while the others were waited for. */
+	@Test
+	void locksOfWhichOneWasLostWhileAnotherWasWaitedForAreNotHandedOver() {
+		this.backend.heldByAnother(B);
+		LockRequest.Builder request = LockRequest.forLocks(List.of(A, B))
+			.renew(false)
+			.leaseTime(Duration.ofSeconds(2))
+			.waitTime(Duration.ofSeconds(10));
+		CompletableFuture<LockHandle> handle = this.fixture.acquire(request);
+		this.fixture.time.advance(Duration.ofSeconds(3));
+		this.backend.freedByAnother(B);
+		assertThat(handle).isCompletedExceptionally();
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(handle::join)
+			.havingCause()
+			.isInstanceOf(LockLostException.class)
+			.withMessageContaining("'stock:a'")
+			.withMessageContaining("while the other locks");
+		assertThat(this.backend.owners).doesNotContainKey(B);
 	}
 
 	@Test
