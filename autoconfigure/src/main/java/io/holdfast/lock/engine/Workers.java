@@ -66,17 +66,18 @@ final class Workers implements AutoCloseable {
 		this.releases = runner(this.pools.get(3));
 	}
 
-	private Workers(Executor all) {
+	/** Create workers on executors that somebody else closes. */
+	Workers(Executor steps, Executor acquisitions, Executor renewals, Executor releases) {
 		this.pools = List.of();
-		this.steps = all;
-		this.acquisitions = all;
-		this.renewals = all;
-		this.releases = all;
+		this.steps = steps;
+		this.acquisitions = acquisitions;
+		this.renewals = renewals;
+		this.releases = releases;
 	}
 
 	/** Workers that leave everything to one executor, which somebody else closes. */
 	static Workers on(Executor executor) {
-		return new Workers(executor);
+		return new Workers(executor, executor, executor, executor);
 	}
 
 	private static ThreadFactory daemons(String kind) {

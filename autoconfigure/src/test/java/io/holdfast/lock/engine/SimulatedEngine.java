@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 
 import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockOperations;
@@ -25,12 +26,13 @@ public final class SimulatedEngine {
 	 * @param settings the settings of every lock
 	 * @param observer is notified of what happens
 	 * @param clock the clock
-	 * @param workers runs what must not run on its caller's thread
+	 * @param steps runs what must not run on its caller's thread
+	 * @param threads creates a pool for each kind of work that may block
 	 */
 	public SimulatedEngine(LockBackend backend, EngineSettings settings, LockObserver observer, SchedulingClock clock,
-			Executor workers) {
+			Executor steps, Supplier<Executor> threads) {
 		this.engine = new LockEngine(new LockBackends(List.of(backend), backend.name()), settings, HoldBoundary.NONE,
-				observer, clock, workers, () -> {
+				observer, clock, new Workers(steps, threads.get(), threads.get(), threads.get()), () -> {
 				});
 	}
 

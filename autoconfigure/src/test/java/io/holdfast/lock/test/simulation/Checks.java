@@ -107,7 +107,7 @@ public final class Checks {
 					relative(part.fencingToken().value()), part.remainingValidity().toMillis()));
 			call.holders.add(holder);
 			if (!part.isHeld()) {
-				continue;
+				fail(holder, "start", "%s was handed over although it is lost".formatted(holder));
 			}
 			checkToken(holder);
 			checkLength(holder);
@@ -203,10 +203,15 @@ public final class Checks {
 
 	private static String brief(@Nullable Throwable failure) {
 		Throwable cause = (failure != null && failure.getCause() != null) ? failure.getCause() : failure;
-		return String.valueOf(cause);
+		// some stores start their tokens at the present time
+		return String.valueOf(cause).replaceAll("token \\d+", "token …");
 	}
 
 	private void checkInTime(Call call) {
+		if (call.process.capabilities().blocking() && !calmSince(call, call.startedAt)) {
+			// its steps queue for threads that a store without an answer blocks
+			return;
+		}
 		Duration most = call.operation.waitTime().plus(LATEST_ANSWER.multipliedBy(1 + call.operation.locks().size()));
 		if (!call.acquired() && !call.process.killed() && call.runningTime() > most.toNanos()) {
 			fail(call.process, "deadline", call.operation.subject(),

@@ -33,4 +33,11 @@ class EngineMutantTests {
 		assertThat(mutant.find(AtomicStore.class, SEEDS, "minHold")).isPositive();
 	}
 
+	/** Many acquisitions of other locks let renewals come too late. */
+	@Test
+	void renewalThatQueuesBehindAcquisitionsIsFound() {
+		Mutant mutant = new Mutant().replace("test.simulation.SimulatedProcess#threads", "sharedThreads");
+		assertThat(mutant.find(BlockingStore.class, SEEDS, "health")).isPositive();
+	}
+
 }

@@ -2,19 +2,16 @@ package io.holdfast.lock.test.simulation;
 
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 import io.holdfast.lock.spi.AcquireResult;
-import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
-import io.holdfast.lock.spi.RenewResult;
 
 /**
  * An {@link AtomicStore} with a defect that backends once had: each ends a refused claim
@@ -44,32 +41,20 @@ public final class PatienceTimerStore implements SimulatedStore {
 		return this.sound.leftovers();
 	}
 
-	private static final class Client implements LockBackend {
+	private static final class Client extends ForwardingBackend {
 
 		private final SimulatedProcess process;
-
-		private final LockBackend store;
 
 		private final Map<OwnerId, Runnable> timers = new HashMap<>();
 
 		Client(SimulatedProcess process, LockBackend store) {
+			super(store);
 			this.process = process;
-			this.store = store;
-		}
-
-		@Override
-		public String name() {
-			return this.store.name();
-		}
-
-		@Override
-		public BackendCapabilities capabilities() {
-			return this.store.capabilities();
 		}
 
 		@Override
 		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-			return this.store.tryAcquire(claim).whenComplete((answer, failure) -> {
+			return super.tryAcquire(claim).whenComplete((answer, failure) -> {
 				cancelTimer(claim);
 				if (answer instanceof AcquireResult.Contended && !claim.patience().isZero()) {
 					this.timers.put(claim.owner(),
@@ -80,7 +65,7 @@ public final class PatienceTimerStore implements SimulatedStore {
 
 		private void endRefused(Claim claim) {
 			this.process.record("the backend's timer ends the claim for " + claim.lock());
-			this.store.abandon(claim);
+			super.abandon(claim);
 		}
 
 		private void cancelTimer(Claim claim) {
@@ -91,20 +76,15 @@ public final class PatienceTimerStore implements SimulatedStore {
 		}
 
 		@Override
-		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-			return this.store.renew(grants);
-		}
-
-		@Override
 		public CompletionStage<ReleaseResult> release(Grant grant) {
 			cancelTimer(grant.claim());
-			return this.store.release(grant);
+			return super.release(grant);
 		}
 
 		@Override
 		public CompletionStage<Void> abandon(Claim claim) {
 			cancelTimer(claim);
-			return this.store.abandon(claim);
+			return super.abandon(claim);
 		}
 
 	}

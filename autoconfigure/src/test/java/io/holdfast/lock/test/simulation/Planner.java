@@ -118,10 +118,10 @@ final class Planner {
 		boolean renew = !with(this.unrenewed);
 		Duration hold = renew ? millis(1, 2 * lease.toMillis()) : millis(1, lease.toMillis() * 5 / 4);
 		Operation.Style style = Operation.Style.values()[this.random.nextInt(Operation.Style.values().length)];
-		boolean cancels = with(this.cancelled) && style != Operation.Style.EXECUTE;
+		boolean cancels = with(this.cancelled);
 		return new Operation(number, this.random.nextInt(this.processes), millis(1, this.horizon), names,
 				with(this.shared) ? LockMode.SHARED : LockMode.EXCLUSIVE, waitTime(), lease, renew,
-				(!several && with(this.minHold)) ? millis(1, 20_000) : Duration.ZERO, this.fair, hold,
+				(!several && with(this.minHold)) ? evenly(50, 10_000) : Duration.ZERO, this.fair, hold,
 				cancels ? millis(1, 5_000) : null, style);
 	}
 
@@ -148,7 +148,7 @@ final class Planner {
 	}
 
 	private Duration waitTime() {
-		return with(this.impatient) ? Duration.ZERO : millis(5, 12_000);
+		return with(this.impatient) ? Duration.ZERO : one(2) ? millis(5, 10_000) : evenly(1_000, 10_000);
 	}
 
 	private Fault fault() {
@@ -158,7 +158,8 @@ final class Planner {
 		}
 		int target = this.random.nextInt((kind == Fault.Kind.STORE) ? this.storeFaults : this.processes);
 		double share = one(2) ? 1 : 0.05 + 0.5 * this.random.nextDouble();
-		return new Fault(kind, target, millis(1, this.horizon), millis(10, 15_000), share, millis(10, 8_000));
+		return new Fault(kind, target, millis(1, this.horizon), one(2) ? millis(10, 15_000) : evenly(500, 10_000),
+				share, evenly(100, 6_000));
 	}
 
 	private boolean one(int of) {
@@ -167,6 +168,10 @@ final class Planner {
 
 	private boolean with(double share) {
 		return this.random.nextDouble() < share;
+	}
+
+	private Duration evenly(long least, long most) {
+		return Duration.ofMillis(this.random.nextLong(least, most + 1));
 	}
 
 	/** Small numbers are as likely as large ones. */

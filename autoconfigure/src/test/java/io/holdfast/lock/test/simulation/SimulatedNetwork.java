@@ -18,6 +18,9 @@ public final class SimulatedNetwork {
 
 	private static final int RARELY = 50;
 
+	/** A client may wait so long for an answer that does not come. */
+	private static final long LONGEST_TIMEOUT = 3_000_000_000L;
+
 	private final Simulation simulation;
 
 	private final List<Trouble> troubles = new ArrayList<>();
@@ -55,7 +58,8 @@ public final class SimulatedNetwork {
 					case DELAY -> new Fate(fate.lost(), fate.delay() + random.nextLong(most), fate.repeatAfter());
 					case REPETITION -> repeatable ? new Fate(fate.lost(), fate.delay(), random.nextLong(most)) : fate;
 				};
-				long until = this.simulation.now() + fate.delay() + Math.max(0, fate.repeatAfter());
+				long until = this.simulation.now() + fate.delay()
+						+ (fate.lost() ? LONGEST_TIMEOUT : Math.max(0, fate.repeatAfter()));
 				from.disturbedUntil(until);
 				to.disturbedUntil(until);
 			}

@@ -1,5 +1,7 @@
 package io.holdfast.lock.test.simulation;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -29,7 +31,7 @@ public final class SimulatedProcess extends SimulatedNode {
 
 	private final LockBackend backend;
 
-	private final SimulatedThreads threads;
+	private final List<SimulatedThreads> pools = new ArrayList<>();
 
 	private final SimulatedEngine engine;
 
@@ -37,9 +39,8 @@ public final class SimulatedProcess extends SimulatedNode {
 		super(simulation, "app" + number);
 		this.number = number;
 		this.backend = new RecordingBackend(this, store.connect(this));
-		this.threads = new SimulatedThreads(this, THREADS);
-		Executor workers = this.backend.capabilities().blocking() ? this.threads : this::execute;
-		this.engine = new SimulatedEngine(this.backend, settings, LockObserver.NONE, this, workers);
+		this.engine = new SimulatedEngine(this.backend, settings, LockObserver.NONE, this, this::execute,
+				this::threads);
 	}
 
 	/**
@@ -58,9 +59,24 @@ public final class SimulatedProcess extends SimulatedNode {
 		return this.engine;
 	}
 
+	private Executor threads() {
+		return newThreads();
+	}
+
+	private Executor newThreads() {
+		SimulatedThreads pool = new SimulatedThreads(this, THREADS);
+		this.pools.add(pool);
+		return pool;
+	}
+
+	/** What {@link #threads} does in a mutant: one pool for every kind of work. */
+	private Executor sharedThreads() {
+		return this.pools.isEmpty() ? newThreads() : this.pools.get(0);
+	}
+
 	/** Ends the simulated threads, when the run is over. */
 	void close() {
-		this.threads.close();
+		this.pools.forEach(SimulatedThreads::close);
 	}
 
 	/** Starts an operation; it ends by itself. */
@@ -134,7 +150,13 @@ public final class SimulatedProcess extends SimulatedNode {
 				this.cancelled = true;
 				simulation().history()
 					.add(simulation(), name(), this.operation.subject(), () -> "cancels #" + this.operation.number());
-				result.cancel(false);
+				if (this.operation.number() % 2 == 0) {
+					result.cancel(false);
+				}
+				else {
+					// as a timeout of the caller would
+					result.complete(null);
+				}
 			}
 		}
 

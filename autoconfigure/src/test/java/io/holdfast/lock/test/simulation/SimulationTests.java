@@ -19,4 +19,9 @@ class SimulationTests {
 		Simulations.of("local", LocalStore::new).run(500);
 	}
 
+	@Test
+	void engineKeepsItsPromisesOnAStoreThatBlocks() {
+		Simulations.of("blocking", BlockingStore::new).run(500);
+	}
+
 }

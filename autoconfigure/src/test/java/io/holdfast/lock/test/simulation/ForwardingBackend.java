@@ -1,0 +1,64 @@
+package io.holdfast.lock.test.simulation;
+
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * A backend that passes everything on to another. Subclasses put a defect in between.
+ */
+public abstract class ForwardingBackend implements LockBackend {
+
+	private final LockBackend backend;
+
+	/**
+	 * Creates a backend.
+	 * @param backend the backend that does the work
+	 */
+	protected ForwardingBackend(LockBackend backend) {
+		this.backend = backend;
+	}
+
+	@Override
+	public String name() {
+		return this.backend.name();
+	}
+
+	@Override
+	public BackendCapabilities capabilities() {
+		return this.backend.capabilities();
+	}
+
+	@Override
+	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+		return this.backend.tryAcquire(claim);
+	}
+
+	@Override
+	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+		return this.backend.renew(grants);
+	}
+
+	@Override
+	public CompletionStage<Boolean> confirm(Grant grant) {
+		return this.backend.confirm(grant);
+	}
+
+	@Override
+	public CompletionStage<ReleaseResult> release(Grant grant) {
+		return this.backend.release(grant);
+	}
+
+	@Override
+	public CompletionStage<Void> abandon(Claim claim) {
+		return this.backend.abandon(claim);
+	}
+
+}
