@@ -239,9 +239,9 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		return (place != null) ? withdraw(place) : CompletableFuture.completedFuture(null);
 	}
 
-	/** How many claims this JVM knows of. */
-	int places() {
-		return this.places.size();
+	/** The keys of the claims that this JVM knows of. */
+	List<String> claimedKeys() {
+		return this.places.values().stream().map((place) -> place.key).toList();
 	}
 
 	private void sessionEnded(Session session) {

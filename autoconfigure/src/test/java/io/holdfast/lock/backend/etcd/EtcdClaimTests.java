@@ -108,7 +108,7 @@ class EtcdClaimTests {
 		answer(this.backend.abandon(claim));
 		assertThat(this.client.carryOut()).isEqualTo(1);
 		assertThat(keys()).isZero();
-		assertThat(this.backend.places()).isZero();
+		assertThat(this.backend.claimedKeys()).isEmpty();
 	}
 
 	@Test
@@ -247,7 +247,7 @@ class EtcdClaimTests {
 			.revoke(EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/locks/").iterator().next().getLease())
 			.get();
 		assertThat(renewed(this.backend, expired)).isInstanceOf(RenewResult.Refused.class);
-		assertThat(this.backend.places()).isZero();
+		assertThat(this.backend.claimedKeys()).isEmpty();
 	}
 
 	private static void deleteKey() throws Exception {

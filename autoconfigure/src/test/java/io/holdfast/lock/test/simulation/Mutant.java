@@ -59,6 +59,21 @@ public final class Mutant {
 	}
 
 	/**
+	 * Lets a method do nothing and return a future that is complete.
+	 * @param method the method
+	 * @return this
+	 */
+	public Mutant complete(String method) {
+		this.replacements.put(ROOT + method, (type, code) -> {
+			code.visitor.visitInsn(Opcodes.ACONST_NULL);
+			code.visitor.visitMethodInsn(Opcodes.INVOKESTATIC, "java/util/concurrent/CompletableFuture",
+					"completedFuture", "(Ljava/lang/Object;)Ljava/util/concurrent/CompletableFuture;", false);
+			code.visitor.visitInsn(Opcodes.ARETURN);
+		});
+		return this;
+	}
+
+	/**
 	 * Lets a method always answer the same.
 	 * @param method the method
 	 * @param answer its answer

@@ -1,0 +1,30 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.holdfast.lock.test.simulation.Simulation;
+
+/**
+ * An etcd whose operator revokes leases that are in use. No lock survives that, so two
+ * holders can be there until the first is notified; only what is left can be checked.
+ */
+public final class EtcdRevokedStore extends EtcdStore {
+
+	/**
+	 * Creates an empty etcd.
+	 * @param simulation the run
+	 */
+	public EtcdRevokedStore(Simulation simulation) {
+		super(simulation);
+	}
+
+	@Override
+	public List<StoreFault> faults() {
+		List<StoreFault> faults = new ArrayList<>(super.faults());
+		faults.add(new StoreFault("an operator revokes all leases", this::revokeAll, () -> {
+		}));
+		return faults;
+	}
+
+}

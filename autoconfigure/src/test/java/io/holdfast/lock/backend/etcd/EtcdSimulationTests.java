@@ -1,0 +1,41 @@
+package io.holdfast.lock.backend.etcd;
+
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.test.simulation.Mutant;
+import io.holdfast.lock.test.simulation.Simulations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Runs the engine and the etcd backend with many seeds on a model of etcd.
+ */
+class EtcdSimulationTests {
+
+	private static final int SEEDS = 20_000;
+
+	@Test
+	void engineKeepsItsPromisesOnEtcd() {
+		Simulations.of("etcd", EtcdStore::new).run(300);
+	}
+
+	/** Etcd carries out an attempt after its claim was released or abandoned. */
+	@Test
+	void attemptThatNoEpochEndsIsFound() {
+		Mutant mutant = new Mutant().complete("backend.etcd.Session#passed");
+		assertThat(mutant.find(EtcdStore.class, SEEDS, "forgotten")).isPositive();
+	}
+
+	@Test
+	void revokedLeasesLeaveNothing() throws Exception {
+		assertThat(Simulations.find(EtcdRevokedStore.class.getName(), 200, "leftovers")).isZero();
+	}
+
+	/** A hold that was lost stays in the memory of its process. */
+	@Test
+	void lostHoldThatIsNotForgottenIsFound() {
+		Mutant mutant = new Mutant().complete("backend.etcd.EtcdLockBackend#lost");
+		assertThat(mutant.find(EtcdRevokedStore.class, SEEDS, "leftovers")).isPositive();
+	}
+
+}

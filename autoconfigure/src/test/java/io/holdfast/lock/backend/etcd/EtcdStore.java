@@ -1,0 +1,258 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+
+import io.grpc.Status;
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.test.simulation.SimulatedLink;
+import io.holdfast.lock.test.simulation.SimulatedNode;
+import io.holdfast.lock.test.simulation.SimulatedProcess;
+import io.holdfast.lock.test.simulation.SimulatedStore;
+import io.holdfast.lock.test.simulation.Simulation;
+
+/**
+ * The etcd backend on a model of etcd. Requests overtake each other and are carried out
+ * late, after their client has given up; etcd ends expired leases late, and a new leader
+ * starts all of them anew.
+ */
+public class EtcdStore implements SimulatedStore {
+
+	private static final long RESPONSE_TIMEOUT = Duration.ofSeconds(1).toNanos();
+
+	private static final long EXPIRY = Duration.ofMillis(500).toNanos();
+
+	private final Simulation simulation;
+
+	private final SimulatedNode server;
+
+	private final ModelEtcd etcd;
+
+	private final Map<SimulatedProcess, EtcdLockBackend> backends = new LinkedHashMap<>();
+
+	private boolean expiring;
+
+	/**
+	 * Creates an empty etcd.
+	 * @param simulation the run
+	 */
+	public EtcdStore(Simulation simulation) {
+		this.simulation = simulation;
+		this.server = simulation.server("etcd");
+		this.etcd = new ModelEtcd(this.server::nanos);
+	}
+
+	@Override
+	public LockBackend connect(SimulatedProcess process) {
+		EtcdLockBackend backend = new EtcdLockBackend(new Client(process), "sim", process, () -> {
+		});
+		this.backends.put(process, backend);
+		return backend;
+	}
+
+	/** Runs as long as there are leases. */
+	private void expireRegularly() {
+		if (!this.expiring) {
+			this.expiring = true;
+			this.server.after(EXPIRY, () -> {
+				this.expiring = false;
+				this.etcd.expire();
+				if (!this.etcd.leases().isEmpty()) {
+					expireRegularly();
+				}
+			});
+		}
+	}
+
+	@Override
+	public Collection<String> leftovers() {
+		List<String> left = new ArrayList<>(this.etcd.keys());
+		this.etcd.leases().forEach((lease) -> left.add("lease " + lease));
+		this.backends.forEach((process, backend) -> {
+			if (!process.killed()) {
+				backend.claimedKeys().forEach((key) -> left.add("in the memory of %s: %s".formatted(process, key)));
+			}
+		});
+		return left;
+	}
+
+	@Override
+	public List<StoreFault> faults() {
+		return List.of(new StoreFault("etcd stands still", this.server::pause, this.server::resume),
+				new StoreFault("etcd has no leader", this.server::pause, () -> {
+					this.server.resume();
+					this.etcd.startLeasesAnew();
+				}));
+	}
+
+	/** Ends all leases, as an operator can. */
+	final void revokeAll() {
+		List.copyOf(this.etcd.leases()).forEach(this.etcd::revoke);
+	}
+
+	/** A claim whose end was confirmed has no key, and never gets one again. */
+	private void checkKeys(SimulatedProcess process) {
+		List<String> known = this.backends.get(process).claimedKeys();
+		String owner = new UUID(process.number(), 0).toString().substring(0, 18);
+		this.etcd.keys()
+			.stream()
+			.filter((key) -> key.contains("-" + owner) && !known.contains(key) && !process.killed())
+			.forEach((key) -> this.simulation.checks().fail(process, "forgotten", "", "nobody deletes " + key, null));
+	}
+
+	/** The client of one process. */
+	private final class Client implements EtcdClient {
+
+		private final SimulatedProcess process;
+
+		private final SimulatedLink requests;
+
+		private final SimulatedLink events;
+
+		private final Set<Watch> watches = new LinkedHashSet<>();
+
+		Client(SimulatedProcess process) {
+			this.process = process;
+			this.requests = new SimulatedLink(process, EtcdStore.this.server, SimulatedLink.Order.ANY);
+			this.events = new SimulatedLink(process, EtcdStore.this.server, SimulatedLink.Order.IN_ORDER);
+			this.events.onCut(() -> List.copyOf(this.watches).forEach(Watch::broken));
+		}
+
+		/**
+		 * Like a client with a deadline, which does not keep etcd from carrying it out.
+		 */
+		private <T> CompletableFuture<T> send(Supplier<T> request) {
+			CompletableFuture<T> answer = new CompletableFuture<>();
+			Runnable timer = this.process.after(RESPONSE_TIMEOUT, () -> {
+				// other calls of this process may wait for the same answer
+				this.process.disturbedUntil(EtcdStore.this.simulation.now());
+				answer
+					.completeExceptionally(Status.DEADLINE_EXCEEDED.withDescription("no answer in time").asException());
+			});
+			this.requests.call(request).whenComplete((value, failure) -> {
+				timer.run();
+				if (failure != null) {
+					answer.completeExceptionally(failure);
+				}
+				else {
+					answer.complete(value);
+				}
+			});
+			return answer;
+		}
+
+		@Override
+		public CompletableFuture<GrantedLease> grantLease(long seconds) {
+			return send(() -> {
+				expireRegularly();
+				return EtcdStore.this.etcd.grantLease(seconds);
+			});
+		}
+
+		@Override
+		public CompletableFuture<Long> keepAlive(long lease) {
+			return send(() -> EtcdStore.this.etcd.keepAlive(lease));
+		}
+
+		@Override
+		public CompletableFuture<?> revoke(long lease) {
+			return send(() -> {
+				EtcdStore.this.etcd.revoke(lease);
+				return true;
+			});
+		}
+
+		/** Transactions are not repeated by the client. */
+		@Override
+		public CompletableFuture<Transaction.Answer> commit(Transaction transaction) {
+			AtomicBoolean carriedOut = new AtomicBoolean();
+			return send(() -> {
+				if (!carriedOut.compareAndSet(false, true)) {
+					throw new IllegalStateException("a repetition that does not exist");
+				}
+				Transaction.Answer answer = EtcdStore.this.etcd.commit(transaction);
+				EtcdStore.this.server.record("carries out " + transaction + ": " + answer);
+				checkKeys(this.process);
+				return answer;
+			});
+		}
+
+		@Override
+		public Runnable watch(String key, WatchListener listener) {
+			Watch watch = new Watch(this, listener);
+			this.watches.add(watch);
+			this.events.call(() -> {
+				watch.start(key);
+				return true;
+			});
+			return watch::close;
+		}
+
+		@Override
+		public void close() {
+			throw new UnsupportedOperationException("A process of the simulation does not close its backend");
+		}
+
+	}
+
+	/** A watch of one client. What it notices travels in order. */
+	private final class Watch {
+
+		private final Client client;
+
+		private final EtcdClient.WatchListener listener;
+
+		private @Nullable Runnable end;
+
+		private boolean over;
+
+		Watch(Client client, EtcdClient.WatchListener listener) {
+			this.client = client;
+			this.listener = listener;
+		}
+
+		void start(String key) {
+			if (!this.over) {
+				this.end = EtcdStore.this.etcd.watch(key, (revision) -> push(() -> this.listener.created(revision)),
+						() -> push(this.listener::deleted));
+			}
+		}
+
+		private void push(Runnable notice) {
+			this.client.events.push(() -> {
+				if (!this.over) {
+					notice.run();
+				}
+			});
+		}
+
+		void broken() {
+			if (!this.over) {
+				close();
+				this.listener.broken();
+			}
+		}
+
+		void close() {
+			this.over = true;
+			this.client.watches.remove(this);
+			if (this.end != null) {
+				this.end.run();
+			}
+		}
+
+	}
+
+}

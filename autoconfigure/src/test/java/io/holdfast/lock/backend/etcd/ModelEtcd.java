@@ -1,0 +1,216 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+
+import io.grpc.Status;
+
+/**
+ * A model of etcd: carries out one request after another, and knows revisions, leases and
+ * watches as far as locks need them. {@link ModelEtcdTests} compares it with etcd.
+ */
+final class ModelEtcd {
+
+	/** What etcd makes of shorter leases. */
+	private static final long LEAST_SECONDS = 2;
+
+	private final LongSupplier clock;
+
+	private final Map<String, Entry> keys = new TreeMap<>();
+
+	private final Map<Long, Lease> leases = new LinkedHashMap<>();
+
+	private final Set<Watch> watches = new HashSet<>();
+
+	private long revision = 1;
+
+	private long lastLease;
+
+	ModelEtcd(LongSupplier clock) {
+		this.clock = clock;
+	}
+
+	EtcdClient.GrantedLease grantLease(long seconds) {
+		Lease lease = new Lease(++this.lastLease, Math.max(LEAST_SECONDS, seconds));
+		this.leases.put(lease.id, lease);
+		lease.startAnew(this.clock.getAsLong());
+		return new EtcdClient.GrantedLease(lease.id, lease.seconds);
+	}
+
+	long keepAlive(long id) {
+		Lease lease = lease(id);
+		lease.startAnew(this.clock.getAsLong());
+		return lease.seconds;
+	}
+
+	void revoke(long id) {
+		end(lease(id));
+	}
+
+	/** Ends the leases that have expired. */
+	void expire() {
+		long now = this.clock.getAsLong();
+		List.copyOf(this.leases.values()).stream().filter((lease) -> lease.expiresAt <= now).forEach(this::end);
+	}
+
+	/** Starts all leases anew, as a new leader does. */
+	void startLeasesAnew() {
+		this.leases.values().forEach((lease) -> lease.startAnew(this.clock.getAsLong()));
+	}
+
+	Set<Long> leases() {
+		return this.leases.keySet();
+	}
+
+	Collection<String> keys() {
+		return this.keys.keySet();
+	}
+
+	private Lease lease(long id) {
+		Lease lease = this.leases.get(id);
+		if (lease == null) {
+			throw Status.NOT_FOUND.withDescription("etcdserver: requested lease not found").asRuntimeException();
+		}
+		return lease;
+	}
+
+	private void end(Lease lease) {
+		this.leases.remove(lease.id);
+		List<String> ended = this.keys.entrySet()
+			.stream()
+			.filter((key) -> key.getValue().lease == lease.id)
+			.map(Map.Entry::getKey)
+			.toList();
+		if (!ended.isEmpty()) {
+			this.revision++;
+			ended.forEach(this::delete);
+		}
+	}
+
+	Transaction.Answer commit(Transaction transaction) {
+		boolean succeeded = transaction.conditions().stream().allMatch(this::isTrue);
+		List<Transaction.Operation> operations = succeeded ? transaction.then() : transaction.otherwise();
+		for (Transaction.Operation operation : operations) {
+			if (operation instanceof Transaction.Put put && put.lease() != 0) {
+				lease(put.lease());
+			}
+		}
+		long next = this.revision + 1;
+		List<List<Transaction.Key>> read = new ArrayList<>();
+		for (Transaction.Operation operation : operations) {
+			carryOut(operation, next, read);
+		}
+		return new Transaction.Answer(succeeded, this.revision, read);
+	}
+
+	private boolean isTrue(Transaction.Condition condition) {
+		Entry entry = this.keys.get(condition.key());
+		long present = (entry == null) ? 0
+				: (condition.change() == Transaction.Change.CREATED) ? entry.created : entry.written;
+		return present == condition.revision();
+	}
+
+	private void carryOut(Transaction.Operation operation, long next, List<List<Transaction.Key>> read) {
+		if (operation instanceof Transaction.Put put) {
+			Entry before = this.keys.get(put.key());
+			this.revision = next;
+			this.keys.put(put.key(), new Entry((before != null) ? before.created : next, next, put.lease()));
+		}
+		else if (operation instanceof Transaction.Delete delete) {
+			if (this.keys.containsKey(delete.key())) {
+				this.revision = next;
+				delete(delete.key());
+			}
+		}
+		else if (operation instanceof Transaction.Get get) {
+			read.add(read(get.key()));
+		}
+		else if (operation instanceof Transaction.GetNewest newest) {
+			read.add(newest(newest));
+		}
+	}
+
+	private List<Transaction.Key> read(String key) {
+		Entry entry = this.keys.get(key);
+		return (entry != null) ? List.of(new Transaction.Key(key, entry.created)) : List.of();
+	}
+
+	private List<Transaction.Key> newest(Transaction.GetNewest newest) {
+		return this.keys.entrySet()
+			.stream()
+			.filter((key) -> key.getKey().startsWith(newest.prefix()))
+			.map((key) -> new Transaction.Key(key.getKey(), key.getValue().created))
+			.filter((key) -> newest.until() == 0 || key.created() <= newest.until())
+			.sorted(Comparator.comparingLong(Transaction.Key::created).reversed())
+			.limit(newest.limit())
+			.toList();
+	}
+
+	private void delete(String key) {
+		this.keys.remove(key);
+		this.watches.stream().filter((watch) -> watch.key.equals(key)).toList().forEach((watch) -> watch.deleted.run());
+	}
+
+	/**
+	 * Watches a key.
+	 * @param created notified at once, with the present revision
+	 * @param deleted notified of each deletion
+	 * @return ends the watch
+	 */
+	Runnable watch(String key, LongConsumer created, Runnable deleted) {
+		Watch watch = new Watch(key, deleted);
+		this.watches.add(watch);
+		created.accept(this.revision);
+		return () -> this.watches.remove(watch);
+	}
+
+	int watches() {
+		return this.watches.size();
+	}
+
+	private record Entry(long created, long written, long lease) {
+	}
+
+	private static final class Watch {
+
+		private final String key;
+
+		private final Runnable deleted;
+
+		Watch(String key, Runnable deleted) {
+			this.key = key;
+			this.deleted = deleted;
+		}
+
+	}
+
+	private static final class Lease {
+
+		private final long id;
+
+		private final long seconds;
+
+		private long expiresAt;
+
+		Lease(long id, long seconds) {
+			this.id = id;
+			this.seconds = seconds;
+		}
+
+		void startAnew(long now) {
+			this.expiresAt = now + TimeUnit.SECONDS.toNanos(this.seconds);
+		}
+
+	}
+
+}

@@ -1,0 +1,126 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+
+import io.etcd.jetcd.Client;
+import io.grpc.StatusRuntimeException;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.backend.etcd.Transaction.Condition;
+import io.holdfast.lock.backend.etcd.Transaction.Delete;
+import io.holdfast.lock.backend.etcd.Transaction.Get;
+import io.holdfast.lock.backend.etcd.Transaction.GetNewest;
+import io.holdfast.lock.backend.etcd.Transaction.Operation;
+import io.holdfast.lock.backend.etcd.Transaction.Put;
+import io.holdfast.lock.test.server.EtcdServer;
+
+import static io.holdfast.lock.backend.Verbs.BOUND;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Compares the model of etcd with a real one: both get the same requests in the same
+ * order. The model's time stands still, and no real lease is so short that it expires.
+ */
+class ModelEtcdTests {
+
+	private static final int REQUESTS = 400;
+
+	private static final long UNKNOWN = 4_711;
+
+	private final Random random = new Random(42);
+
+	private final ModelEtcd model = new ModelEtcd(() -> 0);
+
+	private final List<Long> leases = new ArrayList<>(List.of(UNKNOWN));
+
+	private final List<Long> modelLeases = new ArrayList<>(List.of(UNKNOWN));
+
+	private long revision = 1;
+
+	@Test
+	void modelAnswersAsEtcdDoes() throws Exception {
+		try (EtcdServer server = EtcdServer.started();
+				EtcdClient etcd = JetcdClient.create(Client.builder().endpoints(server.endpoint()), BOUND)) {
+			for (int i = 0; i < REQUESTS; i++) {
+				step(etcd, i);
+			}
+		}
+	}
+
+	private void step(EtcdClient etcd, int number) {
+		int lease = this.random.nextInt(this.leases.size());
+		switch (this.random.nextInt(20)) {
+			case 0 -> grant(etcd);
+			case 1 -> assertThat(outcome(() -> etcd.keepAlive(this.leases.get(lease)).join())).as("step " + number)
+				.isEqualTo(outcome(() -> this.model.keepAlive(this.modelLeases.get(lease))));
+			case 2 -> assertThat(outcome(() -> etcd.revoke(this.leases.get(lease)).thenApply((done) -> "done").join()))
+				.as("step " + number)
+				.isEqualTo(outcome(() -> {
+					this.model.revoke(this.modelLeases.get(lease));
+					return "done";
+				}));
+			default -> commit(etcd, lease, number);
+		}
+	}
+
+	private void grant(EtcdClient etcd) {
+		EtcdClient.GrantedLease granted = etcd.grantLease(600).join();
+		EtcdClient.GrantedLease modelled = this.model.grantLease(600);
+		assertThat(modelled.seconds()).isEqualTo(granted.seconds());
+		this.leases.add(granted.id());
+		this.modelLeases.add(modelled.id());
+	}
+
+	private void commit(EtcdClient etcd, int lease, int number) {
+		long seed = this.random.nextLong();
+		Transaction transaction = transaction(new Random(seed), this.leases.get(lease));
+		Transaction modelled = transaction(new Random(seed), this.modelLeases.get(lease));
+		Object answer = outcome(() -> etcd.commit(transaction).join());
+		assertThat(outcome(() -> this.model.commit(modelled))).as("step %d: %s", number, transaction).isEqualTo(answer);
+		if (answer instanceof Transaction.Answer known) {
+			this.revision = known.revision();
+		}
+	}
+
+	private Transaction transaction(Random choice, long lease) {
+		return switch (choice.nextInt(5)) {
+			case 0 ->
+				new Transaction(List.of(Condition.created(key(choice), 0), Condition.written("s", revision(choice))),
+						stand(choice, lease), List.of(new Get(key(choice))));
+			case 1 -> new Transaction(List.of(Condition.created(key(choice), 0)), stand(choice, lease),
+					List.of(new Get(key(choice))));
+			case 2 -> Transaction.of(new Put("s", "", lease));
+			case 3 -> new Transaction(List.of(Condition.created(key(choice), revision(choice))),
+					List.of(new Delete(key(choice))), List.of(new Delete(key(choice)), new Get(key(choice))));
+			default -> Transaction.of(new Get(key(choice)), new GetNewest("x-", 2, revision(choice)));
+		};
+	}
+
+	private static List<Operation> stand(Random choice, long lease) {
+		return List.of(new Put(key(choice), "", lease), new GetNewest("x-", 2, 0));
+	}
+
+	private static String key(Random choice) {
+		return "x-" + choice.nextInt(6);
+	}
+
+	private long revision(Random choice) {
+		return Math.max(0, this.revision - choice.nextInt(6));
+	}
+
+	/** The answer, or that there is no such lease. */
+	private static Object outcome(Supplier<Object> request) {
+		try {
+			return request.get();
+		}
+		catch (CompletionException | StatusRuntimeException ex) {
+			assertThat(EtcdFailures.isLeaseGone(ex)).as(String.valueOf(ex)).isTrue();
+			return "no such lease";
+		}
+	}
+
+}
