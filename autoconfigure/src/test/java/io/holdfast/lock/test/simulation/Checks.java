@@ -50,6 +50,8 @@ public final class Checks {
 
 	private @Nullable Violation violation;
 
+	private Duration longestLease = Duration.ofDays(1);
+
 	private Duration lockDelay = Duration.ZERO;
 
 	Checks(Simulation simulation) {
@@ -64,6 +66,10 @@ public final class Checks {
 	/** Ignores what happens when a run is torn down. */
 	void close() {
 		this.closed = true;
+	}
+
+	void longestLease(Duration longestLease) {
+		this.longestLease = longestLease;
 	}
 
 	void lockDelay(Duration delay) {
@@ -140,7 +146,8 @@ public final class Checks {
 	/** A lease that is not renewed must be as long as it was asked for. */
 	private void checkLength(Holder holder) {
 		Operation operation = holder.call.operation;
-		double least = operation.leaseTime().toNanos() * LEAST_SHARE_OF_LEASE - TOLERANCE;
+		long kept = Math.min(operation.leaseTime().toNanos(), this.longestLease.minus(this.lockDelay).toNanos());
+		double least = kept * LEAST_SHARE_OF_LEASE - TOLERANCE;
 		boolean shorter = holder.validity.toNanos() < least;
 		if (shorter && !operation.renew() && operation.locks().size() == 1
 				&& calmSince(holder.call, holder.call.startedAt)) {
@@ -257,7 +264,7 @@ public final class Checks {
 		for (SimulatedProcess process : processes) {
 			if (!process.killed()) {
 				process.engine().leftovers().forEach((left) -> fail(process, "leftovers", "", left, null));
-				if (process.pendingTimers() > 0) {
+				if (process.pendingTimers() > store.timersPerProcess()) {
 					fail(process, "leftovers", "", "timers: " + process.pendingTimers(), null);
 				}
 			}

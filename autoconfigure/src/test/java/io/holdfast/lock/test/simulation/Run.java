@@ -29,6 +29,7 @@ final class Run {
 		this.store = factory.create(this.simulation);
 		this.simulation.checks().only(checks);
 		this.simulation.checks().lockDelay(plan.settings().lockDelay());
+		this.simulation.checks().longestLease(this.store.longestLease());
 		for (int i = 0; i < plan.processes(); i++) {
 			this.processes.add(new SimulatedProcess(this.simulation, i, this.store, plan.settings()));
 		}

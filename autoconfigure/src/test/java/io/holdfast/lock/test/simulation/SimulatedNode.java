@@ -168,6 +168,14 @@ public class SimulatedNode implements SchedulingClock {
 	}
 
 	/**
+	 * Whether this node stands still.
+	 * @return whether it does
+	 */
+	public boolean paused() {
+		return this.paused;
+	}
+
+	/**
 	 * Whether this node was killed.
 	 * @return whether it was
 	 */

@@ -42,6 +42,23 @@ public interface SimulatedStore {
 	}
 
 	/**
+	 * The longest lease that is kept without renewal, where the store bounds it.
+	 * @return the lease; by default longer than any
+	 */
+	default Duration longestLease() {
+		return Duration.ofDays(1);
+	}
+
+	/**
+	 * How many timers the client of a process has when it does nothing, such as that of
+	 * its next heartbeat.
+	 * @return the number
+	 */
+	default int timersPerProcess() {
+		return 0;
+	}
+
+	/**
 	 * The longest lease or session that the store may keep after everything else has
 	 * ended.
 	 * @return the duration

@@ -1,0 +1,201 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import org.apache.zookeeper.KeeperException;
+
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.test.simulation.SimulatedNode;
+import io.holdfast.lock.test.simulation.SimulatedProcess;
+import io.holdfast.lock.test.simulation.SimulatedStore;
+import io.holdfast.lock.test.simulation.Simulation;
+
+/**
+ * A model of an ensemble: a leader, which carries out all requests and ends sessions, and
+ * two followers, which forward requests and tell the leader of the sessions that they
+ * have heard of when it sends a ping. Runs the real backend.
+ */
+public final class SimulatedZooKeeper implements SimulatedStore {
+
+	static final Duration TIMEOUT = Duration.ofSeconds(6);
+
+	private static final long PING_NANOS = TIMEOUT.toNanos() / 4;
+
+	private final ModelTree tree = new ModelTree();
+
+	private final List<SimulatedZooKeeperClient> clients = new ArrayList<>();
+
+	private final Map<Long, Long> deadlines = new HashMap<>();
+
+	private final SimulatedNode leader;
+
+	private final List<Follower> followers = new ArrayList<>();
+
+	private final Map<SimulatedProcess, ZooKeeperLockBackend> backends = new HashMap<>();
+
+	private long sessions;
+
+	/**
+	 * Creates an ensemble that keeps nothing.
+	 * @param simulation the run
+	 */
+	public SimulatedZooKeeper(Simulation simulation) {
+		this.leader = simulation.server("leader");
+		this.followers.add(new Follower(simulation.server("follower0")));
+		this.followers.add(new Follower(simulation.server("follower1")));
+		this.leader.after(PING_NANOS, this::ping);
+	}
+
+	private void ping() {
+		this.followers.forEach(Follower::reply);
+		expire();
+		this.leader.after(PING_NANOS, this::ping);
+	}
+
+	private void expire() {
+		long now = this.leader.nanos();
+		List<Long> over = this.deadlines.entrySet()
+			.stream()
+			.filter((session) -> session.getValue() < now)
+			.map(Map.Entry::getKey)
+			.toList();
+		over.forEach(this.deadlines::remove);
+		over.forEach(this.tree::endSession);
+		// servers close the connection of a session that is over
+		over.forEach((session) -> this.clients.stream()
+			.filter((client) -> client.session() == session)
+			.forEach(SimulatedZooKeeperClient::cut));
+	}
+
+	/** The leader hears of a session. */
+	void touch(long session) {
+		this.deadlines.computeIfPresent(session, (id, deadline) -> this.leader.nanos() + TIMEOUT.toNanos());
+	}
+
+	long createSession() {
+		this.deadlines.put(++this.sessions, this.leader.nanos() + TIMEOUT.toNanos());
+		return this.sessions;
+	}
+
+	boolean alive(long session) {
+		expire();
+		return this.deadlines.containsKey(session);
+	}
+
+	/** The tree as the leader lets a session use it. */
+	ModelTree tree(long session) throws KeeperException {
+		if (!alive(session)) {
+			throw new KeeperException.SessionExpiredException();
+		}
+		return this.tree;
+	}
+
+	/** The tree as a follower shows it. */
+	ModelTree tree() {
+		return this.tree;
+	}
+
+	Follower follower(int number) {
+		return this.followers.get(Math.floorMod(number, this.followers.size()));
+	}
+
+	@Override
+	public LockBackend connect(SimulatedProcess process) {
+		SimulatedZooKeeperClient client = new SimulatedZooKeeperClient(this, process);
+		this.clients.add(client);
+		ZooKeeperLockBackend backend = new ZooKeeperLockBackend(client, "/holdfast", "shop", WhenSuspended.WAIT,
+				process, Duration.ZERO, () -> {
+				});
+		this.backends.put(process, backend);
+		return backend;
+	}
+
+	@Override
+	public Collection<String> leftovers() {
+		List<String> left = new ArrayList<>(this.tree.paths());
+		this.backends.forEach((process, backend) -> {
+			if (!process.killed() && backend.remembered() > 0) {
+				left.add("places of " + process + ": " + backend.remembered());
+			}
+		});
+		return left;
+	}
+
+	@Override
+	public List<StoreFault> faults() {
+		Follower first = this.followers.get(0);
+		return List.of(new StoreFault("follower0 stands still", first.node::pause, first.node::resume),
+				new StoreFault("follower0 dies", first::die, first::comeBack),
+				new StoreFault("the leader stands still", this.leader::pause, this.leader::resume));
+	}
+
+	/** What is proven of the session at any time when all is well. */
+	@Override
+	public Duration longestLease() {
+		return TIMEOUT.dividedBy(2);
+	}
+
+	/** That of the next heartbeat, and that of the one under way. */
+	@Override
+	public int timersPerProcess() {
+		return 2;
+	}
+
+	/**
+	 * A member that is not the leader.
+	 */
+	final class Follower {
+
+		final SimulatedNode node;
+
+		private final Set<Long> heardOf = new HashSet<>();
+
+		private final List<Runnable> connections = new ArrayList<>();
+
+		private boolean dead;
+
+		Follower(SimulatedNode node) {
+			this.node = node;
+		}
+
+		boolean dead() {
+			return this.dead;
+		}
+
+		void hears(long session) {
+			this.heardOf.add(session);
+		}
+
+		/** Accepts a connection, which is cut when this member dies. */
+		void accept(Runnable cut) {
+			this.connections.add(cut);
+		}
+
+		private void reply() {
+			if (!this.node.paused()) {
+				this.heardOf.forEach(SimulatedZooKeeper.this::touch);
+				this.heardOf.clear();
+			}
+		}
+
+		private void die() {
+			this.dead = true;
+			this.heardOf.clear();
+			List.copyOf(this.connections).forEach(Runnable::run);
+			this.connections.clear();
+		}
+
+		private void comeBack() {
+			this.dead = false;
+		}
+
+	}
+
+}

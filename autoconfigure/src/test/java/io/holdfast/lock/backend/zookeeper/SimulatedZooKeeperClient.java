@@ -1,0 +1,245 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+import org.apache.zookeeper.KeeperException;
+
+import io.holdfast.lock.test.simulation.SimulatedLink;
+import io.holdfast.lock.test.simulation.SimulatedProcess;
+
+/**
+ * A client of the model of an ensemble: one connection at a time, to one follower after
+ * another, and one session after another.
+ */
+final class SimulatedZooKeeperClient implements ZooKeeperCalls {
+
+	private static final long READ_TIMEOUT = SimulatedZooKeeper.TIMEOUT.toNanos() * 2 / 3;
+
+	private final SimulatedZooKeeper ensemble;
+
+	private final SimulatedProcess process;
+
+	private final List<Watching> watches = new ArrayList<>();
+
+	private Consumer<Connection> listener = (state) -> {
+	};
+
+	private int attempts;
+
+	private SimulatedZooKeeper.Follower follower;
+
+	private SimulatedLink link;
+
+	private boolean connected;
+
+	private long session;
+
+	private long sentAt;
+
+	SimulatedZooKeeperClient(SimulatedZooKeeper ensemble, SimulatedProcess process) {
+		this.ensemble = ensemble;
+		this.process = process;
+		this.attempts = process.number();
+		dial();
+		// the application starts when its client is connected
+		this.session = ensemble.createSession();
+		this.connected = true;
+	}
+
+	private void dial() {
+		do {
+			this.follower = this.ensemble.follower(this.attempts++);
+		}
+		while (this.follower.dead());
+		SimulatedLink next = new SimulatedLink(this.process, this.follower.node, SimulatedLink.Order.IN_ORDER);
+		this.link = next;
+		next.onCut(() -> lost(next));
+		this.follower.accept(next::cut);
+	}
+
+	void cut() {
+		this.link.cut();
+	}
+
+	private void lost(SimulatedLink which) {
+		if (which != this.link) {
+			return;
+		}
+		disturbed();
+		if (this.connected) {
+			this.connected = false;
+			this.listener.accept(Connection.SUSPENDED);
+		}
+		dial();
+		long former = this.session;
+		timed(() -> (former != 0 && this.ensemble.alive(former)) ? former : -this.ensemble.createSession())
+			.thenAccept((id) -> connected(id, former));
+	}
+
+	/** The leader hears of a session that is taken up again. */
+	private void connected(long id, long former) {
+		this.session = Math.abs(id);
+		this.connected = true;
+		if (id < 0 && former != 0) {
+			this.listener.accept(Connection.LOST);
+		}
+		this.listener.accept(Connection.CONNECTED);
+		for (Watching watching : List.copyOf(this.watches)) {
+			if (id < 0 || !this.ensemble.tree().paths().contains(watching.path)) {
+				watching.fire();
+			}
+		}
+	}
+
+	private <T> CompletableFuture<T> send(Callable<T> request) {
+		if (!this.connected) {
+			return CompletableFuture.failedFuture(new KeeperException.ConnectionLossException());
+		}
+		return timed(request);
+	}
+
+	/** A process that stood still has to prove its session again. */
+	private void noteSilence() {
+		long now = this.process.nanos();
+		if (now - this.sentAt > SimulatedZooKeeper.TIMEOUT.toNanos() / 4) {
+			disturbed();
+		}
+		this.sentAt = now;
+	}
+
+	private void disturbed() {
+		this.process.disturbedUntil(this.process.simulation().now() + SimulatedZooKeeper.TIMEOUT.toNanos());
+	}
+
+	private <T> CompletableFuture<T> timed(Callable<T> request) {
+		noteSilence();
+		SimulatedLink present = this.link;
+		SimulatedZooKeeper.Follower member = this.follower;
+		long id = this.session;
+		boolean reconnects = !this.connected;
+		Runnable cancel = this.process.after(READ_TIMEOUT, present::cut);
+		return present.send(() -> {
+			if (reconnects) {
+				this.ensemble.touch(id);
+			}
+			member.hears(id);
+			try {
+				return CompletableFuture.completedFuture(request.call());
+			}
+			catch (Exception ex) {
+				return CompletableFuture.<T>failedFuture(ex);
+			}
+		}).whenComplete((answer, failure) -> cancel.run()).exceptionallyCompose((failure) -> {
+			Throwable cause = ZooKeeperCalls.cause(failure);
+			return CompletableFuture.failedFuture(
+					(cause instanceof KeeperException) ? cause : new KeeperException.ConnectionLossException());
+		});
+	}
+
+	@Override
+	public CompletableFuture<Node> create(String path, String data) {
+		long id = this.session;
+		return send(() -> this.ensemble.tree(id).create(path, id));
+	}
+
+	@Override
+	public CompletableFuture<List<String>> children(String path) {
+		return send(() -> this.ensemble.tree().children(path));
+	}
+
+	@Override
+	public CompletableFuture<Void> sync(String path) {
+		long id = this.session;
+		return send(() -> {
+			this.ensemble.tree(id);
+			return null;
+		});
+	}
+
+	@Override
+	public CompletableFuture<Node> stat(String path) {
+		return send(() -> this.ensemble.tree().node(path));
+	}
+
+	@Override
+	public Watch watch(String path, Runnable changed) {
+		Watching watching = new Watching(path, changed);
+		CompletableFuture<Void> set = send(() -> {
+			this.ensemble.tree().watch(path, watching);
+			return null;
+		});
+		this.watches.add(watching);
+		return new Watch(set, () -> {
+			this.watches.remove(watching);
+			this.ensemble.tree().unwatch(path, watching);
+		});
+	}
+
+	@Override
+	public CompletableFuture<Void> delete(String path) {
+		long id = this.session;
+		return send(() -> {
+			this.ensemble.tree(id).delete(path);
+			return null;
+		});
+	}
+
+	@Override
+	public CompletableFuture<Void> check(String path) {
+		long id = this.session;
+		return send(() -> {
+			this.ensemble.tree(id).check(path);
+			return null;
+		});
+	}
+
+	@Override
+	public long session() {
+		return this.session;
+	}
+
+	@Override
+	public Duration sessionTimeout() {
+		return SimulatedZooKeeper.TIMEOUT;
+	}
+
+	@Override
+	public void listen(Consumer<Connection> listener) {
+		this.listener = listener;
+	}
+
+	@Override
+	public void close() {
+	}
+
+	/** A watch that the client tells of once. */
+	private final class Watching implements Runnable {
+
+		private final String path;
+
+		private final Runnable changed;
+
+		Watching(String path, Runnable changed) {
+			this.path = path;
+			this.changed = changed;
+		}
+
+		@Override
+		public void run() {
+			SimulatedZooKeeperClient.this.link.push(this::fire);
+		}
+
+		void fire() {
+			if (SimulatedZooKeeperClient.this.watches.remove(this)) {
+				this.changed.run();
+			}
+		}
+
+	}
+
+}
