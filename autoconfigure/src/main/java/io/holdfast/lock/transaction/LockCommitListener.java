@@ -2,6 +2,8 @@ package io.holdfast.lock.transaction;
 
 import java.util.function.Predicate;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 
@@ -10,9 +12,9 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
- * Refuses a commit whose locks have been lost. It looks at every lock that the committing
- * thread holds, right before the transaction manager commits; an exception there rolls
- * back.
+ * Has a locked transaction read past the caches of JPA, and refuses a commit whose locks
+ * have been lost. It looks at every lock that the committing thread holds, right before
+ * the transaction manager commits; an exception there rolls back.
  *
  * <p>
  * What is acquired in a callback after the commit does not belong to the transaction. A
@@ -29,6 +31,13 @@ public final class LockCommitListener implements TransactionExecutionListener {
 	 */
 	public LockCommitListener(Predicate<LockHandle> own) {
 		this.own = own;
+	}
+
+	@Override
+	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
+		if (beginFailure == null && TransactionHoldBoundary.JPA_PRESENT && !LockContext.handles().isEmpty()) {
+			PersistenceContexts.readPastCaches();
+		}
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
+import jakarta.persistence.CacheRetrieveMode;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,22 @@ final class PersistenceContexts {
 		return HIBERNATE_PRESENT ? HibernateContext.of(context) : null;
 	}
 
+	/**
+	 * Have the contexts of this thread read from the database what a second-level or
+	 * query cache may know from before the lock: those of other instances are not told of
+	 * what this one commits.
+	 */
+	static void readPastCaches() {
+		TransactionSynchronizationManager.getResourceMap().values().forEach((resource) -> {
+			EntityManager context = (resource instanceof EntityManagerHolder holder) ? contextOf(holder) : null;
+			if (context != null) {
+				context.setCacheRetrieveMode(CacheRetrieveMode.BYPASS);
+				// Hibernate's find() looks at the property instead
+				context.setProperty("jakarta.persistence.cache.retrieveMode", CacheRetrieveMode.BYPASS);
+			}
+		});
+	}
+
 	/** {@code null} for a holder of what has no context, such as a stateless session. */
 	private static @Nullable EntityManager contextOf(EntityManagerHolder holder) {
 		try {
@@ -81,6 +98,7 @@ final class PersistenceContexts {
 				exchanges.add(Exchange.make(factory, (EntityManagerHolder) resource));
 			}
 		});
+		readPastCaches();
 		return exchanges.isEmpty() ? HoldBoundary.NOTHING : () -> exchanges.forEach(Exchange::undo);
 	}
 

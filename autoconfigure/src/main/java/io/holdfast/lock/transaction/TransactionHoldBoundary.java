@@ -28,7 +28,7 @@ public final class TransactionHoldBoundary implements HoldBoundary {
 
 	private static final Log logger = LogFactory.getLog(TransactionHoldBoundary.class);
 
-	private static final boolean JPA_PRESENT = isPresent("org.springframework.orm.jpa.EntityManagerHolder")
+	static final boolean JPA_PRESENT = isPresent("org.springframework.orm.jpa.EntityManagerHolder")
 			&& isPresent("jakarta.persistence.EntityManager");
 
 	private static final boolean MYBATIS_PRESENT = isPresent("org.mybatis.spring.SqlSessionHolder")
@@ -96,6 +96,9 @@ public final class TransactionHoldBoundary implements HoldBoundary {
 					("whose persistence context has %s. They were read before the lock and would be answered"
 							+ " from memory, so it could compute from what an earlier holder has changed since. If it needs them no more, let it flush and clear its EntityManager first")
 						.formatted(entities));
+		}
+		if (JPA_PRESENT) {
+			PersistenceContexts.readPastCaches();
 		}
 		if (MYBATIS_PRESENT) {
 			MyBatisSessions.forgetAnswers();
