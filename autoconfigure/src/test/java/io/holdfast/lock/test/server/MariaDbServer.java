@@ -52,7 +52,7 @@ public final class MariaDbServer extends ServerProcess {
 
 	private void initialize() throws IOException {
 		int exitCode = run(List.of("mariadb-install-db", "--no-defaults", "--datadir=" + data(),
-				"--auth-root-authentication-method=normal", "--skip-test-db",
+				"--auth-root-authentication-method=normal", "--skip-test-db", temporaryFiles(),
 				"--user=" + System.getProperty("user.name")));
 		if (exitCode != 0) {
 			throw new IllegalStateException(
@@ -69,7 +69,7 @@ public final class MariaDbServer extends ServerProcess {
 	protected List<String> command() {
 		return List.of(SERVER.toString(), "--no-defaults", "--datadir=" + data(), "--port=" + port(),
 				"--bind-address=" + HOST, "--socket=" + directory().resolve("mariadb.sock"),
-				"--pid-file=" + directory().resolve("mariadb.pid"), "--init-file=" + init(),
+				"--pid-file=" + directory().resolve("mariadb.pid"), "--init-file=" + init(), temporaryFiles(),
 				"--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=32M", "--skip-name-resolve",
 				"--user=" + System.getProperty("user.name"));
 	}
@@ -82,6 +82,11 @@ public final class MariaDbServer extends ServerProcess {
 
 	private Path data() {
 		return directory().resolve("data");
+	}
+
+	/** Apart from other servers: each deletes what it finds there when it starts. */
+	private String temporaryFiles() {
+		return "--tmpdir=" + directory();
 	}
 
 	private Path init() {
