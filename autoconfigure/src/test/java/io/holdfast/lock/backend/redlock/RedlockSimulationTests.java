@@ -2,16 +2,33 @@ package io.holdfast.lock.backend.redlock;
 
 import org.junit.jupiter.api.Test;
 
+import io.holdfast.lock.test.simulation.Mutant;
 import io.holdfast.lock.test.simulation.Simulations;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Runs the engine and Redlock's backend with many seeds on models of its nodes.
  */
 class RedlockSimulationTests {
 
+	private static final int SEEDS = 20_000;
+
 	@Test
 	void redlockKeepsItsPromises() {
 		Simulations.of("redlock", RedlockStore::new).run(300);
+	}
+
+	@Test
+	void redlockKeepsItsPromisesWhenGrantsAreLate() {
+		Simulations.of("redlock-late-grants", LateGrantsStore::new).run(300);
+	}
+
+	/** A token is used again after its lease, below the token of another owner. */
+	@Test
+	void tokenThatIsRememberedBeyondItsLeaseIsFound() {
+		Mutant mutant = new Mutant().answer("backend.redlock.NotifiedTokens#lasts", true);
+		assertThat(mutant.find(LateGrantsStore.class, SEEDS, "tokens")).isPositive();
 	}
 
 }

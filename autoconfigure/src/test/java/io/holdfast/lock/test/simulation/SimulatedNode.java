@@ -139,6 +139,15 @@ public class SimulatedNode implements SchedulingClock {
 	}
 
 	/**
+	 * Lets nothing run here for a while.
+	 * @param nanos how long
+	 */
+	public void pauseFor(long nanos) {
+		pause();
+		this.simulation.at(this.simulation.now() + nanos, this::resume);
+	}
+
+	/**
 	 * Ends the pause.
 	 */
 	public void resume() {
