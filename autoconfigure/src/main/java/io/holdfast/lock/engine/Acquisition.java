@@ -2,8 +2,8 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +27,7 @@ import io.holdfast.lock.support.DurationText;
  *
  * <p>
  * All steps run one after another on the executor given, so the state here needs no lock.
+ * Attempts are sent on an executor of their own, because some stores block.
  */
 final class Acquisition {
 
@@ -42,11 +43,15 @@ final class Acquisition {
 
 	private final long deadline;
 
+	private final Executor requests;
+
 	private final Steps steps;
 
 	private final Turn turn;
 
 	private final Report report;
+
+	private final Withdrawal withdrawal;
 
 	private final CompletableFuture<Lease> outcome = new CompletableFuture<>();
 
@@ -61,8 +66,11 @@ final class Acquisition {
 
 	private @Nullable Throwable lastSilence;
 
-	Acquisition(EngineContext context, Terms terms, Refusal refusal, Executor executor) {
+	private @Nullable Attempt latest;
+
+	Acquisition(EngineContext context, Terms terms, Refusal refusal, Executor executor, Executor requests) {
 		this.context = context;
+		this.requests = requests;
 		this.terms = (refusal == Refusal.TENTATIVE) ? terms.withWaitTime(0) : terms;
 		this.refusal = refusal;
 		this.claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(),
@@ -71,6 +79,7 @@ final class Acquisition {
 		this.deadline = this.startedAt + terms.waitTime().toNanos();
 		this.steps = new Steps(context.time(), executor, this::failed);
 		this.turn = new Turn(context.queues(), this.terms, this.startedAt, this.steps, this::attemptInTime);
+		this.withdrawal = new Withdrawal(context, terms, this.claim);
 		this.report = new Report(context, this.terms, refusal, this.startedAt);
 	}
 
@@ -102,13 +111,9 @@ final class Acquisition {
 			waitIsOver();
 		}
 		else {
-			this.steps.after(patienceForTurn(), this::waitIsOver);
+			this.steps.after(Pauses.forTurn(this.terms, left(), this.context.settings().responseTimeout()),
+					this::waitIsOver);
 		}
-	}
-
-	/** A caller that waits for no holder still waits for a release that is under way. */
-	private long patienceForTurn() {
-		return this.terms.patient() ? left() : this.context.settings().responseTimeout().toNanos();
 	}
 
 	/**
@@ -118,7 +123,7 @@ final class Acquisition {
 	 * it comes first, and without it a short wait would succeed less often than none.
 	 */
 	private void attemptInTime() {
-		if (this.terms.patient() && left() <= 0) {
+		if (deadlineHasPassed()) {
 			waitIsOver();
 		}
 		else {
@@ -130,24 +135,36 @@ final class Acquisition {
 		this.steps.nextPhase();
 		this.attempts++;
 		long left = Math.max(0, left());
-		Attempt attempt = new Attempt(this.steps.phase(), now(), mayAskAgain(), this.traces);
+		boolean comesBack = mayAskAgain();
+		Claim sent = this.claim.withPatience(comesBack ? Duration.ofNanos(left) : Duration.ZERO);
+		boolean first = this.attempts == 1;
+		Attempt attempt = new Attempt(this.steps.phase(), comesBack, this.traces,
+				new StoreRequest<>(this.context.time(), () -> send(sent, first)));
+		this.latest = attempt;
 		this.traces = true;
-		Claim sent = this.claim.withPatience(attempt.comesBack() ? Duration.ofNanos(left) : Duration.ZERO);
-		CompletableFuture<AcquireResult> answer = Answers.ask(() -> this.terms.backend().tryAcquire(sent))
-			.toCompletableFuture();
+		this.requests.execute(attempt.request());
+		CompletableFuture<AcquireResult> answer = attempt.request().answer();
 		if (!answer.isDone()) {
-			this.steps.after(Pauses.forAnswer(this.attempts, left, this.context.settings().responseTimeout()),
-					() -> silent(new TimeoutException("no answer in time")));
+			this.steps.after(
+					Pauses.forAnswer(this.terms, this.attempts, left, this.context.settings().responseTimeout()),
+					() -> silent(Answers.none(attempt.request().isSent())));
 		}
 		answer.whenComplete((result, failure) -> this.steps.run(() -> answered(attempt, result, failure)));
 	}
 
+	/** An attempt may have waited for a thread until its claim must not be sent again. */
+	private CompletionStage<AcquireResult> send(Claim attempt, boolean first) {
+		return (first || !deadlineHasPassed()) ? this.terms.backend().tryAcquire(attempt)
+				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(Answers.none(false)));
+	}
+
 	private void answered(Attempt attempt, @Nullable AcquireResult result, @Nullable Throwable failure) {
 		if (this.outcome.isDone()) {
-			answeredTooLate(attempt, result);
+			Lease lease = this.outcome.isCompletedExceptionally() ? null : this.outcome.join();
+			this.withdrawal.sendUnlessKept(lease, attempt, result);
 		}
 		else if (result instanceof AcquireResult.Acquired acquired) {
-			granted(acquired, attempt.sentAt());
+			granted(acquired, attempt.request().sentAt());
 		}
 		else if (attempt.phase() == this.steps.phase()) {
 			if (result instanceof AcquireResult.Contended contended) {
@@ -180,19 +197,6 @@ final class Acquisition {
 		this.outcome.complete(lease);
 	}
 
-	/**
-	 * Withdraws what an attempt may have left at the store when its answer arrives after
-	 * the decision. While the lease that an earlier answer led to keeps the lock, there
-	 * is nothing to withdraw: both attempts are the same claim.
-	 */
-	private void answeredTooLate(Attempt attempt, @Nullable AcquireResult result) {
-		boolean kept = !this.outcome.isCompletedExceptionally() && this.outcome.join().keepsLock();
-		boolean leftNothing = result instanceof AcquireResult.Contended && !attempt.comesBack();
-		if (!kept && !leftNothing) {
-			withdraw();
-		}
-	}
-
 	private void contended(AcquireResult.Contended contended, boolean keepsPlace) {
 		this.refused = true;
 		this.silences = 0;
@@ -220,13 +224,7 @@ final class Acquisition {
 	}
 
 	private void waitFor(long pause) {
-		long left = left();
-		if (pause < left) {
-			this.steps.after(pause, this::attemptInTime);
-		}
-		else {
-			this.steps.after(left, this::waitIsOver);
-		}
+		this.steps.after(Math.min(pause, left()), this::attemptInTime);
 	}
 
 	private void waitIsOver() {
@@ -259,19 +257,17 @@ final class Acquisition {
 			return;
 		}
 		this.turn.withdraw();
+		if (this.latest != null && this.latest.request().withdraw()) {
+			this.traces = this.latest.tracesBefore();
+		}
 		if (this.traces) {
 			this.turn.leaving();
-			withdraw().whenComplete((done, failure) -> this.turn.leave());
+			this.withdrawal.send().whenComplete((done, failure) -> this.turn.leave());
 		}
 		else {
 			this.turn.leave();
 		}
 		fail(how, reason);
-	}
-
-	private CompletableFuture<Void> withdraw() {
-		long leaseEnds = now() + this.claim.leaseTime().toNanos();
-		return this.context.cleanup().abandon(this.terms.backend(), this.claim, leaseEnds);
 	}
 
 	private void fail(AcquireOutcome how, LockException reason) {
@@ -287,6 +283,10 @@ final class Acquisition {
 
 	private boolean mayAskAgain() {
 		return this.refusal != Refusal.TENTATIVE && left() > 0;
+	}
+
+	private boolean deadlineHasPassed() {
+		return this.terms.patient() && left() <= 0;
 	}
 
 	private long left() {

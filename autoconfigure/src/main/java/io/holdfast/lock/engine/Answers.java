@@ -47,7 +47,7 @@ final class Answers {
 		}
 	}
 
-	private static <T> void settle(CompletableFuture<T> answer, T value, Throwable failure) {
+	static <T> void settle(CompletableFuture<T> answer, T value, Throwable failure) {
 		if (failure != null) {
 			answer.completeExceptionally(cause(failure));
 		}
@@ -61,6 +61,11 @@ final class Answers {
 	 */
 	static Throwable cause(Throwable failure) {
 		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
+	}
+
+	/** Why there is no answer to a request that was sent, or that found no thread. */
+	static TimeoutException none(boolean sent) {
+		return new TimeoutException(sent ? "no answer in time" : "no thread was free to ask it in time");
 	}
 
 }

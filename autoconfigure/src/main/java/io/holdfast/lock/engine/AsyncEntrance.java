@@ -24,7 +24,8 @@ final class AsyncEntrance {
 
 	private final long deadline;
 
-	private final Executor threads;
+	/** Sends attempts; apart from the steps, which no store may block. */
+	private final Executor requests;
 
 	private final List<Hold> holds;
 
@@ -37,7 +38,7 @@ final class AsyncEntrance {
 		this.all = all;
 		this.holds = new ArrayList<>(all.size());
 		this.refusal = refusal;
-		this.threads = context.workers().acquisitions(all.get(0).backend());
+		this.requests = context.workers().acquisitions(all.get(0).backend());
 		this.deadline = context.time().nanos() + all.get(0).waitTime().toNanos();
 	}
 
@@ -66,8 +67,12 @@ final class AsyncEntrance {
 		return this.result;
 	}
 
+	private Executor steps() {
+		return new SerialExecutor(this.context.workers().steps());
+	}
+
 	private void runAhead() {
-		RunAhead ahead = new RunAhead(this.context, this.all, () -> new SerialExecutor(this.threads));
+		RunAhead ahead = new RunAhead(this.context, this.all, this::steps, this.requests);
 		this.cancelUnderWay = ahead::cancel;
 		ahead.begin().thenAccept((kept) -> {
 			this.holds.addAll(kept);
@@ -81,7 +86,7 @@ final class AsyncEntrance {
 			return;
 		}
 		Terms terms = this.all.get(this.holds.size()).withWaitTime(this.deadline - this.context.time().nanos());
-		Acquisition acquisition = new Acquisition(this.context, terms, this.refusal, new SerialExecutor(this.threads));
+		Acquisition acquisition = new Acquisition(this.context, terms, this.refusal, steps(), this.requests);
 		this.cancelUnderWay = acquisition::cancel;
 		acquisition.outcome().whenComplete(this::arrived);
 		acquisition.begin();

@@ -92,7 +92,7 @@ final class BlockingEntrance {
 		}
 		all.forEach(this::beforeAcquire);
 		CallerRuns steps = new CallerRuns();
-		RunAhead ahead = new RunAhead(this.context, all, () -> steps);
+		RunAhead ahead = new RunAhead(this.context, all, () -> steps, Runnable::run);
 		CompletableFuture<List<Hold>> holds = ahead.begin();
 		steps.runUntilDone(holds, ahead::cancel);
 		return holds.join().stream().map((hold) -> hold.bind(depth)).toList();
@@ -116,7 +116,7 @@ final class BlockingEntrance {
 		}
 		beforeAcquire(terms);
 		CallerRuns steps = new CallerRuns();
-		Acquisition acquisition = new Acquisition(this.context, terms, refusal, steps);
+		Acquisition acquisition = new Acquisition(this.context, terms, refusal, steps, Runnable::run);
 		acquisition.begin();
 		steps.runUntilDone(acquisition.outcome(), acquisition::cancel);
 		return new Hold(this.context, lease(acquisition)).bind(depth);

@@ -34,8 +34,11 @@ final class CombinedHold implements HeldLocks {
 	 * @throws LockLostException if one was lost while the others were acquired
 	 */
 	static HeldLocks of(List<Hold> parts) {
+		if (parts.size() == 1) {
+			return parts.get(0);
+		}
 		parts.forEach(Hold::requireHeldAtStart);
-		return (parts.size() == 1) ? parts.get(0) : new CombinedHold(parts);
+		return new CombinedHold(parts);
 	}
 
 	/** Let go of holds that were acquired in this order; of all, whatever one throws. */

@@ -23,10 +23,10 @@ final class RunAhead {
 
 	private final List<Acquisition> acquisitions;
 
-	RunAhead(EngineContext context, List<Terms> all, Supplier<Executor> executor) {
+	RunAhead(EngineContext context, List<Terms> all, Supplier<Executor> executor, Executor requests) {
 		this.context = context;
 		this.acquisitions = all.stream()
-			.map((terms) -> new Acquisition(context, terms, Refusal.TENTATIVE, executor.get()))
+			.map((terms) -> new Acquisition(context, terms, Refusal.TENTATIVE, executor.get(), requests))
 			.toList();
 	}
 

@@ -132,9 +132,14 @@ final class Workers implements AutoCloseable {
 		}
 	}
 
-	/** Runs the steps of asynchronous acquisitions. */
+	/** Runs the steps of asynchronous acquisitions; none of them blocks. */
+	Executor steps() {
+		return this.steps;
+	}
+
+	/** Sends the attempts of asynchronous acquisitions. */
 	Executor acquisitions(LockBackend backend) {
-		return backend.capabilities().blocking() ? this.acquisitions : this.steps;
+		return backend.capabilities().blocking() ? this.acquisitions : Runnable::run;
 	}
 
 	/** Sends renewals to stores that block. */

@@ -90,6 +90,23 @@ class BlockingStoreTests {
 		await(() -> !this.backend.holdsAny());
 	}
 
+	/** The others wait for a thread, and none of the engine's steps does. */
+	@Test
+	void callersAreRefusedAtTheirDeadlineThoughEveryThreadWaitsForTheStore() {
+		List<CompletableFuture<LockHandle>> calls = IntStream.range(0, 50)
+			.mapToObj((i) -> this.engine
+				.acquireAsync(LockRequest.forLock(LockName.of("stock", i)).waitTime(Duration.ofSeconds(4)).build())
+				.toCompletableFuture())
+			.toList();
+		await(() -> {
+			this.time.advance(Duration.ofMillis(100));
+			return calls.stream().allMatch(CompletableFuture::isCompletedExceptionally);
+		});
+		assertThat(calls).anySatisfy((call) -> assertThat(call).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.withMessageContaining("no thread was free to ask it in time"));
+	}
+
 	@Test
 	void acquisitionsBeyondTheBoundAreRefusedAndNamed() {
 		List<CompletableFuture<LockHandle>> others = others(Workers.MOST_ACQUISITIONS);

@@ -188,9 +188,13 @@ public abstract class ServerProcess implements AutoCloseable {
 		if (running == null || !running.isAlive()) {
 			return;
 		}
-		for (ProcessHandle member : family(running)) {
-			run(List.of("kill", "-" + signal, Long.toString(member.pid())));
-		}
+		// the server first: once it is stopped, it makes no further children
+		send(signal, running.toHandle());
+		running.descendants().forEach((child) -> send(signal, child));
+	}
+
+	private void send(String signal, ProcessHandle process) {
+		run(List.of("kill", "-" + signal, Long.toString(process.pid())));
 	}
 
 	private static List<ProcessHandle> family(Process process) {

@@ -215,10 +215,6 @@ public final class Checks {
 	}
 
 	private void checkInTime(Call call) {
-		if (call.process.capabilities().blocking() && !calmSince(call, call.startedAt)) {
-			// its steps queue for threads that a store without an answer blocks
-			return;
-		}
 		Duration most = call.operation.waitTime().plus(LATEST_ANSWER.multipliedBy(1 + call.operation.locks().size()));
 		if (!call.acquired() && !call.process.killed() && call.runningTime() > most.toNanos()) {
 			fail(call.process, "deadline", call.operation.subject(),

@@ -15,14 +15,14 @@ class EngineMutantTests {
 	/** A waiter that was paused beyond its deadline asks once more. */
 	@Test
 	void attemptAfterTheDeadlineIsFound() {
-		Mutant mutant = new Mutant().replace("engine.Acquisition#attemptInTime", "attempt");
+		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false);
 		assertThat(mutant.find(AtomicStore.class, SEEDS, "attempts")).isPositive();
 	}
 
 	/** And a timer of the backend deletes what that attempt was granted. */
 	@Test
 	void attemptBesideATimerThatEndsTheClaimIsFound() {
-		Mutant mutant = new Mutant().replace("engine.Acquisition#attemptInTime", "attempt");
+		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false);
 		assertThat(mutant.find(PatienceTimerStore.class, SEEDS, "exclusion")).isPositive();
 	}
 
