@@ -95,7 +95,7 @@ class BlockingStoreTests {
 	void callersAreRefusedAtTheirDeadlineThoughEveryThreadWaitsForTheStore() {
 		List<CompletableFuture<LockHandle>> calls = IntStream.range(0, 50)
 			.mapToObj((i) -> this.engine
-				.acquireAsync(LockRequest.forLock(LockName.of("stock", i)).waitTime(Duration.ofSeconds(4)).build())
+				.acquireAsync(LockRequest.forLock(LockName.of("other", i)).waitTime(Duration.ofSeconds(4)).build())
 				.toCompletableFuture())
 			.toList();
 		await(() -> {
