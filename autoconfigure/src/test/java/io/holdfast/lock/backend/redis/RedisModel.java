@@ -1,0 +1,275 @@
+package io.holdfast.lock.backend.redis;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+import java.util.function.ToIntBiFunction;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the scripts do on one Redis, in Java: the same keys, arguments and answers.
+ */
+final class RedisModel {
+
+	/** A waiter that was woken and has not come by then has vanished. */
+	private static final long WOKEN_MILLIS = 3_000;
+
+	private final Map<String, Lock> locks = new TreeMap<>();
+
+	private final LongSupplier clockMicros;
+
+	private final ToIntBiFunction<String, String> publish;
+
+	/**
+	 * Creates an empty Redis.
+	 * @param clockMicros its time of day
+	 * @param publish sends a message to a channel and returns how many listen there
+	 */
+	RedisModel(LongSupplier clockMicros, ToIntBiFunction<String, String> publish) {
+		this.clockMicros = clockMicros;
+		this.publish = publish;
+	}
+
+	/** Lets the next token of a lock be greater than this. */
+	void remember(LockKeys keys, long token) {
+		lock(keys.lock()).token = token;
+	}
+
+	Collection<String> leftovers() {
+		return this.locks.keySet().stream().filter((key) -> lock(key).isUsed()).toList();
+	}
+
+	/**
+	 * Carries out a script.
+	 * @param sha1 its digest
+	 * @param keys the keys of the lock
+	 * @param args the arguments
+	 * @return the answer
+	 */
+	List<Object> run(String sha1, List<?> keys, Object... args) {
+		Lock lock = lock(keys.get(0).toString());
+		List<String> texts = new ArrayList<>();
+		for (Object arg : args) {
+			texts.add(arg.toString());
+		}
+		if (sha1.equals(RedisScript.ACQUIRE.sha1())) {
+			return acquire(lock, texts);
+		}
+		if (sha1.equals(RedisScript.RENEW.sha1())) {
+			return List.of(renew(lock, texts.get(0), Long.parseLong(texts.get(1))) ? 1L : 0L);
+		}
+		if (sha1.equals(RedisScript.RELEASE.sha1())) {
+			return List.of(release(lock, texts.get(0), texts.get(1)) ? 1L : 0L);
+		}
+		if (sha1.equals(RedisScript.ABANDON.sha1())) {
+			return List.of(abandon(lock, texts.get(0), texts.get(1)) ? 1L : 0L);
+		}
+		return List.of("");
+	}
+
+	private Lock lock(String key) {
+		Lock lock = this.locks.computeIfAbsent(key, (name) -> new Lock());
+		lock.tidy(millis());
+		return lock;
+	}
+
+	private long millis() {
+		return this.clockMicros.getAsLong() / 1_000;
+	}
+
+	private List<Object> acquire(Lock lock, List<String> args) {
+		String owner = args.get(0);
+		long now = millis();
+		long ends = now + Long.parseLong(args.get(1));
+		boolean shared = args.get(5).equals("SHARED");
+		boolean fair = args.get(6).equals("1");
+		Grant mine = lock.grantOf(owner);
+		if (mine != null) {
+			mine.ends = ends;
+			return List.of(1L, mine.token());
+		}
+		Place place = lock.placeOf(owner);
+		long until = Math.max(lock.heldUntil(shared), lock.keptUntil(place, shared, fair));
+		if (until > 0) {
+			long patience = Long.parseLong(args.get(2));
+			lock.places.remove(place);
+			if (patience > 0) {
+				Place kept = (place != null) ? place
+						: new Place(nextNumber(lock), owner, shared, fair, args.get(7).equals("1"), args.get(3));
+				kept.ends = now + patience;
+				lock.places.add(kept);
+			}
+			return List.of(0L, until - now);
+		}
+		lock.token = Math.max(this.clockMicros.getAsLong(), lock.token + 1);
+		lock.grants.add(new Grant(owner + ":" + lock.token, shared, ends));
+		lock.places.remove(place);
+		return List.of(1L, lock.token);
+	}
+
+	private long nextNumber(Lock lock) {
+		List<Place> line = lock.line();
+		long last = line.isEmpty() ? -1 : line.get(line.size() - 1).number;
+		return Math.max(this.clockMicros.getAsLong(), last + 1);
+	}
+
+	private boolean renew(Lock lock, String value, long lease) {
+		for (Grant grant : lock.grants) {
+			if (grant.value.equals(value)) {
+				grant.ends = millis() + lease;
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private boolean release(Lock lock, String value, String channels) {
+		boolean found = lock.grants.removeIf((grant) -> grant.value.equals(value));
+		if (found) {
+			wake(lock, channels);
+		}
+		return found;
+	}
+
+	private boolean abandon(Lock lock, String owner, String channels) {
+		boolean waited = lock.places.remove(lock.placeOf(owner));
+		boolean held = lock.grants.remove(lock.grantOf(owner));
+		if (waited || held) {
+			wake(lock, channels);
+		}
+		return waited || held;
+	}
+
+	private void wake(Lock lock, String channels) {
+		if (lock.grants.stream().anyMatch((grant) -> !grant.shared)) {
+			return;
+		}
+		boolean reading = !lock.grants.isEmpty();
+		for (Place place : lock.line()) {
+			if (reading && !place.shared) {
+				return;
+			}
+			int heard = this.publish.applyAsInt(channels + place.instance, place.owner);
+			if (heard == 0 && place.counted) {
+				lock.places.remove(place);
+				continue;
+			}
+			place.ends = Math.min(place.ends, millis() + WOKEN_MILLIS);
+			if (!place.shared) {
+				return;
+			}
+			reading = true;
+		}
+	}
+
+	/** What Redis has of one lock. */
+	private static final class Lock {
+
+		private final List<Grant> grants = new ArrayList<>();
+
+		private final List<Place> places = new ArrayList<>();
+
+		private long token;
+
+		void tidy(long now) {
+			this.grants.removeIf((grant) -> grant.ends <= now);
+			this.places.removeIf((place) -> place.ends <= now);
+		}
+
+		boolean isUsed() {
+			return !this.grants.isEmpty() || !this.places.isEmpty();
+		}
+
+		@Nullable Grant grantOf(String owner) {
+			return this.grants.stream().filter((grant) -> grant.isOf(owner)).findFirst().orElse(null);
+		}
+
+		@Nullable Place placeOf(String owner) {
+			return this.places.stream().filter((place) -> place.owner.equals(owner)).findFirst().orElse(null);
+		}
+
+		List<Place> line() {
+			return this.places.stream().sorted(Comparator.comparingLong((place) -> place.number)).toList();
+		}
+
+		/** How long others hold the lock at most, or 0. */
+		long heldUntil(boolean shared) {
+			return this.grants.stream()
+				.filter((grant) -> !(shared && grant.shared))
+				.mapToLong((grant) -> grant.ends)
+				.max()
+				.orElse(0);
+		}
+
+		/** How long those who came before keep a claim out at most, or 0. */
+		long keptUntil(@Nullable Place own, boolean shared, boolean fair) {
+			return line().stream()
+				.takeWhile((place) -> !Objects.equals(place, own))
+				.filter((place) -> !(shared && place.shared) && (fair || place.fair || shared))
+				.mapToLong((place) -> place.ends)
+				.max()
+				.orElse(0);
+		}
+
+	}
+
+	/** A lease of one owner. */
+	private static final class Grant {
+
+		private final String value;
+
+		private final boolean shared;
+
+		private long ends;
+
+		Grant(String value, boolean shared, long ends) {
+			this.value = value;
+			this.shared = shared;
+			this.ends = ends;
+		}
+
+		boolean isOf(String owner) {
+			return this.value.startsWith(owner + ":");
+		}
+
+		long token() {
+			return Long.parseLong(this.value.substring(this.value.lastIndexOf(':') + 1));
+		}
+
+	}
+
+	/** A place of one who waits. */
+	private static final class Place {
+
+		private final long number;
+
+		private final String owner;
+
+		private final boolean shared;
+
+		private final boolean fair;
+
+		private final boolean counted;
+
+		private final String instance;
+
+		private long ends;
+
+		Place(long number, String owner, boolean shared, boolean fair, boolean counted, String instance) {
+			this.number = number;
+			this.owner = owner;
+			this.shared = shared;
+			this.fair = fair;
+			this.counted = counted;
+			this.instance = instance;
+		}
+
+	}
+
+}

@@ -1,0 +1,29 @@
+package io.holdfast.lock.backend.redis;
+
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.test.simulation.Mutant;
+import io.holdfast.lock.test.simulation.Simulations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Runs the engine and the Redis backend with many seeds on a model of Redis.
+ */
+class RedisSimulationTests {
+
+	private static final int SEEDS = 20_000;
+
+	@Test
+	void redisKeepsItsPromises() {
+		Simulations.of("redis", RedisStore::new).run(300);
+	}
+
+	/** A claim that has ended still waits for a wake-up. */
+	@Test
+	void claimThatIsNotForgottenIsFound() {
+		Mutant mutant = new Mutant().skip("backend.redis.WakeUps#forget");
+		assertThat(mutant.find(RedisStore.class, SEEDS, "leftovers")).isPositive();
+	}
+
+}
