@@ -1,5 +1,7 @@
 package io.holdfast.lock.backend.etcd;
 
+import java.util.concurrent.CompletableFuture;
+
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.test.simulation.Mutant;
@@ -36,6 +38,29 @@ class EtcdSimulationTests {
 	void lostHoldThatIsNotForgottenIsFound() {
 		Mutant mutant = new Mutant().complete("backend.etcd.EtcdLockBackend#lost");
 		assertThat(mutant.find(EtcdRevokedStore.class, SEEDS, "leftovers")).isPositive();
+	}
+
+	@Test
+	void waitsThatAreLongerThanLeasesAreServedInOrderAndWithAWholeLease() {
+		Simulations.of("etcd-short-leases", ShortLeasesStore::new).run(200);
+	}
+
+	/** A caller that had to wait is granted what its wait has left of the lease. */
+	@Test
+	void leaseThatBeginsWithTheWaitIsFound() {
+		Mutant mutant = new Mutant().replace("backend.etcd.EtcdLease#renewed", EtcdSimulationTests.class, "unchanged");
+		assertThat(mutant.find(ShortLeasesStore.class, SEEDS, "lease")).isPositive();
+	}
+
+	static CompletableFuture<EtcdLease> unchanged(EtcdLease lease) {
+		return CompletableFuture.completedFuture(lease);
+	}
+
+	/** A caller that waits for longer than its lease lasts is overtaken. */
+	@Test
+	void positionThatEndsWithTheLeaseIsFound() {
+		Mutant mutant = new Mutant().skip("backend.etcd.Place#renewWhileWaiting");
+		assertThat(mutant.find(ShortLeasesStore.class, SEEDS, "order")).isPositive();
 	}
 
 }

@@ -8,6 +8,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 
 import org.apache.zookeeper.KeeperException;
 
@@ -22,7 +24,7 @@ import io.holdfast.lock.test.simulation.Simulation;
  * two followers, which forward requests and tell the leader of the sessions that they
  * have heard of when it sends a ping. Runs the real backend.
  */
-public final class SimulatedZooKeeper implements SimulatedStore {
+public class SimulatedZooKeeper implements SimulatedStore {
 
 	static final Duration TIMEOUT = Duration.ofSeconds(6);
 
@@ -35,6 +37,9 @@ public final class SimulatedZooKeeper implements SimulatedStore {
 	private final Map<Long, Long> deadlines = new HashMap<>();
 
 	private final SimulatedNode leader;
+
+	/** Requests that wait for the leader. */
+	private final List<Runnable> stalled = new ArrayList<>();
 
 	private final List<Follower> followers = new ArrayList<>();
 
@@ -68,15 +73,39 @@ public final class SimulatedZooKeeper implements SimulatedStore {
 			.toList();
 		over.forEach(this.deadlines::remove);
 		over.forEach(this.tree::endSession);
-		// servers close the connection of a session that is over
-		over.forEach((session) -> this.clients.stream()
-			.filter((client) -> client.session() == session)
-			.forEach(SimulatedZooKeeperClient::cut));
+		over.forEach((session) -> this.clients.forEach((client) -> client.sessionOver(session)));
 	}
 
 	/** The leader hears of a session. */
 	void touch(long session) {
 		this.deadlines.computeIfPresent(session, (id, deadline) -> this.leader.nanos() + TIMEOUT.toNanos());
+	}
+
+	/** Carries out a request when the leader runs, in the order of arrival. */
+	<T> CompletableFuture<T> carryOut(Callable<T> request) {
+		CompletableFuture<T> answer = new CompletableFuture<>();
+		Runnable task = () -> {
+			try {
+				answer.complete(request.call());
+			}
+			catch (Exception ex) {
+				answer.completeExceptionally(ex);
+			}
+		};
+		if (this.leader.paused()) {
+			this.stalled.add(task);
+		}
+		else {
+			task.run();
+		}
+		return answer;
+	}
+
+	private void resumeLeader() {
+		this.leader.resume();
+		List<Runnable> tasks = List.copyOf(this.stalled);
+		this.stalled.clear();
+		tasks.forEach(Runnable::run);
 	}
 
 	long createSession() {
@@ -102,8 +131,9 @@ public final class SimulatedZooKeeper implements SimulatedStore {
 		return this.tree;
 	}
 
-	Follower follower(int number) {
-		return this.followers.get(Math.floorMod(number, this.followers.size()));
+	/** The member that a process tries to connect to. */
+	Follower follower(int process, int attempt) {
+		return this.followers.get(Math.floorMod(process + attempt, this.followers.size()));
 	}
 
 	@Override
@@ -133,7 +163,7 @@ public final class SimulatedZooKeeper implements SimulatedStore {
 		Follower first = this.followers.get(0);
 		return List.of(new StoreFault("follower0 stands still", first.node::pause, first.node::resume),
 				new StoreFault("follower0 dies", first::die, first::comeBack),
-				new StoreFault("the leader stands still", this.leader::pause, this.leader::resume));
+				new StoreFault("the leader stands still", this.leader::pause, this::resumeLeader));
 	}
 
 	/** What is proven of the session at any time when all is well. */
@@ -161,6 +191,8 @@ public final class SimulatedZooKeeper implements SimulatedStore {
 
 		private boolean dead;
 
+		private boolean pausesAtPing;
+
 		Follower(SimulatedNode node) {
 			this.node = node;
 		}
@@ -178,7 +210,19 @@ public final class SimulatedZooKeeper implements SimulatedStore {
 			this.connections.add(cut);
 		}
 
+		void pauseAtPing() {
+			this.pausesAtPing = true;
+		}
+
+		void resume() {
+			this.pausesAtPing = false;
+			this.node.resume();
+		}
+
 		private void reply() {
+			if (this.pausesAtPing) {
+				this.node.pause();
+			}
 			if (!this.node.paused()) {
 				this.heardOf.forEach(SimulatedZooKeeper.this::touch);
 				this.heardOf.clear();

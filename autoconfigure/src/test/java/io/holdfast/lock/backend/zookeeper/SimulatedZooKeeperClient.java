@@ -44,7 +44,6 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 	SimulatedZooKeeperClient(SimulatedZooKeeper ensemble, SimulatedProcess process) {
 		this.ensemble = ensemble;
 		this.process = process;
-		this.attempts = process.number();
 		dial();
 		// the application starts when its client is connected
 		this.session = ensemble.createSession();
@@ -53,7 +52,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 
 	private void dial() {
 		do {
-			this.follower = this.ensemble.follower(this.attempts++);
+			this.follower = this.ensemble.follower(this.process.number(), this.attempts++);
 		}
 		while (this.follower.dead());
 		SimulatedLink next = new SimulatedLink(this.process, this.follower.node, SimulatedLink.Order.IN_ORDER);
@@ -62,8 +61,12 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 		this.follower.accept(next::cut);
 	}
 
-	void cut() {
-		this.link.cut();
+	/** The connected server closes the connection of a session that is over. */
+	void sessionOver(long id) {
+		SimulatedLink present = this.link;
+		if (this.session == id) {
+			this.follower.node.execute(present::cut);
+		}
 	}
 
 	private void lost(SimulatedLink which) {
@@ -124,16 +127,13 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 		boolean reconnects = !this.connected;
 		Runnable cancel = this.process.after(READ_TIMEOUT, present::cut);
 		return present.send(() -> {
-			if (reconnects) {
-				this.ensemble.touch(id);
-			}
 			member.hears(id);
-			try {
-				return CompletableFuture.completedFuture(request.call());
-			}
-			catch (Exception ex) {
-				return CompletableFuture.<T>failedFuture(ex);
-			}
+			return this.ensemble.carryOut(() -> {
+				if (reconnects) {
+					this.ensemble.touch(id);
+				}
+				return request.call();
+			});
 		}).whenComplete((answer, failure) -> cancel.run()).exceptionallyCompose((failure) -> {
 			Throwable cause = ZooKeeperCalls.cause(failure);
 			return CompletableFuture.failedFuture(

@@ -1,17 +1,58 @@
 package io.holdfast.lock.backend.zookeeper;
 
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+
 import org.junit.jupiter.api.Test;
 
+import org.springframework.test.util.ReflectionTestUtils;
+
+import io.holdfast.lock.test.simulation.Mutant;
 import io.holdfast.lock.test.simulation.Simulations;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Runs the engine with the real backend and many seeds on a model of an ensemble.
  */
 class ZooKeeperSimulationTests {
 
+	private static final int SEEDS = 20_000;
+
 	@Test
 	void engineKeepsItsPromisesOnAModelOfAnEnsemble() {
 		Simulations.of("zookeeper", SimulatedZooKeeper::new).run(300);
+	}
+
+	@Test
+	void followerThatTheLeaderDoesNotHearFromProlongsNoHold() {
+		Simulations.of("zookeeper-single-member", SingleMemberStore::new).run(100);
+	}
+
+	/** A follower answers, and stands still before the leader hears of the session. */
+	@Test
+	void sessionThatLastsFromEachAnswerIsFound() {
+		Mutant mutant = new Mutant().replace("backend.zookeeper.ProvingCalls#sessionLasts",
+				ZooKeeperSimulationTests.class, "wholeTimeout");
+		assertThat(mutant.find(SingleMemberStore.class, SEEDS, "exclusion")).isPositive();
+	}
+
+	static Duration wholeTimeout(ProvingCalls calls, long from) {
+		return calls.sessionTimeout();
+	}
+
+	/** A hold that was lost with its session stays in the memory of its process. */
+	@Test
+	void lostHoldThatIsNotForgottenIsFound() {
+		Mutant mutant = new Mutant().replace("backend.zookeeper.Places#sessionLost", ZooKeeperSimulationTests.class,
+				"keepAll");
+		assertThat(mutant.find(SimulatedZooKeeper.class, SEEDS, "leftovers")).isPositive();
+	}
+
+	static void keepAll(Places places, long session) {
+		Object all = Objects.requireNonNull(ReflectionTestUtils.getField(places, "byOwner"));
+		((Map<?, ?>) all).values().forEach((place) -> ((Place) place).sessionLost(session));
 	}
 
 }

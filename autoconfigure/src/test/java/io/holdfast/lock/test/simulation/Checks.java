@@ -40,6 +40,8 @@ public final class Checks {
 
 	private final Map<LockName, Long> greatestExclusiveToken = new HashMap<>();
 
+	private final WaitQueues queues = new WaitQueues();
+
 	private final Set<Call> unsettled = new LinkedHashSet<>();
 
 	private long firstToken;
@@ -150,7 +152,7 @@ public final class Checks {
 		double least = kept * LEAST_SHARE_OF_LEASE - TOLERANCE;
 		boolean shorter = holder.validity.toNanos() < least;
 		if (shorter && !operation.renew() && operation.locks().size() == 1
-				&& calmSince(holder.call, holder.call.startedAt)) {
+				&& calmSince(holder.call.process, holder.call.startedAt)) {
 			fail(holder, "lease", "%s is valid for %dms, and the lease is %dms".formatted(holder,
 					holder.validity.toMillis(), operation.leaseTime().toMillis()));
 		}
@@ -170,6 +172,22 @@ public final class Checks {
 		}
 	}
 
+	void refused(WaitQueues.Waiting claim) {
+		this.queues.refused(claim, this.simulation.now());
+	}
+
+	void abandoned(WaitQueues.Waiting claim) {
+		this.queues.over(claim);
+	}
+
+	void granted(WaitQueues.Waiting claim) {
+		this.queues.over(claim);
+		this.queues.before(claim)
+			.filter((before) -> calmSince(before.process, before.sentAt) && calmSince(claim.process, before.sentAt))
+			.ifPresent((before) -> fail(claim.process, "order", claim.lock(),
+					"%s is granted the lock before %s, which waited before it".formatted(claim, before), null));
+	}
+
 	void closing(Call call) {
 		record(call, null, () -> "closes " + call);
 		call.holders.forEach(Holder::closing);
@@ -184,16 +202,16 @@ public final class Checks {
 		boolean early = operation.renew() || age < holder.validity.toNanos() * LEAST_SHARE_OF_LEASE;
 		long since = operation.renew() ? Math.max(holder.call.startedAt, this.simulation.now() - 2 * lease)
 				: holder.call.startedAt;
-		if (early && calmSince(holder.call, since)) {
+		if (early && calmSince(holder.call.process, since)) {
 			fail(holder, "health", "%s lost the lock (%s) although nothing was wrong".formatted(holder, event.cause()));
 		}
 	}
 
 	/** Whether nothing has impaired the process or a server since a time. */
-	private boolean calmSince(Call call, long time) {
+	private boolean calmSince(SimulatedProcess process, long time) {
 		return this.simulation.nodes()
 			.stream()
-			.filter((node) -> node == call.process || !(node instanceof SimulatedProcess))
+			.filter((node) -> node == process || !(node instanceof SimulatedProcess))
 			.allMatch((node) -> node.calmSince(time));
 	}
 
@@ -201,7 +219,7 @@ public final class Checks {
 		this.unsettled.remove(call);
 		record(call, null, () -> (failure == null) ? "ends the call of %s".formatted(call)
 				: "fails in %s: %s".formatted(call, brief(failure)));
-		if (!expected && calmSince(call, call.startedAt)) {
+		if (!expected && calmSince(call.process, call.startedAt)) {
 			fail(call.process, "health", call.operation.subject(),
 					"%s failed although nothing was wrong: %s".formatted(call, brief(failure)), failure);
 		}

@@ -61,6 +61,15 @@ class ChecksTests {
 	}
 
 	@Test
+	void claimThatOvertakesAnEarlierOneIsFound() {
+		UnaryOperator<Claim> unfair = (claim) -> new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(),
+				claim.renewed(), claim.patience(), false);
+		SimulatedStore.Factory store = (simulation) -> new PlantedStore(simulation, unfair, UnaryOperator.identity(),
+				List.of());
+		assertThat(Simulations.of("planted", store).find(SEEDS, "order")).isPositive();
+	}
+
+	@Test
 	void lossOfALockWhileNothingIsWrongIsFound() {
 		Mutant mutant = new Mutant().skip("engine.Watchdog#renew");
 		assertThat(mutant.find(AtomicStore.class, SEEDS, "health")).isPositive();

@@ -49,6 +49,25 @@ public final class Mutant {
 	}
 
 	/**
+	 * Lets a method do what a static method of a test does, which has the object as its
+	 * first parameter and then the same ones.
+	 * @param method the method, which is not static
+	 * @param test the class of the other method, in the same package
+	 * @param other the name of the other method
+	 * @return this
+	 */
+	public Mutant replace(String method, Class<?> test, String other) {
+		this.replacements.put(ROOT + method, (type, code) -> {
+			Type result = Type.getReturnType(code.descriptor);
+			code.loadArguments();
+			code.visitor.visitMethodInsn(Opcodes.INVOKESTATIC, Type.getInternalName(test), other,
+					code.descriptor.replace("(", "(L" + type + ";"), false);
+			code.visitor.visitInsn(result.getOpcode(Opcodes.IRETURN));
+		});
+		return this;
+	}
+
+	/**
 	 * Lets a method without a result do nothing.
 	 * @param method the method
 	 * @return this

@@ -23,8 +23,12 @@ record Plan(long seed, long noise, EngineSettings settings, int processes, List<
 
 	private static final int MOST_LINES = 20;
 
-	static Plan of(long seed, BackendCapabilities able, int storeFaults) {
-		return new Planner(seed, able, storeFaults).plan();
+	static Plan of(long seed, BackendCapabilities able, int storeFaults, Workload workload) {
+		return switch (workload) {
+			case MIXED -> new Planner(seed, able, storeFaults).plan();
+			case LONG_HOLDS -> new QueuePlanner(seed, able, storeFaults, true).plan();
+			case SHORT_LEASES -> new QueuePlanner(seed, able, storeFaults, false).plan();
+		};
 	}
 
 	Plan withOperations(List<Operation> operations) {

@@ -57,7 +57,17 @@ final class RecordingBackend implements LockBackend {
 			fail(owner, "an attempt was sent after the deadline");
 		}
 		return this.store.tryAcquire(owner.of(claim))
-			.whenComplete((answer, failure) -> record(owner, () -> describe(answer, failure)));
+			.whenComplete((answer, failure) -> answered(owner, answer, failure));
+	}
+
+	private void answered(Owner owner, @Nullable AcquireResult answer, @Nullable Throwable failure) {
+		record(owner, () -> describe(answer, failure));
+		if (answer instanceof AcquireResult.Contended && !owner.abandoned) {
+			checks().refused(owner.waiting);
+		}
+		else if (answer instanceof AcquireResult.Acquired) {
+			checks().granted(owner.waiting);
+		}
 	}
 
 	private static String describe(@Nullable AcquireResult answer, @Nullable Throwable failure) {
@@ -99,6 +109,7 @@ final class RecordingBackend implements LockBackend {
 	public CompletionStage<Void> abandon(Claim claim) {
 		Owner owner = owner(claim);
 		owner.abandoned = true;
+		checks().abandoned(owner.waiting);
 		record(owner, () -> "abandons its claim");
 		return this.store.abandon(owner.of(claim))
 			.whenComplete((done, failure) -> record(owner,
@@ -110,8 +121,9 @@ final class RecordingBackend implements LockBackend {
 		if (owner == null) {
 			int number = this.owners.size() / 2;
 			OwnerId id = new OwnerId(new UUID(this.process.number(), number).toString());
-			owner = new Owner("%s.%d".formatted(this.process.name(), number), id, claim,
-					this.process.nanos() + claim.patience().toNanos());
+			String alias = "%s.%d".formatted(this.process.name(), number);
+			owner = new Owner(id, claim, this.process.nanos() + claim.patience().toNanos(),
+					new WaitQueues.Waiting(this.process, alias, claim));
 			this.owners.put(claim.owner(), owner);
 			this.owners.put(id, owner);
 		}
@@ -121,30 +133,32 @@ final class RecordingBackend implements LockBackend {
 	private void record(Owner owner, Supplier<String> what) {
 		this.process.simulation()
 			.history()
-			.add(this.process.simulation(), this.process.name(), owner.lock, () -> owner.alias + " " + what.get());
+			.add(this.process.simulation(), this.process.name(), owner.waiting.lock(),
+					() -> owner.waiting + " " + what.get());
 	}
 
 	private void fail(Owner owner, String what) {
-		this.process.simulation().checks().fail(this.process, "attempts", owner.lock, owner.alias + ": " + what, null);
+		checks().fail(this.process, "attempts", owner.waiting.lock(), owner.waiting + ": " + what, null);
+	}
+
+	private Checks checks() {
+		return this.process.simulation().checks();
 	}
 
 	private static final class Owner {
 
-		private final String alias;
-
 		private final OwnerId id;
-
-		private final String lock;
 
 		private final long deadline;
 
+		private final WaitQueues.Waiting waiting;
+
 		private boolean abandoned;
 
-		Owner(String alias, OwnerId id, Claim claim, long deadline) {
-			this.alias = alias;
+		Owner(OwnerId id, Claim claim, long deadline, WaitQueues.Waiting waiting) {
 			this.id = id;
-			this.lock = claim.lock().toString();
 			this.deadline = deadline;
+			this.waiting = waiting;
 		}
 
 		Claim of(Claim claim) {

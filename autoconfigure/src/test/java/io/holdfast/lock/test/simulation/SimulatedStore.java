@@ -42,6 +42,14 @@ public interface SimulatedStore {
 	}
 
 	/**
+	 * What the processes do.
+	 * @return the workload, always the same
+	 */
+	default Workload workload() {
+		return Workload.MIXED;
+	}
+
+	/**
 	 * The longest lease that is kept without renewal, where the store bounds it.
 	 * @return the lease; by default longer than any
 	 */

@@ -34,6 +34,8 @@ public final class Simulations {
 
 	private final int storeFaults;
 
+	private final Workload workload;
+
 	private long steps;
 
 	private Simulations(String store, SimulatedStore.Factory factory) {
@@ -42,6 +44,7 @@ public final class Simulations {
 		Simulation trial = new Simulation(0, History.discarded());
 		SimulatedStore model = factory.create(trial);
 		this.storeFaults = model.faults().size();
+		this.workload = model.workload();
 		this.capabilities = new SimulatedProcess(trial, 0, model, EngineSettings.DEFAULTS).capabilities();
 	}
 
@@ -105,7 +108,7 @@ public final class Simulations {
 	}
 
 	private Plan plan(long seed) {
-		return Plan.of(seed, this.capabilities, this.storeFaults);
+		return Plan.of(seed, this.capabilities, this.storeFaults, this.workload);
 	}
 
 	Optional<Failure> find(long first, int count) {

@@ -1,0 +1,81 @@
+package io.holdfast.lock.test.simulation;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.engine.EngineSettings;
+import io.holdfast.lock.spi.BackendCapabilities;
+
+/**
+ * Draws a plan in which many wait for one lock for long.
+ */
+final class QueuePlanner {
+
+	private static final List<LockName> LOCK = List.of(LockName.of("stock", "0"));
+
+	private static final int LEAST_PROCESSES = 3;
+
+	private static final int MOST_PROCESSES = 4;
+
+	private static final int LEAST_OPERATIONS = 4;
+
+	private static final int MOST_OPERATIONS = 8;
+
+	private static final int HORIZON = 5_000;
+
+	private final SplittableRandom random;
+
+	private final long seed;
+
+	private final BackendCapabilities able;
+
+	private final int storeFaults;
+
+	/** Whether holds are long and renewed. */
+	private final boolean renew;
+
+	private final int processes;
+
+	QueuePlanner(long seed, BackendCapabilities able, int storeFaults, boolean renew) {
+		this.seed = seed;
+		this.random = new SplittableRandom(seed);
+		this.able = able;
+		this.storeFaults = storeFaults;
+		this.renew = renew;
+		this.processes = this.random.nextInt(LEAST_PROCESSES, MOST_PROCESSES + 1);
+	}
+
+	Plan plan() {
+		EngineSettings defaults = EngineSettings.DEFAULTS;
+		EngineSettings settings = new EngineSettings(defaults.waitTime(), defaults.leaseTime(),
+				defaults.responseTimeout(), false, false, defaults.shutdownTimeout(), false, Duration.ZERO);
+		int count = this.random.nextInt(LEAST_OPERATIONS, MOST_OPERATIONS + 1);
+		List<Operation> operations = IntStream.range(0, count).mapToObj(this::operation).toList();
+		boolean fails = this.renew && this.storeFaults > 0;
+		return new Plan(this.seed, this.seed, settings, this.processes, operations,
+				fails ? List.of(fault()) : List.of());
+	}
+
+	private Operation operation(int number) {
+		long shortest = Math.max(500, this.able.shortestLease().toMillis());
+		Duration lease = between(shortest, 2 * shortest);
+		Duration hold = this.renew ? between(5_000, 15_000) : between(shortest * 3 / 4, shortest * 9 / 10);
+		return new Operation(number, this.random.nextInt(this.processes), between(1, HORIZON), LOCK, LockMode.EXCLUSIVE,
+				between(10_000, 20_000), lease, this.renew, Duration.ZERO, this.able.fair(), hold, null,
+				Operation.Style.ACQUIRE);
+	}
+
+	private Fault fault() {
+		return new Fault(Fault.Kind.STORE, this.random.nextInt(this.storeFaults), between(1, HORIZON),
+				between(8_000, 15_000), 1, Duration.ZERO);
+	}
+
+	private Duration between(long least, long most) {
+		return Duration.ofMillis(this.random.nextLong(least, most + 1));
+	}
+
+}

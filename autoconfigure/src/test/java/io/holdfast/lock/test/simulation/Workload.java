@@ -1,0 +1,23 @@
+package io.holdfast.lock.test.simulation;
+
+/**
+ * What the processes of a run do.
+ */
+public enum Workload {
+
+	/** Everything, in each run some of it. */
+	MIXED,
+
+	/**
+	 * One lock is held for long and renewed, others wait for it for long, and the store
+	 * fails meanwhile.
+	 */
+	LONG_HOLDS,
+
+	/**
+	 * One lock is held in order, with short leases that are not renewed, and waited for
+	 * much longer than these. Nothing goes wrong.
+	 */
+	SHORT_LEASES
+
+}
