@@ -10,19 +10,14 @@ public interface HoldBoundary {
 	HoldBoundary NONE = new HoldBoundary() {
 	};
 
-	/** Brings nothing back. */
-	Runnable NOTHING = () -> {
-	};
-
 	/**
 	 * Set aside what the calling thread has read before a lock and would be answered from
 	 * memory. Called once before the first new hold of a request is acquired; not for a
 	 * re-entrant hold, under which everything was read already.
-	 * @return brings it back; run once the hold has ended or was not acquired, on
-	 * whichever thread that happens. Throws nothing
+	 * @return what was set aside
 	 */
-	default Runnable setAside() {
-		return NOTHING;
+	default SetAside setAside() {
+		return SetAside.NOTHING;
 	}
 
 	/**
@@ -43,6 +38,33 @@ public interface HoldBoundary {
 	 */
 	default boolean deferRelease(LockName lock, Runnable release) {
 		return false;
+	}
+
+	/**
+	 * What a request has set aside while it holds its locks.
+	 */
+	interface SetAside {
+
+		/** Nothing was set aside. */
+		SetAside NOTHING = () -> {
+		};
+
+		/**
+		 * Fails if the call has changed what was set aside, because nothing writes such a
+		 * change under the lock. Called right before a commit, and at the end of a call
+		 * without one.
+		 * @param lock the lock that the call holds
+		 * @throws LockException if something was changed
+		 */
+		default void requireUnchanged(LockName lock) {
+		}
+
+		/**
+		 * Brings it back. Called once the hold has ended or was not acquired, on
+		 * whichever thread that happens. Throws nothing.
+		 */
+		void bringBack();
+
 	}
 
 }

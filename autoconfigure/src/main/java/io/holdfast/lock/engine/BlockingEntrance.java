@@ -7,6 +7,7 @@ import java.util.concurrent.CompletionException;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.HoldBoundary.SetAside;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
@@ -38,12 +39,12 @@ final class BlockingEntrance {
 		if (all.stream().allMatch((terms) -> held(terms) != null)) {
 			return acquire(all, refusal, depth);
 		}
-		Runnable bringBack = this.context.boundary().setAside();
+		SetAside setAside = this.context.boundary().setAside();
 		try {
-			return acquire(all, refusal, depth).afterwards(bringBack);
+			return acquire(all, refusal, depth).settingAside(setAside);
 		}
 		catch (RuntimeException | Error ex) {
-			bringBack.run();
+			setAside.bringBack();
 			throw ex;
 		}
 	}

@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.HoldBoundary.SetAside;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
@@ -121,9 +122,9 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	@Override
-	public HeldLocks afterwards(Runnable action) {
+	public HeldLocks settingAside(SetAside setAside) {
 		// the first is the last to end
-		this.parts.get(0).afterwards(action);
+		this.parts.get(0).settingAside(setAside);
 		return this;
 	}
 

@@ -2,6 +2,7 @@ package io.holdfast.lock.engine;
 
 import java.util.concurrent.CompletableFuture;
 
+import io.holdfast.lock.HoldBoundary.SetAside;
 import io.holdfast.lock.LockHandle;
 
 /**
@@ -20,8 +21,8 @@ interface HeldLocks extends LockHandle {
 	/** Leave it to the caller to close this. */
 	HeldLocks closedInCode();
 
-	/** Run this when the last of these locks has ended. */
-	HeldLocks afterwards(Runnable action);
+	/** Brings this back when the last of these locks has ended. */
+	HeldLocks settingAside(SetAside setAside);
 
 	/**
 	 * Check that the body's work can be relied on: a commit confirmed it, or every lock

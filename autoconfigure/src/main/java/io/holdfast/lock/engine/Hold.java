@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
-import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.HoldBoundary.SetAside;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockException;
@@ -46,7 +46,7 @@ final class Hold implements HeldLocks {
 
 	private volatile boolean confirmed;
 
-	private volatile Runnable afterwards = HoldBoundary.NOTHING;
+	private volatile SetAside setAside = SetAside.NOTHING;
 
 	Hold(EngineContext context, Lease lease) {
 		this(context, lease, false);
@@ -124,8 +124,8 @@ final class Hold implements HeldLocks {
 	}
 
 	@Override
-	public HeldLocks afterwards(Runnable action) {
-		this.afterwards = action;
+	public HeldLocks settingAside(SetAside setAside) {
+		this.setAside = setAside;
 		return this;
 	}
 
@@ -211,12 +211,16 @@ final class Hold implements HeldLocks {
 			this.context.observer().commitRefused(name(), backend());
 			throw ex;
 		}
+		this.setAside.requireUnchanged(name());
 		this.confirmed = true;
 	}
 
 	@Override
 	public void assertHeldAtEnd() {
 		failUnlessConfirmed(this.lease.lossMessage());
+		if (!this.confirmed) {
+			this.setAside.requireUnchanged(name());
+		}
 	}
 
 	@Override
@@ -276,7 +280,7 @@ final class Hold implements HeldLocks {
 			return this.lease.endHold();
 		}
 		finally {
-			this.afterwards.run();
+			this.setAside.bringBack();
 		}
 	}
 

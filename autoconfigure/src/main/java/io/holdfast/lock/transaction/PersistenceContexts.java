@@ -1,8 +1,11 @@
 package io.holdfast.lock.transaction;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeSet;
 
 import jakarta.persistence.CacheRetrieveMode;
 import jakarta.persistence.EntityManager;
@@ -15,7 +18,9 @@ import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
-import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.HoldBoundary.SetAside;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockName;
 
 /**
  * The persistence contexts of JPA that are bound to the current thread. An entity that
@@ -84,12 +89,12 @@ final class PersistenceContexts {
 	 * Have the locked transaction read anew: bind an empty context instead of each that
 	 * has read something. What was read before stays usable, and needs no connection
 	 * meanwhile.
-	 * @return brings the contexts back
+	 * @return the contexts
 	 */
-	static Runnable setAside() {
+	static SetAside setAside() {
 		Map<Object, Object> resources = TransactionSynchronizationManager.getResourceMap();
 		if (resources.isEmpty()) {
-			return HoldBoundary.NOTHING;
+			return SetAside.NOTHING;
 		}
 		List<Exchange> exchanges = new ArrayList<>();
 		Map.copyOf(resources).forEach((key, resource) -> {
@@ -99,7 +104,34 @@ final class PersistenceContexts {
 			}
 		});
 		readPastCaches();
-		return exchanges.isEmpty() ? HoldBoundary.NOTHING : () -> exchanges.forEach(Exchange::undo);
+		return exchanges.isEmpty() ? SetAside.NOTHING : new Exchanges(exchanges);
+	}
+
+	/**
+	 * The contexts that were set aside for one request.
+	 *
+	 * @param all each of them
+	 */
+	private record Exchanges(List<Exchange> all) implements SetAside {
+
+		@Override
+		public void requireUnchanged(LockName lock) {
+			SortedSet<String> changes = new TreeSet<>();
+			this.all.forEach((exchange) -> changes.addAll(exchange.changes()));
+			if (!changes.isEmpty()) {
+				throw new LockConfigurationException(
+						"Lock '%s': the locked call has changed %s, which was read before the lock. It belongs to a persistence context that was set aside for this call, so nothing writes the change under the lock.%s Load it again inside the locked method, by its id, and change that."
+							.formatted(lock, String.join(", ", changes),
+									TransactionSynchronizationManager.isActualTransactionActive()
+											? " The commit was refused and the transaction is rolled back." : ""));
+			}
+		}
+
+		@Override
+		public void bringBack() {
+			this.all.forEach(Exchange::undo);
+		}
+
 	}
 
 	/**
@@ -114,6 +146,9 @@ final class PersistenceContexts {
 		private final @Nullable EntityManagerHolder instead;
 
 		private final Thread thread = Thread.currentThread();
+
+		/** {@code null} for a provider that does not show what was changed. */
+		private @Nullable HibernateSnapshot snapshot;
 
 		private volatile boolean undone;
 
@@ -135,6 +170,7 @@ final class PersistenceContexts {
 			Exchange exchange = new Exchange(factory, before);
 			HibernateContext hibernate = hibernate(before.getEntityManager());
 			if (hibernate != null) {
+				exchange.snapshot = new HibernateSnapshot(hibernate.session());
 				hibernate.disconnect();
 				exchange.closeBoth(hibernate);
 			}
@@ -155,6 +191,11 @@ final class PersistenceContexts {
 					}
 				});
 			}
+		}
+
+		SortedSet<String> changes() {
+			return (this.snapshot != null && Thread.currentThread() == this.thread) ? this.snapshot.changes()
+					: Collections.emptySortedSet();
 		}
 
 		/**

@@ -54,11 +54,11 @@ public final class TransactionHoldBoundary implements HoldBoundary {
 	}
 
 	@Override
-	public Runnable setAside() {
+	public SetAside setAside() {
 		// in a transaction its context must stay: it writes what the caller has changed
 		return (JPA_PRESENT && !TransactionSynchronizationManager.isActualTransactionActive()
 				&& !TransactionSynchronizationManager.isSynchronizationActive()) ? PersistenceContexts.setAside()
-						: NOTHING;
+						: SetAside.NOTHING;
 	}
 
 	@Override

@@ -30,6 +30,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -38,6 +39,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.test.server.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -99,6 +101,30 @@ class OpenInViewTests {
 		}
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "H2", "POSTGRES" })
+	void changeOfAnEntityThatWasReadBeforeTheLockIsRefusedAndNothingIsWritten(Database database) {
+		try (ConfigurableApplicationContext context = start(database)) {
+			HttpResponse<String> answer = post(context, "/stale-sales/" + PRODUCT, 1).get(0);
+			assertThat(answer.body()).contains("Lock 'stock:1'")
+				.contains(Product.class.getName() + " (stock)")
+				.contains("the transaction is rolled back")
+				.contains("Load it again inside the locked method, by its id");
+			assertThat(answer.statusCode()).isEqualTo(HttpStatus.CONFLICT.value());
+			assertThat(stock(context)).isEqualTo(STOCK);
+			assertThat(orders(context)).as("written before the commit").isZero();
+		}
+	}
+
+	@Test
+	void entityThatWasReadBeforeAndIsOnlyReadUnderTheLockIsFine() {
+		try (ConfigurableApplicationContext context = start(Database.H2)) {
+			assertThat(post(context, "/orders/" + PRODUCT, 1).get(0).statusCode()).isEqualTo(HttpStatus.OK.value());
+			assertThat(stock(context)).isEqualTo(STOCK - 1);
+			assertThat(orders(context)).isOne();
+		}
+	}
+
 	private static ConfigurableApplicationContext start(Database database, String... properties) {
 		List<String> all = new ArrayList<>(
 				List.of("server.port=0", "spring.cloud.zookeeper.enabled=false", "distributed-lock.backend=local",
@@ -141,6 +167,10 @@ class OpenInViewTests {
 			.param(PRODUCT)
 			.query(Integer.class)
 			.single();
+	}
+
+	private static int orders(ConfigurableApplicationContext context) {
+		return context.getBean(JdbcClient.class).sql("SELECT COUNT(*) FROM purchase").query(Integer.class).single();
 	}
 
 	/**
@@ -191,6 +221,22 @@ class OpenInViewTests {
 			return seen;
 		}
 
+		@PostMapping("/stale-sales/{id}")
+		ResponseEntity<String> sellWhatWasSeen(@PathVariable long id) {
+			try {
+				this.sales.sellWhatWasSeen(this.entities.find(Product.class, id));
+				return ResponseEntity.ok("sold");
+			}
+			catch (LockConfigurationException ex) {
+				return ResponseEntity.status(HttpStatus.CONFLICT).body(ex.getMessage());
+			}
+		}
+
+		@PostMapping("/orders/{id}")
+		void order(@PathVariable long id) {
+			this.sales.order(this.entities.find(Product.class, id));
+		}
+
 	}
 
 	/**
@@ -209,6 +255,22 @@ class OpenInViewTests {
 			product.stock--;
 		}
 		// end::sell[]
+
+		@DistributedLock(name = "stock", key = "#seen.id", fenced = true)
+		@Transactional
+		public void sellWhatWasSeen(Product seen) {
+			this.entities.persist(new Purchase(seen.getId()));
+			this.entities.flush();
+			seen.stock--;
+		}
+
+		@DistributedLock(name = "stock", key = "#seen.id", fenced = true)
+		@Transactional
+		public void order(Product seen) {
+			this.entities.persist(new Purchase(seen.getId()));
+			assertThat(seen.getReviews()).as("loaded under the lock").hasSize(1);
+			this.entities.merge(seen).stock--;
+		}
 
 	}
 
@@ -270,6 +332,24 @@ class OpenInViewTests {
 
 		public String getText() {
 			return this.text;
+		}
+
+	}
+
+	/**
+	 * What somebody has bought.
+	 */
+	@Entity(name = "purchase")
+	static class Purchase {
+
+		@Id
+		private long id;
+
+		protected Purchase() {
+		}
+
+		Purchase(long id) {
+			this.id = id;
 		}
 
 	}

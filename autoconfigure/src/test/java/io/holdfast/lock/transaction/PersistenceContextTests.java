@@ -6,12 +6,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
+import jakarta.persistence.AttributeConverter;
+import jakarta.persistence.Convert;
 import jakarta.persistence.ElementCollection;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
 import jakarta.persistence.PersistenceContext;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.assertj.core.api.ThrowableAssertAlternative;
 import org.hibernate.Session;
 import org.junit.jupiter.api.Test;
 
@@ -177,6 +181,115 @@ class PersistenceContextTests {
 			assertThat(application.find()).isSameAs(result);
 			assertThat(result.tags).as("a lazy collection").isEmpty();
 		}));
+	}
+
+	@Test
+	void changeUnderTheLockOfWhatWasReadBeforeIsRefused() {
+		run((application) -> application.inOpenView(() -> {
+			Article seen = application.find();
+			assertRefused(() -> application.stock.changeInTransaction(seen::sell), "Article (amount)")
+				.withMessageContaining("The commit was refused and the transaction is rolled back");
+			assertThat(application.find()).isSameAs(seen);
+		}));
+	}
+
+	@Test
+	void changeWithoutATransactionIsRefusedAtTheEndOfTheCall() {
+		run((application) -> application.inOpenView(() -> {
+			Article seen = application.find();
+			assertRefused(() -> application.stock.change(seen::sell), "Article (amount)")
+				.withMessageNotContaining("commit was refused");
+			assertThat(application.find()).isSameAs(seen);
+		}));
+	}
+
+	@Test
+	void changeUnderOneOfSeveralLocksIsRefusedAtTheCommit() {
+		run((application) -> application.inOpenView(() -> {
+			Article seen = application.find();
+			LockRequest both = LockRequest.forLocks(List.of(LockName.of("stock"), LockName.of("till"))).build();
+			try (LockHandle handle = application.locks.acquire(both)) {
+				assertThat(handle.parts()).hasSize(2);
+				assertRefused(() -> application.transactions.executeWithoutResult((status) -> seen.sell()),
+						"Article (amount)");
+			}
+		}));
+	}
+
+	@Test
+	void changeFromBeforeTheLockIsNotCountedAndAFurtherOneIs() {
+		run((application) -> application.inOpenView(() -> {
+			Article seen = application.find();
+			seen.sell();
+			seen.tags.add("sold");
+			application.stock.changeInTransaction(seen.tags::size);
+			application.stock.change(seen.tags::size);
+			assertRefused(() -> application.stock.changeInTransaction(seen::sell), "Article (amount)");
+		}));
+	}
+
+	@Test
+	void changeOfACollectionIsRefused() {
+		run((application) -> application.inOpenView(() -> {
+			Article seen = application.find();
+			assertRefused(() -> application.stock.changeInTransaction(() -> seen.tags.add("sold")), "Article.tags");
+		}));
+	}
+
+	@Test
+	void changeOfWhatWasLoadedUnderTheLockThroughAReferenceFromBeforeIsRefused() {
+		run((application) -> application.inOpenView(() -> {
+			application.transactions.executeWithoutResult((status) -> application.entities.persist(new Article(2)));
+			application.entities.clear();
+			Article seen = application.find();
+			Article reference = application.entities.getReference(Article.class, 2L);
+			assertThat(seen).isNotNull();
+			application.stock.changeInTransaction(() -> assertThat(reference.amount()).isEqualTo(100));
+			application.entities.clear();
+			application.find();
+			Article again = application.entities.getReference(Article.class, 2L);
+			assertRefused(() -> application.stock.changeInTransaction(again::sell), "Article (amount)");
+		}));
+	}
+
+	@Test
+	void changeOfWhatWasReadInAReadOnlyTransactionIsRefused() {
+		run((application) -> application.inOpenView(() -> {
+			Article seen = application.caller.readOnly();
+			assertRefused(() -> application.stock.changeInTransaction(seen::sell), "Article (amount)");
+		}));
+	}
+
+	@Test
+	void valueThatNeverEqualsItsCopyIsNoChange() {
+		run((application) -> {
+			application.transactions.executeWithoutResult((status) -> application.find().note = new Note());
+			application.inOpenView(() -> {
+				Article seen = application.find();
+				assertThat(seen.note).isNotNull();
+				application.stock.changeInTransaction(seen.tags::size);
+			});
+		});
+	}
+
+	@Test
+	void changeForTheViewAfterTheCommitIsFine() {
+		run((application) -> application.inOpenView(() -> {
+			Article seen = application.find();
+			application.stock.change(() -> {
+				application.caller.call(() -> application.find().sell());
+				seen.amount = 99;
+			});
+			assertThat(application.stock.amount()).isEqualTo(99);
+		}));
+	}
+
+	private static ThrowableAssertAlternative<LockConfigurationException> assertRefused(ThrowingCallable call,
+			String changed) {
+		return assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(call)
+			.withMessageStartingWith("Lock 'stock'")
+			.withMessageContaining(changed)
+			.withMessageContaining("Load it again inside the locked method, by its id");
 	}
 
 	@Test
@@ -386,6 +499,17 @@ class PersistenceContextTests {
 		}
 
 		@DistributedLock("stock")
+		@Transactional
+		public void changeInTransaction(Runnable change) {
+			change.run();
+		}
+
+		@DistributedLock("stock")
+		public void change(Runnable change) {
+			change.run();
+		}
+
+		@DistributedLock("stock")
 		public int amount() {
 			return this.entities.find(Article.class, 1L).amount;
 		}
@@ -425,6 +549,11 @@ class PersistenceContextTests {
 			call.run();
 		}
 
+		@Transactional(readOnly = true)
+		public Article readOnly() {
+			return this.entities.find(Article.class, 1L);
+		}
+
 		@Transactional
 		public void call(Runnable call) {
 			call.run();
@@ -452,6 +581,9 @@ class PersistenceContextTests {
 		@ElementCollection
 		private List<String> tags = new ArrayList<>();
 
+		@Convert(converter = NoteConverter.class)
+		private Note note;
+
 		protected Article() {
 		}
 
@@ -461,6 +593,36 @@ class PersistenceContextTests {
 
 		void sell() {
 			this.amount--;
+		}
+
+		int amount() {
+			return this.amount;
+		}
+
+	}
+
+	/**
+	 * Something mutable without {@code equals}.
+	 */
+	static class Note {
+
+		private String text = "none";
+
+	}
+
+	/**
+	 * Converts a note.
+	 */
+	static class NoteConverter implements AttributeConverter<Note, String> {
+
+		@Override
+		public String convertToDatabaseColumn(Note note) {
+			return (note != null) ? note.text : null;
+		}
+
+		@Override
+		public Note convertToEntityAttribute(String text) {
+			return (text != null) ? new Note() : null;
 		}
 
 	}
