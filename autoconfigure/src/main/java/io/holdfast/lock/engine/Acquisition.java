@@ -117,10 +117,9 @@ final class Acquisition {
 	}
 
 	/**
-	 * Makes the next attempt unless the wait is over. A step can run long after it was
-	 * due, because the process stood still, and a claim must not be sent to the store
-	 * after its deadline. Only the attempt of a caller who finds the turn free is exempt:
-	 * it comes first, and without it a short wait would succeed less often than none.
+	 * Makes the next attempt unless the wait is over: a step can run long after it was
+	 * due, because the process stood still. Only the attempt of a caller who finds the
+	 * turn free is exempt, or a short wait would succeed less often than none.
 	 */
 	private void attemptInTime() {
 		if (deadlineHasPassed()) {
@@ -163,7 +162,8 @@ final class Acquisition {
 			Lease lease = this.outcome.isCompletedExceptionally() ? null : this.outcome.join();
 			this.withdrawal.sendUnlessKept(lease, attempt, result);
 		}
-		else if (result instanceof AcquireResult.Acquired acquired) {
+		else if (result instanceof AcquireResult.Acquired acquired && attempt == this.latest) {
+			// a grant before the latest attempt may have been undone when that one failed
 			granted(acquired, attempt.request().sentAt());
 		}
 		else if (attempt.phase() == this.steps.phase()) {

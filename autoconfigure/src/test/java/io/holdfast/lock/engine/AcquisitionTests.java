@@ -110,6 +110,27 @@ class AcquisitionTests {
 		assertThat(this.backend.claims).hasSize(2).extracting(Claim::owner).containsOnly(this.backend.owners.get(LOCK));
 	}
 
+	/** The failure of the later attempt may have undone what the earlier was granted. */
+	@Test
+	void grantOfAnEarlierAttemptDoesNotCountOnceALaterOneIsSent() {
+		CompletableFuture<AcquireResult> first = new CompletableFuture<>();
+		CompletableFuture<AcquireResult> third = new CompletableFuture<>();
+		this.backend.acquires.add((claim) -> first);
+		this.backend.acquires.add((claim) -> CompletableFuture
+			.completedFuture(new AcquireResult.Indeterminate(new TimeoutException("undone"))));
+		this.backend.acquires.add((claim) -> third);
+		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request());
+		this.time.advance(EngineSettings.DEFAULTS.responseTimeout().plusMillis(100));
+		assertThat(this.backend.claims).hasSize(3);
+		AcquireResult granted = this.backend.answer(this.backend.claims.get(0));
+		first.complete(granted);
+		assertThat(waiting).isNotDone();
+		third.complete(granted);
+		assertThat(waiting).isCompleted();
+		waiting.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
 	@Test
 	void unknownOutcomeUntilTheEndIsAFailureOfTheStoreAndWithdrawn() {
 		CompletableFuture<LockHandle> waiting = neverAnswered(Duration.ofSeconds(2));
