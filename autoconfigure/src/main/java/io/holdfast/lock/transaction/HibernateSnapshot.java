@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * The values that the entities of a persistence context have at one moment, to find those
  * that are changed later. Hibernate's own copies do not suffice: they are older than
  * changes that were made before that moment, and entities that were read for reading only
- * have none. Nothing here flushes or loads.
+ * have none. Nothing here flushes, and no collection or reference is initialized.
  */
 final class HibernateSnapshot {
 
