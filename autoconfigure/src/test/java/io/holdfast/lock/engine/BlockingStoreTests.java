@@ -19,12 +19,8 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.AcquireResult;
-import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
-import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.spi.ReleaseResult;
-import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.ForwardingBackend;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -170,16 +166,13 @@ class BlockingStoreTests {
 	/**
 	 * Blocks attempts for other locks until it is fast, and nothing else.
 	 */
-	private record SlowStore(FakeBackend store, CompletableFuture<Void> fast) implements LockBackend {
+	private static final class SlowStore extends ForwardingBackend {
 
-		@Override
-		public String name() {
-			return this.store.name();
-		}
+		private final CompletableFuture<Void> fast;
 
-		@Override
-		public BackendCapabilities capabilities() {
-			return this.store.capabilities();
+		SlowStore(FakeBackend store, CompletableFuture<Void> fast) {
+			super(store);
+			this.fast = fast;
 		}
 
 		@Override
@@ -187,22 +180,7 @@ class BlockingStoreTests {
 			if (claim.lock().name().equals("other")) {
 				this.fast.join();
 			}
-			return this.store.tryAcquire(claim);
-		}
-
-		@Override
-		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-			return this.store.renew(grants);
-		}
-
-		@Override
-		public CompletionStage<ReleaseResult> release(Grant grant) {
-			return this.store.release(grant);
-		}
-
-		@Override
-		public CompletionStage<Void> abandon(Claim claim) {
-			return this.store.abandon(claim);
+			return super.tryAcquire(claim);
 		}
 
 	}

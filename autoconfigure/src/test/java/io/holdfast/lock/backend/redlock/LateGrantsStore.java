@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.test.simulation.ForwardingBackend;
+import io.holdfast.lock.test.ForwardingBackend;
 import io.holdfast.lock.test.simulation.SimulatedNetwork.Kind;
 import io.holdfast.lock.test.simulation.SimulatedNetwork.Trouble;
 import io.holdfast.lock.test.simulation.SimulatedProcess;

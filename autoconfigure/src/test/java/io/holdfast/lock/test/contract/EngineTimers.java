@@ -1,7 +1,6 @@
 package io.holdfast.lock.test.contract;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -9,28 +8,25 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 import io.holdfast.lock.spi.AcquireResult;
-import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
-import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.ForwardingBackend;
 
 /**
  * A store whose claims live with a session, together with the timers of the engine: they
  * release a lease that is not renewed when it ends, and withdraw a refused claim when its
  * patience does. Such a store has no timers of its own.
  */
-final class EngineTimers implements LockBackend {
-
-	private final LockBackend store;
+final class EngineTimers extends ForwardingBackend {
 
 	/** The last timer of each owner; an earlier one has no effect. */
 	private final Map<OwnerId, Object> timers = new ConcurrentHashMap<>();
 
 	private EngineTimers(LockBackend store) {
-		this.store = store;
+		super(store);
 	}
 
 	/** The store itself if it ends leases by itself. */
@@ -41,12 +37,12 @@ final class EngineTimers implements LockBackend {
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		this.timers.remove(claim.owner());
-		return this.store.tryAcquire(claim).thenApply((result) -> {
+		return super.tryAcquire(claim).thenApply((result) -> {
 			if (result instanceof AcquireResult.Acquired acquired && !claim.renewed()) {
-				after(acquired.grant().lease(), claim, () -> this.store.release(acquired.grant()));
+				after(acquired.grant().lease(), claim, () -> super.release(acquired.grant()));
 			}
 			else if (result instanceof AcquireResult.Contended && !claim.patience().isZero()) {
-				after(claim.patience(), claim, () -> this.store.abandon(claim));
+				after(claim.patience(), claim, () -> super.abandon(claim));
 			}
 			return result;
 		});
@@ -63,35 +59,15 @@ final class EngineTimers implements LockBackend {
 	}
 
 	@Override
-	public String name() {
-		return this.store.name();
-	}
-
-	@Override
-	public BackendCapabilities capabilities() {
-		return this.store.capabilities();
-	}
-
-	@Override
-	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-		return this.store.renew(grants);
-	}
-
-	@Override
-	public CompletionStage<Boolean> confirm(Grant grant) {
-		return this.store.confirm(grant);
-	}
-
-	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
 		this.timers.remove(grant.claim().owner());
-		return this.store.release(grant);
+		return super.release(grant);
 	}
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
 		this.timers.remove(claim.owner());
-		return this.store.abandon(claim);
+		return super.abandon(claim);
 	}
 
 }

@@ -11,6 +11,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.test.ForwardingBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

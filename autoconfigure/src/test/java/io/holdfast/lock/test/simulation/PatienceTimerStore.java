@@ -12,6 +12,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.test.ForwardingBackend;
 
 /**
  * An {@link AtomicStore} with a defect that backends once had: each ends a refused claim

@@ -1,4 +1,4 @@
-package io.holdfast.lock.test.simulation;
+package io.holdfast.lock.test;
 
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -12,7 +12,7 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * A backend that passes everything on to another. Subclasses put a defect in between.
+ * A backend that passes everything on to another. Subclasses change what they override.
  */
 public abstract class ForwardingBackend implements LockBackend {
 
