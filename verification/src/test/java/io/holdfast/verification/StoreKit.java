@@ -207,9 +207,14 @@ final class StoreKit implements AutoCloseable {
 		return argumentsFor(wires.stream().map(TcpProxy::port).toList());
 	}
 
-	/** The command line of a process that reaches the servers of the store directly. */
+	/**
+	 * The command line of a process that reaches the servers of the store directly. Where
+	 * any of them serves a client, all such processes have the same one, because one that
+	 * leads answers sooner.
+	 */
 	List<String> argumentsForServers() {
-		return argumentsFor(this.servers.stream().map(ServerProcess::port).toList());
+		List<Integer> ports = this.servers.stream().map(ServerProcess::port).toList();
+		return argumentsFor(this.name.equals("redlock") ? ports : ports.stream().limit(1).toList());
 	}
 
 	private List<String> argumentsFor(List<Integer> ports) {
