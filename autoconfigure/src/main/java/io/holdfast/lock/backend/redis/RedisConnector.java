@@ -1,6 +1,7 @@
 package io.holdfast.lock.backend.redis;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -88,16 +89,27 @@ final class RedisConnector {
 
 	private void probe(CompletableFuture<Void> result) {
 		LockKeys keys = LockKeys.of(this.options.namespace(), LockName.of("probe", this.wakeUps.instance()));
-		this.scripts.run(RedisScript.PROBE, keys, this.wakeUps.instance(), this.wakeUps.channels() + "probe")
-			.whenComplete((answer, failure) -> {
-				if (failure != null) {
-					result.completeExceptionally(failure);
-					return;
-				}
-				this.connected = true;
-				warnOfEviction(String.valueOf(answer.get(0)));
-				result.complete(null);
-			});
+		ask(keys, this.wakeUps.instance(), this.wakeUps.channels() + "probe").whenComplete((answer, failure) -> {
+			if (failure != null) {
+				result.completeExceptionally(failure);
+				return;
+			}
+			this.connected = true;
+			warnOfEviction(String.valueOf(answer.get(0)));
+			result.complete(null);
+		});
+	}
+
+	/** That replicas are missing now is no reason not to start; WAIT must be allowed. */
+	private CompletionStage<List<Object>> ask(LockKeys keys, Object... args) {
+		if (this.options.waitReplicas() == 0) {
+			return this.scripts.run(RedisScript.PROBE, keys, args);
+		}
+		return this.scripts.runReplicated(RedisScript.PROBE, keys, args).thenCompose((answer) -> {
+			Throwable failure = answer.failure();
+			return (failure != null && RedisErrors.definiteCode(failure) != null)
+					? CompletableFuture.failedFuture(failure) : CompletableFuture.completedFuture(answer.value());
+		});
 	}
 
 	private void warnOfEviction(String policy) {

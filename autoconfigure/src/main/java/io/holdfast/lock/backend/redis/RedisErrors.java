@@ -55,12 +55,16 @@ final class RedisErrors {
 	/**
 	 * A failover could forget the lock.
 	 */
-	LockBackendException tooFewReplicas(LockName lock, Replicated answer) {
+	LockBackendException unconfirmed(LockName lock, Replicated answer) {
+		Throwable failure = answer.failure();
+		if (failure != null && definiteCode(failure) != null) {
+			return refused("was not confirmed by replicas", lock, failure);
+		}
 		return new LockBackendException(
 				"Lock '%s' reached %d of %d replicas of Redis at %s within %s, so it does not count. Are the replicas connected? If there are fewer, lower 'distributed-lock.redis.wait-replicas'."
 					.formatted(lock, answer.replicas(), this.options.waitReplicas(), this.options.server(),
 							this.options.waitReplicasTimeout()),
-				answer.failure());
+				failure);
 	}
 
 	/**

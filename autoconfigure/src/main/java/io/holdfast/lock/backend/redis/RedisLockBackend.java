@@ -118,7 +118,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 				this.wakeUps.forget(claim.owner());
 			}
 			Duration lease = Timing.lease(claim);
-			return ask(claim, lease).thenCompose((answer) -> answered(claim, lease, signal, answer));
+			return ask(claim, lease).thenApply((answer) -> answered(claim, lease, signal, answer));
 		}).exceptionallyCompose((failure) -> {
 			this.unsent.remove(claim.owner());
 			if (RedisErrors.definiteCode(failure) != null) {
@@ -141,32 +141,22 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 			.thenApply((value) -> new Replicated(value, 0, null));
 	}
 
-	private CompletionStage<AcquireResult> answered(Claim claim, Duration lease, @Nullable CompletionStage<?> signal,
+	private AcquireResult answered(Claim claim, Duration lease, @Nullable CompletionStage<?> signal,
 			Replicated answer) {
 		long number = (Long) answer.value().get(1);
 		if ((Long) answer.value().get(0) == 0) {
-			return CompletableFuture.completedStage(new AcquireResult.Contended(
+			return new AcquireResult.Contended(
 					(signal != null) ? signal : new CompletableFuture<>().minimalCompletionStage(),
-					Timing.retryAfter(number)));
+					Timing.retryAfter(number));
 		}
-		Grant grant = new Grant(claim, number, lease);
 		if (answer.replicas() < this.options.waitReplicas()) {
-			return undo(grant, answer);
+			// A failover could forget this grant, so it does not count. It stays at the
+			// store until the claim is repeated or abandoned: a release from here could
+			// arrive after a later attempt of the same owner was granted and confirmed
+			return new AcquireResult.Indeterminate(this.errors.unconfirmed(claim.lock(), answer));
 		}
 		this.wakeUps.forget(claim.owner());
-		return CompletableFuture.completedStage(new AcquireResult.Acquired(grant));
-	}
-
-	/** A grant that a failover could forget is none. */
-	private CompletionStage<AcquireResult> undo(Grant grant, Replicated answer) {
-		return release(grant).thenCompose((result) -> {
-			Throwable failure = answer.failure();
-			if (failure != null && RedisErrors.definiteCode(failure) != null) {
-				return CompletableFuture.failedFuture(failure);
-			}
-			return CompletableFuture.completedStage(
-					new AcquireResult.Indeterminate(this.errors.tooFewReplicas(grant.claim().lock(), answer)));
-		});
+		return new AcquireResult.Acquired(new Grant(claim, number, lease));
 	}
 
 	@Override

@@ -86,7 +86,7 @@ final class Renewals {
 			return new RenewResult.Refused();
 		}
 		if (answer.replicas() < this.options.waitReplicas()) {
-			return new RenewResult.Indeterminate(this.errors.tooFewReplicas(lock, answer));
+			return new RenewResult.Indeterminate(this.errors.unconfirmed(lock, answer));
 		}
 		return new RenewResult.Renewed(Timing.lease(grant.claim()));
 	}

@@ -462,15 +462,30 @@ class RedisLockBackendTests {
 		}
 	}
 
+	/** The earlier attempt waits for a replica that does not exist. */
 	@Test
-	void grantThatReplicasLackIsUndone() throws Exception {
+	void unconfirmedAttemptDoesNotReleaseWhatALaterOneWasGranted() throws Exception {
+		try (RedisLockBackend careful = TestRedis.backend(TestRedis.config(server.address()), TestRedis.options(1))) {
+			Claim claim = claim(Duration.ofSeconds(5));
+			CompletionStage<AcquireResult> unconfirmed = careful.tryAcquire(claim);
+			Awaitility.await("the grant").until(() -> server.ask("exists", key("lock")).equals("1"));
+			Grant grant = granted(first, claim);
+			assertThat(get(unconfirmed)).isInstanceOf(AcquireResult.Indeterminate.class);
+			assertThat(get(first.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Renewed.class);
+			released(first, grant);
+		}
+	}
+
+	@Test
+	void grantThatReplicasLackDoesNotCountAndIsWithdrawnWithItsClaim() throws Exception {
 		RedisLockBackend careful = TestRedis.backend(TestRedis.config(server.address()), TestRedis.options(2));
 		try (RedisServer replica = server.startReplica()) {
-			assertThat(get(careful.tryAcquire(claim(Duration.ofSeconds(5))))).isInstanceOfSatisfying(
-					AcquireResult.Indeterminate.class,
+			Claim claim = claim(Duration.ofSeconds(5));
+			assertThat(get(careful.tryAcquire(claim))).isInstanceOfSatisfying(AcquireResult.Indeterminate.class,
 					(result) -> assertThat(result.cause())
 						.hasMessageContaining("Lock '" + this.lock + "' reached 1 of 2 replicas")
 						.hasMessageContaining("lower 'distributed-lock.redis.wait-replicas'"));
+			get(careful.abandon(claim));
 			assertThat(server.ask("exists", key("lock"))).isEqualTo("0");
 			Grant grant = granted(first, claim(Duration.ZERO));
 			assertThat(get(careful.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Indeterminate.class);

@@ -20,6 +20,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.AcquireResult.Contended;
+import io.holdfast.lock.spi.AcquireResult.Indeterminate;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
@@ -88,6 +89,28 @@ class RedisPermissionsTests {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(0)))
 				.withMessageContaining("Give the user at least: " + MINIMUM);
+		}
+	}
+
+	/** Some versions of Redis have it among the commands of a connection. */
+	@Test
+	void missingPermissionToWaitForReplicasStopsTheStartWithTheRemedy() {
+		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM + " -wait")) {
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(1)))
+				.withMessageContaining("+wait, if replicas are waited for");
+		}
+	}
+
+	@Test
+	void permissionToWaitForReplicasTakenAwayLaterIsExplained() throws Exception {
+		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM + " +wait");
+				RedisLockBackend backend = TestRedis.backend(config(server, "s3cret"), TestRedis.options(1))) {
+			server.ask("acl", "setuser", "app", "-wait");
+			assertThat(get(backend.tryAcquire(claim(Duration.ZERO)))).isInstanceOfSatisfying(Indeterminate.class,
+					(result) -> assertThat(result.cause())
+						.hasMessageContaining("Lock 'guarded' was not confirmed by replicas")
+						.hasMessageContaining("+wait, if replicas are waited for"));
 		}
 	}
 
