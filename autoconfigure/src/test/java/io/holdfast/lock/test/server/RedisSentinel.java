@@ -93,17 +93,25 @@ public final class RedisSentinel implements AutoCloseable {
 	 */
 	public void reunite() {
 		this.replica.start();
-		this.replica.ask("replicaof", ServerProcess.HOST, Integer.toString(this.primary.port()));
-		this.replica.awaitOutput("master_link_status:up", "info", "replication");
+		followThePrimary();
 		this.sentinel.awaitOutput("status=ok", "info", "sentinel");
 	}
 
+	private void followThePrimary() {
+		this.replica.ask("replicaof", ServerProcess.HOST, Integer.toString(this.primary.port()));
+		this.replica.awaitOutput("master_link_status:up", "info", "replication");
+	}
+
 	/**
-	 * Have the sentinel make the replica, which is well, the primary.
+	 * Make the replica, which is well, the primary, and wait until the former primary
+	 * follows it. The sentinel leaves the former one a primary for about ten seconds, in
+	 * which it grants locks that nobody knows of later.
 	 */
 	public void changePlaces() {
 		this.sentinel.awaitOutput("OK", "sentinel", "failover", MASTER);
 		awaitTheReplicaInItsPlace();
+		this.sentinel.awaitOutput(Integer.toString(this.primary.port()), "sentinel", "get-master-addr-by-name", MASTER);
+		followThePrimary();
 	}
 
 	private void awaitTheReplicaInItsPlace() {
