@@ -199,7 +199,29 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	private static <T extends @Nullable Object> CompletionStage<T> run(HeldLocks held,
 			Function<LockHandle, CompletionStage<T>> action) {
-		CompletionStage<T> body = Answers.ask(() -> action.apply(held)).thenApply((result) -> {
+		return closeAfter(Answers.ask(() -> action.apply(held)), held);
+	}
+
+	/**
+	 * Closes a hold when a stage has completed. Never blocks the thread that completes
+	 * the stage.
+	 * @param stage the work that needs the lock
+	 * @param handle the hold, which is bound to no thread
+	 * @param <T> the type of the result
+	 * @return completes as the stage does, after the store has answered the release if
+	 * callers are to wait for that. Fails with a
+	 * {@link io.holdfast.lock.LockLostException} if the hold was lost meanwhile
+	 */
+	public static <T extends @Nullable Object> CompletionStage<T> closeAfter(CompletionStage<T> stage,
+			LockHandle handle) {
+		if (!(handle instanceof HeldLocks held)) {
+			// of LockOperations that are not this engine's
+			return stage.thenApply((result) -> {
+				handle.assertHeld();
+				return result;
+			}).whenComplete((result, failure) -> handle.close());
+		}
+		CompletionStage<T> body = stage.thenApply((result) -> {
 			held.assertHeldAtEnd();
 			return result;
 		});

@@ -19,6 +19,7 @@ import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LockedAction;
+import io.holdfast.lock.engine.LockEngine;
 
 /**
  * Holds the lock around one call: acquires it, lets the rest of the chain run (the
@@ -129,18 +130,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 				untilCompletion.close();
 			}
 		}
-		return (stage != null) ? closedAfter(stage, untilCompletion) : null;
-	}
-
-	private static <T> CompletionStage<T> closedAfter(CompletionStage<T> stage, LockHandle handle) {
-		return stage.thenApply((result) -> {
-			if (!handle.isHeld()) {
-				// throws; without the look before, it could make wait whoever completes
-				// the stage
-				handle.assertHeld();
-			}
-			return result;
-		}).whenComplete((result, failure) -> handle.close());
+		return (stage != null) ? LockEngine.closeAfter(stage, untilCompletion) : null;
 	}
 
 	private static @Nullable Object without(MethodInvocation invocation, LockMethodSpec spec,
