@@ -15,16 +15,17 @@ import io.holdfast.lock.test.simulation.SimulatedNetwork.Trouble;
 import io.holdfast.lock.test.simulation.SimulatedProcess;
 import io.holdfast.lock.test.simulation.SimulatedStore;
 import io.holdfast.lock.test.simulation.Simulation;
+import io.holdfast.lock.test.simulation.Workload;
 
 /**
  * A {@link RedlockStore} whose grants often reach the engine after their lease, because
  * the process stands still on the way, and whose nodes often get a request a second time.
- * So owners ask again for grants that have ended, and find parts of them that lasted
- * longer or came later.
+ * So owners ask again for grants that have ended, after others have held the lock for a
+ * moment, and find parts of them that lasted longer or came later.
  */
 public final class LateGrantsStore implements SimulatedStore {
 
-	private static final long LATEST_REPETITION = TimeUnit.SECONDS.toNanos(4);
+	private static final long LATEST_REPETITION = TimeUnit.SECONDS.toNanos(2);
 
 	private final SimulatedStore store;
 
@@ -52,6 +53,11 @@ public final class LateGrantsStore implements SimulatedStore {
 		return this.store.faults();
 	}
 
+	@Override
+	public Workload workload() {
+		return Workload.SHORT_HOLDS;
+	}
+
 	private static final class LateBackend extends ForwardingBackend {
 
 		private final SimulatedProcess process;
@@ -67,7 +73,7 @@ public final class LateGrantsStore implements SimulatedStore {
 				CompletableFuture<AcquireResult> arrival = new CompletableFuture<>();
 				this.process.execute(() -> arrival.complete(answer));
 				if (answer instanceof AcquireResult.Acquired && this.process.jitter(2) == 0) {
-					this.process.pauseFor(this.process.jitter(2 * claim.leaseTime().toNanos()));
+					this.process.pauseFor(this.process.jitter(3 * claim.leaseTime().toNanos()));
 				}
 				return arrival;
 			});

@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RedlockSimulationTests {
 
-	private static final int SEEDS = 20_000;
+	private static final int SEEDS = 2_000;
 
 	@Test
 	void redlockKeepsItsPromises() {

@@ -26,8 +26,7 @@ record Plan(long seed, long noise, EngineSettings settings, int processes, List<
 	static Plan of(long seed, BackendCapabilities able, int storeFaults, Workload workload) {
 		return switch (workload) {
 			case MIXED -> new Planner(seed, able, storeFaults).plan();
-			case LONG_HOLDS -> new QueuePlanner(seed, able, storeFaults, true).plan();
-			case SHORT_LEASES -> new QueuePlanner(seed, able, storeFaults, false).plan();
+			default -> new QueuePlanner(seed, able, storeFaults, workload).plan();
 		};
 	}
 

@@ -35,17 +35,16 @@ final class QueuePlanner {
 
 	private final int storeFaults;
 
-	/** Whether holds are long and renewed. */
-	private final boolean renew;
+	private final Workload workload;
 
 	private final int processes;
 
-	QueuePlanner(long seed, BackendCapabilities able, int storeFaults, boolean renew) {
+	QueuePlanner(long seed, BackendCapabilities able, int storeFaults, Workload workload) {
 		this.seed = seed;
 		this.random = new SplittableRandom(seed);
 		this.able = able;
 		this.storeFaults = storeFaults;
-		this.renew = renew;
+		this.workload = workload;
 		this.processes = this.random.nextInt(LEAST_PROCESSES, MOST_PROCESSES + 1);
 	}
 
@@ -55,7 +54,7 @@ final class QueuePlanner {
 				defaults.responseTimeout(), false, false, defaults.shutdownTimeout(), false, Duration.ZERO);
 		int count = this.random.nextInt(LEAST_OPERATIONS, MOST_OPERATIONS + 1);
 		List<Operation> operations = IntStream.range(0, count).mapToObj(this::operation).toList();
-		boolean fails = this.renew && this.storeFaults > 0;
+		boolean fails = renews() && this.storeFaults > 0;
 		return new Plan(this.seed, this.seed, settings, this.processes, operations,
 				fails ? List.of(fault()) : List.of());
 	}
@@ -63,10 +62,18 @@ final class QueuePlanner {
 	private Operation operation(int number) {
 		long shortest = Math.max(500, this.able.shortestLease().toMillis());
 		Duration lease = between(shortest, 2 * shortest);
-		Duration hold = this.renew ? between(5_000, 15_000) : between(shortest * 3 / 4, shortest * 9 / 10);
+		Duration hold = switch (this.workload) {
+			case LONG_HOLDS -> between(5_000, 15_000);
+			case SHORT_HOLDS -> between(1, 50);
+			default -> between(shortest * 3 / 4, shortest * 9 / 10);
+		};
 		return new Operation(number, this.random.nextInt(this.processes), between(1, HORIZON), LOCK, LockMode.EXCLUSIVE,
-				between(10_000, 20_000), lease, this.renew, Duration.ZERO, this.able.fair(), hold, null,
+				between(10_000, 20_000), lease, renews(), Duration.ZERO, this.able.fair(), hold, null,
 				Operation.Style.ACQUIRE);
+	}
+
+	private boolean renews() {
+		return this.workload == Workload.LONG_HOLDS;
 	}
 
 	private Fault fault() {

@@ -18,6 +18,12 @@ public enum Workload {
 	 * One lock is held in order, with short leases that are not renewed, and waited for
 	 * much longer than these. Nothing goes wrong.
 	 */
-	SHORT_LEASES
+	SHORT_LEASES,
+
+	/**
+	 * One lock is held for moments, with short leases, by several that wait for it for
+	 * long. Nothing goes wrong but what the store itself does.
+	 */
+	SHORT_HOLDS
 
 }
