@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
@@ -106,7 +107,7 @@ final class Cleanup {
 	/**
 	 * One request to a store.
 	 */
-	private final class Request<T> implements Retries.Request {
+	private final class Request<T> extends Retries.Request {
 
 		private final LockBackend backend;
 
@@ -141,7 +142,7 @@ final class Cleanup {
 
 		/** Not to block the caller, whose connection this may need, nor the timer. */
 		@Override
-		public void sendAgain() {
+		void sendAgain() {
 			if (this.backend.capabilities().blocking()) {
 				Cleanup.this.threads.execute(this::send);
 			}
@@ -156,12 +157,13 @@ final class Cleanup {
 
 		private void answered(T answer, Throwable failure) {
 			boolean confirmed = failure == null && this.settled.test(answer);
+			Object unconfirmed = (failure != null) ? failure : answer;
 			if (this.firstAnswer.isDone()) {
-				retries().answered(this, confirmed);
+				retries().answered(this, confirmed ? null : unconfirmed);
 				return;
 			}
 			if (!confirmed) {
-				retries().add(this, (failure != null) ? failure : answer);
+				retries().add(this, unconfirmed);
 			}
 			if (failure != null) {
 				this.firstAnswer.completeExceptionally(failure);
@@ -177,8 +179,14 @@ final class Cleanup {
 		}
 
 		@Override
-		public long deadline() {
+		long deadline() {
 			return this.deadline;
+		}
+
+		/** What a store keeps by itself for a lease is not worth an operator's notice. */
+		@Override
+		boolean isRefused(Object answer) {
+			return answer instanceof LockBackendException && this.backend.capabilities().sessionBound();
 		}
 
 		@Override

@@ -1,5 +1,6 @@
 package io.holdfast.lock.engine;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;
@@ -10,13 +11,16 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * Repeats the requests that one store has not confirmed, the oldest first. At most
  * {@value #MOST_UNDER_WAY} are under way at a time and the rest waits, so that a store
- * that was away is not overrun when it is back. Each failure makes all of them pause.
- * Thread-safe.
+ * that was away is not overrun when it is back. Each failure makes all of them pause. A
+ * request that the store refuses rests by itself and for longer and longer, because only
+ * an operator can change that; it is not given up, as what it left may stay for as long
+ * as the client's session. Thread-safe.
  */
 final class Retries {
 
@@ -27,6 +31,9 @@ final class Retries {
 	private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(2);
+
+	/** The longest interval at which a request is repeated that the store refuses. */
+	static final Duration LONGEST_REST = Duration.ofMinutes(1);
 
 	private final String store;
 
@@ -40,7 +47,12 @@ final class Retries {
 
 	private int underWay;
 
+	private int resting;
+
 	private boolean pausing;
+
+	/** Whether an operator was told that the store refuses requests. */
+	private boolean warned;
 
 	private long pause = FIRST_PAUSE;
 
@@ -60,15 +72,14 @@ final class Retries {
 				return;
 			}
 			first = this.waiting.isEmpty() && this.underWay == 0;
-			this.waiting.addLast(request);
-			pause();
+			repeatLater(request, answer);
 		}
 		finally {
 			this.lock.unlock();
 		}
 		String message = "The %s was not confirmed by store %s (%s) and is sent again.".formatted(request, this.store,
 				answer);
-		if (first) {
+		if (first && !request.isRefused(answer)) {
 			logger.info(message);
 		}
 		else {
@@ -76,18 +87,52 @@ final class Retries {
 		}
 	}
 
-	/** Takes note that a repeated request was answered. */
-	void answered(Request request, boolean confirmed) {
+	/**
+	 * Takes note that a repeated request was answered.
+	 * @param answer the answer or failure, or {@code null} if that is a confirmation
+	 */
+	void answered(Request request, @Nullable Object answer) {
 		this.lock.lock();
 		try {
 			this.underWay--;
-			if (confirmed) {
+			if (answer == null) {
 				this.pause = FIRST_PAUSE;
+				this.warned = false;
 			}
 			else if (!this.closed) {
-				this.waiting.addLast(request);
-				pause();
+				repeatLater(request, answer);
 			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+		sendMore();
+	}
+
+	private void repeatLater(Request request, Object answer) {
+		if (!request.isRefused(answer)) {
+			this.waiting.addLast(request);
+			pause();
+			return;
+		}
+		this.resting++;
+		this.time.after(request.nextRest(), () -> rested(request));
+		if (!this.warned) {
+			this.warned = true;
+			logger.warn(
+					"Store %s refuses the %s (%s). It is repeated at growing intervals of up to %s, because the store may keep the lock for as long as this application runs. Further refusals are logged at DEBUG."
+						.formatted(this.store, request, answer, DurationText.of(LONGEST_REST)));
+		}
+	}
+
+	private void rested(Request request) {
+		this.lock.lock();
+		try {
+			if (this.closed) {
+				return;
+			}
+			this.resting--;
+			this.waiting.addLast(request);
 		}
 		finally {
 			this.lock.unlock();
@@ -156,7 +201,7 @@ final class Retries {
 		this.lock.lock();
 		try {
 			this.closed = true;
-			int left = this.waiting.size() + this.underWay;
+			int left = this.waiting.size() + this.underWay + this.resting;
 			if (left > 0) {
 				logger.warn(
 						"%d releases and withdrawals were not confirmed by store %s when the application stopped. What they left there ends with its lease or with the session of the client."
@@ -172,13 +217,24 @@ final class Retries {
 	/**
 	 * What is repeated. Its text names it in messages.
 	 */
-	interface Request {
+	abstract static class Request {
+
+		private long rest = FIRST_PAUSE;
 
 		/** When nothing can be left at the store, on the engine's clock. */
-		long deadline();
+		abstract long deadline();
 
 		/** Sends it; {@link Retries#answered} is called once for that. */
-		void sendAgain();
+		abstract void sendAgain();
+
+		/** Whether the store would answer the same if it was asked again soon. */
+		abstract boolean isRefused(Object answer);
+
+		private long nextRest() {
+			long next = this.rest;
+			this.rest = Math.min(2 * next, LONGEST_REST.toNanos());
+			return next;
+		}
 
 	}
 

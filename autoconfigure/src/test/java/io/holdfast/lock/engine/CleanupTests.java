@@ -7,9 +7,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
@@ -23,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Releases and withdrawals that the store does not confirm for a while.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class CleanupTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
@@ -114,6 +120,49 @@ class CleanupTests {
 		this.time.advance(Duration.ofSeconds(3));
 		assertThat(this.backend.calls).containsExactly("abandon stock:42");
 		assertThat(this.time.planned()).as("timers").isZero();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void withdrawalThatASessionStoreRefusesIsRepeatedSeldomUntilItIsAllowed(boolean silentFirst,
+			CapturedOutput output) {
+		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		this.backend.heldByAnother(LOCK);
+		if (silentFirst) {
+			this.backend.withdrawals.add((claim) -> CompletableFuture.failedFuture(new TimeoutException("away")));
+		}
+		for (int i = 0; i < 1_000; i++) {
+			this.backend.withdrawals.add((claim) -> CompletableFuture.failedFuture(
+					new LockBackendException(claim.lock(), "fake", "permission denied", new IllegalStateException())));
+		}
+		this.fixture.acquire(request()).cancel(false);
+		this.fixture.acquire(request()).cancel(false);
+		this.time.advance(Retries.LONGEST_REST.multipliedBy(2));
+		this.backend.calls.clear();
+		this.time.advance(Retries.LONGEST_REST.multipliedBy(5));
+		assertThat(this.backend.calls).hasSize(2 * 5).containsOnly("abandon stock:42");
+		assertThat(output.getAll().lines().filter((line) -> line.contains("permission denied"))).singleElement()
+			.asString()
+			.contains("WARN", "stock:42", "Store fake refuses");
+		this.backend.withdrawals.clear();
+		this.time.advance(Retries.LONGEST_REST);
+		assertThat(this.time.planned()).as("timers").isZero();
+	}
+
+	@Test
+	void whatASessionStoreRefusesIsNamedWhenTheEngineCloses(CapturedOutput output) {
+		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		LockHandle handle = this.fixture.acquired(request());
+		for (int i = 0; i < 1_000; i++) {
+			this.backend.releases.add((grant) -> CompletableFuture.failedFuture(
+					new LockBackendException(LOCK, "fake", "permission denied", new IllegalStateException())));
+		}
+		handle.close();
+		this.fixture.engine.close();
+		assertThat(output).contains("1 releases and withdrawals were not confirmed by store fake");
+		this.backend.calls.clear();
+		this.time.advance(Retries.LONGEST_REST.multipliedBy(2));
+		assertThat(this.backend.calls).isEmpty();
 	}
 
 	@Test

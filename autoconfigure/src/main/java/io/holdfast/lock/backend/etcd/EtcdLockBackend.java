@@ -158,7 +158,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	private CompletionStage<AcquireResult> refused(Place place, Claim claim, String before, long seenAt) {
 		if (claim.patience().isZero()) {
-			return abandon(claim)
+			return withdraw(place)
 				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
 						LONGEST_WAIT));
 		}
@@ -183,8 +183,12 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		if (!place.isOpen() && place.revision() == 0) {
 			forget(place);
 		}
-		return CompletableFuture.failedFuture(new LockBackendException(
-				"Lock '%s' (store etcd): etcd refuses the request ".formatted(claim.lock()) + advice(refusal), cause));
+		return CompletableFuture.failedFuture(refused(claim, refusal, cause));
+	}
+
+	private LockBackendException refused(Claim claim, String refusal, Throwable cause) {
+		return new LockBackendException(
+				"Lock '%s' (store etcd): etcd refuses the request ".formatted(claim.lock()) + advice(refusal), cause);
 	}
 
 	private String advice(String refusal) {
@@ -225,7 +229,12 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		place.release();
 		return this.line.end(place, grant.storeToken()).handle((stood, failure) -> {
 			if (failure != null) {
-				return new ReleaseResult.Indeterminate(EtcdFailures.cause(failure));
+				Throwable cause = EtcdFailures.cause(failure);
+				String refusal = EtcdFailures.refusal(cause);
+				if (refusal != null) {
+					throw refused(grant.claim(), refusal, cause);
+				}
+				return new ReleaseResult.Indeterminate(cause);
 			}
 			forget(place);
 			return stood ? new ReleaseResult.Released() : new ReleaseResult.NotHeld();
@@ -236,7 +245,12 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<Void> abandon(Claim claim) {
 		Place place = this.places.get(claim.owner());
 		// of a claim that is not known, etcd keeps nothing
-		return (place != null) ? withdraw(place) : CompletableFuture.completedFuture(null);
+		return (place == null) ? CompletableFuture.completedFuture(null)
+				: withdraw(place).exceptionallyCompose((failure) -> {
+					Throwable cause = EtcdFailures.cause(failure);
+					String refusal = EtcdFailures.refusal(cause);
+					return CompletableFuture.failedFuture((refusal != null) ? refused(claim, refusal, cause) : cause);
+				});
 	}
 
 	/** The keys of the claims that this JVM knows of. */

@@ -232,7 +232,12 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		}
 		return this.calls.delete(path).handle((deleted, failure) -> {
 			if (failure != null && !ZooKeeperCalls.gone(failure)) {
-				return new ReleaseResult.Indeterminate(ZooKeeperCalls.cause(failure));
+				Throwable cause = ZooKeeperCalls.cause(failure);
+				LockBackendException definite = definite(grant.claim().lock(), cause);
+				if (definite != null) {
+					throw definite;
+				}
+				return new ReleaseResult.Indeterminate(cause);
 			}
 			this.places.end(place);
 			return (failure != null) ? new ReleaseResult.NotHeld() : new ReleaseResult.Released();
@@ -242,7 +247,11 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
 		Place place = this.places.of(claim, this.suspension.count());
-		return end(place, () -> this.line.leave(place));
+		return end(place, () -> this.line.leave(place)).exceptionallyCompose((failure) -> {
+			Throwable cause = ZooKeeperCalls.cause(failure);
+			LockBackendException definite = definite(claim.lock(), cause);
+			return CompletableFuture.failedFuture((definite != null) ? definite : cause);
+		});
 	}
 
 	private CompletableFuture<Void> end(Place place, Supplier<CompletableFuture<Void>> delete) {

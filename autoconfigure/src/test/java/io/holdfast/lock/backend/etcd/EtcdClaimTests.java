@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.etcd;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 
 import io.etcd.jetcd.Client;
 import org.awaitility.Awaitility;
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
@@ -35,6 +37,7 @@ import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonTold;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * What becomes of a claim's key: requests that etcd carries out late, claims that end
@@ -97,6 +100,20 @@ class EtcdClaimTests {
 		released(this.backend, granted(this.backend, claim));
 		assertThat(this.client.carryOut()).isEqualTo(1);
 		assertThat(keys()).isZero();
+	}
+
+	@Test
+	void releaseAndWithdrawalThatAreRefusedAreNotOfUnknownOutcome() throws Exception {
+		Grant grant = granted(this.backend, claim(LOCK));
+		this.client.refusing(true);
+		for (CompletionStage<?> request : List.of(this.backend.release(grant), this.backend.abandon(grant.claim()))) {
+			assertThatExceptionOfType(Exception.class).isThrownBy(() -> answer(request))
+				.havingCause()
+				.isInstanceOf(LockBackendException.class)
+				.withMessageContainingAll("stock:42", "store etcd", "PERMISSION_DENIED");
+		}
+		this.client.refusing(false);
+		released(this.backend, grant);
 	}
 
 	@ParameterizedTest

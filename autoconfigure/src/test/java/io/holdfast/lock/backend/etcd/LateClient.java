@@ -9,6 +9,8 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.etcd.jetcd.Client;
+import io.grpc.Status;
+import org.jspecify.annotations.Nullable;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 
@@ -24,7 +26,7 @@ final class LateClient implements EtcdClient {
 
 	private final Queue<Supplier<CompletableFuture<?>>> heldBack = new ArrayDeque<>();
 
-	private volatile boolean away;
+	private volatile @Nullable Exception failure;
 
 	LateClient(EtcdClient client) {
 		this.client = client;
@@ -43,7 +45,12 @@ final class LateClient implements EtcdClient {
 
 	/** Lets every request fail that is sent from now on. */
 	void away(boolean away) {
-		this.away = away;
+		this.failure = away ? new TimeoutException("etcd is away") : null;
+	}
+
+	/** Lets etcd refuse every request that is sent from now on. */
+	void refusing(boolean refusing) {
+		this.failure = refusing ? Status.PERMISSION_DENIED.asRuntimeException() : null;
 	}
 
 	/** Lets etcd carry out what was held back; returns how many requests that were. */
@@ -56,7 +63,8 @@ final class LateClient implements EtcdClient {
 	}
 
 	private <T> CompletableFuture<T> send(Supplier<CompletableFuture<T>> request) {
-		return this.away ? CompletableFuture.failedFuture(new TimeoutException("etcd is away")) : request.get();
+		Exception failure = this.failure;
+		return (failure != null) ? CompletableFuture.failedFuture(failure) : request.get();
 	}
 
 	@Override

@@ -13,7 +13,8 @@ import org.apache.curator.retry.RetryNTimes;
 import org.apache.curator.test.TestingCluster;
 import org.apache.curator.test.TestingZooKeeperServer;
 import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.data.ACL;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -313,6 +314,21 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
+	void releaseAndWithdrawalThatAreRefusedAreNotOfUnknownOutcome() throws Exception {
+		Grant grant = granted(this.store, claim(LOCK));
+		String line = nodes().get(0).substring(0, nodes().get(0).lastIndexOf('/'));
+		inspection.setACL().withACL(List.of(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE))).forPath(line);
+		for (CompletionStage<?> request : List.of(this.store.release(grant), this.store.abandon(grant.claim()))) {
+			assertThatExceptionOfType(Exception.class).isThrownBy(() -> answer(request))
+				.havingCause()
+				.isInstanceOf(LockBackendException.class)
+				.withMessageContainingAll("stock:42", "store zookeeper", "/holdfast/shop");
+		}
+		inspection.setACL().withACL(Ids.OPEN_ACL_UNSAFE).forPath(line);
+		released(this.store, grant);
+	}
+
+	@Test
 	void holdAndWaiterOutliveAMemberOfTheEnsemble() throws Exception {
 		try (TestingCluster ensemble = new TestingCluster(3)) {
 			ensemble.start();
@@ -355,12 +371,12 @@ class ZooKeeperLockBackendTests {
 
 		@Override
 		public List<ACL> getDefaultAcl() {
-			return ZooDefs.Ids.CREATOR_ALL_ACL;
+			return Ids.CREATOR_ALL_ACL;
 		}
 
 		@Override
 		public List<ACL> getAclForPath(String path) {
-			return ZooDefs.Ids.CREATOR_ALL_ACL;
+			return Ids.CREATOR_ALL_ACL;
 		}
 
 	}
