@@ -51,15 +51,19 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 		return lease.plus(this.lockDelay);
 	}
 
+	/** Whether the lock-delay leaves anything of a store's lease to its holder. */
+	boolean isUsable(Duration granted) {
+		return granted.compareTo(this.lockDelay) > 0;
+	}
+
 	/** What of a store's lease is the holder's. */
 	Duration usable(Duration granted) {
-		Duration usable = granted.minus(this.lockDelay);
-		if (usable.isNegative() || usable.isZero()) {
+		if (!isUsable(granted)) {
 			throw new LockConfigurationException(
 					"The store keeps locks for %s, and 'distributed-lock.lock-delay' is %s, so nothing of that is left for a holder. Set a shorter delay, or a longer session time at the store."
 						.formatted(DurationText.of(granted), DurationText.of(this.lockDelay)));
 		}
-		return usable;
+		return granted.minus(this.lockDelay);
 	}
 
 	/**

@@ -2,7 +2,6 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
@@ -164,11 +163,13 @@ final class Lease {
 
 	/**
 	 * The store has begun the lease anew, perhaps a shorter one: its latest word counts,
-	 * as there is one renewal at a time.
+	 * as there is one renewal at a time. The validity ends if the lock-delay takes it
+	 * all.
 	 */
 	void extended(long sentAt, Duration lease) {
-		this.length = this.context.settings().usable(lease);
-		this.validUntil = sentAt + this.context.settings().validity(lease);
+		boolean usable = this.context.settings().isUsable(lease);
+		this.length = usable ? this.context.settings().usable(lease) : this.length;
+		this.validUntil = usable ? sentAt + this.context.settings().validity(lease) : sentAt;
 	}
 
 	/**

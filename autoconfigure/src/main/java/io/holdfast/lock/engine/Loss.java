@@ -97,7 +97,7 @@ final class Loss {
 	private String message(LockLostEvent lost) {
 		String why = switch (lost.cause()) {
 			case REFUSED -> "the store says that the lease is no longer this holder's";
-			case EXPIRED -> this.terms.renew() ? "its validity ran out and no renewal was answered"
+			case EXPIRED -> this.terms.renew() ? "its validity ran out before a renewal extended it"
 					: "its lease ended and it is not renewed";
 			case REVOKED -> "the store ended the lease by itself";
 			case MAX_HOLD -> "it was held for longer than its maxHold of " + maxHold();

@@ -1,6 +1,7 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
@@ -8,8 +9,12 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.RenewalOutcome;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
@@ -83,6 +88,28 @@ class LockDelayTests {
 		answer.complete(this.backend.answer(this.backend.claims.get(0)));
 		handle.close();
 		assertThat(this.backend.owners).containsKey(LOCK);
+		this.fixture.time.advance(DELAY);
+		this.fixture.assertNothingLeft();
+	}
+
+	/** The other lease of the same renewal is as long as ever. */
+	@Test
+	void renewalThatLeavesNothingBeyondTheDelayLosesTheHoldAndNoOther() {
+		LockHandle handle = this.fixture.acquired(request());
+		LockHandle other = this.fixture.acquired(LockRequest.of("stock", "other").toBuilder());
+		this.backend.renewals.add((grant) -> CompletableFuture
+			.completedFuture(List.of(new RenewResult.Renewed(DELAY), new RenewResult.Renewed(LEASE.plus(DELAY)))));
+		this.fixture.time.advance(LEASE.dividedBy(2));
+		assertThat(this.backend.batches).containsExactly(2);
+		assertThat(this.fixture.record.renewals).containsExactly(RenewalOutcome.RENEWED, RenewalOutcome.RENEWED);
+		assertThat(this.fixture.record.losses).singleElement()
+			.satisfies((loss) -> assertThat(loss.lock()).isEqualTo(LOCK))
+			.satisfies((loss) -> assertThat(loss.cause()).isEqualTo(LossCause.EXPIRED));
+		assertThat(handle.isHeld()).isFalse();
+		this.fixture.time.advance(LEASE.multipliedBy(3));
+		assertThat(other.isHeld()).isTrue();
+		handle.close();
+		other.close();
 		this.fixture.time.advance(DELAY);
 		this.fixture.assertNothingLeft();
 	}
