@@ -162,9 +162,8 @@ final class Lease {
 	}
 
 	/**
-	 * The store has begun the lease anew, perhaps a shorter one: its latest word counts,
-	 * as there is one renewal at a time. The validity ends if the lock-delay takes it
-	 * all.
+	 * The store has begun the lease anew, perhaps a shorter one: its latest word counts.
+	 * The validity ends if the lock-delay takes it all.
 	 */
 	void extended(long sentAt, Duration lease) {
 		boolean usable = this.context.settings().isUsable(lease);
