@@ -6,6 +6,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 import org.apache.zookeeper.KeeperException;
 
@@ -13,56 +14,71 @@ import io.holdfast.lock.backend.zookeeper.ZooKeeperCalls.Node;
 
 /**
  * The nodes of a model of ZooKeeper: what one server knows. Containers are made with
- * their first child, and numbers count within their parent.
+ * their first child, and numbers count what was created within their parent.
  */
 final class ModelTree {
 
 	private final Map<String, Node> nodes = new TreeMap<>();
 
-	/** The number of the next child of each container. */
-	private final Map<String, Long> containers = new HashMap<>();
+	private final Map<String, Container> containers = new TreeMap<>();
 
 	private final Map<String, List<Runnable>> watches = new HashMap<>();
 
 	private long zxid;
 
-	/** Creates an ephemeral sequential node. */
+	/** Creates an ephemeral sequential node, and its parents if they are missing. */
 	Node create(String prefix, long session) {
-		String parent = parent(prefix);
-		long number = this.containers.merge(parent, 1L, Long::sum) - 1;
-		Node node = new Node("%s%010d".formatted(prefix, number), session, ++this.zxid);
+		Container parent = container(parent(prefix));
+		Node node = new Node("%s%010d".formatted(prefix, parent.created++), session, ++this.zxid);
 		this.nodes.put(node.path(), node);
 		return node;
 	}
 
-	Node node(String path) throws KeeperException {
-		Node node = this.nodes.get(path);
-		if (node == null) {
-			throw new KeeperException.NoNodeException(path);
+	private Container container(String path) {
+		Container present = this.containers.get(path);
+		if (present != null) {
+			return present;
 		}
-		return node;
+		if (!parent(path).isEmpty()) {
+			container(parent(path)).created++;
+		}
+		Container made = new Container(new Node(path, 0, ++this.zxid));
+		this.containers.put(path, made);
+		return made;
 	}
 
-	/** Passes if a node or a container exists. */
-	void check(String path) throws KeeperException {
-		if (!this.containers.containsKey(path)) {
-			node(path);
+	Node node(String path) throws KeeperException {
+		Node node = this.nodes.get(path);
+		Container container = this.containers.get(path);
+		if (node == null && container == null) {
+			throw new KeeperException.NoNodeException(path);
 		}
+		return (node != null) ? node : container.node;
+	}
+
+	/** Passes if a node exists. */
+	void check(String path) throws KeeperException {
+		node(path);
 	}
 
 	void delete(String path) throws KeeperException {
 		node(path);
+		if (!names(path).isEmpty()) {
+			throw new KeeperException.NotEmptyException(path);
+		}
 		this.zxid++;
 		this.nodes.remove(path);
+		this.containers.remove(path);
 		fire(path);
 	}
 
 	List<String> children(String parent) throws KeeperException {
-		if (!this.containers.containsKey(parent)) {
-			throw new KeeperException.NoNodeException(parent);
-		}
-		return this.nodes.keySet()
-			.stream()
+		node(parent);
+		return names(parent);
+	}
+
+	private List<String> names(String parent) {
+		return Stream.concat(this.containers.keySet().stream(), this.nodes.keySet().stream())
 			.filter((path) -> parent(path).equals(parent))
 			.map((path) -> path.substring(parent.length() + 1))
 			.toList();
@@ -101,8 +117,12 @@ final class ModelTree {
 
 	/** Removes containers without children, as the server does from time to time. */
 	void reap() {
-		this.containers.keySet()
-			.removeIf((container) -> this.nodes.keySet().stream().noneMatch((path) -> parent(path).equals(container)));
+		for (String path : List.copyOf(this.containers.keySet())) {
+			if (names(path).isEmpty()) {
+				this.containers.remove(path);
+				fire(path);
+			}
+		}
 	}
 
 	List<String> paths() {
@@ -118,6 +138,19 @@ final class ModelTree {
 
 	private static String parent(String path) {
 		return path.substring(0, path.lastIndexOf('/'));
+	}
+
+	private static final class Container {
+
+		private final Node node;
+
+		/** How many children it has had. */
+		private long created;
+
+		Container(Node node) {
+			this.node = node;
+		}
+
 	}
 
 }

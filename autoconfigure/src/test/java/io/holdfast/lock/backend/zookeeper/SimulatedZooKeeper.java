@@ -71,9 +71,18 @@ public class SimulatedZooKeeper implements SimulatedStore {
 			.filter((session) -> session.getValue() < now)
 			.map(Map.Entry::getKey)
 			.toList();
-		over.forEach(this.deadlines::remove);
-		over.forEach(this.tree::endSession);
-		over.forEach((session) -> this.clients.forEach((client) -> client.sessionOver(session)));
+		over.forEach(this::endSession);
+	}
+
+	void endSession(long session) {
+		this.deadlines.remove(session);
+		this.tree.endSession(session);
+		this.clients.forEach((client) -> client.sessionOver(session));
+	}
+
+	/** The client of the process that was connected last. */
+	SimulatedZooKeeperClient latestClient() {
+		return this.clients.get(this.clients.size() - 1);
 	}
 
 	/** The leader hears of a session. */

@@ -69,6 +69,10 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 		}
 	}
 
+	void breakConnection() {
+		this.link.cut();
+	}
+
 	private void lost(SimulatedLink which) {
 		if (which != this.link) {
 			return;
@@ -77,6 +81,8 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 		if (this.connected) {
 			this.connected = false;
 			this.listener.accept(Connection.SUSPENDED);
+			// watches are notified of the interruption as well, and stay
+			List.copyOf(this.watches).forEach((watching) -> watching.changed.run());
 		}
 		dial();
 		long former = this.session;
@@ -174,6 +180,10 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 			return null;
 		});
 		this.watches.add(watching);
+		set.exceptionally((failure) -> {
+			this.watches.remove(watching);
+			return null;
+		});
 		return new Watch(set, () -> {
 			this.watches.remove(watching);
 			this.ensemble.tree().unwatch(path, watching);

@@ -4,8 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.engine.EngineSettings;
 
 /**
  * The virtual clock and the event queue of one run. Everything in a run happens in events
@@ -16,6 +19,8 @@ public final class Simulation {
 
 	/** Starts above zero, so that clocks that run slower never show a negative time. */
 	private static final long START = 1_000_000_000L;
+
+	private static final long LONGEST_AWAIT = 60_000_000_000L;
 
 	private final PriorityQueue<Event> events = new PriorityQueue<>();
 
@@ -98,6 +103,16 @@ public final class Simulation {
 		return new SimulatedNode(this, name);
 	}
 
+	/**
+	 * Creates a process that follows no plan, to compare a model with its server.
+	 * @param number distinguishes it from other processes
+	 * @param store the model
+	 * @return the process
+	 */
+	public SimulatedProcess process(int number, SimulatedStore store) {
+		return new SimulatedProcess(this, number, store, EngineSettings.DEFAULTS);
+	}
+
 	void add(SimulatedNode node) {
 		this.nodes.add(node);
 	}
@@ -119,6 +134,24 @@ public final class Simulation {
 
 	long steps() {
 		return this.steps;
+	}
+
+	/**
+	 * Runs events until a stage has completed.
+	 * @param <T> the type of the result
+	 * @param stage the stage
+	 * @return its result
+	 * @throws IllegalStateException if it does not complete in time
+	 */
+	public <T extends @Nullable Object> T await(CompletableFuture<T> stage) {
+		long limit = this.now + LONGEST_AWAIT;
+		while (!stage.isDone()) {
+			if (this.events.isEmpty() || this.now > limit || this.checks.violation() != null) {
+				throw new IllegalStateException("The stage does not complete");
+			}
+			runUntil(this.events.element().time());
+		}
+		return stage.join();
 	}
 
 	/** Runs all events up to a time, and checks after each. Stops at a violation. */

@@ -1,0 +1,175 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+import org.apache.zookeeper.KeeperException;
+
+import io.holdfast.lock.backend.zookeeper.ZooKeeperCalls.Connection;
+import io.holdfast.lock.backend.zookeeper.ZooKeeperCalls.Node;
+import io.holdfast.lock.backend.zookeeper.ZooKeeperCalls.Watch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A real ZooKeeper or its model, seen through several clients. Answers become texts in
+ * which sessions and transactions have the numbers of their order, so that they can be
+ * compared.
+ */
+final class ComparedZooKeeper {
+
+	private final List<Client> clients = new ArrayList<>();
+
+	private final Function<CompletableFuture<String>, String> await;
+
+	private final List<Long> sessions = new ArrayList<>(List.of(0L));
+
+	/** The transactions that created nodes, by the paths of these. */
+	private final Map<String, Long> transactions = new HashMap<>();
+
+	private long lastTransaction;
+
+	/**
+	 * Creates one without clients.
+	 * @param await waits for an answer
+	 */
+	ComparedZooKeeper(Function<CompletableFuture<String>, String> await) {
+		this.await = await;
+	}
+
+	void add(ZooKeeperCalls calls) {
+		this.clients.add(new Client(calls));
+		this.await.apply(calls.sync("/").thenApply((done) -> ""));
+		this.sessions.add(calls.session());
+	}
+
+	ZooKeeperCalls calls(int client) {
+		return this.clients.get(client).calls;
+	}
+
+	/** The answer to a request, or the code of its failure. */
+	String describe(int client, Function<ZooKeeperCalls, CompletableFuture<?>> request) {
+		return this.await.apply(request.apply(calls(client)).handle(this::text));
+	}
+
+	private String text(Object answer, Throwable failure) {
+		if (failure != null) {
+			return (ZooKeeperCalls.cause(failure) instanceof KeeperException known) ? known.code().toString()
+					: failure.toString();
+		}
+		if (answer instanceof Node node) {
+			return "%s of session %d%s".formatted(node.path(), this.sessions.indexOf(node.session()),
+					(node.session() != 0) ? ", " + transaction(node) : "");
+		}
+		return (answer instanceof List<?> names) ? names.stream().map(String::valueOf).sorted().toList().toString()
+				: String.valueOf(answer);
+	}
+
+	/** Later nodes have greater numbers, and a node keeps its own. */
+	private String transaction(Node node) {
+		Long known = this.transactions.putIfAbsent(node.path(), node.czxid());
+		if (known == null) {
+			assertThat(node.czxid()).as(node.path()).isGreaterThan(this.lastTransaction);
+			this.lastTransaction = node.czxid();
+			return "created now";
+		}
+		return (known == node.czxid()) ? "created before" : "created by another transaction";
+	}
+
+	/** Watches a node; the answer. */
+	String watch(int client, String path) {
+		Client watching = this.clients.get(client);
+		int number = watching.watches.size();
+		Watch watch = watching.calls.watch(path, () -> watching.fired.add(number));
+		watching.watches.add(watch);
+		return this.await.apply(watch.set().handle(this::text));
+	}
+
+	/** Cancels a watch that has not fired. */
+	void cancelWatch(int client, int which) {
+		Client watching = this.clients.get(client);
+		if (!watching.watches.isEmpty()) {
+			int number = Math.floorMod(which, watching.watches.size());
+			if (!watching.fired.contains(number) && watching.cancelled.add(number)) {
+				watching.watches.get(number).cancel().run();
+			}
+		}
+	}
+
+	/** The watches that have fired so far, but those that nobody waits for any more. */
+	Set<Integer> fired(int client) {
+		Set<Integer> fired = new TreeSet<>(this.clients.get(client).fired);
+		fired.removeAll(this.clients.get(client).cancelled);
+		return fired;
+	}
+
+	void forgetFired(int client) {
+		this.clients.get(client).fired.clear();
+	}
+
+	/** How the client was notified of an interruption that is over, and its session. */
+	String interruption(int client) {
+		Client interrupted = this.clients.get(client);
+		List<Connection> states = new ArrayList<>();
+		this.await.apply(interrupted.connected.thenApply((done) -> ""));
+		synchronized (interrupted.states) {
+			states.addAll(interrupted.states);
+			interrupted.states.clear();
+			interrupted.connected = new CompletableFuture<>();
+		}
+		long session = interrupted.calls.session();
+		boolean anew = !this.sessions.contains(session);
+		if (anew) {
+			this.sessions.add(session);
+		}
+		return states.stream().map(Connection::name).collect(Collectors.joining(", ")) + ", "
+				+ (anew ? "another session" : "session " + this.sessions.indexOf(session));
+	}
+
+	/** One client, and what it was notified of. */
+	private static final class Client {
+
+		private final ZooKeeperCalls calls;
+
+		private final List<Watch> watches = new ArrayList<>();
+
+		private final Set<Integer> fired = new ConcurrentSkipListSet<>();
+
+		private final Set<Integer> cancelled = new TreeSet<>();
+
+		private final List<Connection> states = new ArrayList<>();
+
+		private volatile CompletableFuture<Connection> connected = new CompletableFuture<>();
+
+		private boolean interrupted;
+
+		Client(ZooKeeperCalls calls) {
+			this.calls = calls;
+			calls.listen(this::changed);
+		}
+
+		/** The first connection is not recorded: a client may be connected already. */
+		private void changed(Connection state) {
+			synchronized (this.states) {
+				this.interrupted |= state == Connection.SUSPENDED;
+				if (this.interrupted) {
+					this.states.add(state);
+					if (state == Connection.CONNECTED) {
+						this.interrupted = false;
+						this.connected.complete(state);
+					}
+				}
+			}
+		}
+
+	}
+
+}
