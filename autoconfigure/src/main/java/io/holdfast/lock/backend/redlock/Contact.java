@@ -62,10 +62,20 @@ final class Contact {
 	 * at all
 	 */
 	void awaitVotes(Duration longest) {
-		if (enoughVote()) {
-			return;
-		}
+		QuarantineLog log = this.nodes.quarantineLog();
+		log.startBegins();
+		boolean enough = enoughVote();
+		List<String> quarantined = log.startEnds();
 		Duration quarantine = this.nodes.quarantine();
+		if (enough && !quarantined.isEmpty()) {
+			log.warn(quarantined, quarantine);
+		}
+		if (!enough) {
+			awaitVotes(quarantine, longest);
+		}
+	}
+
+	private void awaitVotes(Duration quarantine, Duration longest) {
 		boolean waits = quarantine.compareTo(longest) <= 0;
 		logger.warn(
 				"Most of the Redis nodes %s remember nothing of earlier locks: they are new, have restarted or were flushed. No lock is granted for %s, as long as an earlier lock may last%s. To end this now, admit the nodes as the how-to on Redlock says."

@@ -40,12 +40,13 @@ final class Node {
 	 * @param keys its keys
 	 * @param identities the nodes by their run ids, shared by all of them
 	 * @param clock the time by which a quarantine is measured
+	 * @param log where a quarantine is reported
 	 */
-	Node(NodeClient redis, RedlockKeys keys, Map<String, Node> identities, SchedulingClock clock) {
+	Node(NodeClient redis, RedlockKeys keys, Map<String, Node> identities, SchedulingClock clock, QuarantineLog log) {
 		this.redis = redis;
 		this.keys = keys;
 		this.identities = identities;
-		this.quarantine = new Quarantine(redis.address(), clock);
+		this.quarantine = new Quarantine(redis.address(), clock, log);
 	}
 
 	String address() {

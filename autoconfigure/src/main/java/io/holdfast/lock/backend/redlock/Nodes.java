@@ -36,6 +36,8 @@ final class Nodes {
 
 	private final SchedulingClock clock;
 
+	private final QuarantineLog quarantineLog = new QuarantineLog();
+
 	/** In milliseconds. */
 	private final AtomicLong longestLease;
 
@@ -44,7 +46,9 @@ final class Nodes {
 		this.clock = clock;
 		this.keys = new RedlockKeys(options.namespace());
 		Map<String, Node> identities = new ConcurrentHashMap<>();
-		this.all = nodes.stream().map((node) -> new Node(node, this.keys, identities, clock)).toList();
+		this.all = nodes.stream()
+			.map((node) -> new Node(node, this.keys, identities, clock, this.quarantineLog))
+			.toList();
 		this.longestLease = new AtomicLong(options.longestLease().toMillis());
 	}
 
@@ -71,6 +75,10 @@ final class Nodes {
 
 	RedlockKeys keys() {
 		return this.keys;
+	}
+
+	QuarantineLog quarantineLog() {
+		return this.quarantineLog;
 	}
 
 	/** Somebody asks for a lease of so many milliseconds. */

@@ -4,8 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.support.SchedulingClock;
@@ -16,8 +14,6 @@ import io.holdfast.lock.support.SchedulingClock;
  */
 final class Quarantine {
 
-	private static final Log logger = LogFactory.getLog(Quarantine.class);
-
 	private final AtomicReference<@Nullable Sight> sight = new AtomicReference<>();
 
 	private final AtomicBoolean ending = new AtomicBoolean();
@@ -26,9 +22,12 @@ final class Quarantine {
 
 	private final SchedulingClock clock;
 
-	Quarantine(String address, SchedulingClock clock) {
+	private final QuarantineLog log;
+
+	Quarantine(String address, SchedulingClock clock, QuarantineLog log) {
 		this.address = address;
 		this.clock = clock;
+		this.log = log;
 	}
 
 	/**
@@ -41,9 +40,7 @@ final class Quarantine {
 		Sight now = new Sight(memory, this.clock.nanos());
 		Sight before = this.sight.getAndUpdate((present) -> now.isOf(present) ? present : now);
 		if (before == null || !now.isOf(before)) {
-			logger.warn(
-					"Redis at %s remembers nothing of earlier locks: it is new, has restarted or was flushed. It does not vote for %d s, as long as an earlier lock may last."
-						.formatted(this.address, length.toSeconds()));
+			this.log.begins(this.address, length);
 			return length;
 		}
 		return length.minusNanos(now.since() - before.since());
@@ -62,8 +59,8 @@ final class Quarantine {
 
 	void end(boolean admitted) {
 		if (admitted) {
-			logger.info("Redis at %s votes again.".formatted(this.address));
 			this.sight.set(null);
+			this.log.ends(this.address);
 		}
 		this.ending.set(false);
 	}

@@ -1,7 +1,9 @@
 package io.holdfast.lock.backend.redlock;
 
 import java.time.Duration;
+import java.util.List;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -10,10 +12,12 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.AcquireResult.Indeterminate;
 import io.holdfast.lock.test.server.RedisServer;
 
+import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.ask;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,6 +48,7 @@ class RedlockStartTests {
 			first.start(AMPLE);
 			assertThat(output).containsOnlyOnce("No lock is granted for 2.02s")
 				.contains("the start waits for that", "A majority of the Redis nodes votes after");
+			assertThat(warnings(output)).hasSize(1);
 			assertThat(ask(first, claim(LOCK))).isInstanceOf(Acquired.class);
 			second.start(AMPLE);
 			assertThat(output).containsOnlyOnce("No lock is granted for");
@@ -71,6 +76,7 @@ class RedlockStartTests {
 			assertThat(ask(backend, claim(LOCK))).isInstanceOfSatisfying(Indeterminate.class,
 					(result) -> assertThat(result.cause()).hasMessageContaining("may not vote for")
 						.hasMessageContaining("s more"));
+			assertThat(warnings(output)).hasSize(1);
 		}
 	}
 
@@ -83,7 +89,32 @@ class RedlockStartTests {
 			backend.start(AMPLE);
 			assertThat(output).doesNotContain("No lock is granted for");
 			assertThat(ask(backend, claim(LOCK))).isInstanceOf(Acquired.class);
+			assertThat(warnings(output)).singleElement()
+				.asString()
+				.contains("[127.0.0.1:" + this.nodes.get(2).port() + "] remember nothing of earlier locks");
 		}
+	}
+
+	@Test
+	void nodesThatRestartTogetherAreReportedOnce(CapturedOutput output) throws Exception {
+		this.nodes.each(TestNodes::admit);
+		try (RedlockLockBackend backend = this.nodes
+			.backend(TestNodes.options(Duration.ofMillis(400), Duration.ofMinutes(5)))) {
+			backend.start(AMPLE);
+			assertThat(warnings(output)).isEmpty();
+			this.nodes.each(RedisServer::kill);
+			this.nodes.each(RedisServer::start);
+			Awaitility.await("all nodes are known to have restarted").atMost(BOUND).until(() -> {
+				AcquireResult result = ask(backend, claim(LOCK));
+				return result instanceof Indeterminate unknown
+						&& unknown.cause().getMessage().split("may not vote", -1).length > 3;
+			});
+			assertThat(warnings(output)).hasSize(1);
+		}
+	}
+
+	private static List<String> warnings(CapturedOutput output) {
+		return output.getAll().lines().filter((line) -> line.contains("WARN io.holdfast.lock")).toList();
 	}
 
 }

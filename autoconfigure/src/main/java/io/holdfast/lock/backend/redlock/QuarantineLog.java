@@ -1,0 +1,70 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.holdfast.lock.support.DurationText;
+
+/**
+ * Reports nodes that remember nothing of earlier locks. Nodes often restart together, so
+ * the first one is reported at WARN, and those that follow while it does not vote at
+ * DEBUG. Thread-safe.
+ */
+final class QuarantineLog {
+
+	private static final Log logger = LogFactory.getLog(QuarantineLog.class);
+
+	private final Set<String> quarantined = new HashSet<>();
+
+	private boolean starting;
+
+	/** A node was seen whose memory does not count. */
+	void begins(String address, Duration length) {
+		boolean first;
+		synchronized (this) {
+			first = this.quarantined.isEmpty() && !this.starting;
+			this.quarantined.add(address);
+		}
+		if (first) {
+			warn(List.of(address), length);
+		}
+		else {
+			logger.debug(message(List.of(address), length));
+		}
+	}
+
+	/** A node votes again. */
+	void ends(String address) {
+		synchronized (this) {
+			this.quarantined.remove(address);
+		}
+		logger.info("Redis at %s votes again.".formatted(address));
+	}
+
+	/** The start asks all nodes and reports what it finds. */
+	synchronized void startBegins() {
+		this.starting = true;
+	}
+
+	/** Returns the nodes that were found at the start. */
+	synchronized List<String> startEnds() {
+		this.starting = false;
+		return this.quarantined.stream().sorted().toList();
+	}
+
+	void warn(Collection<String> addresses, Duration length) {
+		logger.warn(message(addresses, length));
+	}
+
+	private static String message(Collection<String> addresses, Duration length) {
+		return "The Redis nodes %s remember nothing of earlier locks: they are new, have restarted or were flushed. They do not vote for %s, as long as an earlier lock may last. Further nodes that do not vote are logged at DEBUG."
+			.formatted(addresses, DurationText.of(length));
+	}
+
+}
