@@ -58,11 +58,14 @@ public final class RedlockLockAutoConfiguration {
 			.map((address) -> new RedisNode(client(clients, address, redlock, ssl), locks.namespace(),
 					locks.responseTimeout(), address.hostAndPort()))
 			.toList(), options);
-		StartupCheck
+		boolean connected = StartupCheck
 			.of(LockStore.REDLOCK, "several Redis nodes ('%s')".formatted(NODES), environment, locks,
 					"Start these nodes, or correct '%s'.".formatted(NODES),
 					"Set 'distributed-lock.backend' to another store.")
-			.run(() -> backend.start(redlock.quarantineWait()), backend::close);
+			.run(backend::connect, backend::close);
+		if (connected) {
+			backend.awaitVotes(redlock.quarantineWait());
+		}
 		return backend;
 	}
 

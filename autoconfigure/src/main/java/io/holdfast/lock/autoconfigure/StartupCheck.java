@@ -1,9 +1,14 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -20,9 +25,10 @@ import io.holdfast.lock.support.DurationText;
  * its first answer may be late on a busy machine.
  *
  * <p>
- * The timeout counts from the end of the first attempt, which also loads the classes of
- * the store's client. An attempt that alone takes longer than the timeout, such as the
- * wait for a connection pool, is not repeated. Only a {@link LockBackendException} is
+ * Attempts run on a thread of their own, so a store that accepts a connection and never
+ * answers stops the start in time, however long its client or connection pool waits. The
+ * first attempt also loads the classes of the client, which takes many seconds on a busy
+ * machine: only a tenth of that time counts. Only a {@link LockBackendException} is
  * retried; an attempt throws a configuration exception for what another attempt would not
  * change.
  */
@@ -34,6 +40,17 @@ final class StartupCheck {
 
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
+	/**
+	 * The least time for the first attempt, however short the timeout: it says what is
+	 * wrong.
+	 */
+	private static final Duration FIRST_ATTEMPT = Duration.ofSeconds(3);
+
+	/** How often to look whether classes are being loaded. */
+	private static final Duration TICK = Duration.ofMillis(250);
+
+	private static final int LOADING_COUNTS_ONE_IN = 10;
+
 	private final String store;
 
 	private final boolean required;
@@ -42,17 +59,21 @@ final class StartupCheck {
 
 	private final List<String> remedies;
 
+	private final LongSupplier loadedClasses;
+
 	/**
 	 * Create a check.
 	 * @param store the store and where it is, as messages name it
 	 * @param required whether the application may not start without the store
 	 * @param timeout how long to retry
+	 * @param loadedClasses how many classes this JVM has loaded so far
 	 * @param remedies what helps if this store is unavailable, each a sentence
 	 */
-	StartupCheck(String store, boolean required, Duration timeout, String... remedies) {
+	StartupCheck(String store, boolean required, Duration timeout, LongSupplier loadedClasses, String... remedies) {
 		this.store = store;
 		this.required = required;
 		this.timeout = timeout;
+		this.loadedClasses = loadedClasses;
 		this.remedies = new ArrayList<>(List.of(remedies));
 		this.remedies.add("Increase 'distributed-lock.startup-timeout' if it needs longer to start.");
 		this.remedies
@@ -66,22 +87,26 @@ final class StartupCheck {
 	static StartupCheck of(LockStore store, String where, Environment environment, DistributedLockProperties locks,
 			String... remedies) {
 		return new StartupCheck(where, locks.failFast() && store.isMeant(environment), locks.startupTimeout(),
-				remedies);
+				ManagementFactory.getClassLoadingMXBean()::getTotalLoadedClassCount, remedies);
 	}
 
 	/**
 	 * Runs attempts until one succeeds, unless the application may start without its
 	 * store.
-	 * @param attempt one attempt, which limits its own duration
+	 * @param attempt one attempt; is interrupted, and may go on for a while, when it
+	 * takes too long
 	 * @param close releases the store's client when the check fails
+	 * @return whether an attempt has succeeded; {@code false} if none was made
 	 * @throws StoreUnavailableException if none has succeeded in time
 	 */
-	void run(Runnable attempt, Runnable close) {
+	boolean run(Runnable attempt, Runnable close) {
 		if (!this.required) {
-			return;
+			return false;
 		}
+		Attempts attempts = new Attempts(attempt);
 		try {
-			retry(attempt);
+			await(attempts);
+			return true;
 		}
 		catch (LockBackendException ex) {
 			close.run();
@@ -93,33 +118,46 @@ final class StartupCheck {
 		}
 	}
 
-	private void retry(Runnable attempt) {
-		Attempt last = Attempt.of(attempt);
-		long start = System.nanoTime();
-		if (last.failure() != null) {
-			logger.info("%s cannot be used yet, and is retried for up to %s: %s".formatted(this.store,
-					text(this.timeout), last.failure().getMessage()));
-		}
-		Duration pause = FIRST_PAUSE;
-		while (last.failure() != null) {
-			Duration left = this.timeout.minusNanos(System.nanoTime() - start);
-			if (last.took().compareTo(this.timeout) > 0 || left.isNegative() || !pause(min(pause, left))) {
-				throw last.failure();
-			}
-			pause = min(pause.multipliedBy(2), LONGEST_PAUSE);
-			last = Attempt.of(attempt);
-		}
-	}
-
-	/** Returns whether the thread may go on. */
-	private static boolean pause(Duration duration) {
+	private void await(Attempts attempts) {
+		FutureTask<@Nullable Void> task = new FutureTask<>(attempts, null);
+		Thread thread = new Thread(task, "holdfast-startup");
+		thread.setDaemon(true);
+		thread.start();
 		try {
-			TimeUnit.NANOSECONDS.sleep(duration.toNanos());
-			return true;
+			long counted = 0;
+			while (counted < this.timeout.toNanos()
+					|| (attempts.failure == null && counted < FIRST_ATTEMPT.toNanos())) {
+				long loaded = this.loadedClasses.getAsLong();
+				long start = System.nanoTime();
+				if (isDone(task)) {
+					return;
+				}
+				long elapsed = System.nanoTime() - start;
+				counted += (this.loadedClasses.getAsLong() > loaded) ? elapsed / LOADING_COUNTS_ONE_IN : elapsed;
+			}
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
+		}
+		attempts.over = true;
+		task.cancel(true);
+		LockBackendException failure = attempts.failure;
+		throw (failure != null) ? failure : new LockBackendException("it did not answer");
+	}
+
+	private static boolean isDone(FutureTask<?> task) throws InterruptedException {
+		try {
+			task.get(TICK.toMillis(), TimeUnit.MILLISECONDS);
+			return true;
+		}
+		catch (TimeoutException ex) {
 			return false;
+		}
+		catch (ExecutionException ex) {
+			if (ex.getCause() instanceof Error error) {
+				throw error;
+			}
+			throw (RuntimeException) ex.getCause();
 		}
 	}
 
@@ -138,23 +176,48 @@ final class StartupCheck {
 	}
 
 	/**
-	 * An attempt that has ended.
-	 *
-	 * @param failure why it failed, or {@code null}
-	 * @param took how long it took
+	 * Makes one attempt after another until one does not fail.
 	 */
-	private record Attempt(@Nullable LockBackendException failure, Duration took) {
+	private final class Attempts implements Runnable {
 
-		static Attempt of(Runnable attempt) {
-			long start = System.nanoTime();
-			LockBackendException failure = null;
+		private final Runnable attempt;
+
+		private volatile @Nullable LockBackendException failure;
+
+		private volatile boolean over;
+
+		Attempts(Runnable attempt) {
+			this.attempt = attempt;
+		}
+
+		@Override
+		public void run() {
+			Duration pause = FIRST_PAUSE;
+			for (LockBackendException failed = once(); failed != null; failed = once()) {
+				this.failure = failed;
+				try {
+					TimeUnit.NANOSECONDS.sleep(pause.toNanos());
+				}
+				catch (InterruptedException ex) {
+					throw failed;
+				}
+				pause = min(pause.multipliedBy(2), LONGEST_PAUSE);
+			}
+		}
+
+		/** Returns why the attempt failed, or {@code null}. */
+		private @Nullable LockBackendException once() {
 			try {
-				attempt.run();
+				this.attempt.run();
+				return null;
 			}
 			catch (LockBackendException ex) {
-				failure = ex;
+				if (this.failure == null && !this.over) {
+					logger.info("%s cannot be used yet, and is retried for up to %s: %s"
+						.formatted(StartupCheck.this.store, text(StartupCheck.this.timeout), ex.getMessage()));
+				}
+				return ex;
 			}
-			return new Attempt(failure, Duration.ofNanos(System.nanoTime() - start));
 		}
 
 	}

@@ -132,18 +132,6 @@ class EtcdLockAutoConfigurationTests {
 	}
 
 	@Test
-	void silentServerStopsTheStart() {
-		plain.pause();
-		try {
-			assertStopsWith(at(plain, "distributed-lock.startup-timeout=100ms"), "DEADLINE_EXCEEDED",
-					"distributed-lock.fail-fast=false");
-		}
-		finally {
-			plain.resume();
-		}
-	}
-
-	@Test
 	void serverThatComesLaterIsUsedFromThenOn() {
 		try (EtcdServer late = EtcdServer.started()) {
 			late.kill();

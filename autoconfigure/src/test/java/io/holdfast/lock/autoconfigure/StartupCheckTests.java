@@ -2,8 +2,11 @@ package io.holdfast.lock.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -26,6 +29,10 @@ class StartupCheckTests {
 	private final AtomicInteger attempts = new AtomicInteger();
 
 	private final AtomicInteger closed = new AtomicInteger();
+
+	private final AtomicLong looks = new AtomicLong();
+
+	private volatile boolean loads;
 
 	@Test
 	void storeThatAnswersLateIsUsed(CapturedOutput output) {
@@ -55,10 +62,46 @@ class StartupCheckTests {
 	}
 
 	@Test
+	void storeThatNeverAnswersStopsTheStart() throws Exception {
+		CountDownLatch interrupted = new CountDownLatch(1);
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> run(Duration.ofMillis(200), () -> neverAnswer(interrupted)))
+			.withMessageContaining(
+					"Locks are kept in the shop's store, which could not be used within 200ms: it did not answer.");
+		assertThat(this.closed).hasValue(1);
+		interrupted.await();
+	}
+
+	@Test
+	void firstAttemptIsWaitedForThatTakesLongerThanTheTimeout() {
+		run(Duration.ZERO, () -> awaitLooks(1));
+		assertThat(this.closed).hasValue(0);
+	}
+
+	@Test
+	void timeInWhichClassesAreLoadedHardlyCounts() {
+		this.loads = true;
+		run(Duration.ofSeconds(1), () -> {
+			failUntilAttempt(2);
+			awaitLooks(6);
+		});
+		assertThat(this.closed).hasValue(0);
+	}
+
+	@Test
+	void timeInWhichClassesAreLoadedForeverEnds() {
+		this.loads = true;
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> run(Duration.ofMillis(50), () -> failUntilAttempt(Integer.MAX_VALUE)))
+			.withMessageContaining("not yet");
+	}
+
+	@Test
 	void interruptEndsTheCheckAndIsKept() {
+		Thread starter = Thread.currentThread();
 		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> run(Duration.ofMinutes(5), () -> {
-			Thread.currentThread().interrupt();
-			throw new LockBackendException("not yet");
+			starter.interrupt();
+			neverAnswer(new CountDownLatch(1));
 		}));
 		assertThat(Thread.interrupted()).isTrue();
 	}
@@ -86,12 +129,32 @@ class StartupCheckTests {
 		}
 	}
 
+	private static void neverAnswer(CountDownLatch interrupted) {
+		try {
+			new CountDownLatch(1).await();
+		}
+		catch (InterruptedException ex) {
+			interrupted.countDown();
+		}
+	}
+
+	/** Waits until the check has looked for loaded classes several times more. */
+	private void awaitLooks(int number) {
+		long present = this.looks.get();
+		Awaitility.await().until(() -> this.looks.get() > present + 2 * number);
+	}
+
+	private long loadedClasses() {
+		long look = this.looks.incrementAndGet();
+		return this.loads ? look : 0;
+	}
+
 	private void run(Duration timeout, Runnable attempt) {
 		check(timeout, true).run(attempt, this.closed::incrementAndGet);
 	}
 
-	private static StartupCheck check(Duration timeout, boolean required) {
-		return new StartupCheck("the shop's store", required, timeout, "Start it.");
+	private StartupCheck check(Duration timeout, boolean required) {
+		return new StartupCheck("the shop's store", required, timeout, this::loadedClasses, "Start it.");
 	}
 
 }

@@ -99,22 +99,6 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
-	void silentServerStopsTheStart() {
-		server.pause();
-		try {
-			connected()
-				.withPropertyValues("distributed-lock.backend=zookeeper", "distributed-lock.startup-timeout=100ms")
-				.run((context) -> assertThat(context).getFailure()
-					.rootCause()
-					.hasMessageContaining("could not be used within 100ms: it did not answer")
-					.hasMessageContaining("distributed-lock.fail-fast=false"));
-		}
-		finally {
-			server.resume();
-		}
-	}
-
-	@Test
 	void serverThatComesLaterIsUsedFromThenOn() {
 		try (ZooKeeperServer late = ZooKeeperServer.started()) {
 			late.kill();

@@ -113,18 +113,24 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Connect to all nodes, and check that a majority lets us do all that locks need.
+	 * Connects to all nodes, and checks that a majority allows all that locks need.
 	 * Without it, that happens at the first use.
-	 * @param quarantineWait how long to wait at most until nodes that remember nothing of
-	 * earlier locks may vote, if without them there is no majority
 	 * @throws LockBackendException if no majority can be reached
 	 * @throws LockConfigurationException if two nodes are one server
 	 */
-	public void start(Duration quarantineWait) {
-		Contact contact = new Contact(this.nodes, this.errors);
-		contact.make();
+	public void connect() {
+		new Contact(this.nodes, this.errors).make();
+	}
+
+	/**
+	 * Waits until a majority may vote, where nodes are kept from it that remember nothing
+	 * of earlier locks.
+	 * @param longest how long to wait at most; if it would take longer, it is not waited
+	 * at all
+	 */
+	public void awaitVotes(Duration longest) {
 		if (this.options.restartQuarantine()) {
-			contact.awaitVotes(quarantineWait);
+			new Contact(this.nodes, this.errors).awaitVotes(longest);
 		}
 	}
 

@@ -63,7 +63,7 @@ abstract class FiveNodes {
 	@BeforeEach
 	void allVote() {
 		nodes.each(TestNodes::admit);
-		this.first.start(Duration.ZERO);
+		this.first.connect();
 	}
 
 	@AfterEach

@@ -159,7 +159,7 @@ class RedlockFaultTests extends FiveNodes {
 	@Test
 	void refusedClaimLeavesNothingThoughANodeHearsLateOfTheHolder() throws Exception {
 		RedlockLockBackend other = open(ports(0, 1, 2, 3, 4), OPTIONS);
-		other.start(Duration.ZERO);
+		other.connect();
 		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
 		nodes.get(0).ask("client", "pause", "300", "ALL");
 		Grant holder = granted(this.first);
@@ -178,7 +178,7 @@ class RedlockFaultTests extends FiveNodes {
 			RedlockLockBackend still = open(wires.stream().map(TcpProxy::port).toList(),
 					new RedlockOptions(TestNodes.NAMESPACE, Duration.ofSeconds(5), Duration.ofSeconds(4), 0.01,
 							Duration.ofMinutes(1), true));
-			still.start(Duration.ZERO);
+			still.connect();
 			granted(still, claim(LockName.of("warm", "up"), LONGEST_LEASE));
 			wires.forEach(TcpProxy::holdReplies);
 			CompletionStage<AcquireResult> answer = still.tryAcquire(claim(this.lock, Duration.ofMillis(600)));
@@ -226,7 +226,7 @@ class RedlockFaultTests extends FiveNodes {
 		List<RedlockLockBackend> backends = Stream.generate(() -> open(ports(0, 1, 2), OPTIONS))
 			.limit(clients)
 			.toList();
-		backends.forEach((backend) -> backend.start(Duration.ZERO));
+		backends.forEach((backend) -> backend.connect());
 		return backends;
 	}
 

@@ -1,0 +1,96 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.util.concurrent.TimeUnit;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import io.holdfast.lock.test.server.ServerProcess;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A store that accepts connections and never answers stops the start when the startup
+ * timeout has elapsed, even if a connection pool would wait for minutes.
+ */
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
+class SilentStoreTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+				LocalLockAutoConfiguration.class, EtcdLockAutoConfiguration.class, RedisLockAutoConfiguration.class,
+				RedlockLockAutoConfiguration.class, ZooKeeperLockAutoConfiguration.class,
+				JdbcLockAutoConfiguration.class, DataSourceAutoConfiguration.class))
+		.withPropertyValues("distributed-lock.startup-timeout=100ms");
+
+	private ServerSocket silent;
+
+	@BeforeEach
+	void listen() throws IOException {
+		this.silent = new ServerSocket(0);
+	}
+
+	@AfterEach
+	void close() throws IOException {
+		this.silent.close();
+	}
+
+	@Test
+	void redis() {
+		assertStopsTheStart("Redis ('distributed-lock.redis.address')",
+				this.runner.withPropertyValues("distributed-lock.redis.address=redis://" + address()));
+	}
+
+	@Test
+	void redlock() {
+		assertStopsTheStart("several Redis nodes", this.runner.withPropertyValues(
+				"distributed-lock.redlock.nodes=redis://127.0.0.1:%1$d,redis://127.0.0.2:%1$d,redis://127.0.0.3:%1$d"
+					.formatted(this.silent.getLocalPort())));
+	}
+
+	@Test
+	void zooKeeper() {
+		assertStopsTheStart("ZooKeeper at '%s'".formatted(address()),
+				this.runner
+					.withBean(CuratorFramework.class,
+							() -> CuratorFrameworkFactory.newClient(address(), 1_000, 1_000, new RetryOneTime(100)))
+					.withPropertyValues("distributed-lock.backend=zookeeper"));
+	}
+
+	@Test
+	void etcd() {
+		assertStopsTheStart("etcd at [http://%s]".formatted(address()),
+				this.runner.withPropertyValues("distributed-lock.etcd.endpoints=http://" + address()));
+	}
+
+	@Test
+	void jdbc() {
+		assertStopsTheStart("the database of the lock store 'jdbc'",
+				this.runner.withPropertyValues("distributed-lock.backend=jdbc",
+						"spring.datasource.url=jdbc:postgresql://%s/shop".formatted(address()),
+						"spring.datasource.hikari.connection-timeout=600000"));
+	}
+
+	private String address() {
+		return ServerProcess.HOST + ":" + this.silent.getLocalPort();
+	}
+
+	private static void assertStopsTheStart(String store, ApplicationContextRunner runner) {
+		runner.run((context) -> assertThat(context).getFailure()
+			.hasStackTraceContaining("Locks are kept in " + store)
+			.hasStackTraceContaining("could not be used within 100ms")
+			.hasStackTraceContaining("distributed-lock.fail-fast=false"));
+	}
+
+}
