@@ -2,6 +2,7 @@ package io.holdfast.lock.interceptor;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,7 @@ import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvis
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
@@ -28,7 +30,8 @@ import io.holdfast.lock.LockOperations;
  *
  * <p>
  * It needs no more than spring-aop. What it works with is looked up at the first call, so
- * that nothing is created before its time.
+ * that nothing is created before its time, or at the end of the start, so that a call
+ * after the context was closed creates nothing.
  */
 public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
 		implements SmartInitializingSingleton {
@@ -44,6 +47,10 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 	private transient @Nullable LockMethodVerifier verifier;
 
 	private transient @Nullable DistributedLockInterceptor interceptor;
+
+	private transient @Nullable ObjectProvider<LockOperations> operations;
+
+	private transient @Nullable Supplier<LockOperations> locks;
 
 	private transient @Nullable UnlockedBeans unlocked;
 
@@ -68,8 +75,10 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 				new EmbeddedValueResolver((ConfigurableListableBeanFactory) beanFactory),
 				new BeanFactoryResolver(beanFactory));
 		this.verifier = new LockMethodVerifier(specs);
-		this.interceptor = new DistributedLockInterceptor(
-				SingletonSupplier.of(() -> beanFactory.getBean(LockOperations.class)), specs, null);
+		ObjectProvider<LockOperations> operations = beanFactory.getBeanProvider(LockOperations.class);
+		this.operations = operations;
+		this.locks = SingletonSupplier.of(operations::getObject);
+		this.interceptor = new DistributedLockInterceptor(this.locks, specs, null);
 		this.advisor = new DefaultPointcutAdvisor(new LockPointcut(null), this.interceptor);
 	}
 
@@ -110,6 +119,9 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 			this.unlocked.requireNone(seen);
 		}
 		this.processed = null;
+		if (this.operations != null && this.locks != null && this.operations.getIfUnique() != null) {
+			this.locks.get();
+		}
 	}
 
 }

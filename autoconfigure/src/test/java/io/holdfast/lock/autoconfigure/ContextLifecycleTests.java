@@ -2,6 +2,7 @@ package io.holdfast.lock.autoconfigure;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
@@ -21,10 +22,12 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.StaleFencingTokenException;
@@ -35,7 +38,9 @@ import io.holdfast.lock.test.server.ServerProcess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNoException;
+import static org.mockito.Mockito.mock;
 
 /**
  * What an application context does with the locks of others, and with its own when it is
@@ -98,6 +103,34 @@ class ContextLifecycleTests {
 		}).run((context) -> {
 			context.close();
 			assertThat(context.getBeanFactory().containsSingleton("engine")).isFalse();
+		});
+	}
+
+	@Test
+	void firstCallAfterTheContextWasClosedIsRefusedAndCreatesNoEngine() {
+		this.lazy.withBean(Orders.class).run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			context.close();
+			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(orders::place)
+				.withMessageContaining("stopping");
+			assertThat(context.getBeanFactory().getSingletonNames()).doesNotContain("lockEngine");
+		});
+	}
+
+	@Test
+	void firstCallAfterTheContextWasClosedCreatesNoLockOperationsOfTheApplication() {
+		AtomicInteger created = new AtomicInteger();
+		this.lazy.withBean(Orders.class).withBean(LockOperations.class, () -> {
+			created.incrementAndGet();
+			return mock(LockOperations.class, (call) -> {
+				throw new IllegalStateException("of the application");
+			});
+		}).run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			context.close();
+			int before = created.get();
+			assertThatIllegalStateException().isThrownBy(orders::place).withMessage("of the application");
+			assertThat(created).hasValue(before);
 		});
 	}
 
@@ -170,6 +203,14 @@ class ContextLifecycleTests {
 			assertThatExceptionOfType(StaleFencingTokenException.class)
 				.isThrownBy(() -> transaction.executeWithoutResult((status) -> guard.advance(old)));
 		});
+	}
+
+	static class Orders {
+
+		@DistributedLock("order")
+		public void place() {
+		}
+
 	}
 
 }
