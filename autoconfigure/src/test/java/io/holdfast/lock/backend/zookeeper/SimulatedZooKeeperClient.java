@@ -107,18 +107,21 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 
 	private <T> CompletableFuture<T> send(Callable<T> request) {
 		if (!this.connected) {
+			disturbed();
 			return CompletableFuture.failedFuture(new KeeperException.ConnectionLossException());
 		}
 		return timed(request);
 	}
 
-	/** A process that stood still has to prove its session again. */
-	private void noteSilence() {
+	/**
+	 * A process that stood still, or whose server did, has to prove its session again.
+	 */
+	private long noteSilence(long since) {
 		long now = this.process.nanos();
-		if (now - this.sentAt > SimulatedZooKeeper.TIMEOUT.toNanos() / 4) {
+		if (now - since > SimulatedZooKeeper.TIMEOUT.toNanos() / 4) {
 			disturbed();
 		}
-		this.sentAt = now;
+		return now;
 	}
 
 	private void disturbed() {
@@ -126,7 +129,8 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 	}
 
 	private <T> CompletableFuture<T> timed(Callable<T> request) {
-		noteSilence();
+		long sent = noteSilence(this.sentAt);
+		this.sentAt = sent;
 		SimulatedLink present = this.link;
 		SimulatedZooKeeper.Follower member = this.follower;
 		long id = this.session;
@@ -140,7 +144,10 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 				}
 				return request.call();
 			});
-		}).whenComplete((answer, failure) -> cancel.run()).exceptionallyCompose((failure) -> {
+		}).whenComplete((answer, failure) -> {
+			cancel.run();
+			noteSilence(sent);
+		}).exceptionallyCompose((failure) -> {
 			Throwable cause = ZooKeeperCalls.cause(failure);
 			return CompletableFuture.failedFuture(
 					(cause instanceof KeeperException) ? cause : new KeeperException.ConnectionLossException());

@@ -209,7 +209,7 @@ public class SimulatedNode implements SchedulingClock {
 
 	/** Whether no fault has impaired this node since a time. */
 	boolean calmSince(long time) {
-		return !this.paused && this.disturbedUntil < time;
+		return !this.paused && !this.killed && this.disturbedUntil < time;
 	}
 
 	/** How many timers have not run yet. */

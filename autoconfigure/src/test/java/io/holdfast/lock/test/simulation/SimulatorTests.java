@@ -84,6 +84,14 @@ class SimulatorTests {
 		assertThat(this.happened).isEmpty();
 	}
 
+	/** It waits no longer, so others are served before it. */
+	@Test
+	void killedNodeIsNotExpectedToBeServed() {
+		assertThat(this.client.calmSince(this.simulation.now())).isTrue();
+		this.client.kill();
+		assertThat(this.client.calmSince(this.simulation.now())).isFalse();
+	}
+
 	@Test
 	void clocksOfTwoNodesDifferByAPercentAtMost() {
 		long client = this.client.nanos();
