@@ -4,6 +4,8 @@ import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
 
+import org.springframework.test.util.ReflectionTestUtils;
+
 import io.holdfast.lock.test.simulation.Mutant;
 import io.holdfast.lock.test.simulation.Simulations;
 
@@ -26,6 +28,22 @@ class EtcdSimulationTests {
 	void attemptThatNoEpochEndsIsFound() {
 		Mutant mutant = new Mutant().complete("backend.etcd.Session#passed");
 		assertThat(mutant.find(EtcdStore.class, SEEDS, "forgotten")).isPositive();
+	}
+
+	/**
+	 * A waiting process stands still; when it goes on, its late attempt is granted and a
+	 * timer deletes the key.
+	 */
+	@Test
+	void grantOfAClaimThatATimerHasEndedIsFound() {
+		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false)
+			.replace("backend.etcd.Place#grant", EtcdSimulationTests.class, "grantAnyway");
+		assertThat(mutant.find(EtcdTimerStore.class, SEEDS, "exclusion")).isPositive();
+	}
+
+	static boolean grantAnyway(Place place) {
+		ReflectionTestUtils.setField(place, "granted", true);
+		return place.lease() != null;
 	}
 
 	@Test

@@ -42,6 +42,17 @@ class ZooKeeperSimulationTests {
 		return calls.sessionTimeout();
 	}
 
+	/**
+	 * A waiting process stands still; when it goes on, its late attempt is granted and a
+	 * timer deletes the node.
+	 */
+	@Test
+	void grantOfAClaimThatATimerHasEndedIsFound() {
+		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false)
+			.answer("backend.zookeeper.Place#over", false);
+		assertThat(mutant.find(ZooKeeperTimerStore.class, SEEDS, "exclusion")).isPositive();
+	}
+
 	/** A hold that was lost with its session stays in the memory of its process. */
 	@Test
 	void lostHoldThatIsNotForgottenIsFound() {

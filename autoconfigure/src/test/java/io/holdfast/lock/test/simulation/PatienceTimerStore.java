@@ -1,5 +1,6 @@
 package io.holdfast.lock.test.simulation;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
@@ -15,21 +16,29 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.test.ForwardingBackend;
 
 /**
- * An {@link AtomicStore} with a defect that backends once had: each ends a refused claim
- * by a timer of its own, though the engine may be granted that claim at the same moment.
+ * A store with a defect that backends once had: each ends a refused claim by a timer of
+ * its own, though the engine may be granted that claim at the same moment.
  */
-public final class PatienceTimerStore implements SimulatedStore {
+public class PatienceTimerStore implements SimulatedStore {
 
 	private static final long GRACE = TimeUnit.SECONDS.toNanos(1);
 
 	private final SimulatedStore sound;
 
 	/**
-	 * Creates an empty store.
+	 * Creates an empty {@link AtomicStore} with this defect.
 	 * @param simulation the run
 	 */
 	public PatienceTimerStore(Simulation simulation) {
-		this.sound = new AtomicStore(simulation);
+		this(new AtomicStore(simulation));
+	}
+
+	/**
+	 * Creates a store with this defect.
+	 * @param sound the store without it
+	 */
+	protected PatienceTimerStore(SimulatedStore sound) {
+		this.sound = sound;
 	}
 
 	@Override
@@ -40,6 +49,21 @@ public final class PatienceTimerStore implements SimulatedStore {
 	@Override
 	public Collection<String> leftovers() {
 		return this.sound.leftovers();
+	}
+
+	@Override
+	public Workload workload() {
+		return this.sound.workload();
+	}
+
+	@Override
+	public Duration longestLease() {
+		return this.sound.longestLease();
+	}
+
+	@Override
+	public int timersPerProcess() {
+		return this.sound.timersPerProcess();
 	}
 
 	private static final class Client extends ForwardingBackend {

@@ -25,7 +25,9 @@ final class QueuePlanner {
 
 	private static final int MOST_OPERATIONS = 8;
 
-	private static final int HORIZON = 5_000;
+	private static final int HORIZON = 3_000;
+
+	private static final Duration LONG_LEASE = Duration.ofSeconds(10);
 
 	private final SplittableRandom random;
 
@@ -54,31 +56,38 @@ final class QueuePlanner {
 				defaults.responseTimeout(), false, false, defaults.shutdownTimeout(), false, Duration.ZERO);
 		int count = this.random.nextInt(LEAST_OPERATIONS, MOST_OPERATIONS + 1);
 		List<Operation> operations = IntStream.range(0, count).mapToObj(this::operation).toList();
-		boolean fails = renews() && this.storeFaults > 0;
-		return new Plan(this.seed, this.seed, settings, this.processes, operations,
-				fails ? List.of(fault()) : List.of());
+		return new Plan(this.seed, this.seed, settings, this.processes, operations, faults());
 	}
 
 	private Operation operation(int number) {
 		long shortest = Math.max(500, this.able.shortestLease().toMillis());
-		Duration lease = between(shortest, 2 * shortest);
+		boolean outwaitsLeases = this.workload == Workload.SHORT_LEASES || this.workload == Workload.SHORT_HOLDS;
+		Duration lease = switch (this.workload) {
+			case PAUSED_WAITERS -> LONG_LEASE;
+			default -> between(shortest, 2 * shortest);
+		};
 		Duration hold = switch (this.workload) {
 			case LONG_HOLDS -> between(5_000, 15_000);
 			case SHORT_HOLDS -> between(1, 50);
+			case PAUSED_WAITERS -> between(1_000, 3_000);
 			default -> between(shortest * 3 / 4, shortest * 9 / 10);
 		};
+		boolean shortWait = this.workload == Workload.PAUSED_WAITERS && number % 2 == 1;
+		Duration wait = shortWait ? between(500, 2_000) : between(10_000, 20_000);
 		return new Operation(number, this.random.nextInt(this.processes), between(1, HORIZON), LOCK, LockMode.EXCLUSIVE,
-				between(10_000, 20_000), lease, renews(), Duration.ZERO, this.able.fair(), hold, null,
-				Operation.Style.ACQUIRE);
+				wait, lease, !outwaitsLeases, Duration.ZERO, this.able.fair(), hold, null, Operation.Style.ACQUIRE);
 	}
 
-	private boolean renews() {
-		return this.workload == Workload.LONG_HOLDS;
-	}
-
-	private Fault fault() {
-		return new Fault(Fault.Kind.STORE, this.random.nextInt(this.storeFaults), between(1, HORIZON),
-				between(8_000, 15_000), 1, Duration.ZERO);
+	private List<Fault> faults() {
+		if (this.workload == Workload.PAUSED_WAITERS) {
+			return List.of(new Fault(Fault.Kind.PAUSE, this.random.nextInt(this.processes), between(1, HORIZON),
+					between(2_000, 4_000), 1, Duration.ZERO));
+		}
+		if (this.workload == Workload.LONG_HOLDS && this.storeFaults > 0) {
+			return List.of(new Fault(Fault.Kind.STORE, this.random.nextInt(this.storeFaults), between(1, HORIZON),
+					between(8_000, 15_000), 1, Duration.ZERO));
+		}
+		return List.of();
 	}
 
 	private Duration between(long least, long most) {

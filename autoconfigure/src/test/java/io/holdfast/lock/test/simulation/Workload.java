@@ -24,6 +24,12 @@ public enum Workload {
 	 * One lock is held for moments, with short leases, by several that wait for it for
 	 * long. Nothing goes wrong but what the store itself does.
 	 */
-	SHORT_HOLDS
+	SHORT_HOLDS,
+
+	/**
+	 * One lock is waited for with long leases, and a process stands still for longer than
+	 * some of its callers wait, but not for longer than its lease or session lasts.
+	 */
+	PAUSED_WAITERS
 
 }

@@ -1,0 +1,25 @@
+package io.holdfast.lock.backend.etcd;
+
+import io.holdfast.lock.test.simulation.PatienceTimerStore;
+import io.holdfast.lock.test.simulation.Simulation;
+import io.holdfast.lock.test.simulation.Workload;
+
+/**
+ * The real backend of etcd with a timer that ends refused claims.
+ */
+public final class EtcdTimerStore extends PatienceTimerStore {
+
+	/**
+	 * Creates an empty store.
+	 * @param simulation the run
+	 */
+	public EtcdTimerStore(Simulation simulation) {
+		super(new EtcdStore(simulation));
+	}
+
+	@Override
+	public Workload workload() {
+		return Workload.PAUSED_WAITERS;
+	}
+
+}
