@@ -31,7 +31,7 @@ class SilentStoreTests {
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
 				LocalLockAutoConfiguration.class, EtcdLockAutoConfiguration.class, RedisLockAutoConfiguration.class,
 				RedlockLockAutoConfiguration.class, ZooKeeperLockAutoConfiguration.class,
-				JdbcLockAutoConfiguration.class, DataSourceAutoConfiguration.class))
+				JdbcLockAutoConfiguration.class, DataSourceAutoConfiguration.class, FencingAutoConfiguration.class))
 		.withPropertyValues("distributed-lock.startup-timeout=100ms");
 
 	private ServerSocket silent;

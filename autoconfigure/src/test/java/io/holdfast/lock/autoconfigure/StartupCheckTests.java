@@ -3,11 +3,13 @@ package io.holdfast.lock.autoconfigure;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -24,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for {@link StartupCheck}.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
 class StartupCheckTests {
 
 	private final AtomicInteger attempts = new AtomicInteger();
