@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -114,6 +115,26 @@ class ArchitectureTests {
 		assertThat(localStore.getAccessesFromSelf()).filteredOn(ArchitectureTests::readsTheWallClock)
 			.singleElement()
 			.satisfies((access) -> assertThat(access.getOrigin().getName()).isEqualTo("<clinit>"));
+	}
+
+	/** The local store has a clock of its own, which a test gives it. */
+	@Test
+	void backendsAndEngineTakeTimeFromTheirSchedulingClock() {
+		noClasses().that()
+			.resideInAnyPackage(packageOf("engine"), ROOT + ".backend..")
+			.and()
+			.doNotHaveFullyQualifiedName(ROOT + ".backend.local.LocalLockBackend")
+			.should()
+			.accessTargetWhere(describe("takes the time of the system", ArchitectureTests::takesSystemTime))
+			.because("tests and simulations control all of it")
+			.check(CLASSES);
+	}
+
+	private static boolean takesSystemTime(JavaAccess<?> access) {
+		JavaClass owner = access.getTargetOwner();
+		return (owner.isEquivalentTo(System.class) && access.getName().equals("nanoTime"))
+				|| (owner.isEquivalentTo(CompletableFuture.class)
+						&& Set.of("orTimeout", "completeOnTimeout", "delayedExecutor").contains(access.getName()));
 	}
 
 	@Test

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
@@ -25,6 +24,8 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
  * Keeps locks as rows of a database. Leases are judged by the database's clock; owner and
@@ -65,6 +66,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	private final JdbcConnections connections;
 
+	private final SchedulingClock clock;
+
 	private volatile @Nullable JdbcStatements statements;
 
 	private volatile @Nullable WakeUps wakeUps;
@@ -75,7 +78,13 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 * @param options how locks are kept
 	 */
 	public JdbcLockBackend(DataSource dataSource, JdbcLockOptions options) {
+		// its thread never starts: nothing is scheduled here
+		this(dataSource, options, new SystemSchedulingClock("holdfast-jdbc-timer"));
+	}
+
+	JdbcLockBackend(DataSource dataSource, JdbcLockOptions options, SchedulingClock clock) {
 		this.options = options;
+		this.clock = clock;
 		this.connections = new JdbcConnections(dataSource, options.timeoutSeconds());
 	}
 
@@ -169,7 +178,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private synchronized WakeUps wakeUps() {
 		WakeUps present = this.wakeUps;
 		if (present == null) {
-			present = new WakeUps(this.connections.dataSource());
+			present = new WakeUps(this.connections.dataSource(), this.clock);
 			this.wakeUps = present;
 		}
 		return present;
@@ -178,7 +187,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private AcquireResult contended(CompletionStage<?> signal) {
 		WakeUps present = this.wakeUps;
 		boolean hears = signal != NEVER && present != null && present.isListening();
-		int pause = ThreadLocalRandom.current().nextInt(SHORTEST_POLL_MILLIS, LONGEST_POLL_MILLIS);
+		long pause = SHORTEST_POLL_MILLIS + this.clock.jitter(LONGEST_POLL_MILLIS - SHORTEST_POLL_MILLIS);
 		return new AcquireResult.Contended(signal, Duration.ofMillis(hears ? pause * POLLS_SAVED : pause));
 	}
 

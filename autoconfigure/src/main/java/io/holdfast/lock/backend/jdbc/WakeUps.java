@@ -20,6 +20,7 @@ import org.postgresql.PGNotification;
 
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * Hears from PostgreSQL which locks were let go, and wakes those who wait for them. While
@@ -41,6 +42,8 @@ final class WakeUps implements AutoCloseable {
 
 	private final DataSource dataSource;
 
+	private final SchedulingClock clock;
+
 	private final Map<OwnerId, Expected> expected = new ConcurrentHashMap<>();
 
 	private final AtomicBoolean running = new AtomicBoolean();
@@ -49,13 +52,14 @@ final class WakeUps implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	WakeUps(DataSource dataSource) {
+	WakeUps(DataSource dataSource, SchedulingClock clock) {
 		this.dataSource = dataSource;
+		this.clock = clock;
 	}
 
 	/** Wait for a lock; to be called before it is asked for, or its release is missed. */
 	CompletionStage<?> expect(Claim claim, String lockId) {
-		Expected own = new Expected(lockId, System.nanoTime() + claim.patience().toNanos() + IDLE_NANOS,
+		Expected own = new Expected(lockId, this.clock.nanos() + claim.patience().toNanos() + IDLE_NANOS,
 				new CompletableFuture<>());
 		this.expected.put(claim.owner(), own);
 		listen();
@@ -116,12 +120,12 @@ final class WakeUps implements AutoCloseable {
 	}
 
 	private void hear(PGConnection postgres) throws SQLException {
-		long lastWaiter = System.nanoTime();
-		while (!this.closed && System.nanoTime() - lastWaiter < IDLE_NANOS) {
+		long lastWaiter = this.clock.nanos();
+		while (!this.closed && this.clock.nanos() - lastWaiter < IDLE_NANOS) {
 			for (PGNotification news : postgres.getNotifications(HEARING_MILLIS)) {
 				wake(news.getParameter());
 			}
-			long now = System.nanoTime();
+			long now = this.clock.nanos();
 			this.expected.values().removeIf((waiter) -> now - waiter.until() > 0);
 			if (!this.expected.isEmpty()) {
 				lastWaiter = now;

@@ -27,6 +27,8 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
  * Keeps locks in Redis. One script takes a lock and gives its token, one ends it; a
@@ -63,6 +65,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	private final RedisConnector connector;
 
+	private final Runnable closeClock;
+
 	/** Claims that wait for the first connection; empty ever after. */
 	private final Set<OwnerId> unsent = ConcurrentHashMap.newKeySet();
 
@@ -73,13 +77,29 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	 * @param options how locks are kept
 	 */
 	public RedisLockBackend(RedissonClient client, boolean clientOwned, RedisLockOptions options) {
+		this(client, clientOwned, options, new SystemSchedulingClock("holdfast-redis-timer"));
+	}
+
+	private RedisLockBackend(RedissonClient client, boolean clientOwned, RedisLockOptions options,
+			SystemSchedulingClock clock) {
+		this(client, clientOwned, options, clock, clock::close);
+	}
+
+	/**
+	 * Create the store on a clock. Nothing is sent yet.
+	 * @param clock runs time-outs
+	 * @param closeClock runs when the store is closed
+	 */
+	RedisLockBackend(RedissonClient client, boolean clientOwned, RedisLockOptions options, SchedulingClock clock,
+			Runnable closeClock) {
+		this.closeClock = closeClock;
 		this.client = client;
 		this.clientOwned = clientOwned;
 		this.options = options;
 		this.scripts = new RedisScripts(client, options);
 		this.wakeUps = new WakeUps(client, options.namespace());
 		this.errors = new RedisErrors(options);
-		this.renewals = new Renewals(this.scripts, this.errors, options);
+		this.renewals = new Renewals(this.scripts, this.errors, options, clock);
 		this.connector = new RedisConnector(this.scripts, this.wakeUps, this.errors, options);
 	}
 
@@ -199,6 +219,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	 */
 	@Override
 	public void close() {
+		this.closeClock.run();
 		try {
 			this.wakeUps.close()
 				.toCompletableFuture()

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
@@ -15,6 +14,7 @@ import io.holdfast.lock.backend.redis.RedisScripts.Call;
 import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * Renews many leases in few pipelines, and sees to it that none suffers for another.
@@ -27,10 +27,13 @@ final class Renewals {
 
 	private final RedisLockOptions options;
 
-	Renewals(RedisScripts scripts, RedisErrors errors, RedisLockOptions options) {
+	private final SchedulingClock clock;
+
+	Renewals(RedisScripts scripts, RedisErrors errors, RedisLockOptions options, SchedulingClock clock) {
 		this.scripts = scripts;
 		this.errors = errors;
 		this.options = options;
+		this.clock = clock;
 	}
 
 	CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
@@ -41,20 +44,21 @@ final class Renewals {
 			results
 				.add(answers.get(i).handle((answer, failure) -> renewed(grant, answer, failure)).toCompletableFuture());
 		}
+		CompletableFuture<Void> all = CompletableFuture.allOf(results.toArray(CompletableFuture[]::new));
 		if (this.scripts.severalNodes()) {
-			answerInTime(results, Timing.renewalPatience(grants, this.options.responseTimeout()));
+			Runnable cancel = answerInTime(results, Timing.renewalPatience(grants, this.options.responseTimeout()));
+			all.whenComplete((nothing, failure) -> cancel.run());
 		}
-		return CompletableFuture.allOf(results.toArray(CompletableFuture[]::new))
-			.thenApply((nothing) -> results.stream().map(CompletableFuture::join).toList());
+		return all.thenApply((nothing) -> results.stream().map(CompletableFuture::join).toList());
 	}
 
-	/** A silent node must not hold up the answers of the others. */
-	private static void answerInTime(List<CompletableFuture<RenewResult>> results, Duration patience) {
-		for (CompletableFuture<RenewResult> result : results) {
-			result.completeOnTimeout(
-					new RenewResult.Indeterminate(new TimeoutException("The node of this lock does not answer")),
-					patience.toNanos(), TimeUnit.NANOSECONDS);
-		}
+	/**
+	 * A silent node must not hold up the answers of the others.
+	 * @return cancels the timer
+	 */
+	private Runnable answerInTime(List<CompletableFuture<RenewResult>> results, Duration patience) {
+		return this.clock.after(patience.toNanos(), () -> results.forEach((result) -> result
+			.complete(new RenewResult.Indeterminate(new TimeoutException("The node of this lock does not answer")))));
 	}
 
 	private List<CompletionStage<Replicated>> askToRenew(List<Grant> grants) {

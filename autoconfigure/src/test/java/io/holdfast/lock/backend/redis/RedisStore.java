@@ -51,7 +51,8 @@ public final class RedisStore implements SimulatedStore {
 	public LockBackend connect(SimulatedProcess process) {
 		SimulatedLink link = new SimulatedLink(process, this.server, SimulatedLink.Order.ANY);
 		ModelRedisson client = new ModelRedisson(process, link, this.model, this.listeners);
-		RedisLockBackend backend = new RedisLockBackend(client.proxy(), true, OPTIONS);
+		RedisLockBackend backend = new RedisLockBackend(client.proxy(), true, OPTIONS, process, () -> {
+		});
 		// that has happened when the application started, before the run
 		backend.start();
 		client.startRun();

@@ -1,0 +1,113 @@
+package io.holdfast.lock.backend.redis;
+
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.Test;
+import org.redisson.api.RScript;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+import org.redisson.misc.CompletableFutureWrapper;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.Verbs;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.SchedulingClock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Renewals at several nodes, one of which does not answer.
+ */
+class RedisRenewalTests {
+
+	private static final LockName ANSWERED = LockName.of("stock", "answered");
+
+	private static final LockName SILENT = LockName.of("stock", "silent");
+
+	private static final RedisLockOptions OPTIONS = TestRedis.options(0);
+
+	private final Map<String, CompletableFuture<List<Object>>> answers = new HashMap<>();
+
+	private final List<Runnable> timers = new ArrayList<>();
+
+	private final SchedulingClock clock = new SchedulingClock() {
+
+		@Override
+		public long nanos() {
+			return 0;
+		}
+
+		@Override
+		public Runnable after(long delayNanos, Runnable task) {
+			assertThat(Duration.ofNanos(delayNanos)).isLessThan(OPTIONS.responseTimeout());
+			RedisRenewalTests.this.timers.add(task);
+			return () -> RedisRenewalTests.this.timers.remove(task);
+		}
+
+	};
+
+	private final Renewals renewals = new Renewals(new RedisScripts(cluster(), OPTIONS), new RedisErrors(OPTIONS),
+			OPTIONS, this.clock);
+
+	@Test
+	void silentNodeDoesNotHoldUpTheAnswersOfTheOthers() {
+		CompletableFuture<List<RenewResult>> results = renew();
+		answer(ANSWERED);
+		assertThat(results).isNotDone();
+		List.copyOf(this.timers).forEach(Runnable::run);
+		assertThat(results).isCompleted();
+		assertThat(results.join().get(0)).isInstanceOf(RenewResult.Renewed.class);
+		assertThat(results.join().get(1)).isInstanceOf(RenewResult.Indeterminate.class);
+		assertThat(this.timers).isEmpty();
+	}
+
+	@Test
+	void noTimerIsLeftWhenAllNodesHaveAnswered() {
+		CompletableFuture<List<RenewResult>> results = renew();
+		answer(ANSWERED);
+		answer(SILENT);
+		assertThat(results).isCompleted();
+		assertThat(results.join()).hasOnlyElementsOfType(RenewResult.Renewed.class);
+		assertThat(this.timers).isEmpty();
+	}
+
+	private CompletableFuture<List<RenewResult>> renew() {
+		return this.renewals.renew(List.of(new Grant(Verbs.claim(ANSWERED), 1, Duration.ofSeconds(30)),
+				new Grant(Verbs.claim(SILENT), 2, Duration.ofSeconds(30))))
+			.toCompletableFuture();
+	}
+
+	private void answer(LockName lock) {
+		this.answers.get(LockKeys.of(OPTIONS.namespace(), lock).lock()).complete(List.of(1L));
+	}
+
+	private RedissonClient cluster() {
+		Config config = new Config();
+		config.useClusterServers();
+		return proxy(RedissonClient.class,
+				(method, args) -> method.equals("getConfig") ? config : proxy(RScript.class, (script, request) -> {
+					CompletableFuture<List<Object>> answer = new CompletableFuture<>();
+					this.answers.put(((List<?>) request[3]).get(0).toString(), answer);
+					return new CompletableFutureWrapper<>(answer);
+				}));
+	}
+
+	private static <T> T proxy(Class<T> type, Behaviour behaviour) {
+		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+				(self, method, args) -> behaviour.call(method.getName(), args)));
+	}
+
+	private interface Behaviour {
+
+		Object call(String method, Object[] args);
+
+	}
+
+}
