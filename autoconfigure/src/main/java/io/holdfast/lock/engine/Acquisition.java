@@ -13,7 +13,6 @@ import io.holdfast.lock.spi.AcquireOutcome;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
-import io.holdfast.lock.support.DurationText;
 
 /**
  * State machine of one acquisition, from request to lease or failure.
@@ -27,7 +26,6 @@ import io.holdfast.lock.support.DurationText;
  *
  * <p>
  * All steps run one after another on the executor given, so the state here needs no lock.
- * Attempts are sent on an executor of their own, because some stores block.
  */
 final class Acquisition {
 
@@ -43,7 +41,7 @@ final class Acquisition {
 
 	private final long deadline;
 
-	private final Executor requests;
+	private final RequestSender requests;
 
 	private final Steps steps;
 
@@ -68,7 +66,7 @@ final class Acquisition {
 
 	private @Nullable Attempt latest;
 
-	Acquisition(EngineContext context, Terms terms, Refusal refusal, Executor executor, Executor requests) {
+	Acquisition(EngineContext context, Terms terms, Refusal refusal, Executor executor, RequestSender requests) {
 		this.context = context;
 		this.requests = requests;
 		this.terms = (refusal == Refusal.TENTATIVE) ? terms.withWaitTime(0) : terms;
@@ -83,9 +81,7 @@ final class Acquisition {
 		this.report = new Report(context, this.terms, refusal, this.startedAt);
 	}
 
-	/**
-	 * The lease, or a {@link LockException} that says why there is none.
-	 */
+	/** The lease, or a {@link LockException} that says why there is none. */
 	CompletableFuture<Lease> outcome() {
 		return this.outcome;
 	}
@@ -124,10 +120,9 @@ final class Acquisition {
 	private void attemptInTime() {
 		if (deadlineHasPassed()) {
 			waitIsOver();
+			return;
 		}
-		else {
-			attempt();
-		}
+		attempt();
 	}
 
 	private void attempt() {
@@ -137,18 +132,25 @@ final class Acquisition {
 		boolean comesBack = mayAskAgain();
 		Claim sent = this.claim.withPatience(comesBack ? Duration.ofNanos(left) : Duration.ZERO);
 		boolean first = this.attempts == 1;
-		Attempt attempt = new Attempt(this.steps.phase(), comesBack, this.traces,
-				new StoreRequest<>(this.context.time(), () -> send(sent, first)));
+		StoreRequest<AcquireResult> request = new StoreRequest<>(this.context.time(), () -> send(sent, first));
+		Attempt attempt = new Attempt(this.steps.phase(), comesBack, this.traces, request);
 		this.latest = attempt;
 		this.traces = true;
-		this.requests.execute(attempt.request());
-		CompletableFuture<AcquireResult> answer = attempt.request().answer();
-		if (!answer.isDone()) {
-			this.steps.after(
-					Pauses.forAnswer(this.terms, this.attempts, left, this.context.settings().responseTimeout()),
-					() -> silent(Answers.none(attempt.request().isSent())));
+		this.requests.send(request);
+		if (!request.answer().isDone()) {
+			awaitAnswer(request);
 		}
-		answer.whenComplete((result, failure) -> this.steps.run(() -> answered(attempt, result, failure)));
+		request.answer().whenComplete((result, failure) -> this.steps.run(() -> answered(attempt, result, failure)));
+	}
+
+	/** The time to answer begins when the request is sent. */
+	private void awaitAnswer(StoreRequest<AcquireResult> request) {
+		boolean sent = request.isSent();
+		long patience = Pauses.forAnswer(this.terms, this.attempts, sent, left(), this.context.settings());
+		this.steps.after(patience, () -> silent(Answers.none(request.isSent())));
+		if (!sent) {
+			request.whenSent(this.steps.inThisPhase(() -> awaitAnswer(request)));
+		}
 	}
 
 	/** An attempt may have waited for a thread until its claim must not be sent again. */
@@ -183,8 +185,7 @@ final class Acquisition {
 	private void granted(AcquireResult.Acquired acquired, long sentAt) {
 		long validity = sentAt + this.context.settings().validity(acquired.grant().lease()) - now();
 		if (validity <= 0) {
-			silent(new IllegalStateException("the grant took longer to arrive than its lease of "
-					+ DurationText.of(acquired.grant().lease()) + " lasts"));
+			silent(Answers.longerThan(acquired.grant().lease()));
 			return;
 		}
 		Lease lease = new Lease(this.context, this.terms, acquired.grant(), sentAt, this.turn);
@@ -215,6 +216,7 @@ final class Acquisition {
 	/** The last attempt may have been granted, or may still be: nobody knows. */
 	private void silent(Throwable cause) {
 		this.lastSilence = cause;
+		this.traces = Attempt.end(this.latest, this.traces);
 		this.steps.nextPhase();
 		if (!mayAskAgain()) {
 			waitIsOver();
@@ -257,9 +259,7 @@ final class Acquisition {
 			return;
 		}
 		this.turn.withdraw();
-		if (this.latest != null && this.latest.request().withdraw()) {
-			this.traces = this.latest.tracesBefore();
-		}
+		this.traces = Attempt.end(this.latest, this.traces);
 		if (this.traces) {
 			this.turn.leaving();
 			this.withdrawal.send().whenComplete((done, failure) -> this.turn.leave());

@@ -63,9 +63,16 @@ final class Answers {
 		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
 	}
 
-	/** Why there is no answer to a request that was sent, or that found no thread. */
+	/** Why a grant does not count that took longer to arrive than its lease lasts. */
+	static IllegalStateException longerThan(Duration lease) {
+		return new IllegalStateException(
+				"the grant took longer to arrive than its lease of " + DurationText.of(lease) + " lasts");
+	}
+
+	/** Why there is no answer to a request, which was sent or had to wait for that. */
 	static TimeoutException none(boolean sent) {
-		return new TimeoutException(sent ? "no answer in time" : "no thread was free to ask it in time");
+		return new TimeoutException(
+				sent ? "no answer in time" : "too many requests were under way to send this one in time");
 	}
 
 }

@@ -25,7 +25,7 @@ final class AsyncEntrance {
 	private final long deadline;
 
 	/** Sends attempts; apart from the steps, which no store may block. */
-	private final Executor requests;
+	private final RequestSender requests;
 
 	private final List<Hold> holds;
 
@@ -38,7 +38,7 @@ final class AsyncEntrance {
 		this.all = all;
 		this.holds = new ArrayList<>(all.size());
 		this.refusal = refusal;
-		this.requests = context.workers().acquisitions(all.get(0).backend());
+		this.requests = context.workers().attempts(all.get(0).backend());
 		this.deadline = context.time().nanos() + all.get(0).waitTime().toNanos();
 	}
 

@@ -1,5 +1,7 @@
 package io.holdfast.lock.engine;
 
+import org.jspecify.annotations.Nullable;
+
 import io.holdfast.lock.spi.AcquireResult;
 
 /**
@@ -12,5 +14,15 @@ import io.holdfast.lock.spi.AcquireResult;
  * @param request the request
  */
 record Attempt(int phase, boolean comesBack, boolean tracesBefore, StoreRequest<AcquireResult> request) {
+
+	/**
+	 * Stops waiting for the answer to an attempt, and withdraws it unless it was sent.
+	 * @param attempt the attempt, if there was one
+	 * @param traces whether the store may keep something of the claim if it was sent
+	 * @return whether the store may keep something of the claim
+	 */
+	static boolean end(@Nullable Attempt attempt, boolean traces) {
+		return (attempt != null && attempt.request().withdraw()) ? attempt.tracesBefore() : traces;
+	}
 
 }

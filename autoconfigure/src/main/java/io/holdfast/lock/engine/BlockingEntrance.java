@@ -93,7 +93,7 @@ final class BlockingEntrance {
 		}
 		all.forEach(this::beforeAcquire);
 		CallerRuns steps = new CallerRuns();
-		RunAhead ahead = new RunAhead(this.context, all, () -> steps, Runnable::run);
+		RunAhead ahead = new RunAhead(this.context, all, () -> steps, requests(all.get(0)));
 		CompletableFuture<List<Hold>> holds = ahead.begin();
 		steps.runUntilDone(holds, ahead::cancel);
 		return holds.join().stream().map((hold) -> hold.bind(depth)).toList();
@@ -117,10 +117,14 @@ final class BlockingEntrance {
 		}
 		beforeAcquire(terms);
 		CallerRuns steps = new CallerRuns();
-		Acquisition acquisition = new Acquisition(this.context, terms, refusal, steps, Runnable::run);
+		Acquisition acquisition = new Acquisition(this.context, terms, refusal, steps, requests(terms));
 		acquisition.begin();
 		steps.runUntilDone(acquisition.outcome(), acquisition::cancel);
 		return new Hold(this.context, lease(acquisition)).bind(depth);
+	}
+
+	private RequestSender requests(Terms terms) {
+		return this.context.workers().attemptsOnCaller(terms.backend());
 	}
 
 	private static Lease lease(Acquisition acquisition) {

@@ -29,12 +29,12 @@ final class Pauses {
 	 * How long to wait for an answer. The first attempt has the full timeout however
 	 * short the wait is, so that a caller that waits a little does not succeed less often
 	 * than one that does not wait. Later attempts overrun the wait only slightly. A store
-	 * that blocks ends its attempts itself, and they may wait for a thread first, so none
-	 * is given up before the deadline.
+	 * that blocks ends its attempts itself, so none is given up before the deadline; nor
+	 * is one that is not sent yet.
 	 */
-	static long forAnswer(Terms terms, int attempt, long left, Duration responseTimeout) {
-		long timeout = responseTimeout.toNanos();
-		if (terms.backend().capabilities().blocking()) {
+	static long forAnswer(Terms terms, int attempt, boolean sent, long left, EngineSettings settings) {
+		long timeout = settings.responseTimeout().toNanos();
+		if (!sent || terms.backend().capabilities().blocking()) {
 			return Math.max(left, (attempt == 1) ? timeout : SHORTEST_PATIENCE);
 		}
 		return (attempt == 1) ? timeout : Math.min(timeout, Math.max(left, SHORTEST_PATIENCE));

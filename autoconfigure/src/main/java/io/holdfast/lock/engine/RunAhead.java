@@ -23,7 +23,7 @@ final class RunAhead {
 
 	private final List<Acquisition> acquisitions;
 
-	RunAhead(EngineContext context, List<Terms> all, Supplier<Executor> executor, Executor requests) {
+	RunAhead(EngineContext context, List<Terms> all, Supplier<Executor> executor, RequestSender requests) {
 		this.context = context;
 		this.acquisitions = all.stream()
 			.map((terms) -> new Acquisition(context, terms, Refusal.TENTATIVE, executor.get(), requests))

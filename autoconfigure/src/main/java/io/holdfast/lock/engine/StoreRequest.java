@@ -2,18 +2,18 @@ package io.holdfast.lock.engine;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * A request that may have to wait for a thread before it is sent. It is sent once or
- * withdrawn, by one atomic decision.
+ * A request that may have to wait for a thread, or for its turn at the store, before it
+ * is sent. It is sent once or withdrawn, by one atomic decision. It is over when it is
+ * answered or no longer waited for.
  *
  * @param <T> the answer
  */
-final class StoreRequest<T> implements Runnable {
+final class StoreRequest<T> {
 
 	private final SchedulingClock time;
 
@@ -21,7 +21,10 @@ final class StoreRequest<T> implements Runnable {
 
 	private final CompletableFuture<T> answer = new CompletableFuture<>();
 
-	private final AtomicBoolean decided = new AtomicBoolean();
+	private final CompletableFuture<Void> over = new CompletableFuture<>();
+
+	/** Completes with whether it is sent: not if it was withdrawn before. */
+	private final CompletableFuture<Boolean> sent = new CompletableFuture<>();
 
 	private volatile long sentAt;
 
@@ -30,26 +33,51 @@ final class StoreRequest<T> implements Runnable {
 		this.question = question;
 	}
 
-	/** Sends the request unless it was withdrawn. */
-	@Override
-	public void run() {
-		if (this.decided.compareAndSet(false, true)) {
-			this.sentAt = this.time.nanos();
-			Answers.ask(this.question).whenComplete((value, failure) -> Answers.settle(this.answer, value, failure));
+	/**
+	 * Sends the request unless it was withdrawn.
+	 * @return whether it was sent now
+	 */
+	boolean send() {
+		if (!this.sent.complete(true)) {
+			return false;
 		}
+		this.sentAt = this.time.nanos();
+		Answers.ask(this.question).whenComplete((value, failure) -> {
+			Answers.settle(this.answer, value, failure);
+			this.over.complete(null);
+		});
+		return true;
 	}
 
 	/**
-	 * Withdraws the request unless it was sent.
+	 * Stops waiting for the answer, and withdraws the request unless it was sent. An
+	 * answer that still arrives is passed on.
 	 * @return whether it will never be sent
 	 */
 	boolean withdraw() {
-		return this.decided.compareAndSet(false, true);
+		this.over.complete(null);
+		return this.sent.complete(false);
+	}
+
+	boolean isOver() {
+		return this.over.isDone();
+	}
+
+	void whenOver(Runnable action) {
+		this.over.thenRun(action);
 	}
 
 	/** Whether it was sent, unless it was withdrawn. */
 	boolean isSent() {
-		return this.decided.get();
+		return this.sent.isDone();
+	}
+
+	void whenSent(Runnable action) {
+		this.sent.thenAccept((now) -> {
+			if (now) {
+				action.run();
+			}
+		});
 	}
 
 	/** When it was sent; known once it is answered. */

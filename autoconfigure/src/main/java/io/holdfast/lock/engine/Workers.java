@@ -1,6 +1,8 @@
 package io.holdfast.lock.engine;
 
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
@@ -17,7 +19,8 @@ import io.holdfast.lock.spi.LockBackend;
 /**
  * The threads of one engine, apart for each kind of work, so that renewals and releases
  * never queue behind acquisitions. They are daemons, start when there is work and end
- * when there is none.
+ * when there is none. Attempts at stores that do not block pass an {@link AttemptGate}
+ * instead.
  *
  * <p>
  * Each queue is bounded by what it serves: asynchronous acquisitions of stores that block
@@ -46,6 +49,8 @@ final class Workers implements AutoCloseable {
 	private final Executor releases;
 
 	private final List<ThreadPoolExecutor> pools;
+
+	private final Map<LockBackend, AttemptGate> gates = new ConcurrentHashMap<>();
 
 	private final AtomicInteger blockingAcquisitions = new AtomicInteger();
 
@@ -138,8 +143,20 @@ final class Workers implements AutoCloseable {
 	}
 
 	/** Sends the attempts of asynchronous acquisitions. */
-	Executor acquisitions(LockBackend backend) {
-		return backend.capabilities().blocking() ? this.acquisitions : Runnable::run;
+	RequestSender attempts(LockBackend backend) {
+		return backend.capabilities().blocking() ? (request) -> this.acquisitions.execute(request::send)
+				: gate(backend);
+	}
+
+	/**
+	 * Sends the attempts of callers that wait, at a store that blocks on their thread.
+	 */
+	RequestSender attemptsOnCaller(LockBackend backend) {
+		return backend.capabilities().blocking() ? StoreRequest::send : gate(backend);
+	}
+
+	private RequestSender gate(LockBackend backend) {
+		return this.gates.computeIfAbsent(backend, (store) -> new AttemptGate());
 	}
 
 	/** Sends renewals to stores that block. */

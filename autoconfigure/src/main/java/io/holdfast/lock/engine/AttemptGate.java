@@ -1,0 +1,78 @@
+package io.holdfast.lock.engine;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Limits how many attempts to acquire locks are under way at one store at a time; further
+ * attempts wait here, in order of arrival.
+ *
+ * <p>
+ * A client sends its requests in order. Without a limit, thousands of callers on virtual
+ * threads or of asynchronous methods would let renewals and releases wait behind their
+ * attempts, until leases expire and attempts time out and are repeated. {@value #LIMIT}
+ * attempts keep a store busy.
+ */
+final class AttemptGate implements RequestSender {
+
+	static final int LIMIT = 128;
+
+	private final Queue<StoreRequest<?>> waiting = new ConcurrentLinkedQueue<>();
+
+	private final AtomicInteger underWay = new AtomicInteger();
+
+	@Override
+	public void send(StoreRequest<?> request) {
+		if (this.waiting.isEmpty() && enter()) {
+			sendFrom(request);
+			return;
+		}
+		this.waiting.add(request);
+		if (enter()) {
+			sendFrom(next());
+		}
+	}
+
+	/**
+	 * Sends requests in the place that was entered for the first of them, for as long as
+	 * they are answered at once.
+	 */
+	private void sendFrom(@Nullable StoreRequest<?> first) {
+		StoreRequest<?> request = first;
+		while (request != null) {
+			if (request.send() && !request.isOver()) {
+				request.whenOver(() -> sendFrom(next()));
+				return;
+			}
+			request = next();
+		}
+	}
+
+	/** The request that takes over the place, or {@code null} if the place was left. */
+	private @Nullable StoreRequest<?> next() {
+		do {
+			StoreRequest<?> next = this.waiting.poll();
+			if (next != null) {
+				return next;
+			}
+			this.underWay.decrementAndGet();
+		}
+		while (!this.waiting.isEmpty() && enter());
+		return null;
+	}
+
+	private boolean enter() {
+		int present = this.underWay.get();
+		while (present < LIMIT) {
+			if (this.underWay.compareAndSet(present, present + 1)) {
+				return true;
+			}
+			present = this.underWay.get();
+		}
+		return false;
+	}
+
+}
