@@ -9,9 +9,12 @@ public final class RedisSentinel implements AutoCloseable {
 	public static final String MASTER = "holdfast";
 
 	/**
-	 * A sentinel that did not get its turn on a busy machine acts on nothing for half a
-	 * minute.
+	 * How long a sentinel acts on nothing that did not get its turn on a busy machine. It
+	 * is half a minute by default, after which the replica has been without its primary
+	 * for too long to be promoted.
 	 */
+	private static final int TILT_MILLIS = 1000;
+
 	private static final int LONGEST_FAILOVER_SECONDS = 90;
 
 	private RedisServer primary;
@@ -39,6 +42,7 @@ public final class RedisSentinel implements AutoCloseable {
 				"sentinel failover-timeout " + MASTER + " 5000");
 		RedisSentinel group = new RedisSentinel(primary, replica, sentinel);
 		try {
+			sentinel.ask("sentinel", "debug", "tilt-period", Integer.toString(TILT_MILLIS));
 			sentinel.awaitOutput("num-slaves\n1", "sentinel", "master", MASTER);
 			return group;
 		}
