@@ -118,7 +118,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 	 */
 	private long noteSilence(long since) {
 		long now = this.process.nanos();
-		if (now - since > SimulatedZooKeeper.TIMEOUT.toNanos() / 4) {
+		if (now - since > SimulatedZooKeeper.TIMEOUT.toNanos() / 8) {
 			disturbed();
 		}
 		return now;
