@@ -2,7 +2,9 @@ package io.holdfast.lock.fencing;
 
 import java.lang.reflect.Method;
 import java.sql.SQLException;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiFunction;
@@ -190,7 +192,7 @@ public final class TransactionFence implements Fence {
 			throw ex;
 		}
 		passed.addAll(due);
-		TransactionSynchronizationManager.registerSynchronization(new ForgetAtTheEnd(due));
+		TransactionSynchronizationManager.registerSynchronization(new ForgetWhenUndone(due));
 	}
 
 	private void refuse(RuntimeException refusal) {
@@ -226,20 +228,37 @@ public final class TransactionFence implements Fence {
 	}
 
 	/**
-	 * With the transaction its rows are let go.
-	 *
-	 * @param passed what it has passed
+	 * Forgets what a transaction has passed when that is undone: at the transaction's
+	 * end, or by a rollback to a savepoint from before.
 	 */
-	private record ForgetAtTheEnd(Set<Passed> passed) implements TransactionSynchronization {
+	private static final class ForgetWhenUndone implements TransactionSynchronization {
 
-		/** What was passed since the savepoint is undone: it is passed again later. */
+		private final Set<Passed> passed;
+
+		private final Set<Object> laterSavepoints = Collections.newSetFromMap(new IdentityHashMap<>());
+
+		ForgetWhenUndone(Set<Passed> passed) {
+			this.passed = passed;
+		}
+
+		@Override
+		public void savepoint(Object savepoint) {
+			this.laterSavepoints.add(savepoint);
+		}
+
 		@Override
 		public void savepointRollback(Object savepoint) {
-			afterCompletion(STATUS_ROLLED_BACK);
+			if (!this.laterSavepoints.contains(savepoint)) {
+				forget();
+			}
 		}
 
 		@Override
 		public void afterCompletion(int status) {
+			forget();
+		}
+
+		private void forget() {
 			Set<Passed> all = PASSED.get();
 			all.removeAll(this.passed);
 			if (all.isEmpty()) {

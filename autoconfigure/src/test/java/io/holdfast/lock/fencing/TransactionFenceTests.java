@@ -193,15 +193,51 @@ class TransactionFenceTests {
 		hold(10, "a");
 		this.unbind.run();
 		this.transaction.executeWithoutResult((outer) -> {
-			assertThatIllegalStateException()
-				.isThrownBy(() -> with(TransactionDefinition.PROPAGATION_NESTED).executeWithoutResult((nested) -> {
-					hold(10, "a");
-					this.fence.beforeBody(true);
-					throw new IllegalStateException("undone");
-				}));
+			undoNested(() -> {
+				hold(10, "a");
+				this.fence.beforeBody(true);
+			});
 			assertThat(tokens()).isEmpty();
 		});
 		assertThat(tokens()).containsExactly(10L);
+	}
+
+	@Test
+	void rolledBackSavepointKeepsWhatWasPassedBeforeIt() {
+		hold(10, "a");
+		this.transaction.executeWithoutResult((outer) -> {
+			undoNested(() -> this.fence.beforeBody(true));
+			with(TransactionDefinition.PROPAGATION_REQUIRES_NEW)
+				.executeWithoutResult((inner) -> this.fence.beforeBody(true));
+			overtakenBy(20);
+			this.fence.beforeBody(true);
+		});
+		assertThat(tokens()).containsExactly(20L);
+	}
+
+	@Test
+	void innerSavepointKeepsWhatWasPassedAfterTheOuterOne() {
+		this.transaction.executeWithoutResult((status) -> {
+			Object outer = status.createSavepoint();
+			hold(10, "a");
+			this.fence.beforeBody(true);
+			Object inner = status.createSavepoint();
+			status.rollbackToSavepoint(inner);
+			overtakenBy(20);
+			this.fence.beforeBody(true);
+			status.rollbackToSavepoint(outer);
+			assertThat(tokens()).isEmpty();
+			this.fence.beforeBody(true);
+			assertThat(tokens()).containsExactly(10L);
+		});
+	}
+
+	private void undoNested(Runnable body) {
+		assertThatIllegalStateException()
+			.isThrownBy(() -> with(TransactionDefinition.PROPAGATION_NESTED).executeWithoutResult((nested) -> {
+				body.run();
+				throw new IllegalStateException("undone");
+			}));
 	}
 
 	@Test
