@@ -1,5 +1,7 @@
 package io.holdfast.lock;
 
+import java.util.List;
+
 /**
  * Where a hold may begin and end in the course of its caller: the seam between the engine
  * and the caller's transaction. Called on the caller's thread.
@@ -14,9 +16,10 @@ public interface HoldBoundary {
 	 * Set aside what the calling thread has read before a lock and would be answered from
 	 * memory. Called once before the first new hold of a request is acquired; not for a
 	 * re-entrant hold, under which everything was read already.
+	 * @param locks the locks of the request
 	 * @return what was set aside
 	 */
-	default SetAside setAside() {
+	default SetAside setAside(List<LockName> locks) {
 		return SetAside.NOTHING;
 	}
 

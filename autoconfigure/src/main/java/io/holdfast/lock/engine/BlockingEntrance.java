@@ -39,7 +39,7 @@ final class BlockingEntrance {
 		if (all.stream().allMatch((terms) -> held(terms) != null)) {
 			return acquire(all, refusal, depth);
 		}
-		SetAside setAside = this.context.boundary().setAside();
+		SetAside setAside = this.context.boundary().setAside(all.stream().map(Terms::lock).toList());
 		try {
 			return acquire(all, refusal, depth).settingAside(setAside);
 		}

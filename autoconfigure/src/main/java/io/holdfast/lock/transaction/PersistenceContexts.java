@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 import jakarta.persistence.CacheRetrieveMode;
 import jakarta.persistence.EntityManager;
@@ -89,9 +90,10 @@ final class PersistenceContexts {
 	 * Have the locked transaction read anew: bind an empty context instead of each that
 	 * has read something. What was read before stays usable, and needs no connection
 	 * meanwhile.
+	 * @param locks the locks that are about to be acquired
 	 * @return the contexts
 	 */
-	static SetAside setAside() {
+	static SetAside setAside(List<LockName> locks) {
 		Map<Object, Object> resources = TransactionSynchronizationManager.getResourceMap();
 		if (resources.isEmpty()) {
 			return SetAside.NOTHING;
@@ -100,11 +102,17 @@ final class PersistenceContexts {
 		Map.copyOf(resources).forEach((key, resource) -> {
 			EntityManager context = (resource instanceof EntityManagerHolder holder) ? contextOf(holder) : null;
 			if (context != null && key instanceof EntityManagerFactory factory && entities(context) != null) {
-				exchanges.add(Exchange.make(factory, (EntityManagerHolder) resource));
+				exchanges.add(Exchange.make(factory, (EntityManagerHolder) resource, text(locks)));
 			}
 		});
 		readPastCaches();
 		return exchanges.isEmpty() ? SetAside.NOTHING : new Exchanges(exchanges);
+	}
+
+	private static String text(List<LockName> locks) {
+		return locks.stream()
+			.map((lock) -> "'" + lock + "'")
+			.collect(Collectors.joining(", ", (locks.size() > 1) ? "Locks " : "Lock ", ""));
 	}
 
 	/**
@@ -166,11 +174,13 @@ final class PersistenceContexts {
 					: factory.createEntityManager();
 		}
 
-		static Exchange make(EntityManagerFactory factory, EntityManagerHolder before) {
+		static Exchange make(EntityManagerFactory factory, EntityManagerHolder before, String locks) {
 			Exchange exchange = new Exchange(factory, before);
 			HibernateContext hibernate = hibernate(before.getEntityManager());
 			if (hibernate != null) {
 				exchange.snapshot = new HibernateSnapshot(hibernate.session());
+				ReadBeforeLock.noteAll(hibernate.session(), locks);
+				SetAsideSessions.add(hibernate.session(), locks);
 				hibernate.disconnect();
 				exchange.closeBoth(hibernate);
 			}
@@ -208,6 +218,10 @@ final class PersistenceContexts {
 				return;
 			}
 			this.undone = true;
+			HibernateContext hibernate = hibernate(this.before.getEntityManager());
+			if (hibernate != null) {
+				SetAsideSessions.remove(hibernate.session());
+			}
 			if (this.instead != null) {
 				TransactionSynchronizationManager.unbindResource(this.factory);
 				EntityManagerFactoryUtils.closeEntityManager(this.instead.getEntityManager());

@@ -1,5 +1,6 @@
 package io.holdfast.lock.transaction;
 
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -54,10 +55,10 @@ public final class TransactionHoldBoundary implements HoldBoundary {
 	}
 
 	@Override
-	public SetAside setAside() {
+	public SetAside setAside(List<LockName> locks) {
 		// in a transaction its context must stay: it writes what the caller has changed
 		return (JPA_PRESENT && !TransactionSynchronizationManager.isActualTransactionActive()
-				&& !TransactionSynchronizationManager.isSynchronizationActive()) ? PersistenceContexts.setAside()
+				&& !TransactionSynchronizationManager.isSynchronizationActive()) ? PersistenceContexts.setAside(locks)
 						: SetAside.NOTHING;
 	}
 

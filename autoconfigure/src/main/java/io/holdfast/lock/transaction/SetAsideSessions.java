@@ -1,0 +1,116 @@
+package io.holdfast.lock.transaction;
+
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.hibernate.engine.spi.EntityEntry;
+import org.hibernate.engine.spi.SessionImplementor;
+import org.hibernate.engine.spi.SharedSessionContractImplementor;
+import org.hibernate.proxy.HibernateProxy;
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockConfigurationException;
+
+/**
+ * The sessions of Hibernate that are set aside on the current thread.
+ */
+final class SetAsideSessions {
+
+	private static final ThreadLocal<List<SetAsideSession>> CURRENT = new ThreadLocal<>();
+
+	private SetAsideSessions() {
+	}
+
+	/**
+	 * Adds a session until it is removed or closed.
+	 * @param session the session
+	 * @param locks the locks that it is set aside for, as a text
+	 */
+	static void add(SessionImplementor session, String locks) {
+		remove(session);
+		List<SetAsideSession> sessions = CURRENT.get();
+		if (sessions == null) {
+			sessions = new ArrayList<>();
+			CURRENT.set(sessions);
+		}
+		sessions.add(new SetAsideSession(new WeakReference<>(session), locks));
+	}
+
+	/** Removes what has been closed elsewhere as well. */
+	static void remove(SessionImplementor session) {
+		List<SetAsideSession> sessions = CURRENT.get();
+		if (sessions != null) {
+			sessions.removeIf((setAside) -> {
+				SessionImplementor other = setAside.session().get();
+				return other == null || other == session || !other.isOpen();
+			});
+			if (sessions.isEmpty()) {
+				CURRENT.remove();
+			}
+		}
+	}
+
+	/**
+	 * Fails if an entity belongs to a session that is set aside.
+	 * @param instance the entity, or a proxy of it
+	 * @param given the session that it was given to
+	 * @param refused what cannot be done with it there
+	 */
+	static void requireOthers(@Nullable Object instance, SharedSessionContractImplementor given, String refused) {
+		List<SetAsideSession> sessions = CURRENT.get();
+		if (sessions == null || instance == null) {
+			return;
+		}
+		for (SetAsideSession setAside : sessions) {
+			SessionImplementor session = setAside.session().get();
+			if (session != null && session != given && session.isOpen() && session.getFactory() == given.getFactory()) {
+				String entity = describe(instance, session);
+				if (entity != null) {
+					throw refused(setAside.locks(), entity, refused);
+				}
+			}
+		}
+	}
+
+	/**
+	 * The name and id of an entity.
+	 * @return {@code null} if it does not belong to the session
+	 */
+	private static @Nullable String describe(Object instance, SessionImplementor session) {
+		Object entity = instance;
+		if (instance instanceof HibernateProxy proxy) {
+			if (proxy.getHibernateLazyInitializer().getSession() != session) {
+				return null;
+			}
+			if (proxy.getHibernateLazyInitializer().isUninitialized()) {
+				return text(proxy.getHibernateLazyInitializer().getEntityName(),
+						proxy.getHibernateLazyInitializer().getInternalIdentifier());
+			}
+			entity = proxy.getHibernateLazyInitializer().getImplementation();
+		}
+		EntityEntry entry = session.getPersistenceContextInternal().getEntry(entity);
+		return (entry != null) ? text(entry.getEntityName(), entry.getId()) : null;
+	}
+
+	static String text(String entityName, @Nullable Object id) {
+		return entityName + "#" + id;
+	}
+
+	private static LockConfigurationException refused(String locks, String entity, String refused) {
+		return new LockConfigurationException(
+				"%s: %s was read before the lock and cannot be %s. It belongs to a persistence context that is set aside during the locked call, and its values may be older than what others have committed since. Pass its id to the locked method, load it there, and work with that instance."
+					.formatted(locks, entity, refused));
+	}
+
+	/**
+	 * A session that is set aside.
+	 *
+	 * @param session the session
+	 * @param locks the locks that it is set aside for, as a text
+	 */
+	private record SetAsideSession(WeakReference<SessionImplementor> session, String locks) {
+
+	}
+
+}
