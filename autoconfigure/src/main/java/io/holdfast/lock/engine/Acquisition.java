@@ -215,7 +215,7 @@ final class Acquisition {
 
 	/** The last attempt may have been granted, or may still be: nobody knows. */
 	private void silent(Throwable cause) {
-		this.lastSilence = cause;
+		this.lastSilence = (this.attempts > 1 && cause instanceof Answers.UnsentException) ? this.lastSilence : cause;
 		this.traces = Attempt.end(this.latest, this.traces);
 		this.steps.nextPhase();
 		if (!mayAskAgain()) {

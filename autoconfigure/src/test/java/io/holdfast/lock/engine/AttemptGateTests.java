@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -15,8 +16,10 @@ import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.OwnerId;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -127,6 +130,20 @@ class AttemptGateTests {
 		assertThat(this.fixture.backend.claims).hasSize(LIMIT);
 		assertThat(this.fixture.backend.called("abandon burst:0")).isTrue();
 		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void refusedCallerWhoseLastAttemptFindsNoRoomKnowsThatTheLockIsHeld() {
+		this.fixture.backend.owners.put(EngineFixture.LOCK, OwnerId.random());
+		this.fixture.backend.retryAfter = Duration.ofMillis(100);
+		CompletableFuture<LockHandle> call = this.fixture
+			.acquire(EngineFixture.request().waitTime(Duration.ofMillis(500)));
+		burst(LIMIT);
+		this.fixture.time.advance(Duration.ofMillis(500));
+		assertThat(this.fixture.backend.claims).hasSize(1 + LIMIT);
+		assertThat(call).failsWithin(Duration.ZERO)
+			.withThrowableOfType(ExecutionException.class)
+			.withCauseInstanceOf(LockNotAcquiredException.class);
 	}
 
 	/** Callers of different locks that do not wait; the store does not answer them. */
