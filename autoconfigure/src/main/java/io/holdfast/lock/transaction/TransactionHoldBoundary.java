@@ -94,7 +94,7 @@ public final class TransactionHoldBoundary implements HoldBoundary {
 		String entities = JPA_PRESENT ? PersistenceContexts.entities() : null;
 		if (entities != null) {
 			throw refused(lock,
-					("whose persistence context has %s. They were read before the lock and would be answered"
+					("whose persistence context has %s. They were read or written before the lock and would be answered"
 							+ " from memory, so it could compute from what an earlier holder has changed since. If it needs them no more, let it flush and clear its EntityManager first")
 						.formatted(entities));
 		}

@@ -341,7 +341,7 @@ class PersistenceContextTests {
 			.isThrownBy(() -> application.caller.readAndCall(application.stock::sell))
 			.withMessageContaining("Lock 'stock' was not acquired")
 			.withMessageContaining("1 entity of [" + Article.class.getName() + "]")
-			.withMessageContaining("read before the lock")
+			.withMessageContaining("read or written before the lock")
 			.withMessageContaining("before the transaction begins")
 			.withMessageContaining("flush and clear"));
 	}
@@ -352,7 +352,7 @@ class PersistenceContextTests {
 			application.find();
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> application.caller.call(application.stock::sell))
-				.withMessageContaining("read before the lock");
+				.withMessageContaining("read or written before the lock");
 		}));
 	}
 
@@ -396,7 +396,7 @@ class PersistenceContextTests {
 	void callerThatHasReadWhereTransactionsAreSupportedIsRefused() {
 		run((application) -> assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> application.caller.readAndCallIfSupported(application.stock::sell))
-			.withMessageContaining("read before the lock"));
+			.withMessageContaining("read or written before the lock"));
 	}
 
 	@Test
