@@ -175,8 +175,8 @@ final class Acquisition {
 			else if (result instanceof AcquireResult.Indeterminate indeterminate) {
 				silent(indeterminate.cause());
 			}
-			else if (failure != null) {
-				this.traces = attempt.tracesBefore();
+			else {
+				this.traces = failure == null || attempt.tracesBefore();
 				failed(Answers.cause(failure));
 			}
 		}

@@ -7,6 +7,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
+
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.SchedulingClock;
 
@@ -39,8 +41,19 @@ final class Answers {
 	}
 
 	static <T> CompletionStage<T> ask(Supplier<? extends CompletionStage<T>> question) {
+		return ask(question, () -> new IllegalStateException("the backend returned null instead of a stage"));
+	}
+
+	/**
+	 * Ask, and fail if nothing comes back that could ever complete.
+	 * @param question sends the request; should not throw or return {@code null}, and may
+	 * @param missing makes the failure if it returns {@code null}
+	 */
+	static <T> CompletionStage<T> ask(Supplier<? extends @Nullable CompletionStage<T>> question,
+			Supplier<? extends RuntimeException> missing) {
 		try {
-			return question.get();
+			CompletionStage<T> asked = question.get();
+			return (asked != null) ? asked : CompletableFuture.failedFuture(missing.get());
 		}
 		catch (RuntimeException | Error ex) {
 			return CompletableFuture.failedFuture(ex);
@@ -58,8 +71,13 @@ final class Answers {
 
 	/**
 	 * What really happened, without the wrapping of the future that brought it.
+	 * @param failure the failure, or {@code null} if the stage completed with
+	 * {@code null}
 	 */
-	static Throwable cause(Throwable failure) {
+	static Throwable cause(@Nullable Throwable failure) {
+		if (failure == null) {
+			return new IllegalStateException("the backend answered null");
+		}
 		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
 	}
 

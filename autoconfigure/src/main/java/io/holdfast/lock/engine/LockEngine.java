@@ -14,6 +14,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
@@ -145,11 +146,19 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	/** A caller that only tries does not wait, unless a wait is asked for. */
 	private static LockRequest trying(LockRequest request) {
-		return (request.waitTime() != null) ? request : request.toBuilder().waitTime(Duration.ZERO).build();
+		return (required(request).waitTime() != null) ? request : request.toBuilder().waitTime(Duration.ZERO).build();
 	}
 
 	private List<Terms> terms(LockRequest request) {
-		return Terms.of(request, this.backends, this.context.settings());
+		return Terms.of(required(request), this.backends, this.context.settings());
+	}
+
+	private static LockRequest required(@Nullable LockRequest request) {
+		if (request == null) {
+			throw new LockConfigurationException(
+					"The lock request is null. Pass a LockRequest, such as LockRequest.of(\"stock\", 42).");
+		}
+		return request;
 	}
 
 	@Override
@@ -199,7 +208,11 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	private static <T extends @Nullable Object> CompletionStage<T> run(HeldLocks held,
 			Function<LockHandle, CompletionStage<T>> action) {
-		return closeAfter(Answers.ask(() -> action.apply(held)), held);
+		return closeAfter(Answers.ask(() -> action.apply(held),
+				() -> new LockConfigurationException(
+						"The asynchronous action under lock '%s' returned null instead of a stage, so its end cannot be waited for. The lock is released. Return CompletableFuture.completedFuture(null) if there is no result."
+							.formatted(held.name()))),
+				held);
 	}
 
 	/**

@@ -1,14 +1,18 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,12 +20,18 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.ReleaseResult;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Callers that do not block, and what becomes of a lock when they no longer want it.
@@ -146,6 +156,48 @@ class AsynchronousCallerTests {
 		assertThat(action).isNotDone();
 		action.complete("done");
 		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void actionThatReturnsNoStageFailsAndReleasesTheLock() {
+		CompletableFuture<Object> result = this.fixture.engine.executeAsync(request().build(), (handle) -> null)
+			.toCompletableFuture();
+		assertThat(result).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockConfigurationException.class)
+			.withMessageContaining("'stock:42' returned null");
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void backendThatReturnsNoStageFailsTheAcquisition() {
+		assertFailsWith((claim) -> null, "the backend returned null instead of a stage");
+	}
+
+	@Test
+	void backendThatAnswersNullFailsTheAcquisition() {
+		assertFailsWith((claim) -> CompletableFuture.completedFuture(null), "the backend answered null");
+	}
+
+	private void assertFailsWith(Function<Claim, CompletionStage<AcquireResult>> answer, String message) {
+		this.backend.acquires.add(answer);
+		assertThat(this.fixture.acquire(request())).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockBackendException.class)
+			.withMessageContainingAll("'stock:42'", message);
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void missingRequestIsNamed() {
+		LockOperations locks = this.fixture.engine;
+		for (ThrowingCallable call : List.<ThrowingCallable>of(() -> locks.acquire(null), () -> locks.tryAcquire(null),
+				() -> locks.acquireAsync(null), () -> locks.tryAcquireAsync(null))) {
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(call)
+				.withMessageContaining("The lock request is null");
+		}
 	}
 
 	@Test
