@@ -55,14 +55,12 @@ final class Acquisition {
 
 	private int attempts;
 
-	private int silences;
+	private final Silences silences = new Silences();
 
 	private boolean refused;
 
 	/** Whether the store may keep something of this claim. */
 	private boolean traces;
-
-	private @Nullable Throwable lastSilence;
 
 	private @Nullable Attempt latest;
 
@@ -200,8 +198,7 @@ final class Acquisition {
 
 	private void contended(AcquireResult.Contended contended, boolean keepsPlace) {
 		this.refused = true;
-		this.silences = 0;
-		this.lastSilence = null;
+		this.silences.clear();
 		this.traces = keepsPlace;
 		this.steps.nextPhase();
 		if (!mayAskAgain()) {
@@ -215,14 +212,14 @@ final class Acquisition {
 
 	/** The last attempt may have been granted, or may still be: nobody knows. */
 	private void silent(Throwable cause) {
-		this.lastSilence = (this.attempts > 1 && cause instanceof Answers.UnsentException) ? this.lastSilence : cause;
+		int before = this.silences.add(cause, this.attempts);
 		this.traces = Attempt.end(this.latest, this.traces);
 		this.steps.nextPhase();
 		if (!mayAskAgain()) {
 			waitIsOver();
 			return;
 		}
-		waitFor(Pauses.afterSilence(this.silences++, this.context.time()));
+		waitFor(Pauses.afterSilence(before, this.context.time()));
 	}
 
 	private void waitFor(long pause) {
@@ -230,11 +227,13 @@ final class Acquisition {
 	}
 
 	private void waitIsOver() {
-		if (this.lastSilence != null) {
-			giveUp(AcquireOutcome.ERROR, Refusal.unknown(this.terms, this.attempts, this.lastSilence));
+		Throwable unknown = this.silences.last();
+		if (unknown != null) {
+			giveUp(AcquireOutcome.ERROR, Refusal.unknown(this.terms, this.attempts, unknown));
 		}
 		else {
-			giveUp(this.refusal.outcome(), this.refusal.notAcquired(this.terms, this.attempts, now() - this.startedAt));
+			giveUp(this.refusal.outcome(), this.refusal.notAcquired(this.terms, this.turn.obstacle(this.attempts),
+					this.attempts, now() - this.startedAt));
 		}
 	}
 

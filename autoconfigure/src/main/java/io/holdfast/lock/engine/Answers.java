@@ -89,20 +89,7 @@ final class Answers {
 
 	/** Why there is no answer to a request, which was sent or had to wait for that. */
 	static TimeoutException none(boolean sent) {
-		return sent ? new TimeoutException("no answer in time") : new UnsentException();
-	}
-
-	/**
-	 * A request was not sent in time, so nothing is new at the store.
-	 */
-	static final class UnsentException extends TimeoutException {
-
-		private static final long serialVersionUID = 1L;
-
-		private UnsentException() {
-			super("too many requests were under way to send this one in time");
-		}
-
+		return new Silences.NoAnswerException(sent);
 	}
 
 }

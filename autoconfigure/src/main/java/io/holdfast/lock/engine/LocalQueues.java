@@ -80,6 +80,16 @@ final class LocalQueues {
 		});
 	}
 
+	/** Whether the one who has the turn only awaits the store's answer. */
+	boolean isLeaving(Slot slot) {
+		boolean[] leaving = new boolean[1];
+		this.lines.computeIfPresent(slot, (key, line) -> {
+			leaving[0] = line.leaving;
+			return line;
+		});
+		return leaving[0];
+	}
+
 	/**
 	 * Give up the turn.
 	 */

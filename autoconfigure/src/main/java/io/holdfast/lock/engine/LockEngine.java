@@ -208,10 +208,9 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	private static <T extends @Nullable Object> CompletionStage<T> run(HeldLocks held,
 			Function<LockHandle, CompletionStage<T>> action) {
-		return closeAfter(Answers.ask(() -> action.apply(held),
-				() -> new LockConfigurationException(
-						"The asynchronous action under lock '%s' returned null instead of a stage, so its end cannot be waited for. The lock is released. Return CompletableFuture.completedFuture(null) if there is no result."
-							.formatted(held.name()))),
+		return closeAfter(Answers.ask(() -> action.apply(held), () -> new LockConfigurationException(
+				"The asynchronous action under lock '%s' returned null instead of a stage, so its end cannot be waited for. The lock is released. Return CompletableFuture.completedFuture(null) if there is no result."
+					.formatted(held.name()))),
 				held);
 	}
 

@@ -34,12 +34,14 @@ enum Refusal {
 		return this.outcome;
 	}
 
-	LockException notAcquired(Terms terms, int attempts, long waitedNanos) {
-		Duration waited = Duration.ofNanos(waitedNanos);
+	/**
+	 * The wait is over.
+	 * @param obstacle what was in the way
+	 */
+	LockException notAcquired(Terms terms, String obstacle, int attempts, long waitedNanos) {
+		Duration waited = terms.waited(waitedNanos);
 		String message = "Lock '%s' was not acquired within %s: %s (%s%s). Increase 'waitTime' or 'distributed-lock.wait-time', or shorten the holder's work."
-			.formatted(terms.lock(), DurationText.of(waited),
-					(attempts == 0) ? "another caller in this JVM kept it" : "another holder kept it", terms,
-					attempts(attempts));
+			.formatted(terms.lock(), DurationText.of(waited), obstacle, terms, attempts(attempts));
 		return (this == THROWS)
 				? new LockNotAcquiredException(terms.lock(), terms.backend().name(), waited,
 						LockNotAcquiredException.Reason.HELD, message)
@@ -47,7 +49,7 @@ enum Refusal {
 	}
 
 	static LockException interrupted(Terms terms, int attempts, long waitedNanos) {
-		Duration waited = Duration.ofNanos(waitedNanos);
+		Duration waited = terms.waited(waitedNanos);
 		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), waited,
 				LockNotAcquiredException.Reason.INTERRUPTED,
 				"Lock '%s' was not acquired: the caller was interrupted or cancelled after %s (%s%s). Nothing is held; its claim is withdrawn."
@@ -55,7 +57,7 @@ enum Refusal {
 	}
 
 	static LockException stopping(Terms terms, long waitedNanos) {
-		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), Duration.ofNanos(waitedNanos),
+		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), terms.waited(waitedNanos),
 				LockNotAcquiredException.Reason.STOPPING,
 				"Lock '%s' was not acquired: the application is stopping (%s). Repeat the call at another instance."
 					.formatted(terms.lock(), terms));
@@ -68,16 +70,15 @@ enum Refusal {
 				null);
 	}
 
+	/** A cause of ours names the root, what else matters and the remedy. */
 	static LockException unknown(Terms terms, int attempts, Throwable cause) {
-		return new LockBackendException(terms.lock(), terms.backend().name(),
-				"Lock '%s' was not acquired: store %s did not confirm whether it granted the lock (%s%s; last: %s). The claim is withdrawn; check that the store is reachable and answers within 'distributed-lock.response-timeout'."
-					.formatted(terms.lock(), terms.backend().name(), terms, attempts(attempts), said(cause)),
-				cause);
-	}
-
-	/** A message of ours names the root and what else matters, such as which nodes. */
-	private static String said(Throwable cause) {
-		return (cause instanceof LockException) ? String.valueOf(cause.getMessage()) : Failures.rootMessage(cause);
+		String message = "Lock '%s' was not acquired: store %s did not confirm whether it granted the lock (%s%s). "
+			.formatted(terms.lock(), terms.backend().name(), terms, attempts(attempts));
+		String reason = (cause instanceof LockException)
+				? "The claim is withdrawn. The last answer was: %s".formatted(cause.getMessage())
+				: "The last attempt failed: %s. The claim is withdrawn; check that the store is reachable and answers within 'distributed-lock.response-timeout'."
+					.formatted(Failures.rootMessage(cause));
+		return new LockBackendException(terms.lock(), terms.backend().name(), message + reason, cause);
 	}
 
 	static LockException failed(Terms terms, Throwable cause) {

@@ -19,7 +19,8 @@ import io.holdfast.lock.support.DurationText;
  * @param lock the lock
  * @param backend the store
  * @param mode alone or shared
- * @param waitTime the longest wait
+ * @param requestedWait the longest wait that was asked for
+ * @param waitTime what is left of it for this lock
  * @param leaseTime the lease to ask for
  * @param renew whether it is renewed
  * @param maxHold when renewal stops, or {@code null} for never
@@ -27,8 +28,9 @@ import io.holdfast.lock.support.DurationText;
  * @param fair whether the order is strict
  * @param interruptOnLoss whether the acquiring thread is interrupted on loss
  */
-record Terms(LockName lock, LockBackend backend, LockMode mode, Duration waitTime, Duration leaseTime, boolean renew,
-		@Nullable Duration maxHold, Duration minHold, boolean fair, boolean interruptOnLoss) {
+record Terms(LockName lock, LockBackend backend, LockMode mode, Duration requestedWait, Duration waitTime,
+		Duration leaseTime, boolean renew, @Nullable Duration maxHold, Duration minHold, boolean fair,
+		boolean interruptOnLoss) {
 
 	/**
 	 * The terms of each lock of a request, in the global order.
@@ -43,7 +45,7 @@ record Terms(LockName lock, LockBackend backend, LockMode mode, Duration waitTim
 		request.locks().forEach((lock, mode) -> {
 			backends.requireSupport(request.backend(), mode, request.fair(), leaseTime,
 					() -> "The request for lock '" + lock + "'");
-			terms.add(new Terms(lock, backend, mode, waitTime, leaseTime, request.renew(), request.maxHold(),
+			terms.add(new Terms(lock, backend, mode, waitTime, waitTime, leaseTime, request.renew(), request.maxHold(),
 					request.minHold(), request.fair(), interruptOnLoss));
 		});
 		return terms;
@@ -51,12 +53,19 @@ record Terms(LockName lock, LockBackend backend, LockMode mode, Duration waitTim
 
 	/** The same terms, with what is left of a wait that began before. */
 	Terms withWaitTime(long nanos) {
-		return new Terms(this.lock, this.backend, this.mode, Duration.ofNanos(Math.max(0, nanos)), this.leaseTime,
-				this.renew, this.maxHold, this.minHold, this.fair, this.interruptOnLoss);
+		return new Terms(this.lock, this.backend, this.mode, this.requestedWait, Duration.ofNanos(Math.max(0, nanos)),
+				this.leaseTime, this.renew, this.maxHold, this.minHold, this.fair, this.interruptOnLoss);
 	}
 
 	private static Duration orElse(@Nullable Duration value, Duration otherwise) {
 		return (value != null) ? value : otherwise;
+	}
+
+	/**
+	 * How long the call has waited since it was made, with other locks before this one.
+	 */
+	Duration waited(long nanosForThisLock) {
+		return this.requestedWait.minus(this.waitTime).plusNanos(nanosForThisLock);
 	}
 
 	boolean patient() {
@@ -69,7 +78,7 @@ record Terms(LockName lock, LockBackend backend, LockMode mode, Duration waitTim
 
 	@Override
 	public String toString() {
-		return "store %s, wait %s, lease %s".formatted(this.backend.name(), DurationText.of(this.waitTime),
+		return "store %s, wait %s, lease %s".formatted(this.backend.name(), DurationText.of(this.requestedWait),
 				DurationText.of(this.leaseTime));
 	}
 

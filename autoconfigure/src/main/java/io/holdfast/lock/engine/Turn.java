@@ -80,6 +80,15 @@ final class Turn implements LocalQueues.Waiter {
 		return this.state.get() == State.OURS;
 	}
 
+	/** What has kept the lock from a caller, in words. */
+	String obstacle(int attempts) {
+		if (attempts > 0) {
+			return "another holder kept it";
+		}
+		return this.queues.isLeaving(this.slot) ? "its release by this JVM was not answered by the store yet"
+				: "another caller in this JVM kept it";
+	}
+
 	/** Say that it will be left as soon as the store has answered. */
 	void leaving() {
 		if (isOurs()) {

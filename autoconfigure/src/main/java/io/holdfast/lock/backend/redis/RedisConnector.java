@@ -107,9 +107,18 @@ final class RedisConnector {
 		}
 		return this.scripts.runReplicated(RedisScript.PROBE, keys, args).thenCompose((answer) -> {
 			Throwable failure = answer.failure();
+			warnOfMissingReplicas(answer.replicas());
 			return (failure != null && RedisErrors.definiteCode(failure) != null)
 					? CompletableFuture.failedFuture(failure) : CompletableFuture.completedFuture(answer.value());
 		});
+	}
+
+	private void warnOfMissingReplicas(int confirmed) {
+		if (confirmed < this.options.waitReplicas()) {
+			logger.warn(
+					"No lock can be acquired in Redis at %s now: 'distributed-lock.redis.wait-replicas' is %d, and %d replicas have confirmed a write. Connect the replicas, or lower it."
+						.formatted(this.options.server(), this.options.waitReplicas(), confirmed));
+		}
 	}
 
 	private void warnOfEviction(String policy) {

@@ -18,6 +18,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * Tells what Redis refused for good from what nobody knows the outcome of, and words it.
@@ -63,7 +64,7 @@ final class RedisErrors {
 		return new LockBackendException(
 				"Lock '%s' reached %d of %d replicas of Redis at %s within %s, so it does not count. Are the replicas connected? If there are fewer, lower 'distributed-lock.redis.wait-replicas'."
 					.formatted(lock, answer.replicas(), this.options.waitReplicas(), this.options.server(),
-							this.options.waitReplicasTimeout()),
+							DurationText.of(this.options.waitReplicasTimeout())),
 				failure);
 	}
 

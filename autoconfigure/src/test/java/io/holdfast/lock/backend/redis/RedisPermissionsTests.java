@@ -175,6 +175,16 @@ class RedisPermissionsTests {
 	}
 
 	@Test
+	void missingReplicasAreWarnedOfAtTheStart(CapturedOutput output) {
+		try (RedisServer server = RedisServer.started();
+				RedisLockBackend backend = TestRedis.backend(TestRedis.config(server.address()),
+						TestRedis.options(1))) {
+			assertThat(backend.name()).isEqualTo("redis");
+			assertThat(output.getAll()).contains("'distributed-lock.redis.wait-replicas' is 1, and 0 replicas");
+		}
+	}
+
+	@Test
 	void noEvictionIsNotWarnedOf(CapturedOutput output) {
 		try (RedisServer server = RedisServer.started("maxmemory 100mb", "maxmemory-policy noeviction");
 				RedisLockBackend backend = TestRedis.backend(server.address())) {

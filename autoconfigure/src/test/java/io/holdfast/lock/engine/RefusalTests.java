@@ -1,0 +1,109 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.AcquireResult;
+
+import static io.holdfast.lock.engine.EngineFixture.LOCK;
+import static io.holdfast.lock.engine.EngineFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the exceptions of an acquisition say.
+ */
+class RefusalTests {
+
+	private static final LockName FIRST = LockName.of("stock", "1");
+
+	private static final LockName SECOND = LockName.of("stock", "2");
+
+	private static final Duration WAIT = Duration.ofSeconds(8);
+
+	private final EngineFixture fixture = new EngineFixture();
+
+	private final FakeBackend backend = this.fixture.backend;
+
+	@Test
+	void refusalOfOneOfSeveralLocksNamesTheWaitOfTheCall() {
+		CompletableFuture<LockHandle> waiting = waitsTwoSecondsForTheFirst();
+		this.fixture.time.advance(WAIT);
+		failure(waiting)
+			.isInstanceOfSatisfying(LockNotAcquiredException.class,
+					(failure) -> assertThat(failure.waited()).isEqualTo(WAIT))
+			.hasMessageContainingAll("'stock:2'", "within 8s", "wait 8s");
+	}
+
+	@Test
+	void holdsOfSeveralLocksNameTheWaitOfTheCall() {
+		CompletableFuture<LockHandle> waiting = waitsTwoSecondsForTheFirst();
+		this.backend.freedByAnother(SECOND);
+		assertThat(waiting.join().parts()).hasSize(2)
+			.allSatisfy((part) -> assertThat(part.toString()).contains("wait 8s"));
+		waiting.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	private CompletableFuture<LockHandle> waitsTwoSecondsForTheFirst() {
+		this.backend.heldByAnother(FIRST);
+		this.backend.heldByAnother(SECOND);
+		CompletableFuture<LockHandle> waiting = this.fixture
+			.acquire(LockRequest.forLocks(List.of(FIRST, SECOND)).waitTime(WAIT));
+		this.fixture.time.advance(Duration.ofSeconds(2));
+		this.backend.freedByAnother(FIRST);
+		return waiting;
+	}
+
+	/** Not that the wait was over before the last attempt was answered. */
+	@Test
+	void reasonThatTheBackendHasGivenIsStated() {
+		LockBackendException reason = new LockBackendException("0 of 1 replicas have it. Connect the replicas.");
+		this.backend.acquires
+			.add((claim) -> CompletableFuture.completedFuture(new AcquireResult.Indeterminate(reason)));
+		for (int i = 0; i < 20; i++) {
+			this.backend.acquires.add((claim) -> new CompletableFuture<>());
+		}
+		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(WAIT));
+		this.fixture.time.advance(WAIT.plusSeconds(1));
+		failure(waiting).isInstanceOf(LockBackendException.class)
+			.hasMessageContaining("did not confirm whether it granted the lock")
+			.hasMessageEndingWith("The last answer was: 0 of 1 replicas have it. Connect the replicas.")
+			.hasCause(reason);
+	}
+
+	@Test
+	void callerThatWaitsForItsOwnReleaseIsToldSo() {
+		this.backend.releases.add((grant) -> new CompletableFuture<>());
+		this.fixture.acquired(request()).close();
+		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(Duration.ofMillis(500)));
+		this.fixture.time.advance(Duration.ofMillis(500));
+		failure(waiting).hasMessageContaining("its release by this JVM was not answered by the store yet");
+		this.fixture.time.advance(WAIT);
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void callerThatWaitsForAnotherOfThisJvmIsToldSo() {
+		LockHandle handle = this.fixture.acquired(request());
+		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(WAIT));
+		this.fixture.time.advance(WAIT);
+		failure(waiting).hasMessageContaining("another caller in this JVM kept it");
+		assertThat(this.backend.owners).containsKey(LOCK);
+		handle.close();
+		this.fixture.assertNothingLeft();
+	}
+
+	private static AbstractThrowableAssert<?, ?> failure(CompletableFuture<LockHandle> waiting) {
+		return assertThat(waiting.<Throwable>handle((locks, failure) -> failure).join());
+	}
+
+}
