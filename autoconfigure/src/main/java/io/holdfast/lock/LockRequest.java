@@ -8,9 +8,6 @@ import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.format.annotation.DurationFormat;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
-
 /**
  * Which lock to acquire, and how; or which locks, all or none. What is {@code null} comes
  * from the application's properties.
@@ -28,9 +25,11 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  * @param renew whether the lease is renewed while the lock is held; {@code true} by
  * default. If not, the hold is lost when its lease ends. For a lock that the thread holds
  * already, the lease of the outer hold stays as it is
- * @param maxHold when renewal stops and the lease is left to run out; {@code null}: never
+ * @param maxHold when renewal stops and the lease is left to run out, at least the
+ * {@code leaseTime} if there is one; {@code null}: never
  * @param minHold how long the lock stays closed at least, even if its holder lets go
- * sooner; zero by default. The longest of nested holds is kept
+ * sooner; zero by default. The longest of nested holds is kept. When the application
+ * stops earlier, the store keeps the lock for the rest of the time; ZooKeeper cannot
  * @param fair whether claims are granted strictly in the order of their arrival;
  * {@code false} by default
  * @param interruptOnLoss whether the acquiring thread is interrupted when the hold is
@@ -50,7 +49,8 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	/**
 	 * Check the locks and the durations.
 	 * @throws LockConfigurationException if there is no lock or there are too many, or a
-	 * duration is negative, too long or, for a lease, not at least a millisecond
+	 * duration is negative, too long or, for a lease, not at least a millisecond, or two
+	 * contradict each other: a {@code maxHold} below {@code leaseTime} or {@code minHold}
 	 */
 	public LockRequest {
 		if (locks.isEmpty() || locks.size() > MAX_LOCKS) {
@@ -58,22 +58,12 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 					"A request names %d locks. Name between 1 and %d.".formatted(locks.size(), MAX_LOCKS));
 		}
 		locks = Collections.unmodifiableSortedMap(new TreeMap<>(locks));
-		LockName first = locks.firstKey();
-		requireRange(first, "waitTime", waitTime, Duration.ZERO);
-		requireRange(first, "leaseTime", leaseTime, Duration.ofMillis(1));
-		requireRange(first, "maxHold", maxHold, Duration.ofMillis(1));
-		requireRange(first, "minHold", minHold, Duration.ZERO);
-	}
-
-	private static void requireRange(LockName lock, String what, @Nullable Duration value, Duration least) {
-		if (value != null && (value.compareTo(least) < 0 || value.compareTo(MAX_DURATION) > 0)) {
-			throw new LockConfigurationException("The %s of lock '%s' is %s. Set it between %s and %s.".formatted(what,
-					lock, text(value), text(least), text(MAX_DURATION)));
-		}
-	}
-
-	private static String text(Duration duration) {
-		return DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE);
+		DurationLimits limits = new DurationLimits(locks.firstKey());
+		limits.require("waitTime", waitTime, Duration.ZERO);
+		limits.require("leaseTime", leaseTime, Duration.ofMillis(1));
+		limits.require("maxHold", maxHold, Duration.ofMillis(1));
+		limits.require("minHold", minHold, Duration.ZERO);
+		limits.requireNoContradiction(leaseTime, maxHold, minHold);
 	}
 
 	/**

@@ -63,6 +63,14 @@ class BadAnnotationTests {
 	}
 
 	@Test
+	void maxHoldThatCouldNotBeKept() {
+		refused(MaxHoldBelowLease.class, "maxHold of lock 'stock' is 2s and its leaseTime 1h",
+				"Set a leaseTime of 2s at most");
+		refused(MaxHoldBelowMinHold.class, "maxHold of lock 'stock' is 1m and its minHold 5m",
+				"Set a minHold of 1m at most");
+	}
+
+	@Test
 	void finalMethod() {
 		refused(FinalMethod.class, "the method is final");
 	}
@@ -459,6 +467,22 @@ class BadAnnotationTests {
 
 		@DistributedLock(name = "stock", fair = true)
 		public void call() {
+		}
+
+	}
+
+	static class MaxHoldBelowLease {
+
+		@DistributedLock(name = "stock", leaseTime = "1h", maxHold = "2s")
+		public void locked() {
+		}
+
+	}
+
+	static class MaxHoldBelowMinHold {
+
+		@DistributedLock(name = "stock", maxHold = "1m", minHold = "5m")
+		public void locked() {
 		}
 
 	}

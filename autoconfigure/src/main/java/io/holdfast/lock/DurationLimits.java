@@ -1,0 +1,44 @@
+package io.holdfast.lock;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
+/**
+ * Checks the durations of a request.
+ *
+ * @param lock the lock that messages name
+ */
+record DurationLimits(LockName lock) {
+
+	void require(String what, @Nullable Duration value, Duration least) {
+		if (value != null && (value.compareTo(least) < 0 || value.compareTo(LockRequest.MAX_DURATION) > 0)) {
+			throw new LockConfigurationException("The %s of lock '%s' is %s. Set it between %s and %s.".formatted(what,
+					this.lock, text(value), text(least), text(LockRequest.MAX_DURATION)));
+		}
+	}
+
+	void requireNoContradiction(@Nullable Duration leaseTime, @Nullable Duration maxHold, Duration minHold) {
+		if (maxHold == null) {
+			return;
+		}
+		if (leaseTime != null && maxHold.compareTo(leaseTime) < 0) {
+			throw new LockConfigurationException(
+					"The maxHold of lock '%s' is %s and its leaseTime %s. maxHold stops the renewal, so the store would keep the lock for the whole leaseTime all the same. Set a leaseTime of %s at most."
+						.formatted(this.lock, text(maxHold), text(leaseTime), text(maxHold)));
+		}
+		if (maxHold.compareTo(minHold) < 0) {
+			throw new LockConfigurationException(
+					"The maxHold of lock '%s' is %s and its minHold %s. Without renewal the lock does not stay closed for that long. Set a minHold of %s at most."
+						.formatted(this.lock, text(maxHold), text(minHold), text(maxHold)));
+		}
+	}
+
+	private static String text(Duration duration) {
+		return DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE);
+	}
+
+}
