@@ -23,9 +23,11 @@ import org.springframework.core.annotation.AliasFor;
  *
  * <p>
  * A method that returns a {@code CompletableFuture} holds the lock until that completes.
- * Other results whose work is done after the method has returned, such as a
- * {@code Stream}, a {@code Callable}, a {@code Mono} or that of a Kotlin suspend
- * function, are refused: it would be done without the lock.
+ * The caller gets a future that completes after it. Cancelling this one does not end the
+ * work, so the lock is held until the work has completed. Other results whose work is
+ * done after the method has returned, such as a {@code Stream}, a {@code Callable}, a
+ * {@code Mono} or that of a Kotlin suspend function, are refused: it would be done
+ * without the lock.
  *
  * <p>
  * Durations are texts: {@code 5s}, {@code 500ms}, {@code PT5S}, or a placeholder such as
@@ -110,8 +112,10 @@ public @interface DistributedLock {
 	boolean renew() default true;
 
 	/**
-	 * When renewal stops, so that a method that hangs does not hold the lock for ever;
-	 * the lease then runs out. Empty: never.
+	 * When renewal stops, so that a method that hangs does not hold the lock forever; the
+	 * lease then runs out, and the lock is lost. A future that the method has returned
+	 * still completes only with its own work. At least the {@code leaseTime} and the
+	 * {@code minHold}, if there are such. Empty: never.
 	 * @return the duration
 	 */
 	String maxHold() default "";
@@ -120,7 +124,8 @@ public @interface DistributedLock {
 	 * How long the lock stays closed at least, counted from its acquisition, even if the
 	 * method ends sooner. Empty: it is released when the method ends. Where the thread
 	 * holds the lock already, the time counts from this call, and the longest
-	 * {@code minHold} of the nested holds is kept.
+	 * {@code minHold} of the nested holds is kept. When the application stops earlier,
+	 * the store keeps the lock for the rest of the time; ZooKeeper cannot.
 	 * @return the duration
 	 */
 	String minHold() default "";

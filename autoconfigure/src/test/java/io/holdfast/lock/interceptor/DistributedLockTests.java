@@ -242,6 +242,20 @@ class DistributedLockTests {
 		});
 	}
 
+	/** Cancelling a future ends no work. */
+	@Test
+	void futureThatIsCancelledHoldsTheLockUntilTheWorkHasCompleted() {
+		this.runner.withBean(Futures.class).run((context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			CompletableFuture<String> body = new CompletableFuture<>();
+			context.getBean(Futures.class).call(body).cancel(true);
+			assertThat(body).isNotDone();
+			assertThat(locks.tryAcquire(request("future"))).isEmpty();
+			body.complete("done");
+			assertThat(locks.tryAcquire(request("future"))).isPresent().get().satisfies(LockHandle::close);
+		});
+	}
+
 	@Test
 	void futureThatFailsLetsGo() {
 		this.runner.withBean(Futures.class).run((context) -> {
