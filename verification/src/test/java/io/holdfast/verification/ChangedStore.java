@@ -1,5 +1,6 @@
 package io.holdfast.verification;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.UnaryOperator;
@@ -61,6 +62,11 @@ abstract class ChangedStore implements LockBackend {
 	@Override
 	public CompletionStage<Boolean> confirm(Grant grant) {
 		return this.store.confirm(grant);
+	}
+
+	@Override
+	public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
+		return this.store.retain(grant, remaining);
 	}
 
 	@Override

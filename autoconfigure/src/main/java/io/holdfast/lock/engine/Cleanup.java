@@ -1,10 +1,14 @@
 package io.holdfast.lock.engine;
 
+import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -44,6 +48,9 @@ final class Cleanup {
 
 	private final Map<LockBackend, Retries> retries = new ConcurrentHashMap<>();
 
+	/** Locks that a store did not keep for the rest of their {@code minHold}. */
+	private final Queue<LockName> notRetained = new ConcurrentLinkedQueue<>();
+
 	/**
 	 * Create the cleanup.
 	 * @param threads send the requests to stores that block
@@ -66,6 +73,23 @@ final class Cleanup {
 		return new Request<>(backend, grant.claim().lock(), "release", leaseEnds, () -> backend.release(grant),
 				(answer) -> !(answer instanceof ReleaseResult.Indeterminate))
 			.start(quiet);
+	}
+
+	/**
+	 * Have a lock kept for a while without this JVM, or released if that is over by then.
+	 * @param remaining how long from the time of asking
+	 */
+	void retain(LockBackend backend, Grant grant, long leaseEnds, CompletableFuture<?> quiet,
+			Supplier<Duration> remaining) {
+		new Request<>(backend, grant.claim().lock(), "retention", leaseEnds, () -> {
+			Duration left = remaining.get();
+			return (left.compareTo(Duration.ZERO) > 0) ? backend.retain(grant, left)
+					: backend.release(grant).thenApply((answer) -> true);
+		}, Objects::nonNull).start(quiet).thenAccept((kept) -> {
+			if (!kept) {
+				this.notRetained.add(grant.claim().lock());
+			}
+		});
 	}
 
 	/**
@@ -97,6 +121,15 @@ final class Cleanup {
 		});
 		all.join();
 		cancel.run();
+		warnOfNotRetained();
+	}
+
+	private void warnOfNotRetained() {
+		if (!this.notRetained.isEmpty()) {
+			logger.warn(
+					"At shutdown the minHold of %d locks was not over, and their store keeps none of them without this application: another instance may acquire them as soon as its client is closed. The first of them is '%s'."
+						.formatted(this.notRetained.size(), this.notRetained.peek()));
+		}
 	}
 
 	/** Repeat nothing any more. */

@@ -94,7 +94,7 @@ final class Hold implements HeldLocks {
 					lost + " So it cannot be entered again. Let this call fail, verify what it did, and repeat it."
 							+ diagnosis());
 		}
-		return this.lease.retain(minHold) ? new Hold(this.context, this.lease, true) : null;
+		return this.lease.addHold(minHold) ? new Hold(this.context, this.lease, true) : null;
 	}
 
 	/**

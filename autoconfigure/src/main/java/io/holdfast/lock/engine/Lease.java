@@ -2,6 +2,7 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
@@ -54,13 +55,13 @@ final class Lease {
 
 	private volatile int holds = 1;
 
-	/** The end of the longest {@code minHold} of its holds. */
-	private long closedUntil;
+	/**
+	 * Whether its holder has ended and its {@code minHold} has not; whoever clears this
+	 * goes on with the end of the lease.
+	 */
+	private final AtomicBoolean lingering = new AtomicBoolean();
 
-	private boolean lingering;
-
-	/** Whether the store was asked to end it, or has said that it has ended. */
-	private volatile boolean givenBack;
+	private final LeaseEnd end;
 
 	Lease(EngineContext context, Terms terms, Grant grant, long sentAt, Turn turn) {
 		this.context = context;
@@ -69,8 +70,8 @@ final class Lease {
 		this.token = FencingToken.of(grant.storeToken(), 0);
 		this.loss = new Loss(terms, this.token);
 		this.turn = turn;
+		this.end = new LeaseEnd(context, terms, grant);
 		this.acquiredAt = context.time().nanos();
-		this.closedUntil = this.acquiredAt + terms.minHold().toNanos();
 		this.length = context.settings().usable(grant.lease());
 		this.validUntil = sentAt + context.settings().validity(grant.lease());
 	}
@@ -89,14 +90,14 @@ final class Lease {
 	 * @param minHold how long the lock must stay closed from now on, at least
 	 * @return {@code false} if the lease has ended meanwhile
 	 */
-	boolean retain(Duration minHold) {
+	boolean addHold(Duration minHold) {
 		this.lock.lock();
 		try {
 			if (this.holds == 0) {
 				return false;
 			}
 			this.holds++;
-			this.closedUntil = Math.max(this.closedUntil, this.context.time().nanos() + minHold.toNanos());
+			this.end.notWithin(minHold);
 			return true;
 		}
 		finally {
@@ -108,12 +109,14 @@ final class Lease {
 	 * End one hold, and with the last one the lease; completes with the store's answer.
 	 */
 	CompletableFuture<?> endHold() {
+		boolean lingers;
 		this.lock.lock();
 		try {
 			if (--this.holds > 0) {
 				return CompletableFuture.completedFuture(null);
 			}
-			this.lingering = !this.loss.happened() && lingerNanos() > 0;
+			lingers = !this.loss.happened() && this.end.remainingNanos() > 0;
+			this.lingering.set(lingers);
 		}
 		finally {
 			this.lock.unlock();
@@ -121,16 +124,18 @@ final class Lease {
 		long now = this.context.time().nanos();
 		this.context.observer()
 			.released(this.terms.lock(), backendName(), Duration.ofNanos(now - this.acquiredAt), length());
-		if (this.lingering) {
+		if (lingers) {
 			this.context.census().changed();
-			this.context.time().after(lingerNanos(), this::giveBack);
+			this.context.time().after(this.end.remainingNanos(), this::giveBackIfLingering);
 			return CompletableFuture.completedFuture(null);
 		}
 		return giveBack();
 	}
 
-	private long lingerNanos() {
-		return this.closedUntil - this.context.time().nanos();
+	private void giveBackIfLingering() {
+		if (this.lingering.compareAndSet(true, false)) {
+			giveBack();
+		}
 	}
 
 	private CompletableFuture<?> giveBack() {
@@ -139,19 +144,13 @@ final class Lease {
 			return CompletableFuture.completedFuture(null);
 		}
 		this.turn.leaving();
-		return release(quiet).handle((answer, failure) -> {
+		return this.end.release(quiet).handle((answer, failure) -> {
 			if (answer instanceof ReleaseResult.NotHeld) {
 				lose(LossCause.REFUSED, true);
 			}
 			this.turn.leave();
 			return null;
 		});
-	}
-
-	private CompletableFuture<ReleaseResult> release(CompletableFuture<?> quiet) {
-		this.givenBack = true;
-		long leaseEnds = this.context.time().nanos() + this.grant.lease().toNanos();
-		return this.context.cleanup().release(this.terms.backend(), this.grant, leaseEnds, quiet);
 	}
 
 	/** Not to be watched or counted any more; completes when no renewal is under way. */
@@ -183,7 +182,7 @@ final class Lease {
 		Consumer<Consumer<LockLostEvent>> telling;
 		this.lock.lock();
 		try {
-			boolean released = this.holds == 0 && !this.lingering;
+			boolean released = this.holds == 0 && !this.lingering.get();
 			if (this.loss.happened() || (released && !evenIfGivenBack)) {
 				return;
 			}
@@ -193,25 +192,9 @@ final class Lease {
 			this.lock.unlock();
 		}
 		CompletableFuture<?> quiet = leaveCare();
-		if (this.loss.knownToStore()) {
-			this.givenBack = true;
-		}
-		else {
-			// in a store whose leases live with a session it may stand there for long
-			afterLockDelay(() -> release(quiet));
-		}
+		this.end.lost(cause, quiet);
 		this.turn.leave();
 		telling.accept(this.context.observer()::lost);
-	}
-
-	private void afterLockDelay(Runnable task) {
-		long delay = this.context.settings().lockDelay().toNanos();
-		if (delay == 0) {
-			task.run();
-		}
-		else {
-			this.context.time().after(delay, task);
-		}
 	}
 
 	void onLost(Consumer<LockLostEvent> listener) {
@@ -241,7 +224,7 @@ final class Lease {
 
 	/** Whether the store keeps the lock for a holder, a minHold or the lock-delay. */
 	boolean keepsLock() {
-		return !this.givenBack;
+		return !this.end.hasBegun();
 	}
 
 	/** Whether a body relies on this lease. */
@@ -249,13 +232,19 @@ final class Lease {
 		return this.holds > 0 && !this.loss.happened();
 	}
 
-	/** Take the lease from bodies that still run, and give it back. */
+	/**
+	 * Take the lease from bodies that still run, and give it back, or have the store keep
+	 * it for the rest of its minHold.
+	 */
 	void endAtShutdown() {
 		if (inUse()) {
 			lose(LossCause.SHUTDOWN);
+			return;
 		}
-		else {
-			leaveCare();
+		CompletableFuture<?> quiet = leaveCare();
+		if (this.lingering.compareAndSet(true, false)) {
+			this.end.retain(quiet, Duration.ZERO);
+			this.turn.leave();
 		}
 	}
 

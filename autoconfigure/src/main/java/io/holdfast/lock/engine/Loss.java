@@ -40,15 +40,6 @@ final class Loss {
 	}
 
 	/**
-	 * Whether the store itself said that the lease is gone, so that nothing is left to
-	 * release.
-	 */
-	boolean knownToStore() {
-		LockLostEvent lost = this.event;
-		return lost != null && (lost.cause() == LossCause.REFUSED || lost.cause() == LossCause.REVOKED);
-	}
-
-	/**
 	 * Declare the loss. The caller holds the lease's lock.
 	 * @return what tells the listeners, to be run outside of that lock
 	 */

@@ -33,4 +33,13 @@ public record Claim(LockName lock, OwnerId owner, LockMode mode, Duration leaseT
 		return new Claim(this.lock, this.owner, this.mode, this.leaseTime, this.renewed, patience, this.fair);
 	}
 
+	/**
+	 * The same claim with another lease.
+	 * @param leaseTime how long the store is to keep the lock without renewal
+	 * @return the claim
+	 */
+	public Claim withLeaseTime(Duration leaseTime) {
+		return new Claim(this.lock, this.owner, this.mode, leaseTime, this.renewed, this.patience, this.fair);
+	}
+
 }

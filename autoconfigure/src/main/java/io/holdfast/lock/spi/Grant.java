@@ -30,6 +30,16 @@ public record Grant(Claim claim, long storeToken, Duration lease, CompletionStag
 	}
 
 	/**
+	 * The same grant with another lease, for a store that renews by the lease time of the
+	 * claim.
+	 * @param lease how long the store keeps the lock
+	 * @return the grant
+	 */
+	public Grant withLease(Duration lease) {
+		return new Grant(this.claim.withLeaseTime(lease), this.storeToken, lease, this.revoked);
+	}
+
+	/**
 	 * Whether the store may ever say by itself that the lease is gone.
 	 * @return whether {@link #revoked()} can complete
 	 */

@@ -1,5 +1,6 @@
 package io.holdfast.lock.spi;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -74,6 +75,29 @@ public interface LockBackend {
 	 * @return the answer
 	 */
 	CompletionStage<ReleaseResult> release(Grant grant);
+
+	/**
+	 * Keep a lock for a fixed time after its holder has ended, without renewal: that
+	 * shortens the lease or extends it once. The engine asks for it when it closes before
+	 * the {@code minHold} of a lock is over, and sends nothing else for this grant, so
+	 * the lock must outlive the client.
+	 *
+	 * <p>
+	 * By default a lease that is the store's own is renewed once, by the remaining time.
+	 * A store whose leases live with a session of the client keeps nothing unless it
+	 * overrides this.
+	 * @param grant the grant whose holder has ended
+	 * @param remaining how long to keep the lock from now on, greater than zero
+	 * @return whether the store keeps the lock for that time. {@code false} if the lease
+	 * was not this owner's any more, or if the store cannot keep it beyond its client. A
+	 * stage that fails says that the outcome is unknown
+	 */
+	default CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
+		if (capabilities().sessionBound()) {
+			return CompletableFuture.completedStage(false);
+		}
+		return renew(List.of(grant.withLease(remaining))).thenCompose((results) -> results.get(0).isRenewed());
+	}
 
 	/**
 	 * Withdraw a claim: its place in line, and the lease if it was granted meanwhile.

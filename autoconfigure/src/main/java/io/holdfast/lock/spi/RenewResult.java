@@ -1,11 +1,23 @@
 package io.holdfast.lock.spi;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /**
  * What a store answered to a renewal.
  */
 public sealed interface RenewResult {
+
+	/**
+	 * Whether the lease starts anew.
+	 * @return {@code true} if it was renewed, {@code false} if that was refused; fails
+	 * with its cause if the outcome is unknown
+	 */
+	default CompletionStage<Boolean> isRenewed() {
+		return (this instanceof Indeterminate unknown) ? CompletableFuture.failedStage(unknown.cause())
+				: CompletableFuture.completedStage(this instanceof Renewed);
+	}
 
 	/**
 	 * The lease was still this owner's and starts anew.

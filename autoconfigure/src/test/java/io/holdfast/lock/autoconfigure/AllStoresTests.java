@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -128,6 +129,26 @@ class AllStoresTests {
 			assertThat(Thread.interrupted()).as("the flag").isTrue();
 			// whoever does not wait is refused by what is still there
 			locks.acquire(request).close();
+		});
+	}
+
+	/** A rolling restart right after a scheduled job must not let it run again. */
+	@ParameterizedTest
+	@ValueSource(strings = { "redis", "redlock", "etcd", "jdbc" })
+	void minHoldOutlivesTheApplicationAndTheLeaseDoesNot(String store) {
+		Duration minHold = Duration.ofSeconds(4);
+		LockRequest.Builder request = LockRequest.forLock(LockName.of("restarted")).backend(store);
+		AtomicLong asked = new AtomicLong();
+		runner.run((context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			asked.set(System.nanoTime());
+			locks.acquire(request.minHold(minHold).leaseTime(Duration.ofMinutes(10)).build()).close();
+		});
+		runner.run((context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			locks.acquire(request.minHold(Duration.ZERO).waitTime(Duration.ofMinutes(1)).build()).close();
+			Duration closed = Duration.ofNanos(System.nanoTime() - asked.get());
+			assertThat(closed).isGreaterThan(minHold);
 		});
 	}
 

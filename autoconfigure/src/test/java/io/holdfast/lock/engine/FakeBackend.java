@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -39,6 +40,8 @@ final class FakeBackend implements LockBackend {
 	final Deque<Function<Grant, CompletionStage<List<RenewResult>>>> renewals = new ArrayDeque<>();
 
 	final Deque<Function<Grant, CompletionStage<ReleaseResult>>> releases = new ArrayDeque<>();
+
+	final Deque<Supplier<CompletionStage<Boolean>>> retentions = new ArrayDeque<>();
 
 	final Deque<Function<Claim, CompletionStage<Void>>> withdrawals = new ArrayDeque<>();
 
@@ -143,6 +146,15 @@ final class FakeBackend implements LockBackend {
 	@Override
 	public synchronized CompletionStage<Boolean> confirm(Grant grant) {
 		return this.confirmation;
+	}
+
+	/** Keeps it for good, as it never expires anything. */
+	@Override
+	public synchronized CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
+		this.calls.add("retain %s for %s".formatted(grant.claim().lock(), remaining));
+		Supplier<CompletionStage<Boolean>> planned = this.retentions.poll();
+		return (planned != null) ? planned.get() : CompletableFuture
+			.completedFuture(grant.claim().owner().equals(this.owners.get(grant.claim().lock())));
 	}
 
 	@Override

@@ -449,7 +449,7 @@ class HoldTests {
 	}
 
 	@Test
-	void shutdownLeavesALingeringLockToItsLease() {
+	void shutdownReleasesNoLockThatLingers() {
 		LockHandle handle = this.fixture.acquired(request().minHold(Duration.ofSeconds(20)));
 		handle.close();
 		this.fixture.engine.close();

@@ -1,5 +1,6 @@
 package io.holdfast.lock.test;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
@@ -49,6 +50,11 @@ public abstract class ForwardingBackend implements LockBackend {
 	@Override
 	public CompletionStage<Boolean> confirm(Grant grant) {
 		return this.backend.confirm(grant);
+	}
+
+	@Override
+	public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
+		return this.backend.retain(grant, remaining);
 	}
 
 	@Override

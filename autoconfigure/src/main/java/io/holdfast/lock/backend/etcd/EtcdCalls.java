@@ -99,6 +99,15 @@ final class EtcdCalls {
 	}
 
 	/**
+	 * Lets a key live with another lease; returns whether it was still the one that this
+	 * revision created, which it stays.
+	 */
+	CompletableFuture<Boolean> move(String key, long revision, String value, long lease) {
+		return this.client.commit(onlyIf(key, revision, new Put(key, value, lease)))
+			.thenApply(Transaction.Answer::succeeded);
+	}
+
+	/**
 	 * The revisions that created these keys, 0 for one that is not there, in one round
 	 * trip and never from the past.
 	 */

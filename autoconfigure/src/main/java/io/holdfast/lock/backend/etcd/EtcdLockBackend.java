@@ -241,6 +241,22 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		});
 	}
 
+	/**
+	 * Gives the key a lease of its own, which outlives the session and this client.
+	 */
+	@Override
+	public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
+		Place place = this.places.get(grant.claim().owner());
+		if (place == null || place.revision() != grant.storeToken()) {
+			return CompletableFuture.completedFuture(false);
+		}
+		place.release();
+		return this.line.retain(place, grant.storeToken(), remaining).thenApply((kept) -> {
+			forget(place);
+			return kept;
+		});
+	}
+
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
 		Place place = this.places.get(claim.owner());

@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.etcd;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -161,6 +162,20 @@ final class Line {
 			}
 			return answer;
 		}));
+	}
+
+	/**
+	 * Lets the key of a claim that has ended live with a new lease that is not renewed;
+	 * says whether it was still the one that this revision created.
+	 */
+	CompletableFuture<Boolean> retain(Place place, long revision, Duration remaining) {
+		String value = LockDigest.readable(place.claim.lock(), NAME_LENGTH);
+		return EtcdLease.grant(this.calls, this.clock, EtcdLease.seconds(remaining))
+			.thenCompose((lease) -> this.calls.move(place.key, revision, value, lease.id()).thenCompose((moved) -> {
+				EtcdLease unused = moved ? ownLease(place) : lease;
+				return (unused != null) ? unused.revoke().handle((done, failure) -> moved)
+						: CompletableFuture.completedFuture(moved);
+			}));
 	}
 
 	/**

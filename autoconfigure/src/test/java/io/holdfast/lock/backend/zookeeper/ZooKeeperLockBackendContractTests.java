@@ -104,7 +104,7 @@ class ZooKeeperLockBackendContractTests extends LockBackendContract {
 
 	@Override
 	protected Map<Ability, String> lacks() {
-		return Map.of();
+		return Map.of(Ability.RETAIN, "a node lives with the session of its client");
 	}
 
 	@Override

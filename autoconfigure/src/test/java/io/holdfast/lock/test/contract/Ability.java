@@ -17,6 +17,9 @@ public enum Ability {
 	/** Of many single attempts at the same moment, one is always granted. */
 	UNDIVIDED_VOTE,
 
+	/** The store can keep a lock for a time although the client is gone. */
+	RETAIN,
+
 	/** A refused claim's signal completes when the lock becomes free. */
 	SIGNAL,
 

@@ -148,6 +148,10 @@ final class Bench {
 		return answer(client.renew(List.of(grants)));
 	}
 
+	boolean retain(LockBackend client, Grant grant, Duration remaining) throws Exception {
+		return answer(client.retain(grant, remaining));
+	}
+
 	ReleaseResult release(LockBackend client, Grant grant) throws Exception {
 		return answer(client.release(grant));
 	}

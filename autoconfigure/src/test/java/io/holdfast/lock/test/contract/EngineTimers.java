@@ -59,6 +59,12 @@ final class EngineTimers extends ForwardingBackend {
 	}
 
 	@Override
+	public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
+		this.timers.remove(grant.claim().owner());
+		return super.retain(grant, remaining);
+	}
+
+	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
 		this.timers.remove(grant.claim().owner());
 		return super.release(grant);

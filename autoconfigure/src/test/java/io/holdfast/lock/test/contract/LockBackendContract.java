@@ -56,8 +56,9 @@ import io.holdfast.lock.spi.LockBackend;
  */
 @TestInstance(Lifecycle.PER_CLASS)
 @ExtendWith(BenchExtension.class)
-public abstract class LockBackendContract implements ExclusionCases, LeaseCases, StaleHolderCases, GivingUpCases,
-		WaitingCases, TokenCases, NameCases, FaultCases, SharedCases, FairCases, HistoryCases, CompletenessCases {
+public abstract class LockBackendContract
+		implements ExclusionCases, LeaseCases, RetainCases, StaleHolderCases, GivingUpCases, WaitingCases, TokenCases,
+		NameCases, FaultCases, SharedCases, FairCases, HistoryCases, CompletenessCases {
 
 	/**
 	 * The first client of the store.

@@ -83,6 +83,16 @@ class ContractTeethTests {
 	}
 
 	@Test
+	void storeThatDoesNotRetainIsFound() {
+		found(FlawedContracts.OnlySaysThatItRetains.class, "retainingCutsALongLeaseShort",
+				"retainingCutsALongLeaseThatIsNotRenewedShort", "retainingExtendsAShortLease",
+				"retainedReaderKeepsWritersOutForTheTime", "retainingTooLateDoesNotStealFromTheSuccessor");
+		found(FlawedContracts.ReleasesInsteadOfRetaining.class, "retainingCutsALongLeaseShort",
+				"retainingCutsALongLeaseThatIsNotRenewedShort", "retainingExtendsAShortLease",
+				"retainedReaderKeepsWritersOutForTheTime");
+	}
+
+	@Test
 	void storeThatForgetsTheClaimIsFound() {
 		found(FlawedContracts.ForgetsTheClaim.class, "abandonedGrantIsFree", "abandonedWaiterStandsInNobodysWay",
 				"abandonedGrantThatWasNeverHeardOfIsFree", "abandonedGrantCompletesTheSignal",
@@ -135,7 +145,8 @@ class ContractTeethTests {
 	void leaseOfTheWrongLengthIsFound() {
 		found(FlawedContracts.KeepsHalfTheLease.class, "expiredLeaseIsGrantedToTheNextOwner", CROWD);
 		found(FlawedContracts.KeepsTheLeaseForEver.class, "expiredLeaseIsGrantedToTheNextOwner",
-				"refusalSaysWhenToAskAgain", "tokensGrowAcrossATakeover", "lateReleaseDoesNotFreeTheSuccessor",
+				"retainingTooLateDoesNotStealFromTheSuccessor", "refusalSaysWhenToAskAgain",
+				"tokensGrowAcrossATakeover", "lateReleaseDoesNotFreeTheSuccessor",
 				"lateRenewalDoesNotStealFromTheSuccessor", "lateAbandonDoesNotFreeTheSuccessor",
 				"overtakenOwnerAskingAgainIsRefused", OVERTAKEN_OWNER, OVERTAKEN_WRITER, OVERTAKEN_READER,
 				"leaseOfAReaderEndsOnItsOwn", CROWD);

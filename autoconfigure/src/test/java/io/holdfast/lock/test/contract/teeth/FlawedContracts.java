@@ -60,6 +60,22 @@ final class FlawedContracts {
 
 	}
 
+	static class OnlySaysThatItRetains extends WireContract {
+
+		OnlySaysThatItRetains() {
+			super(Flaws.OnlySaysThatItRetains::new);
+		}
+
+	}
+
+	static class ReleasesInsteadOfRetaining extends WireContract {
+
+		ReleasesInsteadOfRetaining() {
+			super(Flaws.ReleasesInsteadOfRetaining::new);
+		}
+
+	}
+
 	static class ForgetsTheClaim extends WireContract {
 
 		ForgetsTheClaim() {

@@ -16,6 +16,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.ReleaseResult.NotHeld;
+import io.holdfast.lock.spi.ReleaseResult.Released;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.RenewResult.Refused;
 import io.holdfast.lock.spi.RenewResult.Renewed;
@@ -84,6 +85,34 @@ final class Flaws {
 
 	}
 
+	/** Answers that the lock is retained without asking the server. */
+	static class OnlySaysThatItRetains extends Wire {
+
+		OnlySaysThatItRetains(Server server) {
+			super(server);
+		}
+
+		@Override
+		public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
+			return CompletableFuture.completedStage(true);
+		}
+
+	}
+
+	/** Frees a lock that it should retain. */
+	static class ReleasesInsteadOfRetaining extends Wire {
+
+		ReleasesInsteadOfRetaining(Server server) {
+			super(server);
+		}
+
+		@Override
+		public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
+			return release(grant).thenApply(Released.class::isInstance);
+		}
+
+	}
+
 	/** Gives up without telling the server. */
 	static class ForgetsTheClaim extends Wire {
 
@@ -122,6 +151,11 @@ final class Flaws {
 		@Override
 		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
 			return super.renew(grants.stream().map(this::garbled).toList());
+		}
+
+		@Override
+		public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
+			return super.retain(garbled(grant), remaining);
 		}
 
 		@Override
@@ -169,6 +203,11 @@ final class Flaws {
 		@Override
 		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
 			return super.renew(grants.stream().map(this::original).toList());
+		}
+
+		@Override
+		public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
+			return super.retain(original(grant), remaining);
 		}
 
 		@Override

@@ -1,6 +1,7 @@
 package io.holdfast.lock.test.contract.teeth;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -104,6 +105,12 @@ class Wire implements LockBackend {
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
 		CompletionStage<List<RenewResult>> answer = this.server.store().renew(grants);
+		return arrives() ? answer : CompletableFuture.failedStage(new LockBackendException("no answer"));
+	}
+
+	@Override
+	public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
+		CompletionStage<Boolean> answer = this.server.store().retain(grant, remaining);
 		return arrives() ? answer : CompletableFuture.failedStage(new LockBackendException("no answer"));
 	}
 

@@ -1,0 +1,145 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.RenewResult;
+
+import static io.holdfast.lock.engine.EngineFixture.LOCK;
+import static io.holdfast.lock.engine.EngineFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What becomes of a {@code minHold} when the engine closes before it is over.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class RetentionTests {
+
+	private static final Duration MIN_HOLD = Duration.ofMinutes(10);
+
+	private final EngineFixture fixture = withoutShutdownWait(Duration.ZERO);
+
+	private final FakeBackend backend = this.fixture.backend;
+
+	private static EngineFixture withoutShutdownWait(Duration lockDelay) {
+		return new EngineFixture(new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
+				Duration.ofSeconds(1), false, false, Duration.ZERO, false, lockDelay), HoldBoundary.NONE);
+	}
+
+	@Test
+	void storeKeepsALockThatWasReleasedForExactlyTheRest() {
+		this.fixture.acquired(request().minHold(MIN_HOLD)).close();
+		this.fixture.time.advance(Duration.ofMinutes(1));
+		close();
+		assertRetainedFor(Duration.ofMinutes(9));
+		assertThat(this.fixture.record.losses).isEmpty();
+	}
+
+	@Test
+	void leaseIsCutShortToTheRestOfAShortMinHold() {
+		this.fixture.acquired(request().leaseTime(Duration.ofHours(1)).minHold(Duration.ofSeconds(5))).close();
+		this.fixture.time.advance(Duration.ofSeconds(2));
+		close();
+		assertRetainedFor(Duration.ofSeconds(3));
+	}
+
+	@Test
+	void lockOfABodyThatStillRunsIsLostAndKept() {
+		LockHandle handle = this.fixture.acquired(request().minHold(MIN_HOLD));
+		close();
+		assertRetainedFor(MIN_HOLD);
+		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.SHUTDOWN);
+		handle.close();
+		assertThat(this.backend.calls).doesNotContain("release stock:42");
+	}
+
+	@Test
+	void bodyThatStillRunsIsKeptOutOfItsLockForTheLockDelayAtLeast() {
+		EngineFixture delaying = withoutShutdownWait(Duration.ofSeconds(20));
+		delaying.acquired(request().minHold(Duration.ofSeconds(5)));
+		delaying.engine.close();
+		assertThat(delaying.backend.calls).endsWith("retain stock:42 for PT20S");
+	}
+
+	@Test
+	void lockWhoseMinHoldIsOverIsReleased() {
+		LockHandle handle = this.fixture.acquired(request().minHold(Duration.ofSeconds(5)));
+		this.fixture.time.advance(Duration.ofSeconds(6));
+		close();
+		assertThat(this.backend.calls).endsWith("release stock:42");
+		handle.close();
+		this.fixture.assertNothingLeft();
+	}
+
+	/** A renewal that is carried out later would give the lock its whole lease again. */
+	@Test
+	void storeIsAskedWhenNoRenewalIsUnderWay() {
+		CompletableFuture<List<RenewResult>> renewal = new CompletableFuture<>();
+		this.backend.renewals.add((grant) -> renewal);
+		this.fixture.acquired(request().minHold(MIN_HOLD)).close();
+		this.fixture.time.advance(Duration.ofSeconds(10));
+		assertThat(this.backend.calls).endsWith("renew");
+		int timers = this.fixture.time.planned();
+		CompletableFuture<Void> closed = CompletableFuture.runAsync(this.fixture.engine::close);
+		Awaitility.await("close waits for answers").until(() -> this.fixture.time.planned() > timers);
+		assertThat(this.backend.calls).endsWith("renew");
+		renewal.complete(List.of(new RenewResult.Renewed(Duration.ofSeconds(30))));
+		closed.join();
+		assertThat(this.backend.calls).endsWith("retain stock:42 for PT9M50S");
+	}
+
+	/** It is of the same claim, and to abandon that would free the lock. */
+	@Test
+	void lateAnswerOfTheAcquisitionDoesNotFreeWhatIsKept() {
+		CompletableFuture<AcquireResult> late = new CompletableFuture<>();
+		this.backend.acquires.add((claim) -> late);
+		CompletableFuture<LockHandle> handle = this.fixture.acquire(request().minHold(MIN_HOLD));
+		this.fixture.time.advance(Duration.ofSeconds(3));
+		handle.join().close();
+		close();
+		late.complete(this.backend.answer(this.backend.claims.get(0)));
+		assertThat(this.backend.calls).noneMatch((call) -> call.startsWith("abandon"));
+		assertThat(this.backend.owners).containsKey(LOCK);
+	}
+
+	@Test
+	void storeThatKeepsNothingIsWarnedOfOnce(CapturedOutput output) {
+		for (String key : List.of("1", "2")) {
+			this.backend.retentions.add(() -> CompletableFuture.completedFuture(false));
+			this.fixture.acquired(LockRequest.forLock(LockName.of("job", key)).minHold(MIN_HOLD)).close();
+		}
+		close();
+		assertThat(output.getAll().lines().filter((line) -> line.contains("minHold of 2 locks was not over")))
+			.hasSize(1);
+	}
+
+	private void close() {
+		this.fixture.engine.close();
+	}
+
+	private void assertRetainedFor(Duration remaining) {
+		assertThat(this.backend.calls).endsWith("retain stock:42 for " + remaining);
+		this.fixture.time.advance(MIN_HOLD.multipliedBy(2));
+		assertThat(this.backend.calls).as("the store hears of it no more").endsWith("retain stock:42 for " + remaining);
+		assertThat(this.backend.owners).containsKey(LOCK);
+		assertThat(this.fixture.engine.context().queues().size()).as("local lines").isZero();
+		assertThat(this.fixture.engine.context().watchdog().size()).as("leases watched").isZero();
+		assertThat(this.fixture.engine.context().census().held()).as("leases held").isEmpty();
+	}
+
+}
