@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.StringUtils;
 
+import io.holdfast.lock.support.KeyText;
+
 /**
  * The identity of a lock: a fixed {@code name} such as {@code stock}, and optionally the
  * evaluated {@code key} of one thing of that kind, such as {@code 42}. Two lock names are
@@ -20,7 +22,8 @@ import org.springframework.util.StringUtils;
  * {@code /}, at most 100 characters. It has no colon, so that {@link #toString()} is
  * unambiguous
  * @param key the evaluated part, or {@code null} for one lock of that name. Any text that
- * is not blank, at most {@value #MAX_KEY_LENGTH} characters
+ * is not blank and has no half of a surrogate pair, at most {@value #MAX_KEY_LENGTH}
+ * characters
  */
 public record LockName(String name, @Nullable String key) implements Comparable<LockName> {
 
@@ -43,7 +46,14 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 			require(key.length() <= MAX_KEY_LENGTH,
 					() -> "The key of lock '" + name + "' has " + key.length() + " characters and may have "
 							+ MAX_KEY_LENGTH + ". Use a shorter identity, such as an id or a digest.");
+			require(key.codePoints().noneMatch(LockName::isHalfOfAPair), () -> "The key of lock '" + name
+					+ "' has half of a surrogate pair, which no store can keep: different keys would be one lock. Correct what cut the text, or use an id.");
 		}
+	}
+
+	/** A code point of the pairs is left only where its other half is missing. */
+	private static boolean isHalfOfAPair(int codePoint) {
+		return codePoint >= Character.MIN_SURROGATE && codePoint <= Character.MAX_SURROGATE;
 	}
 
 	private static void require(boolean valid, Supplier<String> message) {
@@ -64,15 +74,21 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 	/**
 	 * The lock of one thing of a kind.
 	 * @param name the fixed part
-	 * @param key the identity of the thing; its text becomes the key
+	 * @param key the identity of the thing; its text becomes the key, as in
+	 * {@link DistributedLock#key()}
 	 * @return the lock's name
 	 * @throws LockConfigurationException if the name is not valid, or the key is
-	 * {@code null}, blank or too long
+	 * {@code null}, blank, too long or has no text that is the same in every JVM
 	 */
 	public static LockName of(String name, Object key) {
 		require(key != null, () -> "The key of lock '" + name
 				+ "' is null. Every caller without one would share a lock. Pass a key that is set, or none at all.");
-		return new LockName(name, key.toString());
+		try {
+			return new LockName(name, KeyText.of(key));
+		}
+		catch (KeyText.NotAKeyException ex) {
+			throw new LockConfigurationException("The key of lock '" + name + "' " + ex.getMessage() + ".", ex);
+		}
 	}
 
 	/**

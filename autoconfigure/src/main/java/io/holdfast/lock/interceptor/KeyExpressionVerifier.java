@@ -1,7 +1,6 @@
 package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -23,6 +22,8 @@ import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.VariableReference;
+
+import io.holdfast.lock.support.KeyText;
 
 /**
  * Looks at a key expression before the first call: whether the names in it are those of
@@ -150,15 +151,13 @@ final class KeyExpressionVerifier {
 			return null;
 		}
 		ResolvableType type = ResolvableType.forMethodParameter(this.method, index);
-		if (type.isArray()) {
-			type = type.getComponentType();
-		}
-		else if (type.as(Iterable.class) != ResolvableType.NONE) {
+		if (!type.isArray() && type.as(Iterable.class) != ResolvableType.NONE) {
 			type = type.as(Iterable.class).getGeneric(0);
 		}
-		Class<?> value = type.toClass();
-		boolean known = !value.isInterface() && !Modifier.isAbstract(value.getModifiers()) && value != Object.class;
-		return (value.isArray() || (known && !KeyText.identifies(value))) ? KeyText.noIdentity(value) : null;
+		while (type.isArray()) {
+			type = type.getComponentType();
+		}
+		return KeyText.problem(type.toClass());
 	}
 
 	private int indexOf(String variable) {

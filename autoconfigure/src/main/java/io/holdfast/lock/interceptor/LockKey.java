@@ -6,7 +6,6 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
-import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +15,7 @@ import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.BeanResolver;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
+import org.springframework.expression.TypeConverter;
 import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
@@ -29,6 +29,8 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.util.ObjectUtils;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.support.KeyText;
+import io.holdfast.lock.support.KeyText.NotAKeyException;
 
 /**
  * The key expression of one method: parsed once, compiled after some use, evaluated for
@@ -41,8 +43,7 @@ final class LockKey implements KeySource {
 
 	private static final SpelExpressionParser PARSER = new SpelExpressionParser(CONFIGURATION);
 
-	/** What a null, or an object without a text of its own, leaves in a longer text. */
-	private static final Pattern SUSPICIOUS = Pattern.compile("null|Optional|@[0-9a-f]+");
+	private static final TypeConverter TEXTS = new KeyTypeConverter();
 
 	private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
@@ -110,6 +111,7 @@ final class LockKey implements KeySource {
 		MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(
 				new Root(this.method, arguments, target, targetClass), this.method, arguments, NAMES);
 		context.setBeanResolver(this.beans);
+		context.setTypeConverter(TEXTS);
 		return context;
 	}
 
@@ -119,6 +121,9 @@ final class LockKey implements KeySource {
 		}
 		catch (EvaluationException ex) {
 			throw problem("could not be evaluated: " + ex.getMessage(), ex);
+		}
+		catch (NotAKeyException ex) {
+			throw problem("has a part that " + ex.getMessage(), ex);
 		}
 	}
 
@@ -141,43 +146,46 @@ final class LockKey implements KeySource {
 	}
 
 	private String usable(@Nullable Object value, MethodBasedEvaluationContext context) {
-		String problem = KeyText.problem(value);
-		if (problem != null) {
-			throw problem(problem, null);
+		String text = text(value);
+		if (text.isBlank()) {
+			throw problem(KeyText.shared("blank"), null);
 		}
-		String text = String.valueOf(KeyText.unwrapped(value));
-		if (SUSPICIOUS.matcher(text).find()) {
-			requirePartsThatIdentify(this.expression.getAST(), context);
+		if (text.contains("null")) {
+			requireNoNull(this.expression.getAST(), context);
 		}
 		return text;
 	}
 
-	/** A null, or an object without a text of its own, that went into a longer text. */
-	private void requirePartsThatIdentify(SpelNode node, MethodBasedEvaluationContext context) {
+	private String text(@Nullable Object value) {
+		try {
+			return KeyText.of(value);
+		}
+		catch (NotAKeyException ex) {
+			throw problem(String.valueOf(ex.getMessage()), ex);
+		}
+	}
+
+	/** A null that went into a longer text. */
+	private void requireNoNull(SpelNode node, MethodBasedEvaluationContext context) {
 		if (node instanceof Projection || node instanceof Selection) {
 			return;
 		}
 		for (int i = 0; i < node.getChildCount(); i++) {
 			SpelNode child = node.getChild(i);
-			if (node instanceof OpPlus) {
-				requireThatIdentifies(child, context);
+			if (node instanceof OpPlus && isNull(child, context)) {
+				throw problem("has a part, %s, that %s".formatted(child.toStringAST(), KeyText.shared("null")), null);
 			}
-			requirePartsThatIdentify(child, context);
+			requireNoNull(child, context);
 		}
 	}
 
-	private void requireThatIdentifies(SpelNode part, MethodBasedEvaluationContext context) {
-		Object value;
+	private static boolean isNull(SpelNode part, MethodBasedEvaluationContext context) {
 		try {
-			value = part.getValue(new ExpressionState(context, context.getRootObject(), CONFIGURATION));
+			return part.getValue(new ExpressionState(context, context.getRootObject(), CONFIGURATION)) == null;
 		}
 		catch (EvaluationException | IllegalStateException ex) {
 			// depends on what surrounds it
-			return;
-		}
-		Object content = KeyText.unwrapped(value);
-		if (content == null || !KeyText.identifies(content)) {
-			throw problem("has a part, %s, that %s".formatted(part.toStringAST(), KeyText.problem(value)), null);
+			return false;
 		}
 	}
 

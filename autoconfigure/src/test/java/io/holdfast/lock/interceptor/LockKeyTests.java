@@ -5,10 +5,14 @@ import java.math.BigDecimal;
 import java.time.DayOfWeek;
 import java.time.LocalDate;
 import java.util.Arrays;
+import java.util.Date;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.Stream;
 
@@ -71,9 +75,8 @@ class LockKeyTests {
 	void valueWithoutATextOfItsOwnIsRefused() {
 		refused("whose text does not identify it", "any", new Order());
 		refused("Name what identifies it, such as its id", "any", List.of(new Order()));
-		refused("whose text does not identify it", "any", List.of(new int[] { 1 }));
 		refused("whose text does not identify it", "any", List.of(List.of(new Order())));
-		refused("whose text does not identify it", "any", Map.of("a", new Order()));
+		refused("whose text does not identify it", "any", new TreeMap<>(Map.of("a", new Order())));
 		refused("whose text does not identify it", "any", new Wrapper(new Order()));
 		refused("whose text does not identify it", "any", Optional.of(new Order()));
 		refused("whose text does not identify it", "text", new Order());
@@ -86,6 +89,26 @@ class LockKeyTests {
 		refused("is an empty Optional", "any", Optional.empty());
 		refused("is an empty Optional", "any", OptionalLong.empty());
 		refused("is an empty Optional", "any", List.of(1, Optional.empty()));
+	}
+
+	@Test
+	void valueWhoseTextDependsOnTheJvmIsRefused() {
+		refused("whose order may differ between JVMs", "any", Map.of("a", 1));
+		refused("use a sorted copy (a TreeSet or TreeMap)", "any", new Tags(Set.of("a")));
+		refused("whose order may differ between JVMs", "anyParts", Map.of("a", 1), 1);
+	}
+
+	@Test
+	void valueWithinALongerTextHasTheTextOfAKey() {
+		assertThat(keys("text", new Date(0))).containsExactly("a-1970-01-01T00:00:00Z-z");
+		assertThat(keys("text", Optional.of(List.of(1, 2)))).containsExactly("a-[1, 2]-z");
+		refused("has a part that is or contains a", "text", Set.of("a"));
+		refused("whose order may differ between JVMs", "text", Map.of("a", 1));
+	}
+
+	@Test
+	void elementsOfASetAreSeveralLocks() {
+		assertThat(keys("any", Set.of(2, 1))).containsExactly("1", "2");
 	}
 
 	@Test
@@ -116,7 +139,7 @@ class LockKeyTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "inText", "positionInText", "nameAsText", "nameAsProperty", "nameWithinAText",
-			"noToString", "arrayOfThose", "listOfThose", "arraysInList", "both" })
+			"noToString", "arrayOfThose", "listOfThose", "arraysOfThoseInList", "unordered", "both" })
 	void keyThatCannotIdentifyStopsTheStart(String method) {
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> this.specs.get(method(Bad.class, method), Bad.class))
@@ -136,6 +159,10 @@ class LockKeyTests {
 	}
 
 	record Wrapper(Order order) {
+
+	}
+
+	record Tags(Set<String> tags) {
 
 	}
 
@@ -218,7 +245,11 @@ class LockKeyTests {
 		}
 
 		@DistributedLock(name = "k", key = "#orders")
-		public void arraysInList(List<long[]> orders) {
+		public void arraysOfThoseInList(List<Order[]> orders) {
+		}
+
+		@DistributedLock(name = "k", key = "#orders")
+		public void unordered(HashMap<String, String> orders) {
 		}
 
 		@DistributedLock(name = "k", key = "#orderId", keys = "#orderId")

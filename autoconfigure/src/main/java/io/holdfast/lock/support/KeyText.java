@@ -1,0 +1,224 @@
+package io.holdfast.lock.support;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.RecordComponent;
+import java.util.Arrays;
+import java.util.Calendar;
+import java.util.Collection;
+import java.util.Date;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.ObjectUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * The text of a value as the key of a lock: the same in every JVM for what is the same
+ * thing, or none at all. With another text another instance would have another lock.
+ *
+ * <p>
+ * A value has the text of its {@code toString()}, with these exceptions: an enum constant
+ * has its name, a {@link Date} and a {@link Calendar} have their instant, and an
+ * {@code Optional} has the text of its content. Lists, arrays, sorted sets and maps, and
+ * records consist of the texts of their parts. A value is refused if its class has no
+ * {@code toString()} of its own, or if that depends on the JVM: the order of a set or map
+ * that is not sorted, and the time zone in {@code java.sql.Date}.
+ */
+public final class KeyText {
+
+	private static final ClassValue<Boolean> HAS_TEXT_OF_ITS_OWN = new ClassValue<>() {
+
+		@Override
+		protected Boolean computeValue(Class<?> type) {
+			Method toString = ReflectionUtils.findMethod(type, "toString");
+			return toString != null && toString.getDeclaringClass() != Object.class;
+		}
+
+	};
+
+	/** The records whose text is that of the compiler, which makes the method final. */
+	private static final ClassValue<Boolean> CONSISTS_OF_COMPONENTS = new ClassValue<>() {
+
+		@Override
+		protected Boolean computeValue(Class<?> type) {
+			Method toString = ReflectionUtils.findMethod(type, "toString");
+			return type.isRecord() && toString != null && Modifier.isFinal(toString.getModifiers());
+		}
+
+	};
+
+	private KeyText() {
+	}
+
+	/**
+	 * Returns the text of a value.
+	 * @param value the value
+	 * @return the text, which may be blank
+	 * @throws NotAKeyException if the value has no text that is the same in every JVM
+	 */
+	public static String of(@Nullable Object value) {
+		Object content = unwrapped(value);
+		if (content == null) {
+			throw new NotAKeyException(shared((value != null) ? "an empty Optional" : "null"));
+		}
+		return text(content);
+	}
+
+	/**
+	 * Returns why no value of a type can be a key, as far as the type shows it.
+	 * @param type the declared type
+	 * @return the end of a sentence that begins with the key, or {@code null}
+	 */
+	public static @Nullable String problem(Class<?> type) {
+		if (type.isPrimitive() || type.isInterface() || Modifier.isAbstract(type.getModifiers())
+				|| type == Object.class) {
+			return null;
+		}
+		if (Map.class.isAssignableFrom(type) && !isSorted(type)) {
+			return noOrder(type);
+		}
+		return HAS_TEXT_OF_ITS_OWN.get(type) ? null : noIdentity(type);
+	}
+
+	/**
+	 * Returns why a text that is shared by all calls is no key.
+	 * @param what what the key is, such as {@code blank}
+	 * @return the end of a sentence that begins with the key
+	 */
+	public static String shared(String what) {
+		return "is " + what
+				+ ", so unrelated calls would share one lock. Pass a value, or leave the key out if one lock for all calls is meant";
+	}
+
+	private static @Nullable Object unwrapped(@Nullable Object value) {
+		if (value instanceof Optional<?> optional) {
+			return optional.orElse(null);
+		}
+		if (value instanceof OptionalLong optional) {
+			return optional.isPresent() ? optional.getAsLong() : null;
+		}
+		if (value instanceof OptionalInt optional) {
+			return optional.isPresent() ? optional.getAsInt() : null;
+		}
+		if (value instanceof OptionalDouble optional) {
+			return optional.isPresent() ? optional.getAsDouble() : null;
+		}
+		return value;
+	}
+
+	private static String text(@Nullable Object value) {
+		if (value == null) {
+			return "null";
+		}
+		if (value instanceof Enum<?> constant) {
+			return constant.name();
+		}
+		if (value instanceof Date date) {
+			return instant(date);
+		}
+		if (value instanceof Calendar calendar) {
+			return calendar.toInstant().toString();
+		}
+		if (value instanceof Optional<?> optional) {
+			return optional.isPresent() ? "Optional[" + text(optional.get()) + "]" : optional.toString();
+		}
+		return textOfParts(value);
+	}
+
+	/** Those of JDBC that are local dates and times have no instant. */
+	private static String instant(Date date) {
+		try {
+			return date.toInstant().toString();
+		}
+		catch (UnsupportedOperationException ex) {
+			throw new NotAKeyException(
+					"is or contains a %s, which depends on the time zone of the JVM. Use a LocalDate or a LocalTime instead, as from toLocalDate()"
+						.formatted(date.getClass().getTypeName()));
+		}
+	}
+
+	private static String textOfParts(Object value) {
+		Class<?> type = value.getClass();
+		if (value instanceof Collection<?> several) {
+			requireOrder(type, value instanceof List || value instanceof Deque || isSorted(type));
+			return joined("[", several, KeyText::text, "]");
+		}
+		if (type.isArray()) {
+			return joined("[", Arrays.asList(ObjectUtils.toObjectArray(value)), KeyText::text, "]");
+		}
+		if (value instanceof Map<?, ?> entries) {
+			requireOrder(type, isSorted(type));
+			return joined("{", entries.entrySet(), KeyText::text, "}");
+		}
+		if (value instanceof Map.Entry<?, ?> entry) {
+			return text(entry.getKey()) + "=" + text(entry.getValue());
+		}
+		if (CONSISTS_OF_COMPONENTS.get(type)) {
+			return joined(type.getSimpleName() + "[", List.of(type.getRecordComponents()),
+					(component) -> text(component, value), "]");
+		}
+		if (!HAS_TEXT_OF_ITS_OWN.get(type)) {
+			throw new NotAKeyException(noIdentity(type));
+		}
+		return value.toString();
+	}
+
+	private static <T> String joined(String start, Collection<T> parts, Function<T, String> text, String end) {
+		return parts.stream().map(text).collect(Collectors.joining(", ", start, end));
+	}
+
+	private static String text(RecordComponent component, Object value) {
+		ReflectionUtils.makeAccessible(component.getAccessor());
+		return component.getName() + "=" + text(ReflectionUtils.invokeMethod(component.getAccessor(), value));
+	}
+
+	private static boolean isSorted(Class<?> type) {
+		return SortedSet.class.isAssignableFrom(type) || SortedMap.class.isAssignableFrom(type)
+				|| EnumSet.class.isAssignableFrom(type) || EnumMap.class.isAssignableFrom(type);
+	}
+
+	private static void requireOrder(Class<?> type, boolean ordered) {
+		if (!ordered) {
+			throw new NotAKeyException(noOrder(type));
+		}
+	}
+
+	private static String noOrder(Class<?> type) {
+		return "is or contains a %s, whose order may differ between JVMs, so each would have a lock of its own. Name what identifies it, such as an id, or use a sorted copy (a TreeSet or TreeMap)"
+			.formatted(type.getTypeName());
+	}
+
+	private static String noIdentity(Class<?> type) {
+		return "is or contains a %s, whose text does not identify it: it has none but that of Object.toString(), so every call would have a lock of its own. Name what identifies it, such as its id"
+			.formatted(type.getTypeName());
+	}
+
+	/**
+	 * A value has no text that is the same in every JVM. The message is the end of a
+	 * sentence that begins with the key.
+	 */
+	public static final class NotAKeyException extends IllegalArgumentException {
+
+		private static final long serialVersionUID = 1L;
+
+		NotAKeyException(String message) {
+			super(message);
+		}
+
+	}
+
+}

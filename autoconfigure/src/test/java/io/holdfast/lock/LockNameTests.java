@@ -1,0 +1,41 @@
+package io.holdfast.lock;
+
+import java.util.Map;
+import java.util.Optional;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What every store gets as the identity of a lock.
+ */
+class LockNameTests {
+
+	@ParameterizedTest
+	@ValueSource(strings = { "\uD800", "a\uDC00", "\uDC00\uD800", "\uD800a" })
+	void halfOfASurrogatePairIsRefused(String key) {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> new LockName("stock", key))
+			.withMessageContaining("The key of lock 'stock' has half of a surrogate pair");
+	}
+
+	@Test
+	void surrogatePairIsAKey() {
+		assertThat(LockName.of("stock", "a\uD83D\uDD12").key()).isEqualTo("a\uD83D\uDD12");
+	}
+
+	@Test
+	void objectHasTheTextThatAnAnnotationWouldGiveIt() {
+		assertThat(LockName.of("stock", Optional.of(42))).isEqualTo(LockName.of("stock", 42));
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> LockRequest.of("stock", new Object()))
+			.withMessageContaining("The key of lock 'stock' is or contains a java.lang.Object");
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> LockRequest.of("stock", Map.of("a", 1)))
+			.withMessageContaining("whose order may differ between JVMs");
+	}
+
+}

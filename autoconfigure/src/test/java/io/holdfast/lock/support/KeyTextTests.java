@@ -1,0 +1,147 @@
+package io.holdfast.lock.support;
+
+import java.math.BigDecimal;
+import java.net.URI;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Date;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.GregorianCalendar;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.TimeZone;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import io.holdfast.lock.support.KeyText.NotAKeyException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Two JVMs make the same text of the same value, or none.
+ */
+class KeyTextTests {
+
+	static Stream<Object> unordered() {
+		return Stream.of(Set.of("a"), Map.of("a", 1), new HashSet<>(), new HashMap<>(), new LinkedHashSet<>(),
+				Collections.unmodifiableCollection(new TreeSet<>()));
+	}
+
+	static Stream<Object> moments() {
+		Instant instant = Instant.ofEpochMilli(1_767_225_600_123L);
+		GregorianCalendar calendar = new GregorianCalendar(TimeZone.getTimeZone("Asia/Tokyo"));
+		calendar.setTime(Date.from(instant));
+		return Stream.of(instant, Date.from(instant), java.sql.Timestamp.from(instant), calendar);
+	}
+
+	private static void refused(Object value) {
+		assertThatExceptionOfType(NotAKeyException.class).isThrownBy(() -> KeyText.of(value));
+	}
+
+	@ParameterizedTest
+	@MethodSource("unordered")
+	void orderThatMayDifferIsRefusedWhereverItIs(Object value) {
+		refused(value);
+		refused(Optional.of(value));
+		refused(List.of(1, value));
+		refused(new Object[] { value });
+		refused(new TreeMap<>(Map.of("a", value)));
+		refused(Map.entry("a", value));
+		refused(new Part(1, value));
+		refused(List.of(Optional.of(List.of(new Part(1, value)))));
+	}
+
+	@Test
+	void orderThatIsFixedIsKept() {
+		assertThat(KeyText.of(new TreeSet<>(Set.of(10, 9)))).isEqualTo("[9, 10]");
+		assertThat(KeyText.of(new TreeMap<>(Map.of("b", 1, "a", 2)))).isEqualTo("{a=2, b=1}");
+		assertThat(KeyText.of(EnumSet.of(Size.SMALL, Size.LARGE))).isEqualTo("[LARGE, SMALL]");
+		assertThat(KeyText.of(new EnumMap<>(Map.of(Size.SMALL, 1, Size.LARGE, 2)))).isEqualTo("{LARGE=2, SMALL=1}");
+		assertThat(KeyText.of(new ArrayDeque<>(List.of(2, 1)))).isEqualTo("[2, 1]");
+		assertThat(KeyText.of(new int[][] { { 2 }, { 1 } })).isEqualTo("[[2], [1]]");
+	}
+
+	@Test
+	void textOfItsOwnIsKept() {
+		for (Object value : List.of("text", 42L, new BigDecimal("1.50"), URI.create("urn:a"), Locale.GERMANY,
+				new Part(1, List.of("a", "b")), new Part(2, Optional.of("x")), Arrays.asList(1, null),
+				new Named(Set.of("a", "b")))) {
+			assertThat(KeyText.of(value)).isEqualTo(value.toString());
+		}
+	}
+
+	@Test
+	void enumConstantHasItsName() {
+		assertThat(KeyText.of(Size.SMALL)).isEqualTo("SMALL");
+		assertThat(KeyText.of(new Part(1, Size.SMALL))).isEqualTo("Part[id=1, value=SMALL]");
+	}
+
+	@ParameterizedTest
+	@MethodSource("moments")
+	void momentHasTheSameTextInEveryTimeZone(Object moment) {
+		TimeZone before = TimeZone.getDefault();
+		try {
+			for (String zone : List.of("UTC", "Asia/Tokyo")) {
+				TimeZone.setDefault(TimeZone.getTimeZone(zone));
+				assertThat(KeyText.of(moment)).isEqualTo("2026-01-01T00:00:00.123Z");
+				assertThat(KeyText.of(List.of(moment))).isEqualTo("[2026-01-01T00:00:00.123Z]");
+			}
+		}
+		finally {
+			TimeZone.setDefault(before);
+		}
+	}
+
+	@Test
+	void dateThatIsALocalOneIsRefused() {
+		refused(java.sql.Date.valueOf("2026-01-01"));
+		refused(java.sql.Time.valueOf("10:00:00"));
+	}
+
+	@Test
+	void optionalNumberIsItsContent() {
+		assertThat(KeyText.of(OptionalDouble.of(1.5))).isEqualTo("1.5");
+		refused(OptionalDouble.empty());
+	}
+
+	enum Size {
+
+		LARGE, SMALL;
+
+		@Override
+		public String toString() {
+			return name().toLowerCase(Locale.getDefault());
+		}
+
+	}
+
+	record Part(int id, Object value) {
+
+	}
+
+	record Named(Set<String> tags) {
+
+		@Override
+		public String toString() {
+			return "named";
+		}
+
+	}
+
+}
