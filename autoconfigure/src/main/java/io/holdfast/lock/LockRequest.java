@@ -55,7 +55,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	public LockRequest {
 		if (locks.isEmpty() || locks.size() > MAX_LOCKS) {
 			throw new LockConfigurationException(
-					"A request names %d locks. Name between 1 and %d.".formatted(locks.size(), MAX_LOCKS));
+					"A request names %s locks. Name between 1 and %s.".formatted(locks.size(), MAX_LOCKS));
 		}
 		locks = Collections.unmodifiableSortedMap(new TreeMap<>(locks));
 		DurationLimits limits = new DurationLimits(locks.firstKey());

@@ -10,7 +10,7 @@ class BadNumberException extends ResponseStatusException {
 
 	private BadNumberException(String what, long value, long least, long most) {
 		super(HttpStatus.BAD_REQUEST,
-				"'%s' is %d. Use a number between %d and %d.".formatted(what, value, least, most));
+				"'%s' is %s. Use a number between %s and %s.".formatted(what, value, least, most));
 	}
 
 	static void unlessBetween(String what, long value, long least, long most) {

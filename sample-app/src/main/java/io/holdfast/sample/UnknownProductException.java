@@ -10,7 +10,7 @@ class UnknownProductException extends ResponseStatusException {
 
 	UnknownProductException(long product) {
 		super(HttpStatus.NOT_FOUND,
-				"There is no product %d. Create it: PUT /products/%d/stock?quantity=100".formatted(product, product));
+				"There is no product %s. Create it: PUT /products/%s/stock?quantity=100".formatted(product, product));
 	}
 
 }

@@ -63,7 +63,7 @@ record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String
 	/** Leaves out whatever may be secret. */
 	@Override
 	public String toString() {
-		return "EtcdLockProperties[endpoints=%d, authority=%s, ssl=%s]".formatted(this.endpoints.size(), this.authority,
+		return "EtcdLockProperties[endpoints=%s, authority=%s, ssl=%s]".formatted(this.endpoints.size(), this.authority,
 				this.ssl);
 	}
 

@@ -31,7 +31,7 @@ record RedisLockProperties(@Nullable String address, @Nullable String username, 
 	@Override
 	public String toString() {
 		String shown = (this.address != null) ? RedisAddress.redacted(this.address) : null;
-		return "RedisLockProperties[address=%s, database=%d, connectionTimeout=%s, waitReplicas=%d, waitReplicasTimeout=%s, ssl=%s]"
+		return "RedisLockProperties[address=%s, database=%s, connectionTimeout=%s, waitReplicas=%s, waitReplicasTimeout=%s, ssl=%s]"
 			.formatted(shown, this.database, this.connectionTimeout, this.waitReplicas, this.waitReplicasTimeout,
 					this.ssl);
 	}

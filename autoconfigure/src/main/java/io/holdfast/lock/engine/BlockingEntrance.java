@@ -58,7 +58,7 @@ final class BlockingEntrance {
 		int depth = (!handles.isEmpty() && handles.get(0) instanceof Hold innermost) ? innermost.depth() + 1 : 0;
 		if (depth >= MAX_NESTED_HOLDS) {
 			throw new LockConfigurationException(
-					"Lock '%s' was not acquired: this thread is within %d nested holds already, the most that are allowed. Look for a method that calls itself without end, or for handles that are not closed."
+					"Lock '%s' was not acquired: this thread is within %s nested holds already, the most that are allowed. Look for a method that calls itself without end, or for handles that are not closed."
 						.formatted(terms.lock(), depth));
 		}
 		return depth;

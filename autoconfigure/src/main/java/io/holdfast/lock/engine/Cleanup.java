@@ -115,7 +115,7 @@ final class Cleanup {
 		Runnable cancel = this.time.after(2 * this.responseTimeout + GRACE, () -> {
 			if (all.complete(null)) {
 				logger.warn(
-						"At shutdown %d releases were not confirmed by their store in time. What is left there ends with its lease."
+						"At shutdown %s releases were not confirmed by their store in time. What is left there ends with its lease."
 							.formatted(Stream.of(answers).filter((answer) -> !answer.isDone()).count()));
 			}
 		});

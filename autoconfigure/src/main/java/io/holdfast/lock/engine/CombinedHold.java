@@ -91,7 +91,7 @@ final class CombinedHold implements HeldLocks {
 	@Override
 	public FencingToken fencingToken() {
 		throw new IllegalStateException(
-				"A hold of %d locks has a token for each of them, the first being '%s'. Ask its parts()."
+				"A hold of %s locks has a token for each of them, the first being '%s'. Ask its parts()."
 					.formatted(this.parts.size(), name()));
 	}
 

@@ -286,7 +286,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 			.sorted()
 			.toList();
 		if (!inUse.isEmpty()) {
-			logger.info("Closing waits up to %s for %d locks that are in use: %s".formatted(
+			logger.info("Closing waits up to %s for %s locks that are in use: %s".formatted(
 					DurationText.of(this.context.settings().shutdownTimeout()), inUse.size(),
 					String.join(", ", inUse.subList(0, Math.min(inUse.size(), MOST_TOLD)))));
 		}

@@ -65,7 +65,7 @@ enum Refusal {
 
 	static LockException tooMany(Terms terms, int most) {
 		return new LockBackendException(terms.lock(), terms.backend().name(),
-				"Lock '%s' was not acquired: %d asynchronous acquisitions already wait for store %s, the most that are accepted. Acquire fewer at a time, or check why the store answers slowly."
+				"Lock '%s' was not acquired: %s asynchronous acquisitions already wait for store %s, the most that are accepted. Acquire fewer at a time, or check why the store answers slowly."
 					.formatted(terms.lock(), most, terms.backend().name()),
 				null);
 	}

@@ -204,7 +204,7 @@ final class Retries {
 			int left = this.waiting.size() + this.underWay + this.resting;
 			if (left > 0) {
 				logger.warn(
-						"%d releases and withdrawals were not confirmed by store %s when the application stopped. What they left there ends with its lease or with the session of the client."
+						"%s releases and withdrawals were not confirmed by store %s when the application stopped. What they left there ends with its lease or with the session of the client."
 							.formatted(left, this.store));
 			}
 			this.waiting.clear();

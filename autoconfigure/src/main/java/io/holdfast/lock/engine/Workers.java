@@ -88,7 +88,7 @@ final class Workers implements AutoCloseable {
 	private static ThreadFactory daemons(String kind) {
 		AtomicInteger number = new AtomicInteger();
 		return (task) -> {
-			Thread thread = new Thread(task, "holdfast-%s-%d".formatted(kind, number.incrementAndGet()));
+			Thread thread = new Thread(task, "holdfast-%s-%s".formatted(kind, number.incrementAndGet()));
 			thread.setDaemon(true);
 			return thread;
 		};

@@ -142,7 +142,7 @@ public final class MicrometerLockObserver implements LockObserver {
 		}
 		if (!this.full) {
 			this.full = true;
-			logger.warn(("More than %d lock names are in use; '%s' and all further ones are metered as '%s'. "
+			logger.warn(("More than %s lock names are in use; '%s' and all further ones are metered as '%s'. "
 					+ "Put what varies into the key of a lock, not into its name.")
 				.formatted(MAX_NAMES, name, OTHER));
 		}

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -155,6 +156,15 @@ class ArchitectureTests {
 					(access) -> access.getTargetOwner().isEquivalentTo(System.class)
 							&& Set.of("out", "err").contains(access.getName())))
 			.check(CLASSES);
+	}
+
+	@Test
+	void noTextDependsOnTheDefaultLocale() {
+		Pattern localized = Pattern.compile("%[-#+0,(\\d.$]*[a-zA-Z&&[^snxB]]|(toLowerCase|toUpperCase)\\(\\)");
+		assertThat(Sources.files()).allSatisfy((file) -> assertThat(Sources.text(file).lines()
+			.filter((line) -> !line.contains("Locale.ROOT") && localized.matcher(line).find()))
+			.as("write a number with %%s or a Locale: digits and case differ by locale. In %s", file)
+			.isEmpty());
 	}
 
 	private static boolean readsTheWallClock(JavaAccess<?> access) {

@@ -41,7 +41,7 @@ enum JdbcDialect {
 	 * spares a thread that has to cancel it from outside.
 	 */
 	String patience(int seconds) {
-		return boundsWaitingItself() ? "set_config('lock_timeout', '%ds', true) AS patience".formatted(seconds) : "";
+		return boundsWaitingItself() ? "set_config('lock_timeout', '%ss', true) AS patience".formatted(seconds) : "";
 	}
 
 	/** Whether statements need no time-out of the driver's. */

@@ -62,7 +62,7 @@ final class RedisErrors {
 			return refused("was not confirmed by replicas", lock, failure);
 		}
 		return new LockBackendException(
-				"Lock '%s' reached %d of %d replicas of Redis at %s within %s, so it does not count. Are the replicas connected? If there are fewer, lower 'distributed-lock.redis.wait-replicas'."
+				"Lock '%s' reached %s of %s replicas of Redis at %s within %s, so it does not count. Are the replicas connected? If there are fewer, lower 'distributed-lock.redis.wait-replicas'."
 					.formatted(lock, answer.replicas(), this.options.waitReplicas(), this.options.server(),
 							DurationText.of(this.options.waitReplicasTimeout())),
 				failure);

@@ -29,7 +29,7 @@ public record RedisLockOptions(String namespace, Duration responseTimeout, int w
 		require(responseTimeout.toMillis() > 0,
 				"'distributed-lock.response-timeout' is %s. Set at least 1ms.".formatted(responseTimeout));
 		require(waitReplicas >= 0,
-				"'distributed-lock.redis.wait-replicas' is %d. Set 0 for none, or a number of replicas."
+				"'distributed-lock.redis.wait-replicas' is %s. Set 0 for none, or a number of replicas."
 					.formatted(waitReplicas));
 		require(waitReplicas == 0 || waitReplicasTimeout.toMillis() > 0,
 				"'distributed-lock.redis.wait-replicas-timeout' is %s. Set at least 1ms."

@@ -34,14 +34,14 @@ final class RedlockErrors {
 	 */
 	LockBackendException noMajority(String what, LockName lock, Tally tally) {
 		return new LockBackendException(
-				"Lock '%s' %s: %d of %d Redis nodes must agree, and %s. %s".formatted(lock, what, this.nodes.quorum(),
+				"Lock '%s' %s: %s of %s Redis nodes must agree, and %s. %s".formatted(lock, what, this.nodes.quorum(),
 						this.nodes.count(), account(tally, this.options.nodeTimeout()), remedy(tally)),
 				firstFailure(tally));
 	}
 
 	LockBackendException tooSlow(LockName lock, Duration lease, long nanos) {
 		return new LockBackendException(
-				"Lock '%s' does not count as held: a majority of the Redis nodes granted it, but that took %d ms of its lease of %s. Set a longer 'leaseTime', or find out what held this process or the network up."
+				"Lock '%s' does not count as held: a majority of the Redis nodes granted it, but that took %s ms of its lease of %s. Set a longer 'leaseTime', or find out what held this process or the network up."
 					.formatted(lock, Duration.ofNanos(nanos).toMillis(), lease));
 	}
 
@@ -49,7 +49,7 @@ final class RedlockErrors {
 	 * The first contact failed with some.
 	 */
 	LockBackendException unreachable(Tally tally, Duration waited) {
-		return new LockBackendException("%d of %d Redis nodes can be used, and %d must be: %s. %s"
+		return new LockBackendException("%s of %s Redis nodes can be used, and %s must be: %s. %s"
 			.formatted(tally.yes(), this.nodes.count(), this.nodes.quorum(), account(tally, waited), remedy(tally)),
 				firstFailure(tally));
 	}

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
@@ -44,6 +45,7 @@ import org.springframework.transaction.annotation.Transactional;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockException;
+import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
@@ -98,6 +100,25 @@ class JdbcCallerTests {
 					"spring.datasource.hikari.maximum-pool-size=" + connections,
 					"spring.datasource.hikari.connection-timeout=1000")
 			.withBean(Counter.class);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "postgres", "mariadb" })
+	void localeWithDigitsOfItsOwnChangesNoStatement(String database) {
+		ApplicationContextRunner runner = runner(database, 6);
+		Locale before = Locale.getDefault();
+		Locale.setDefault(Locale.forLanguageTag("ar-EG"));
+		try {
+			assertThat("%d".formatted(1)).isNotEqualTo("1");
+			runner.run((context) -> {
+				LockOperations locks = context.getBean(LockOperations.class);
+				assertThat(locks.<Boolean, RuntimeException>execute(LockRequest.of("locale", 42), LockHandle::isHeld))
+					.isTrue();
+			});
+		}
+		finally {
+			Locale.setDefault(before);
+		}
 	}
 
 	@ParameterizedTest
