@@ -13,6 +13,7 @@ import org.springframework.context.annotation.Role;
 
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.fencing.Fence;
+import io.holdfast.lock.interceptor.ChildContextVerifier;
 import io.holdfast.lock.interceptor.DistributedLockBeanPostProcessor;
 import io.holdfast.lock.interceptor.LockChainVerifier;
 import io.holdfast.lock.interceptor.LockSupportVerifier;
@@ -41,6 +42,12 @@ public final class LockInterceptorAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static LockChainVerifier lockChainVerifier() {
 		return new LockChainVerifier();
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static ChildContextVerifier childContextVerifier() {
+		return new ChildContextVerifier();
 	}
 
 	private static @Nullable String whyNotFenced(@Nullable Fence fence, Method method, Class<?> type) {

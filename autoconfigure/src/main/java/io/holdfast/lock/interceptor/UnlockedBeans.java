@@ -2,6 +2,7 @@ package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -11,6 +12,7 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -64,6 +66,34 @@ public final class UnlockedBeans {
 							.formatted(name));
 			}
 		}
+	}
+
+	/**
+	 * Checks a child context that puts no locks around its beans. Creates none of them.
+	 * @throws LockConfigurationException if a bean runs unlocked, or would
+	 */
+	void requireNoneInChild() {
+		Set<String> names = new LinkedHashSet<>(List.of(this.beanFactory.getBeanDefinitionNames()));
+		names.addAll(List.of(this.beanFactory.getSingletonNames()));
+		for (String name : names) {
+			Method unlocked = unlockedMethod(name);
+			if (unlocked != null) {
+				throw LockMethodSpecs.problem(unlocked,
+						"the bean '%s' is in a child context without lock support, so the method would run without its lock. Add @EnableAutoConfiguration to the child context, or @ImportAutoConfiguration with LockInterceptorAutoConfiguration, LockTransactionAutoConfiguration and FencingAutoConfiguration, or define the bean in the parent context"
+							.formatted(name));
+			}
+		}
+	}
+
+	/** What is not created yet, or by a factory bean, is judged by its type. */
+	private @Nullable Method unlockedMethod(String name) {
+		Object bean = this.beanFactory.getSingleton(name);
+		if (bean != null && !(bean instanceof FactoryBean)) {
+			return unlockedMethod(bean);
+		}
+		Class<?> type = this.beanFactory.getType(name, false);
+		return (type != null) ? LockAnnotations.methods(ClassUtils.getUserClass(type)).stream().findFirst().orElse(null)
+				: null;
 	}
 
 	private @Nullable Method unlockedMethod(Object bean) {

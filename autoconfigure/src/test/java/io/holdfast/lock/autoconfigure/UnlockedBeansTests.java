@@ -2,8 +2,11 @@ package io.holdfast.lock.autoconfigure;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.Mockito;
 
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -19,6 +22,7 @@ import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.core.PriorityOrdered;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -78,6 +82,47 @@ class UnlockedBeansTests {
 			.run((context) -> assertThat(output).doesNotContain("Locks are disabled"));
 	}
 
+	@ParameterizedTest
+	@ValueSource(classes = { LateShop.class, LazyShop.class, PrototypeShop.class, FactoryShop.class })
+	void beanOfAChildContextWithoutLockSupportStopsTheStartOfTheChild(Class<?> configuration) {
+		this.runner.run((parent) -> {
+			new ApplicationContextRunner().withParent(parent)
+				.withUserConfiguration(configuration)
+				.run((child) -> assertThat(child).getFailure()
+					.isInstanceOf(LockConfigurationException.class)
+					.message()
+					.contains("UnlockedBeansTests$Shop.sell(): the bean 'shop' is in a child context",
+							"@EnableAutoConfiguration", "LockInterceptorAutoConfiguration"));
+			assertThat(parent.isActive()).isTrue();
+		});
+	}
+
+	@Test
+	void childContextWithLockSupportLocks() {
+		this.runner.run((parent) -> new ApplicationContextRunner().withParent(parent)
+			.withUserConfiguration(LateShop.class)
+			.withConfiguration(AutoConfigurations.of(LockInterceptorAutoConfiguration.class,
+					LockTransactionAutoConfiguration.class, FencingAutoConfiguration.class))
+			.run((child) -> assertThat(child.getBean(Shop.class).sell()).isTrue()));
+	}
+
+	@Test
+	void childContextWithoutUnlockedBeansStarts() {
+		this.runner.withUserConfiguration(LateShop.class)
+			.run((parent) -> new ApplicationContextRunner().withParent(parent)
+				.withBean("fromParent", Shop.class, () -> parent.getBean(Shop.class))
+				.withBean("mock", Shop.class, () -> Mockito.mock(Shop.class))
+				.run((child) -> assertThat(child).hasNotFailed()));
+	}
+
+	@Test
+	void childContextThatDisablesLocksStarts() {
+		this.runner.run((parent) -> new ApplicationContextRunner().withParent(parent)
+			.withUserConfiguration(LateShop.class)
+			.withPropertyValues("distributed-lock.enabled=false")
+			.run((child) -> assertThat(child).hasNotFailed()));
+	}
+
 	static class Shop {
 
 		@DistributedLock(name = "shop")
@@ -113,6 +158,50 @@ class UnlockedBeansTests {
 		@Bean
 		static Processor processor(ObjectProvider<Shop> shop) {
 			return new Processor();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class LazyShop {
+
+		@Bean
+		@Lazy
+		Shop shop() {
+			return new Shop();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class PrototypeShop {
+
+		@Bean
+		@Scope("prototype")
+		Shop shop() {
+			return new Shop();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class FactoryShop {
+
+		@Bean
+		FactoryBean<Shop> shop() {
+			return new FactoryBean<>() {
+
+				@Override
+				public Shop getObject() {
+					return new Shop();
+				}
+
+				@Override
+				public Class<?> getObjectType() {
+					return Shop.class;
+				}
+
+			};
 		}
 
 	}
