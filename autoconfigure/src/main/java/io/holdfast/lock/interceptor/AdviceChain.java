@@ -4,6 +4,7 @@ import org.aopalliance.aop.Advice;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.OrderUtils;
 import org.springframework.util.ClassUtils;
@@ -22,6 +23,13 @@ final class AdviceChain {
 	private static final String TRANSACTION_ADVICE = "org.springframework.transaction.interceptor.TransactionInterceptor";
 
 	private AdviceChain() {
+	}
+
+	/**
+	 * Whether advice may be added. A scoped proxy calls a bean that has its own advice.
+	 */
+	static boolean isOpen(Advised proxy) {
+		return !proxy.isFrozen() && !(proxy instanceof AopInfrastructureBean);
 	}
 
 	/** In front of the first transaction and of all that is not ordered as a guard. */

@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopConfigException;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -93,14 +94,19 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 			verify(this.verifier, type, beanName);
 		}
 		DistributedLockInterceptor lock = this.interceptor;
-		if (bean instanceof Advised proxy && !proxy.isFrozen() && this.advisor != null && lock != null
+		if (bean instanceof Advised proxy && AdviceChain.isOpen(proxy) && this.advisor != null && lock != null
 				&& isEligible(type)) {
 			boolean own = type == AopUtils.getTargetClass(bean);
 			proxy.addAdvisor(AdviceChain.positionOfLock(proxy),
 					own ? this.advisor : new DefaultPointcutAdvisor(new LockPointcut(type), lock.of(type)));
 			return bean;
 		}
-		return super.postProcessAfterInitialization(bean, beanName);
+		try {
+			return super.postProcessAfterInitialization(bean, beanName);
+		}
+		catch (AopConfigException ex) {
+			throw LockMethodVerifier.notProxied(type, beanName, ex);
+		}
 	}
 
 	private void verify(LockMethodVerifier methods, Class<?> type, String beanName) {
@@ -108,7 +114,7 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 			methods.verify(type).forEach((spec) -> this.support.add(spec, type));
 		}
 		catch (LockConfigurationException ex) {
-			throw new LockConfigurationException("Bean '%s': %s".formatted(beanName, ex.getMessage()), ex);
+			throw LockMethodVerifier.ofBean(beanName, ex);
 		}
 	}
 

@@ -37,7 +37,7 @@ public final class FenceBeanPostProcessor extends AbstractBeanFactoryAwareAdvisi
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		Class<?> type = LockedType.of(bean);
-		if (bean instanceof Advised proxy && !proxy.isFrozen() && this.advisor != null && isEligible(type)) {
+		if (bean instanceof Advised proxy && AdviceChain.isOpen(proxy) && this.advisor != null && isEligible(type)) {
 			boolean own = type == AopUtils.getTargetClass(bean);
 			proxy.addAdvisor(AdviceChain.positionOfFence(proxy), own ? this.advisor : advisor(type));
 			return bean;

@@ -10,7 +10,6 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.expression.MethodBasedEvaluationContext;
-import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.BeanResolver;
 import org.springframework.expression.EvaluationException;
@@ -45,7 +44,7 @@ final class LockKey implements KeySource {
 
 	private static final TypeConverter TEXTS = new KeyTypeConverter();
 
-	private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
+	private static final ParameterNameDiscoverer NAMES = InterfaceParameterNames.orOwn();
 
 	private final Method method;
 

@@ -5,6 +5,7 @@ import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.springframework.aop.framework.AopConfigException;
 import org.springframework.util.ClassUtils;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -46,12 +47,29 @@ final class LockMethodVerifier {
 		return this.specs.get(method, type);
 	}
 
+	/** A class of which no proxy could be made. */
+	static LockConfigurationException notProxied(Class<?> type, String beanName, AopConfigException cause) {
+		Method method = LockAnnotations.methods(type).iterator().next();
+		String why = Modifier.isFinal(type.getModifiers()) ? "in a final class"
+				: "in a class of which no proxy can be made (" + cause.getMessage() + ")";
+		return ofBean(beanName, notInterceptable(method, why
+				+ " and Spring proxies classes (set 'spring.aop.proxy-target-class=false' for proxies of interfaces)"));
+	}
+
+	static LockConfigurationException ofBean(String beanName, LockConfigurationException problem) {
+		return new LockConfigurationException("Bean '%s': %s".formatted(beanName, problem.getMessage()), problem);
+	}
+
 	private static void requireInterceptable(Method method, boolean not, String why) {
 		if (not) {
-			throw LockMethodSpecs.problem(method,
-					"the method is %s, so no proxy can hold a lock around it and it would run without. Make it an overridable method of a class that is not final, or mark it @Unlocked if the annotation of its class is not meant for it"
-						.formatted(why));
+			throw notInterceptable(method, why);
 		}
+	}
+
+	private static LockConfigurationException notInterceptable(Method method, String why) {
+		return LockMethodSpecs.problem(method,
+				"the method is %s, so no proxy can hold a lock around it and it would run without. Make it an overridable method of a class that is not final, or mark it @Unlocked if the annotation of its class is not meant for it"
+					.formatted(why));
 	}
 
 }

@@ -1,0 +1,145 @@
+package io.holdfast.lock.interceptor;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.function.Supplier;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
+
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
+import io.holdfast.lock.autoconfigure.LocalLockAutoConfiguration;
+import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Beans that are no ordinary class: lambdas, proxies of interfaces, final classes,
+ * records and scoped proxies.
+ */
+class BeanShapeTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+				LocalLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class, AopAutoConfiguration.class))
+		.withPropertyValues("distributed-lock.backend=local");
+
+	private static String held() {
+		return LockContext.handles().stream().map((handle) -> handle.name().toString()).toList().toString();
+	}
+
+	private void locks(Supplier<Job> bean) {
+		this.runner.withBean(Job.class, bean)
+			.run((context) -> assertThat(context.getBean(Job.class).run("a")).isEqualTo("[job:a]"));
+	}
+
+	@Test
+	void lambdaHasTheParameterNamesOfItsInterface() {
+		locks(() -> (id) -> held());
+	}
+
+	@Test
+	void proxyOfAnInterfaceHasItsParameterNames() {
+		locks(() -> (Job) Proxy.newProxyInstance(Job.class.getClassLoader(), new Class<?>[] { Job.class },
+				BeanShapeTests::answer));
+	}
+
+	private static Object answer(Object proxy, Method method, Object[] arguments) {
+		return switch (method.getName()) {
+			case "hashCode" -> 1;
+			case "equals" -> proxy == arguments[0];
+			default -> held();
+		};
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { FinalJob.class, RecordJob.class })
+	void finalClassWithTheAnnotationOnItsInterfaceIsExplained(Class<? extends Job> type) {
+		this.runner.withBean("job", type)
+			.run((context) -> assertThat(context).getFailure()
+				.cause()
+				.isInstanceOf(LockConfigurationException.class)
+				.message()
+				.contains("Bean 'job': @DistributedLock on " + type.getName() + ".run(String)",
+						"the method is in a final class", "spring.aop.proxy-target-class=false"));
+		this.runner.withBean("job", type)
+			.withPropertyValues("spring.aop.proxy-target-class=false")
+			.run((context) -> assertThat(context.getBean(Job.class).run("a")).isEqualTo("[job:a]"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { ScopedByClass.class, ScopedByInterface.class })
+	void scopedBeanIsLockedOnce(Class<?> configuration) {
+		this.runner.withUserConfiguration(configuration)
+			.run((context) -> assertThat(context.getBean("job", Job.class).run("a")).isEqualTo("[job:a]"));
+	}
+
+	interface Job {
+
+		@DistributedLock(name = "job", key = "#id")
+		String run(String id);
+
+	}
+
+	static final class FinalJob implements Job {
+
+		@Override
+		public String run(String id) {
+			return held();
+		}
+
+	}
+
+	record RecordJob() implements Job {
+
+		@Override
+		public String run(String id) {
+			return held();
+		}
+
+	}
+
+	static class OpenJob implements Job {
+
+		@Override
+		public String run(String id) {
+			return held();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ScopedByClass {
+
+		@Bean
+		@Scope(scopeName = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
+		OpenJob job() {
+			return new OpenJob();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ScopedByInterface {
+
+		@Bean
+		@Scope(scopeName = "prototype", proxyMode = ScopedProxyMode.INTERFACES)
+		Job job() {
+			return new OpenJob();
+		}
+
+	}
+
+}
