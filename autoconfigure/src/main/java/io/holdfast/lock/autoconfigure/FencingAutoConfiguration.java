@@ -1,6 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
@@ -89,20 +90,20 @@ public final class FencingAutoConfiguration {
 		LockDatabase.initialize(dataSource, fencing.initializeSchema(), JdbcFencingGuard.schema(fencing.table()));
 		JdbcFencingGuard guard = new JdbcFencingGuard(dataSource, fencing.table(),
 				(hold) -> LockDigest.of(hold.backend() + ":" + namespace, hold.name()));
-		TransactionFence fence = new TransactionFence(guard, dataSource, new MethodTransactions(beanFactory)::managerOf,
-				own, (refusal) -> report(refusal, observer));
-		verify(fence, fencing);
+		TransactionFence fence = new TransactionFence(guard, dataSource, (any) -> LockDatabase.nameOf(any, beanFactory),
+				new MethodTransactions(beanFactory)::managerOf, own, (refusal) -> report(refusal, observer));
+		verify(fence, fencing, () -> LockDatabase.nameOf(dataSource, beanFactory));
 		return fence;
 	}
 
-	private static void verify(TransactionFence fence, FencingProperties fencing) {
+	private static void verify(TransactionFence fence, FencingProperties fencing, Supplier<String> dataSource) {
 		try {
 			fence.verify();
 		}
 		catch (BadSqlGrammarException ex) {
 			throw new LockConfigurationException(
-					"the table '%s' is not there or may not be read. Make it by the script 'io/holdfast/lock/fencing/schema.sql' of this library as a migration, or set 'distributed-lock.fencing.initialize-schema=always'."
-						.formatted(fencing.table()),
+					"the table '%s' is not there or may not be read in data source %s. Make it by the script 'io/holdfast/lock/fencing/schema.sql' of this library as a migration, set 'distributed-lock.fencing.initialize-schema=always', or correct 'distributed-lock.fencing.table' or '%s'."
+						.formatted(fencing.table(), dataSource.get(), DATA_SOURCE),
 					ex);
 		}
 		catch (DataAccessException ex) {
@@ -153,7 +154,7 @@ public final class FencingAutoConfiguration {
 	private record Unfenced(@Nullable String whyOff) implements Fence {
 
 		@Override
-		public void beforeBody(boolean required) {
+		public void beforeBody(@Nullable String requiredBy) {
 			// a method that requires it has stopped the start
 		}
 

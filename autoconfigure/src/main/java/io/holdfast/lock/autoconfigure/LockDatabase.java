@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
@@ -18,6 +19,7 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.init.ScriptStatementFailedException;
+import org.springframework.transaction.support.TransactionSynchronizationUtils;
 import org.springframework.util.StringUtils;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -71,6 +73,21 @@ final class LockDatabase {
 						.formatted(property));
 		}
 		return dataSource;
+	}
+
+	/**
+	 * How messages name a data source: by its bean, if it is one. Creates none.
+	 */
+	static String nameOf(DataSource dataSource, ListableBeanFactory beanFactory) {
+		Object wanted = TransactionSynchronizationUtils.unwrapResourceIfNecessary(dataSource);
+		for (String name : beanFactory.getBeanNamesForType(DataSource.class, false, false)) {
+			boolean created = beanFactory instanceof SingletonBeanRegistry beans && beans.containsSingleton(name);
+			if (created
+					&& TransactionSynchronizationUtils.unwrapResourceIfNecessary(beanFactory.getBean(name)) == wanted) {
+				return "'" + name + "'";
+			}
+		}
+		return dataSource.toString();
 	}
 
 	/**

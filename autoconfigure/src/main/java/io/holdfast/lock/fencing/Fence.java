@@ -13,12 +13,13 @@ public interface Fence {
 	/**
 	 * Make sure, right before a method's body, that its transaction has passed the fence
 	 * with all locks that this thread holds.
-	 * @param required whether there must be such a transaction
+	 * @param requiredBy who requires such a transaction, as messages name it;
+	 * {@code null} if nobody does
 	 * @throws io.holdfast.lock.StaleFencingTokenException if this holder was overtaken
 	 * @throws io.holdfast.lock.LockConfigurationException if it is required and there is
 	 * no transaction that could be fenced
 	 */
-	void beforeBody(boolean required);
+	void beforeBody(@Nullable String requiredBy);
 
 	/**
 	 * Why nothing is fenced.

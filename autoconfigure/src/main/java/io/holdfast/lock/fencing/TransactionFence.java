@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 import javax.sql.DataSource;
@@ -54,6 +55,8 @@ public final class TransactionFence implements Fence {
 
 	private final BiFunction<Method, Class<?>, @Nullable PlatformTransactionManager> managers;
 
+	private final Function<DataSource, String> names;
+
 	private final Predicate<LockHandle> own;
 
 	private final Consumer<StaleFencingTokenException> onRefusal;
@@ -62,15 +65,17 @@ public final class TransactionFence implements Fence {
 	 * Create the fence.
 	 * @param guard the fence's memory, in the same database
 	 * @param dataSource whose transactions are fenced
+	 * @param names how messages name a data source
 	 * @param managers tells who begins the transaction of a method, if that is known
 	 * @param own which holds of a thread concern these transactions
 	 * @param onRefusal told of every holder that was refused
 	 */
-	public TransactionFence(JdbcFencingGuard guard, DataSource dataSource,
+	public TransactionFence(JdbcFencingGuard guard, DataSource dataSource, Function<DataSource, String> names,
 			BiFunction<Method, Class<?>, @Nullable PlatformTransactionManager> managers, Predicate<LockHandle> own,
 			Consumer<StaleFencingTokenException> onRefusal) {
 		this.guard = guard;
 		this.dataSource = dataSource;
+		this.names = names;
 		this.managers = managers;
 		this.own = own;
 		this.onRefusal = onRefusal;
@@ -93,8 +98,8 @@ public final class TransactionFence implements Fence {
 		if (other == null || unwrapped(other) == unwrapped(this.dataSource)) {
 			return null;
 		}
-		return "its transaction is one of %s, and those of %s are fenced. Name the data source that it writes to with 'distributed-lock.fencing.data-source', let it use the transaction manager of the fenced one, or leave 'fenced' out and use a FencingGuard."
-			.formatted(other, this.dataSource);
+		return "its transaction is one of data source %s, and those of %s are fenced. Name the data source that it writes to with 'distributed-lock.fencing.data-source', let it use the transaction manager of the fenced one, or leave 'fenced' out and use a FencingGuard."
+			.formatted(this.names.apply(other), this.names.apply(this.dataSource));
 	}
 
 	/** Those of JDBC, JPA and Hibernate tell it; that of JTA has many. */
@@ -120,12 +125,14 @@ public final class TransactionFence implements Fence {
 	}
 
 	@Override
-	public void beforeBody(boolean required) {
+	public void beforeBody(@Nullable String requiredBy) {
 		throwRefusal();
 		boolean fenced = passWithAll();
-		if (required && !fenced) {
+		if (requiredBy != null && !fenced) {
 			throw new LockConfigurationException(
-					"A method with 'fenced = true' runs in no transaction of the fenced data source, or in a read-only one, so nothing would refuse a holder that was overtaken. Make it @Transactional on that data source ('distributed-lock.fencing.data-source'), or leave 'fenced' out and use a FencingGuard.");
+					"%s: it has 'fenced = true' and holds %s in no transaction of the fenced data source (%s), or in a read-only one, so nothing would refuse a holder that was overtaken. Make it @Transactional on that data source ('distributed-lock.fencing.data-source'), or leave 'fenced' out and use a FencingGuard."
+						.formatted(requiredBy, holds().stream().map((hold) -> "'" + hold.name() + "'").toList(),
+								this.names.apply(this.dataSource)));
 		}
 	}
 
@@ -150,12 +157,15 @@ public final class TransactionFence implements Fence {
 	}
 
 	private boolean passWithAll() {
-		List<LockHandle> holds = LockContext.handles().stream().filter(this.own).toList();
 		if (!isInFencedTransaction()) {
 			return false;
 		}
-		pass(holds);
+		pass(holds());
 		return true;
+	}
+
+	private List<LockHandle> holds() {
+		return LockContext.handles().stream().filter(this.own).toList();
 	}
 
 	private boolean isInFencedTransaction() {

@@ -2,6 +2,7 @@ package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
@@ -23,7 +24,7 @@ final class FenceInterceptor implements MethodInterceptor {
 
 	private final Supplier<@Nullable Fence> fence;
 
-	private final Map<MethodClassKey, Boolean> required = new ConcurrentHashMap<>();
+	private final Map<MethodClassKey, Optional<String>> required = new ConcurrentHashMap<>();
 
 	private final @Nullable Class<?> type;
 
@@ -45,16 +46,18 @@ final class FenceInterceptor implements MethodInterceptor {
 			Object target = invocation.getThis();
 			Class<?> own = (target != null) ? AopUtils.getTargetClass(target)
 					: invocation.getMethod().getDeclaringClass();
-			present.beforeBody(isRequired(invocation.getMethod(), (this.type != null) ? this.type : own));
+			present.beforeBody(requiredBy(invocation.getMethod(), (this.type != null) ? this.type : own));
 		}
 		return invocation.proceed();
 	}
 
-	private boolean isRequired(Method method, Class<?> type) {
+	private @Nullable String requiredBy(Method method, Class<?> type) {
 		return this.required.computeIfAbsent(new MethodClassKey(method, type), (key) -> {
 			DistributedLock annotation = LockAnnotations.find(method, type);
-			return annotation != null && annotation.fenced();
-		});
+			return (annotation != null && annotation.fenced())
+					? Optional.of("@DistributedLock on " + MethodText.of(AopUtils.getMostSpecificMethod(method, type)))
+					: Optional.empty();
+		}).orElse(null);
 	}
 
 }

@@ -161,7 +161,8 @@ class ArchitectureTests {
 	@Test
 	void noTextDependsOnTheDefaultLocale() {
 		Pattern localized = Pattern.compile("%[-#+0,(\\d.$]*[a-zA-Z&&[^snxB]]|(toLowerCase|toUpperCase)\\(\\)");
-		assertThat(Sources.files()).allSatisfy((file) -> assertThat(Sources.text(file).lines()
+		assertThat(Sources.files()).allSatisfy((file) -> assertThat(Sources.text(file)
+			.lines()
 			.filter((line) -> !line.contains("Locale.ROOT") && localized.matcher(line).find()))
 			.as("write a number with %%s or a Locale: digits and case differ by locale. In %s", file)
 			.isEmpty());

@@ -108,7 +108,8 @@ class FencingAutoConfigurationTests {
 		this.runner.run((context) -> {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> context.getBean(Shop.class).fencedWithoutTransaction())
-				.withMessageContaining("runs in no transaction of the fenced data source");
+				.withMessageContainingAll("FencingAutoConfigurationTests$Shop.fencedWithoutTransaction()",
+						"['stock:42']", "in no transaction of the fenced data source ('dataSource')");
 			context.getBean(Shop.class).fenced(() -> assertThat(fences(context)).isOne());
 		});
 	}
@@ -140,7 +141,8 @@ class FencingAutoConfigurationTests {
 			.run((context) -> assertThat(context).getFailure()
 				.hasMessageContaining("Shop.fenced")
 				.hasMessageContaining("'fenced = true'")
-				.hasMessageContaining("'holdfast_fence' is not there"));
+				.hasMessageContaining("'holdfast_fence' is not there or may not be read in data source 'dataSource'")
+				.hasMessageContaining("correct 'distributed-lock.fencing.table'"));
 	}
 
 	@Test
@@ -192,7 +194,8 @@ class FencingAutoConfigurationTests {
 	void transactionOfAnotherDataSourceThatMustBeFencedStopsTheStart() {
 		withTwoDatabases(AuditShop.class).run((context) -> assertThat(context).getFailure()
 			.isInstanceOf(LockConfigurationException.class)
-			.hasMessageContainingAll("AuditShop.order()", "'fenced = true'", "its transaction is one of ",
+			.hasMessageContainingAll("AuditShop.order()", "'fenced = true'",
+					"its transaction is one of data source 'audit', and those of 'orders' are",
 					"'distributed-lock.fencing.data-source'"));
 	}
 

@@ -105,7 +105,7 @@ class FencedIsolationTests {
 		this.jdbc = new JdbcTemplate(this.dataSource);
 		this.fence = new TransactionFence(
 				new JdbcFencingGuard(this.dataSource, "holdfast_fence", (hold) -> hold.name().toString()),
-				this.dataSource, (method, type) -> null, (hold) -> true, (refusal) -> {
+				this.dataSource, Object::toString, (method, type) -> null, (hold) -> true, (refusal) -> {
 				});
 		DataSourceTransactionManager manager = new DataSourceTransactionManager(this.dataSource);
 		manager.addListener(new FenceListener(() -> this.fence));
@@ -139,7 +139,7 @@ class FencedIsolationTests {
 	/** Sell one, as the holder of this thread. */
 	private void sell() {
 		this.transaction.executeWithoutResult((status) -> {
-			this.fence.beforeBody(true);
+			this.fence.beforeBody("Orders.place()");
 			sellOne();
 		});
 	}
@@ -225,7 +225,7 @@ class FencedIsolationTests {
 			this.jdbc.queryForList("SELECT * FROM other");
 			assertThat(inAnotherThread(20, "thief", this::sell).join()).isNull();
 			hold(10, "overtaken");
-			this.fence.beforeBody(true);
+			this.fence.beforeBody("Orders.place()");
 			sellOne();
 		})), database, isolation);
 		assertThat(quantity()).isEqualTo(99);

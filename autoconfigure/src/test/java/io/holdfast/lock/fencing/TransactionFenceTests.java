@@ -40,7 +40,7 @@ class TransactionFenceTests {
 
 	private final TransactionFence fence = new TransactionFence(
 			new JdbcFencingGuard(this.dataSource, "fence", (hold) -> hold.name().toString()), this.dataSource,
-			(method, type) -> null, (hold) -> true, this.refusals::add);
+			Object::toString, (method, type) -> null, (hold) -> true, this.refusals::add);
 
 	private final TransactionTemplate transaction = transactions(this.dataSource);
 
@@ -108,7 +108,7 @@ class TransactionFenceTests {
 	@Test
 	void transactionWithoutALockHasNothingToDoWithIt() {
 		this.jdbc.execute("DROP TABLE fence");
-		this.transaction.executeWithoutResult((status) -> this.fence.beforeBody(false));
+		this.transaction.executeWithoutResult((status) -> this.fence.beforeBody(null));
 	}
 
 	@Test
@@ -118,7 +118,7 @@ class TransactionFenceTests {
 		AtomicBoolean ran = new AtomicBoolean();
 		assertThatExceptionOfType(StaleFencingTokenException.class)
 			.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> {
-				this.fence.beforeBody(false);
+				this.fence.beforeBody(null);
 				ran.set(true);
 			}));
 		assertThat(ran).isFalse();
@@ -143,7 +143,7 @@ class TransactionFenceTests {
 		assertThatExceptionOfType(StaleFencingTokenException.class)
 			.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> {
 				assertThatExceptionOfType(StaleFencingTokenException.class)
-					.isThrownBy(() -> this.fence.beforeBody(false));
+					.isThrownBy(() -> this.fence.beforeBody(null));
 				this.jdbc.update("INSERT INTO fence VALUES ('work', 'of the overtaken', 1, 'a')");
 			}));
 		assertThat(tokens()).containsExactly(20L);
@@ -154,7 +154,7 @@ class TransactionFenceTests {
 		hold(10, "a");
 		this.transaction.executeWithoutResult(
 				(outer) -> with(TransactionDefinition.PROPAGATION_REQUIRES_NEW).executeWithoutResult((inner) -> {
-					this.fence.beforeBody(true);
+					this.fence.beforeBody("Orders.place()");
 					this.jdbc.update("INSERT INTO fence VALUES ('audit', 'audit', 1, 'a')");
 				}));
 		assertThat(tokens()).containsExactlyInAnyOrder(10L, 1L);
@@ -173,7 +173,7 @@ class TransactionFenceTests {
 	void lockThatIsAcquiredInsideATransactionPassesBeforeTheBody() {
 		this.transaction.executeWithoutResult((status) -> {
 			hold(10, "a");
-			this.fence.beforeBody(true);
+			this.fence.beforeBody("Orders.place()");
 			assertThat(tokens()).containsExactly(10L);
 		});
 	}
@@ -195,7 +195,7 @@ class TransactionFenceTests {
 		this.transaction.executeWithoutResult((outer) -> {
 			undoNested(() -> {
 				hold(10, "a");
-				this.fence.beforeBody(true);
+				this.fence.beforeBody("Orders.place()");
 			});
 			assertThat(tokens()).isEmpty();
 		});
@@ -206,11 +206,11 @@ class TransactionFenceTests {
 	void rolledBackSavepointKeepsWhatWasPassedBeforeIt() {
 		hold(10, "a");
 		this.transaction.executeWithoutResult((outer) -> {
-			undoNested(() -> this.fence.beforeBody(true));
+			undoNested(() -> this.fence.beforeBody("Orders.place()"));
 			with(TransactionDefinition.PROPAGATION_REQUIRES_NEW)
-				.executeWithoutResult((inner) -> this.fence.beforeBody(true));
+				.executeWithoutResult((inner) -> this.fence.beforeBody("Orders.place()"));
 			overtakenBy(20);
-			this.fence.beforeBody(true);
+			this.fence.beforeBody("Orders.place()");
 		});
 		assertThat(tokens()).containsExactly(20L);
 	}
@@ -220,14 +220,14 @@ class TransactionFenceTests {
 		this.transaction.executeWithoutResult((status) -> {
 			Object outer = status.createSavepoint();
 			hold(10, "a");
-			this.fence.beforeBody(true);
+			this.fence.beforeBody("Orders.place()");
 			Object inner = status.createSavepoint();
 			status.rollbackToSavepoint(inner);
 			overtakenBy(20);
-			this.fence.beforeBody(true);
+			this.fence.beforeBody("Orders.place()");
 			status.rollbackToSavepoint(outer);
 			assertThat(tokens()).isEmpty();
-			this.fence.beforeBody(true);
+			this.fence.beforeBody("Orders.place()");
 			assertThat(tokens()).containsExactly(10L);
 		});
 	}
@@ -246,7 +246,7 @@ class TransactionFenceTests {
 		TransactionTemplate readOnly = with(TransactionDefinition.PROPAGATION_REQUIRED);
 		readOnly.setReadOnly(true);
 		readOnly.executeWithoutResult((status) -> assertThatExceptionOfType(LockConfigurationException.class)
-			.isThrownBy(() -> this.fence.beforeBody(true))
+			.isThrownBy(() -> this.fence.beforeBody("Orders.place()"))
 			.withMessageContaining("read-only"));
 		assertThat(tokens()).isEmpty();
 	}
@@ -254,9 +254,10 @@ class TransactionFenceTests {
 	@Test
 	void withoutATransactionThereIsNothingToFence() {
 		hold(10, "a");
-		this.fence.beforeBody(false);
-		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.fence.beforeBody(true))
-			.withMessageContaining("Make it @Transactional");
+		this.fence.beforeBody(null);
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> this.fence.beforeBody("Orders.place()"))
+			.withMessageContainingAll("Orders.place(): it has 'fenced = true' and holds ['", "Make it @Transactional");
 		assertThat(tokens()).isEmpty();
 	}
 
@@ -266,7 +267,8 @@ class TransactionFenceTests {
 		transactions(database("another")).executeWithoutResult((status) -> {
 			// binds a connection of ours that commits each statement
 			this.jdbc.queryForList("SELECT 1 FROM fence");
-			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.fence.beforeBody(true));
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> this.fence.beforeBody("Orders.place()"));
 		});
 		assertThat(tokens()).isEmpty();
 	}
@@ -285,7 +287,7 @@ class TransactionFenceTests {
 		hold(10, "a");
 		this.jdbc.execute("DROP TABLE fence");
 		assertThatExceptionOfType(RuntimeException.class)
-			.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> this.fence.beforeBody(false)))
+			.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> this.fence.beforeBody(null)))
 			.withMessageContaining("MERGE INTO fence");
 		assertThat(this.refusals).isEmpty();
 	}
