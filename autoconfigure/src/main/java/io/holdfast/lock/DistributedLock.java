@@ -67,13 +67,14 @@ public @interface DistributedLock {
 	/**
 	 * A SpEL expression for the evaluated part of the lock's name, such as
 	 * {@code #productId}, {@code #p0}, {@code #order.id} or {@code @tenants.current()}.
-	 * Empty: one lock for all calls. A collection or an array means several locks, all or
-	 * none. A result that is null, blank or an empty {@code Optional} is an error,
-	 * because unrelated callers would share a lock; so is one whose class has no
-	 * {@code toString()} of its own, because every call would have its own lock. An enum
-	 * constant is its name, a {@code java.util.Date} or {@code Calendar} its instant. A
-	 * {@code Set} or {@code Map} within a key has to be sorted, also within a record: the
-	 * order of others may differ between JVMs, so each would have its own lock.
+	 * May hold placeholders. Empty: one lock for all calls. A collection or an array
+	 * means several locks, all or none. A result that is null, blank or an empty
+	 * {@code Optional} is an error, because unrelated callers would share a lock; so is
+	 * one whose class has no {@code toString()} of its own, because every call would have
+	 * its own lock. An enum constant is its name, a {@code java.util.Date} or
+	 * {@code Calendar} its instant. A {@code Set} or {@code Map} within a key has to be
+	 * sorted, also within a record: the order of others may differ between JVMs, so each
+	 * would have its own lock.
 	 * @return the expression
 	 */
 	String key() default "";

@@ -16,6 +16,7 @@ import org.springframework.core.env.Environment;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.support.NearestName;
 
 /**
  * Selects the default backend: the one that is named, else the only one that is

@@ -11,12 +11,14 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.env.Environment;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.support.NearestName;
 
 /**
  * Looks for settings that do not mean what they seem to: durations without a unit, and
@@ -27,6 +29,9 @@ final class SettingsCheck {
 	private static final Log logger = LogFactory.getLog(SettingsCheck.class);
 
 	private static final String PREFIX = "distributed-lock";
+
+	/** The prefix as names are compared. */
+	private static final String UNIFORM_PREFIX = "distributedlock";
 
 	/** The settings that are durations, without the prefix. */
 	static final List<String> DURATIONS = List.of("lease-time", "lock-delay", "redis.connection-timeout",
@@ -74,12 +79,18 @@ final class SettingsCheck {
 	}
 
 	private static boolean isUnread(ConfigurationPropertyName name) {
-		if (ConfigurationPropertyName.of("holdfast").isAncestorOf(name)) {
+		if (ConfigurationPropertyName.of("holdfast").isAncestorOf(name)
+				|| (!name.isEmpty() && isMisspelled(name.getElement(0, Form.UNIFORM)))) {
 			return true;
 		}
 		return ConfigurationPropertyName.of(PREFIX).isAncestorOf(name) && known().map((known) -> PREFIX + "." + known)
 			.map(ConfigurationPropertyName::of)
 			.noneMatch((known) -> known.equals(name) || known.isAncestorOf(name));
+	}
+
+	/** A first part that is nearly ours, such as {@code distributed-locks}. */
+	private static boolean isMisspelled(String part) {
+		return !part.equals(UNIFORM_PREFIX) && NearestName.of(part, List.of(UNIFORM_PREFIX)) != null;
 	}
 
 	private static void warn(String name) {

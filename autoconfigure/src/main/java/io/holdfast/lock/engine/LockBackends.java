@@ -15,6 +15,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.NearestName;
 
 /**
  * The stores of this application by name, and which of them is the default.
@@ -65,6 +66,15 @@ public final class LockBackends {
 	}
 
 	/**
+	 * Whether the default store stands in for others, as in a test that has a part of the
+	 * application's beans.
+	 * @return whether it does
+	 */
+	public boolean hasStandIn() {
+		return this.standIn;
+	}
+
+	/**
 	 * The store of a name.
 	 * @param name the name; {@code null} or empty for the default store
 	 * @return the store
@@ -96,9 +106,11 @@ public final class LockBackends {
 	}
 
 	private LockConfigurationException unknown(String what, String name) {
+		String nearest = NearestName.of(name.strip(), this.backends.keySet());
 		return new LockConfigurationException(
-				(what + "; configured are %s. Configure it under 'distributed-lock.%s', or use one of these.")
-					.formatted(name, this.backends.keySet(), name));
+				(what + "; configured are %s. %sUse one of these, or configure it under 'distributed-lock.%s'.")
+					.formatted(name, this.backends.keySet(),
+							(nearest != null) ? "Did you mean '%s'? ".formatted(nearest) : "", name));
 	}
 
 	/**

@@ -19,6 +19,11 @@ record CompoundKey(List<LockKey> parts) implements KeySource {
 			.collect(Collectors.joining(",")));
 	}
 
+	@Override
+	public void requireBeans() {
+		this.parts.forEach(LockKey::requireBeans);
+	}
+
 	private static String escaped(String part) {
 		return part.replace("\\", "\\\\").replace(",", "\\,");
 	}

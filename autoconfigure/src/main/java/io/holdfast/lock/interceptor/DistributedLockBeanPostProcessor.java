@@ -16,7 +16,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
-import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.Ordered;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
@@ -73,8 +72,7 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 		Assert.isInstanceOf(ConfigurableListableBeanFactory.class, beanFactory);
 		this.unlocked = new UnlockedBeans((ConfigurableListableBeanFactory) beanFactory);
 		LockMethodSpecs specs = new LockMethodSpecs(
-				new EmbeddedValueResolver((ConfigurableListableBeanFactory) beanFactory),
-				new BeanFactoryResolver(beanFactory));
+				new EmbeddedValueResolver((ConfigurableListableBeanFactory) beanFactory), new KeyBeans(beanFactory));
 		this.verifier = new LockMethodVerifier(specs);
 		ObjectProvider<LockOperations> operations = beanFactory.getBeanProvider(LockOperations.class);
 		this.operations = operations;

@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Gives the keys of one call.
  */
-@FunctionalInterface
 interface KeySource {
 
 	/**
@@ -20,5 +19,11 @@ interface KeySource {
 	 * identifies something
 	 */
 	List<String> evaluate(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments);
+
+	/**
+	 * Checks, at the end of the start, that there are the beans that it names.
+	 * @throws io.holdfast.lock.LockConfigurationException if one is not there
+	 */
+	void requireBeans();
 
 }

@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.expression.BeanResolver;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.TypeConverter;
@@ -19,6 +18,7 @@ import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Projection;
@@ -50,13 +50,13 @@ final class LockKey implements KeySource {
 
 	private final SpelExpression expression;
 
-	private final @Nullable BeanResolver beans;
+	private final @Nullable KeyBeans beans;
 
 	/**
 	 * Parse an expression and check the names that it uses.
 	 * @throws LockConfigurationException if it could never be evaluated
 	 */
-	LockKey(String expression, Method method, @Nullable BeanResolver beans) {
+	LockKey(String expression, Method method, @Nullable KeyBeans beans) {
 		this.method = method;
 		this.beans = beans;
 		try {
@@ -90,6 +90,29 @@ final class LockKey implements KeySource {
 		}
 		requireOneType(several);
 		return several.stream().map((value) -> usable(value, context)).toList();
+	}
+
+	@Override
+	public void requireBeans() {
+		KeyBeans known = this.beans;
+		if (known != null) {
+			requireBeans(this.expression.getAST(), known);
+		}
+	}
+
+	private void requireBeans(SpelNode node, KeyBeans known) {
+		if (node instanceof BeanReference) {
+			String name = node.toStringAST().replaceAll("^@|'", "");
+			if (!known.contains(name)) {
+				throw LockMethodSpecs.problem(this.method,
+						"its key \"%s\" names the bean '%s', and there is none. Correct the name, or define the bean"
+							.formatted(this.expression.getExpressionString(), name),
+						null);
+			}
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			requireBeans(node.getChild(i), known);
+		}
 	}
 
 	/**

@@ -15,7 +15,6 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.ResolvableType;
-import org.springframework.expression.BeanResolver;
 import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
@@ -38,14 +37,14 @@ final class LockMethodSpecs {
 
 	private final StringValueResolver placeholders;
 
-	private final @Nullable BeanResolver beans;
+	private final @Nullable KeyBeans beans;
 
 	/**
 	 * Create the directory.
 	 * @param placeholders resolves <code>${...}</code>
 	 * @param beans resolves <code>&#64;bean</code> in key expressions
 	 */
-	LockMethodSpecs(StringValueResolver placeholders, @Nullable BeanResolver beans) {
+	LockMethodSpecs(StringValueResolver placeholders, @Nullable KeyBeans beans) {
 		this.placeholders = placeholders;
 		this.beans = beans;
 	}
@@ -78,14 +77,17 @@ final class LockMethodSpecs {
 
 	private @Nullable KeySource key(Method method, DistributedLock annotation) {
 		if (annotation.keys().length == 0) {
-			return annotation.key().isEmpty() ? null : new LockKey(annotation.key(), method, this.beans);
+			return annotation.key().isEmpty() ? null : keyPart(method, annotation.key());
 		}
 		if (!annotation.key().isEmpty()) {
 			throw problem(method,
 					"it has both 'key' and 'keys'. Name all parts of one key in 'keys', or give several locks as a list in 'key'");
 		}
-		return new CompoundKey(
-				Stream.of(annotation.keys()).map((part) -> new LockKey(part, method, this.beans)).toList());
+		return new CompoundKey(Stream.of(annotation.keys()).map((part) -> keyPart(method, part)).toList());
+	}
+
+	private LockKey keyPart(Method method, String expression) {
+		return new LockKey(resolve(method, "key", expression), method, this.beans);
 	}
 
 	/** Whether the lock is held until the stage that the method returns completes. */
@@ -134,7 +136,8 @@ final class LockMethodSpecs {
 				.renew(annotation.renew())
 				.maxHold(duration(method, "maxHold", annotation.maxHold()))
 				.fair(annotation.fair())
-				.backend(StringUtils.hasText(annotation.backend()) ? resolve(annotation.backend()) : null);
+				.backend(StringUtils.hasText(annotation.backend()) ? resolve(method, "backend", annotation.backend())
+						: null);
 			Duration minHold = duration(method, "minHold", annotation.minHold());
 			return request.minHold((minHold != null) ? minHold : Duration.ZERO).build();
 		}
@@ -154,7 +157,7 @@ final class LockMethodSpecs {
 	}
 
 	private String name(Method method, DistributedLock annotation) {
-		String name = resolve(annotation.name());
+		String name = resolve(method, "name", annotation.name());
 		if (!StringUtils.hasText(name)) {
 			throw problem(method, "it has no name. Give the lock one, as in @DistributedLock(name = \"stock\")");
 		}
@@ -162,7 +165,7 @@ final class LockMethodSpecs {
 	}
 
 	private @Nullable Duration duration(Method method, String attribute, String text) {
-		String value = resolve(text);
+		String value = resolve(method, attribute, text);
 		if (!StringUtils.hasText(value)) {
 			return null;
 		}
@@ -179,9 +182,29 @@ final class LockMethodSpecs {
 		}
 	}
 
-	private String resolve(String text) {
-		String resolved = this.placeholders.resolveStringValue(text);
+	/**
+	 * Where nothing else resolves placeholders, the context leaves what it does not know.
+	 */
+	private String resolve(Method method, String attribute, String text) {
+		String resolved;
+		try {
+			resolved = this.placeholders.resolveStringValue(text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw unresolved(method, attribute, text, ex);
+		}
+		if (resolved != null && resolved.contains("${")) {
+			throw unresolved(method, attribute, text, null);
+		}
 		return (resolved != null) ? resolved : "";
+	}
+
+	private static LockConfigurationException unresolved(Method method, String attribute, String text,
+			@Nullable IllegalArgumentException cause) {
+		return problem(method,
+				"its %s is \"%s\", whose placeholder cannot be resolved%s. Set that property, or write a default, as in ${name:default}"
+					.formatted(attribute, text, (cause != null) ? ": " + cause.getMessage() : ""),
+				cause);
 	}
 
 	static LockConfigurationException problem(Method method, String what) {

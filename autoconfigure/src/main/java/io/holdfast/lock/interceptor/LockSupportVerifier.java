@@ -60,6 +60,10 @@ public final class LockSupportVerifier implements SmartInitializingSingleton {
 	}
 
 	private void check(LockMethodSpec spec, Class<?> type) {
+		KeySource key = spec.key();
+		if (key != null && !this.backends.get().hasStandIn()) {
+			key.requireBeans();
+		}
 		String unfenced = spec.fenced() ? this.whyNotFenced.apply(spec.method(), type) : null;
 		if (unfenced != null) {
 			throw LockMethodSpecs.problem(spec.method(),

@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
@@ -197,6 +198,25 @@ class BadAnnotationTests {
 	@Test
 	void unknownStore() {
 		refused(UnknownStore.class, "names the lock store 'paper', and there is none", "[local]");
+		refused(MisspelledStore.class, "names the lock store 'Locl', and there is none", "Did you mean 'local'?");
+	}
+
+	@Test
+	void beanOfTheKeyThatIsNotThere() {
+		refused(UnknownBean.class, "names the bean 'tenants', and there is none");
+		refused(UnknownBeanOfAPart.class, "names the bean 'my.tenants', and there is none");
+	}
+
+	@Test
+	void placeholderThatCannotBeResolved() {
+		refused(UnknownPlaceholder.class, "its name is \"${app.lock}\", whose placeholder cannot be resolved",
+				"Set that property, or write a default");
+		refused(UnknownPlaceholderOfTheKey.class,
+				"its key is \"#id + '${app.suffix}'\", whose placeholder cannot be resolved");
+		this.runner.withConfiguration(AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class))
+			.withBean(UnknownPlaceholder.class)
+			.run((context) -> assertThat(failure(context)).message()
+				.contains("its name is \"${app.lock}\", whose placeholder cannot be resolved: ", "write a default"));
 	}
 
 	@Test
@@ -443,6 +463,46 @@ class BadAnnotationTests {
 
 		@DistributedLock(name = "stock", fenced = true)
 		public void call() {
+		}
+
+	}
+
+	static class MisspelledStore {
+
+		@DistributedLock(name = "stock", backend = "Locl")
+		public void call() {
+		}
+
+	}
+
+	static class UnknownBean {
+
+		@DistributedLock(name = "stock", key = "#id + @tenants.current()")
+		public void call(String id) {
+		}
+
+	}
+
+	static class UnknownBeanOfAPart {
+
+		@DistributedLock(name = "stock", keys = { "#id", "@'my.tenants'.current()" })
+		public void call(String id) {
+		}
+
+	}
+
+	static class UnknownPlaceholder {
+
+		@DistributedLock("${app.lock}")
+		public void call() {
+		}
+
+	}
+
+	static class UnknownPlaceholderOfTheKey {
+
+		@DistributedLock(name = "stock", key = "#id + '${app.suffix}'")
+		public void call(String id) {
 		}
 
 	}

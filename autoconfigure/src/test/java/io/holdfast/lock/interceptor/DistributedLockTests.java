@@ -45,7 +45,8 @@ class DistributedLockTests {
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
 				LocalLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class, AopAutoConfiguration.class))
-		.withPropertyValues("distributed-lock.backend=local");
+		.withPropertyValues("distributed-lock.backend=local")
+		.withBean("tenants", Tenants.class);
 
 	private <T> void with(Class<T> type, Consumer<T> test) {
 		this.runner.withBean(type).run((context) -> {
@@ -120,7 +121,7 @@ class DistributedLockTests {
 
 	@Test
 	void keyKnowsWhatCacheableKnows() {
-		this.runner.withBean("tenants", Tenants.class).withBean(Keys.class).run((context) -> {
+		this.runner.withBean(Keys.class).run((context) -> {
 			Keys bean = context.getBean(Keys.class);
 			assertThat(bean.position("x")).isEqualTo("k:x");
 			assertThat(bean.argument("x")).isEqualTo("k:x");
@@ -168,6 +169,14 @@ class DistributedLockTests {
 				.isThrownBy(() -> bean.collection(Arrays.asList(1, null)))
 				.withMessageContaining("is null");
 		});
+	}
+
+	@Test
+	void placeholdersInAKeyAreResolved() {
+		with(KeyPlaceholders.class, (bean) -> assertThat(bean.call(1)).isEqualTo("stock:1-eu"));
+		this.runner.withPropertyValues("app.region=us")
+			.withBean(KeyPlaceholders.class)
+			.run((context) -> assertThat(context.getBean(KeyPlaceholders.class).call(1)).isEqualTo("stock:1-us"));
 	}
 
 	@Test
@@ -461,6 +470,15 @@ class DistributedLockTests {
 
 		@DistributedLock(name = "k", key = "'all'")
 		public String text() {
+			return held();
+		}
+
+	}
+
+	static class KeyPlaceholders {
+
+		@DistributedLock(name = "stock", key = "#id + '-${app.region:eu}'")
+		public String call(long id) {
 			return held();
 		}
 

@@ -1,4 +1,4 @@
-package io.holdfast.lock.autoconfigure;
+package io.holdfast.lock.support;
 
 import java.util.Collection;
 
@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds the name that was probably meant by one that is not known.
  */
-final class NearestName {
+public final class NearestName {
 
 	/** Names further away than this are not similar. */
 	private static final int MOST_EDITS = 2;
@@ -21,7 +21,7 @@ final class NearestName {
 	 * @param known the names that are
 	 * @return the nearest, or {@code null} if none is similar
 	 */
-	static @Nullable String of(String name, Collection<String> known) {
+	public static @Nullable String of(String name, Collection<String> known) {
 		String nearest = null;
 		int fewest = MOST_EDITS + 1;
 		for (String candidate : known) {
