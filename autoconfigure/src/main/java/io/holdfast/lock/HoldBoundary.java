@@ -33,14 +33,33 @@ public interface HoldBoundary {
 	}
 
 	/**
-	 * Take over a release that must not happen yet.
-	 * @param lock the lock whose hold was closed
-	 * @param release ends the hold; safe to run once, on any thread
-	 * @return {@code true} if this boundary will run {@code release} by itself,
-	 * {@code false} if the caller must run it now
+	 * Whether the release of a hold waits for the transactions that were active while the
+	 * hold was bound to their thread.
+	 * @return whether holds may be deferred at all
 	 */
-	default boolean deferRelease(LockName lock, Runnable release) {
+	default boolean defersReleases() {
 		return false;
+	}
+
+	/**
+	 * Defers the release of a hold if a transaction is active. Called on the thread that
+	 * the hold is bound to, after it was acquired and right before it is closed there.
+	 * @param hold the hold
+	 */
+	default void deferRelease(DeferrableHold hold) {
+	}
+
+	/**
+	 * A hold whose release can wait for something else than its close.
+	 */
+	interface DeferrableHold extends LockHandle {
+
+		/**
+		 * Keeps the lock, even if this hold is closed, until the returned action has run.
+		 * @return ends the deferral; to be run once, on any thread
+		 */
+		Runnable deferRelease();
+
 	}
 
 	/**

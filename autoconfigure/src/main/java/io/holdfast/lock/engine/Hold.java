@@ -2,12 +2,12 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.HoldBoundary.SetAside;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockContext;
@@ -22,17 +22,15 @@ import io.holdfast.lock.support.DurationText;
 /**
  * One use of a lease by its holder; re-entrant holds share it.
  */
-final class Hold implements HeldLocks {
+final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 
 	private static final String COMMIT_REFUSED = " The commit was refused and the transaction is rolled back, so nothing was written by it; repeat the call.";
-
-	private static final CompletableFuture<?> DONE = CompletableFuture.completedFuture(null);
 
 	private final EngineContext context;
 
 	private final Lease lease;
 
-	private final AtomicBoolean closed = new AtomicBoolean();
+	private final HoldEnd end;
 
 	private final boolean reentrant;
 
@@ -56,6 +54,7 @@ final class Hold implements HeldLocks {
 		this.context = context;
 		this.lease = lease;
 		this.reentrant = reentrant;
+		this.end = new HoldEnd(context.boundary(), this::end);
 	}
 
 	/**
@@ -71,6 +70,7 @@ final class Hold implements HeldLocks {
 		if (!this.reentrant && this.lease.terms().interruptOnLoss()) {
 			this.lease.onLost((event) -> bound.interruptIfAny(this::sharesLease));
 		}
+		this.end.defer(this);
 		return this;
 	}
 
@@ -251,23 +251,17 @@ final class Hold implements HeldLocks {
 
 	@Override
 	public CompletableFuture<?> closeAsync() {
-		CompletableFuture<?> answered = DONE;
-		if (this.closed.compareAndSet(false, true)) {
-			boolean deferred = false;
-			try {
-				deferred = isBoundHere() && this.context.boundary().deferRelease(name(), this::end);
-			}
-			finally {
-				if (!deferred) {
-					answered = end();
-				}
-			}
-		}
-		return this.context.settings().awaitRelease() ? answered : DONE;
+		CompletableFuture<?> answered = this.end.close(this, isBoundHere());
+		return this.context.settings().awaitRelease() ? answered : HoldEnd.DONE;
 	}
 
 	boolean isBoundHere() {
 		return this.binding != null && LockContext.handles().contains(this);
+	}
+
+	@Override
+	public Runnable deferRelease() {
+		return this.end.deferral();
 	}
 
 	private CompletableFuture<?> end() {

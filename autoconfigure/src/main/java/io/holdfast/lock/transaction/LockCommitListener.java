@@ -12,9 +12,10 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
- * Has a locked transaction read past the caches of JPA, and refuses a commit whose locks
- * have been lost. It looks at every lock that the committing thread holds, right before
- * the transaction manager commits; an exception there rolls back.
+ * Has a transaction keep the locks of its thread until it has completed and read past the
+ * caches of JPA, and refuses a commit whose locks have been lost. It looks at every lock
+ * that the committing thread holds, right before the transaction manager commits; an
+ * exception there rolls back.
  *
  * <p>
  * What is acquired in a callback after the commit does not belong to the transaction. A
@@ -35,7 +36,11 @@ public final class LockCommitListener implements TransactionExecutionListener {
 
 	@Override
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
-		if (beginFailure == null && TransactionHoldBoundary.JPA_PRESENT && !LockContext.handles().isEmpty()) {
+		if (beginFailure != null) {
+			return;
+		}
+		DeferredReleases.begin();
+		if (TransactionHoldBoundary.JPA_PRESENT && !LockContext.handles().isEmpty()) {
 			PersistenceContexts.readPastCaches();
 		}
 	}

@@ -7,8 +7,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-import org.springframework.core.Ordered;
-import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
@@ -126,31 +124,13 @@ public final class TransactionHoldBoundary implements HoldBoundary {
 	}
 
 	@Override
-	public boolean deferRelease(LockName lock, Runnable release) {
-		if (this.whenActive == WhenActive.ALLOW || !TransactionSynchronizationManager.isActualTransactionActive()
-				|| FinishedTransaction.isCurrent()) {
-			return false;
-		}
-		TransactionSynchronizationManager.registerSynchronization(new ReleaseAfterCompletion(release));
-		return true;
+	public boolean defersReleases() {
+		return this.whenActive != WhenActive.ALLOW;
 	}
 
-	/**
-	 * Lets go when the transaction has ended, in whatever way, and after all others that
-	 * wait for its end.
-	 */
-	private record ReleaseAfterCompletion(Runnable release) implements TransactionSynchronization {
-
-		@Override
-		public int getOrder() {
-			return Ordered.LOWEST_PRECEDENCE;
-		}
-
-		@Override
-		public void afterCompletion(int status) {
-			this.release.run();
-		}
-
+	@Override
+	public void deferRelease(DeferrableHold hold) {
+		DeferredReleases.inCurrentTransaction(hold);
 	}
 
 }

@@ -2,7 +2,9 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -109,6 +111,19 @@ class HoldFaultTests {
 		assertThatThrownBy(both::close).isInstanceOf(IllegalStateException.class)
 			.satisfies((failure) -> assertThat(failure.getSuppressed()).hasSize(1));
 		bounded.assertNothingLeft();
+	}
+
+	@Test
+	void boundaryThatFailsAfterTheAcquisitionKeepsNoLock() {
+		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new HoldBoundary() {
+			@Override
+			public void deferRelease(DeferrableHold hold) {
+				throw new IllegalStateException("not at all");
+			}
+		});
+		assertThatThrownBy(() -> bounded.engine.acquire(request().build())).hasMessage("not at all");
+		bounded.assertNothingLeft();
+		assertThat(LockContext.handles()).isEmpty();
 	}
 
 	@Test
@@ -270,12 +285,16 @@ class HoldFaultTests {
 		handle.close();
 	}
 
-	/** Fails when a lock is let go in it. */
+	/** Fails when a lock is closed in it. */
 	private static final class FailingBoundary implements HoldBoundary {
 
+		private final Set<LockHandle> acquired = new HashSet<>();
+
 		@Override
-		public boolean deferRelease(LockName lock, Runnable release) {
-			throw new IllegalStateException("no more");
+		public void deferRelease(DeferrableHold hold) {
+			if (!this.acquired.add(hold)) {
+				throw new IllegalStateException("no more");
+			}
 		}
 
 	}

@@ -418,8 +418,13 @@ class HoldTests {
 		List<Runnable> deferred = new ArrayList<>();
 		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new HoldBoundary() {
 			@Override
-			public boolean deferRelease(LockName lock, Runnable release) {
-				return deferred.add(release);
+			public boolean defersReleases() {
+				return true;
+			}
+
+			@Override
+			public void deferRelease(DeferrableHold hold) {
+				deferred.add(hold.deferRelease());
 			}
 		});
 		LockHandle handle = bounded.engine.acquire(request().build());

@@ -1,0 +1,76 @@
+package io.holdfast.lock.engine;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.HoldBoundary.DeferrableHold;
+
+/**
+ * Ends a hold when its caller has closed it and no transaction defers its release.
+ * Thread-safe.
+ */
+final class HoldEnd {
+
+	static final CompletableFuture<?> DONE = CompletableFuture.completedFuture(null);
+
+	private final HoldBoundary boundary;
+
+	private final Supplier<CompletableFuture<?>> action;
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	/** The caller, and each transaction that defers the release. */
+	private final AtomicInteger users = new AtomicInteger(1);
+
+	/**
+	 * Creates the end of a hold.
+	 * @param boundary the caller's transactions
+	 * @param action ends the hold, and completes when the store has answered
+	 */
+	HoldEnd(HoldBoundary boundary, Supplier<CompletableFuture<?>> action) {
+		this.boundary = boundary;
+		this.action = action;
+	}
+
+	/** Lets a transaction of the current thread defer the release of a new hold. */
+	void defer(DeferrableHold hold) {
+		try {
+			this.boundary.deferRelease(hold);
+		}
+		catch (RuntimeException | Error ex) {
+			this.action.get();
+			throw ex;
+		}
+	}
+
+	Runnable deferral() {
+		boolean deferred = this.boundary.defersReleases()
+				&& this.users.getAndUpdate((count) -> (count > 0) ? count + 1 : 0) > 0;
+		return deferred ? this::endUse : () -> {
+		};
+	}
+
+	CompletableFuture<?> close(DeferrableHold hold, boolean boundHere) {
+		if (!this.closed.compareAndSet(false, true)) {
+			return DONE;
+		}
+		CompletableFuture<?> answered;
+		try {
+			if (boundHere) {
+				this.boundary.deferRelease(hold);
+			}
+		}
+		finally {
+			answered = endUse();
+		}
+		return answered;
+	}
+
+	private CompletableFuture<?> endUse() {
+		return (this.users.decrementAndGet() == 0) ? this.action.get() : DONE;
+	}
+
+}

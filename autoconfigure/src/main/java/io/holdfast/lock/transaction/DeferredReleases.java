@@ -1,0 +1,107 @@
+package io.holdfast.lock.transaction;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.Ordered;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.holdfast.lock.HoldBoundary.DeferrableHold;
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.support.FinishedTransaction;
+
+/**
+ * The holds that one transaction keeps until it has completed, in whatever way: all that
+ * are bound to its thread at some time while it is active. Registered with every
+ * transaction, because one without a hold may be suspended and resumed under one.
+ */
+final class DeferredReleases implements TransactionSynchronization {
+
+	private final Map<LockHandle, Runnable> releases = new LinkedHashMap<>();
+
+	private DeferredReleases() {
+	}
+
+	/** A transaction has begun on this thread. */
+	static void begin() {
+		DeferredReleases current = current();
+		if (current != null) {
+			current.deferAll();
+		}
+	}
+
+	static void inCurrentTransaction(DeferrableHold hold) {
+		DeferredReleases current = current();
+		if (current != null) {
+			current.defer(hold);
+		}
+	}
+
+	private static @Nullable DeferredReleases current() {
+		if (!TransactionSynchronizationManager.isActualTransactionActive() || FinishedTransaction.isCurrent()) {
+			return null;
+		}
+		for (TransactionSynchronization callback : TransactionSynchronizationManager.getSynchronizations()) {
+			if (callback instanceof DeferredReleases registered) {
+				return registered;
+			}
+		}
+		DeferredReleases registered = new DeferredReleases();
+		TransactionSynchronizationManager.registerSynchronization(registered);
+		return registered;
+	}
+
+	private void deferAll() {
+		List<LockHandle> handles = new ArrayList<>(LockContext.handles());
+		Collections.reverse(handles);
+		for (LockHandle handle : handles) {
+			if (handle instanceof DeferrableHold hold) {
+				defer(hold);
+			}
+		}
+	}
+
+	private void defer(DeferrableHold hold) {
+		this.releases.computeIfAbsent(hold, (added) -> hold.deferRelease());
+	}
+
+	/** After all others that wait for the transaction's end. */
+	@Override
+	public int getOrder() {
+		return Ordered.LOWEST_PRECEDENCE;
+	}
+
+	@Override
+	public void resume() {
+		if (!FinishedTransaction.isCurrent()) {
+			deferAll();
+		}
+	}
+
+	@Override
+	public void afterCompletion(int status) {
+		List<Runnable> innermostFirst = new ArrayList<>(this.releases.values());
+		Collections.reverse(innermostFirst);
+		this.releases.clear();
+		RuntimeException first = null;
+		for (Runnable release : innermostFirst) {
+			try {
+				release.run();
+			}
+			catch (RuntimeException ex) {
+				first = (first != null) ? first : ex;
+			}
+		}
+		if (first != null) {
+			throw first;
+		}
+	}
+
+}

@@ -1,0 +1,233 @@
+package io.holdfast.lock.transaction;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionOperations;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
+import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
+import io.holdfast.lock.backend.local.LocalLockBackend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A handle that is closed while a transaction is open that was active under its lock, and
+ * suspended or not.
+ */
+class DeferredReleaseTests {
+
+	/** How a handle is closed in the course of a transaction. */
+	enum Close {
+
+		IN_THE_TRANSACTION, IN_AN_INNER_ONE, IN_AN_INNER_ONE_THAT_ROLLS_BACK, IN_A_SAVEPOINT, WHILE_SUSPENDED,
+		BY_ANOTHER_THREAD
+
+	}
+
+	private final LocalLockBackend store = new LocalLockBackend();
+
+	private LockOperations locks;
+
+	private TransactionOperations required;
+
+	private TransactionOperations requiresNew;
+
+	private TransactionOperations nested;
+
+	private TransactionOperations notSupported;
+
+	private void run(Runnable test) {
+		run("hold", test);
+	}
+
+	private void run(String whenActive, Runnable test) {
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+					LockTransactionAutoConfiguration.class, TransactionAutoConfiguration.class,
+					DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class))
+			.withBean(LocalLockBackend.class, () -> this.store)
+			.withPropertyValues("distributed-lock.backend=local", "spring.datasource.generate-unique-name=true",
+					"distributed-lock.transaction.when-active=" + whenActive)
+			.run((context) -> {
+				this.locks = context.getBean(LockOperations.class);
+				PlatformTransactionManager manager = context.getBean(PlatformTransactionManager.class);
+				this.required = with(manager, TransactionDefinition.PROPAGATION_REQUIRED);
+				this.requiresNew = with(manager, TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+				this.nested = with(manager, TransactionDefinition.PROPAGATION_NESTED);
+				this.notSupported = with(manager, TransactionDefinition.PROPAGATION_NOT_SUPPORTED);
+				test.run();
+				assertFree();
+				assertThat(LockContext.handles()).isEmpty();
+			});
+	}
+
+	private static TransactionOperations with(PlatformTransactionManager manager, int propagation) {
+		TransactionTemplate template = new TransactionTemplate(manager);
+		template.setPropagationBehavior(propagation);
+		return template;
+	}
+
+	private LockHandle acquire() {
+		return this.locks.acquire(LockRequest.of("stock"));
+	}
+
+	private void assertHeld() {
+		assertThat(this.store.inUse()).hasSize(1);
+	}
+
+	private void assertFree() {
+		assertThat(this.store.inUse()).isEmpty();
+	}
+
+	private void close(LockHandle handle, Close how) {
+		switch (how) {
+			case IN_THE_TRANSACTION -> handle.close();
+			case IN_AN_INNER_ONE -> this.requiresNew.executeWithoutResult((inner) -> handle.close());
+			case IN_AN_INNER_ONE_THAT_ROLLS_BACK -> this.requiresNew.executeWithoutResult((inner) -> {
+				handle.close();
+				inner.setRollbackOnly();
+			});
+			case IN_A_SAVEPOINT -> this.nested.executeWithoutResult((inner) -> {
+				handle.close();
+				inner.setRollbackOnly();
+			});
+			case WHILE_SUSPENDED -> this.notSupported.executeWithoutResult((none) -> handle.close());
+			case BY_ANOTHER_THREAD -> CompletableFuture.runAsync(handle::close).join();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lockOfATransactionIsHeldUntilItsEnd(Close how) {
+		run(() -> {
+			this.required.executeWithoutResult((status) -> {
+				close(acquire(), how);
+				assertHeld();
+			});
+			assertFree();
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lockFromBeforeATransactionIsHeldUntilItsEnd(Close how) {
+		run(() -> {
+			LockHandle handle = acquire();
+			this.required.executeWithoutResult((status) -> {
+				close(handle, how);
+				assertHeld();
+				status.setRollbackOnly();
+			});
+			assertFree();
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lockThatIsCarriedToASuspendedTransactionIsHeldUntilItsEnd(Close how) {
+		run(() -> {
+			List<LockHandle> carried = new ArrayList<>();
+			this.required.executeWithoutResult((status) -> {
+				this.requiresNew.executeWithoutResult((inner) -> carried.add(acquire()));
+				close(carried.get(0), how);
+				assertHeld();
+			});
+			assertFree();
+		});
+	}
+
+	@Test
+	void lockThatEndsWithinTheInnerTransactionDoesNotWaitForTheSuspendedOne() {
+		run(() -> this.required.executeWithoutResult((status) -> {
+			this.requiresNew.executeWithoutResult((inner) -> {
+				acquire().close();
+				assertHeld();
+			});
+			assertFree();
+			this.notSupported.executeWithoutResult((none) -> acquire().close());
+			assertFree();
+		}));
+	}
+
+	@Test
+	void lockIsHeldUntilItsHandleIsClosedThoughItsTransactionsHaveEnded() {
+		run(() -> {
+			LockHandle handle = this.required.execute((status) -> acquire());
+			this.required.executeWithoutResult((status) -> assertHeld());
+			assertHeld();
+			handle.close();
+			assertFree();
+		});
+	}
+
+	@Test
+	void lockThatIsEnteredAgainEndsWithTheLastTransactionOfEither() {
+		run(() -> {
+			this.required.executeWithoutResult((status) -> {
+				acquire().close();
+				this.requiresNew.executeWithoutResult((inner) -> acquire().close());
+				assertHeld();
+			});
+			assertFree();
+		});
+	}
+
+	@Test
+	void lockOfACallbackAfterTheCommitIsNotKeptByTheFinishedTransaction() {
+		run(() -> this.required.executeWithoutResult((status) -> after((phase) -> {
+			LockHandle handle = acquire();
+			this.requiresNew.executeWithoutResult((inner) -> assertHeld());
+			handle.close();
+			assertThat(this.store.inUse()).as(phase).isEmpty();
+		})));
+	}
+
+	private static void after(Consumer<String> action) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void afterCommit() {
+				action.accept("after the commit");
+			}
+
+			@Override
+			public void afterCompletion(int status) {
+				action.accept("after completion");
+			}
+
+		});
+	}
+
+	@Test
+	void allowDefersNothing() {
+		run("allow", () -> this.required.executeWithoutResult((status) -> {
+			LockHandle handle = acquire();
+			this.requiresNew.executeWithoutResult((inner) -> {
+				handle.close();
+				assertFree();
+			});
+		}));
+	}
+
+}
