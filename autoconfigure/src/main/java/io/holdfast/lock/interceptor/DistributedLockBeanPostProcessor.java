@@ -18,10 +18,12 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.core.Ordered;
 import org.springframework.util.Assert;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.transaction.MethodTransactions;
 
 /**
  * Puts the lock around the beans that ask for it: outside of the transaction, whatever
@@ -41,6 +43,10 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 	 * of {@code @Retryable} ({@code LOWEST_PRECEDENCE - 1}) and {@code @Async}.
 	 */
 	static final int ORDER = Ordered.LOWEST_PRECEDENCE - 3;
+
+	private static final boolean TRANSACTIONS_PRESENT = ClassUtils.isPresent(
+			"org.springframework.transaction.interceptor.TransactionInterceptor",
+			DistributedLockBeanPostProcessor.class.getClassLoader());
 
 	private final transient LockSupportVerifier support;
 
@@ -77,7 +83,8 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 		ObjectProvider<LockOperations> operations = beanFactory.getBeanProvider(LockOperations.class);
 		this.operations = operations;
 		this.locks = SingletonSupplier.of(operations::getObject);
-		this.interceptor = new DistributedLockInterceptor(this.locks, specs, null);
+		this.interceptor = new DistributedLockInterceptor(this.locks, specs,
+				TRANSACTIONS_PRESENT ? new MethodTransactions(beanFactory) : null, null);
 		this.advisor = new DefaultPointcutAdvisor(new LockPointcut(null), this.interceptor);
 	}
 

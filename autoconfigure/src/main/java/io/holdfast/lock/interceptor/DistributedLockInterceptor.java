@@ -4,6 +4,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInterceptor;
@@ -20,6 +21,7 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LockedAction;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.transaction.MethodTransactions;
 
 /**
  * Holds the lock around one call: acquires it, lets the rest of the chain run (the
@@ -31,33 +33,56 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
 	private final LockMethodSpecs specs;
 
+	private final @Nullable MethodTransactions transactions;
+
 	private final @Nullable Class<?> type;
 
 	/**
 	 * Create the interceptor.
 	 * @param locks the locks, looked up at the first call
 	 * @param specs what the annotations mean
+	 * @param transactions the transactions of methods; {@code null} where there are none
 	 * @param type whose annotations count, instead of those of the target's class;
 	 * {@code null}: those
 	 */
-	DistributedLockInterceptor(Supplier<LockOperations> locks, LockMethodSpecs specs, @Nullable Class<?> type) {
+	DistributedLockInterceptor(Supplier<LockOperations> locks, LockMethodSpecs specs,
+			@Nullable MethodTransactions transactions, @Nullable Class<?> type) {
 		this.locks = locks;
 		this.specs = specs;
+		this.transactions = transactions;
 		this.type = type;
 	}
 
 	/** The same for a type whose annotations count. */
 	DistributedLockInterceptor of(Class<?> annotated) {
-		return new DistributedLockInterceptor(this.locks, this.specs, annotated);
+		return new DistributedLockInterceptor(this.locks, this.specs, this.transactions, annotated);
 	}
 
 	@Override
-	@SuppressWarnings("NullAway") // before JDK 22 it cannot see that T is nullable here
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Object target = invocation.getThis();
 		Class<?> targetClass = targetClass(invocation);
 		LockMethodSpec spec = this.specs.get(invocation.getMethod(), targetClass);
 		LockRequest request = spec.request(target, targetClass, invocation.getArguments());
+		AtomicReference<@Nullable LockNotAcquiredException> refused = new AtomicReference<>();
+		Runnable resumeCaller = (this.transactions != null)
+				? this.transactions.suspendCaller(spec.method(), targetClass) : null;
+		Object result;
+		try {
+			result = locked(invocation, spec, request, refused);
+		}
+		finally {
+			if (resumeCaller != null) {
+				resumeCaller.run();
+			}
+		}
+		LockNotAcquiredException reason = refused.getPlain();
+		return (reason != null) ? without(invocation, spec, reason) : result;
+	}
+
+	@SuppressWarnings("NullAway") // before JDK 22 it cannot see that T is nullable here
+	private @Nullable Object locked(MethodInvocation invocation, LockMethodSpec spec, LockRequest request,
+			AtomicReference<@Nullable LockNotAcquiredException> refused) throws Throwable {
 		LockOperations operations = this.locks.get();
 		AtomicBoolean asked = new AtomicBoolean();
 		LockedAction<@Nullable Object, Throwable> body = (handle) -> {
@@ -66,7 +91,8 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 		};
 		Object result = spec.goesOnWithout() ? operations.executeOrElse(request, body, (reason) -> {
 			asked.setPlain(true);
-			return without(invocation, spec, reason);
+			refused.setPlain(reason);
+			return null;
 		}) : operations.execute(request, body);
 		if (!asked.getPlain()) {
 			throw notRun(operations, spec);

@@ -7,10 +7,16 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.holdfast.lock.support.FinishedTransaction;
 
 /**
  * Knows before the first call who begins the transaction of an annotated method.
@@ -35,13 +41,50 @@ public final class MethodTransactions {
 	 * its own, or it is not known whose
 	 */
 	public @Nullable PlatformTransactionManager managerOf(Method method, Class<?> type) {
-		TransactionInterceptor interceptor = this.beanFactory.getBeanProvider(TransactionInterceptor.class)
-			.getIfUnique();
-		TransactionAttributeSource source = (interceptor != null) ? interceptor.getTransactionAttributeSource() : null;
-		TransactionAttribute attribute = (source != null) ? source.getTransactionAttribute(method, type) : null;
-		if (interceptor == null || attribute == null) {
+		TransactionInterceptor interceptor = interceptor();
+		TransactionAttribute attribute = (interceptor != null) ? attribute(interceptor, method, type) : null;
+		return (interceptor != null && attribute != null) ? manager(interceptor, attribute, type) : null;
+	}
+
+	/**
+	 * Suspend the caller's transaction if a method has one of its own in any case
+	 * ({@code REQUIRES_NEW}), so that its lock surrounds that one and nothing else.
+	 * @param method the method
+	 * @param type the class of its bean
+	 * @return resumes the caller's transaction, to be run on the same thread;
+	 * {@code null} if there is nothing to suspend
+	 */
+	public @Nullable Runnable suspendCaller(Method method, Class<?> type) {
+		if (!TransactionSynchronizationManager.isActualTransactionActive() || FinishedTransaction.isCurrent()) {
 			return null;
 		}
+		TransactionInterceptor interceptor = interceptor();
+		TransactionAttribute attribute = (interceptor != null) ? attribute(interceptor, method, type) : null;
+		if (interceptor == null || attribute == null
+				|| attribute.getPropagationBehavior() != TransactionDefinition.PROPAGATION_REQUIRES_NEW) {
+			return null;
+		}
+		PlatformTransactionManager manager = manager(interceptor, attribute, type);
+		if (manager == null) {
+			return null;
+		}
+		TransactionStatus outside = manager
+			.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_NOT_SUPPORTED));
+		return () -> manager.commit(outside);
+	}
+
+	private @Nullable TransactionInterceptor interceptor() {
+		return this.beanFactory.getBeanProvider(TransactionInterceptor.class).getIfUnique();
+	}
+
+	private static @Nullable TransactionAttribute attribute(TransactionInterceptor interceptor, Method method,
+			Class<?> type) {
+		TransactionAttributeSource source = interceptor.getTransactionAttributeSource();
+		return (source != null) ? source.getTransactionAttribute(method, type) : null;
+	}
+
+	private @Nullable PlatformTransactionManager manager(TransactionInterceptor interceptor,
+			TransactionAttribute attribute, Class<?> type) {
 		try {
 			return new Choice(interceptor, this.beanFactory).of(attribute, type);
 		}

@@ -25,7 +25,9 @@ import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfigu
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 
 import io.holdfast.lock.DistributedLock;
@@ -70,6 +72,27 @@ class FencedJpaTests {
 			jdbc.update("UPDATE holdfast_fence SET token = ?, owner = 'successor'", Long.MAX_VALUE);
 			assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> shop.sell(2, () -> {
 			}));
+			assertThat(jdbc.queryForList("SELECT id FROM sale", Long.class)).containsExactly(1L);
+		});
+	}
+
+	/** Nothing of the caller's transaction is fenced, which has begun before the lock. */
+	@Test
+	void transactionWithinTheCallersIsFenced() {
+		this.runner.run((context) -> {
+			Shop shop = context.getBean(Shop.class);
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			TransactionTemplate outer = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+			outer.executeWithoutResult((status) -> {
+				shop.sellInNew(1);
+				assertThat(CompletableFuture
+					.supplyAsync(() -> jdbc.queryForList("SELECT token FROM holdfast_fence", Long.class))
+					.join()).as("committed").hasSize(1);
+				status.setRollbackOnly();
+			});
+			jdbc.update("UPDATE holdfast_fence SET token = ?, owner = 'successor'", Long.MAX_VALUE);
+			outer.executeWithoutResult((status) -> assertThatExceptionOfType(StaleFencingTokenException.class)
+				.isThrownBy(() -> shop.sellInNew(2)));
 			assertThat(jdbc.queryForList("SELECT id FROM sale", Long.class)).containsExactly(1L);
 		});
 	}
@@ -158,6 +181,12 @@ class FencedJpaTests {
 
 		@PersistenceContext
 		private EntityManager entities;
+
+		@DistributedLock(name = "stock", fenced = true)
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		void sellInNew(long id) {
+			this.entities.persist(new Sale(id));
+		}
 
 		@DistributedLock(name = "stock", fenced = true)
 		@Transactional

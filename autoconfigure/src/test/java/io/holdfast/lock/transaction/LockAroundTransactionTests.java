@@ -198,17 +198,67 @@ class LockAroundTransactionTests {
 		});
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void innerTransactionOfItsOwnIsSurroundedByTheLock(Manager manager) {
+		runner(manager).withPropertyValues("spring.datasource.hikari.maximum-pool-size=2").run((context) -> {
+			context.getBean(JdbcClient.class).sql("create table note (text varchar(100))").update();
+			Inner inner = context.getBean(Inner.class);
+			assertThatExceptionOfType(IllegalStateException.class)
+				.isThrownBy(() -> context.getBean(Outer.class).callingInSnapshot(() -> {
+					inner.writeInNew("a");
+					this.history.events.add("returned");
+					assertThat(TransactionSynchronizationManager.getCurrentTransactionName())
+						.endsWith("Outer.callingInSnapshot");
+					throw new IllegalStateException("no");
+				}));
+			assertThat(this.history.events).containsExactly("begin", "lock", "begin", "commit", "unlock", "returned",
+					"rollback");
+			assertThat(notes(context)).containsExactly("a");
+		});
+	}
+
 	@Test
-	void innerTransactionOfItsOwnIsCheckedAndTheLockKeptForTheOuterOne() {
+	void lockOfTheOuterTransactionIsKeptWhenAnInnerOneHasEnteredItAgain() {
 		runner(Manager.JDBC).withPropertyValues("spring.datasource.hikari.maximum-pool-size=2").run((context) -> {
 			context.getBean(JdbcClient.class).sql("create table note (text varchar(100))").update();
 			Inner inner = context.getBean(Inner.class);
 			context.getBean(Outer.class).calling(() -> {
-				inner.writeInNew("a");
+				inner.write("a");
+				inner.writeInNew("b");
 				this.history.events.add("returned");
 			});
 			assertThat(this.history.events).containsExactly("begin", "lock", "begin", "commit", "returned", "commit",
 					"unlock");
+		});
+	}
+
+	@Test
+	void outerTransactionGoesOnWhenTheInnerOneFailed() {
+		runner(Manager.JDBC)
+			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=2",
+					"distributed-lock.transaction.when-active=fail")
+			.run((context) -> {
+				context.getBean(JdbcClient.class).sql("create table note (text varchar(100))").update();
+				Inner inner = context.getBean(Inner.class);
+				context.getBean(Outer.class)
+					.calling(() -> assertThatExceptionOfType(IllegalStateException.class)
+						.isThrownBy(() -> inner.writeInNewAndThen("a", () -> {
+							throw new IllegalStateException("no");
+						})));
+				assertThat(this.history.events).containsExactly("begin", "lock", "begin", "rollback", "unlock",
+						"commit");
+			});
+	}
+
+	@Test
+	void fallbackRunsInTheTransactionOfTheCaller() {
+		run((context, outer, inner) -> {
+			LockHandle other = CompletableFuture
+				.supplyAsync(() -> context.getBean(LockOperations.class).acquire(LockRequest.of("note")))
+				.join();
+			outer.calling(() -> assertThat(inner.writeInNewOrTell()).endsWith("Outer.calling"));
+			other.close();
 		});
 	}
 
@@ -505,6 +555,16 @@ class LockAroundTransactionTests {
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
 		public void writeInNew(String text) {
 			this.jdbc.sql("insert into note values (?)").param(text).update();
+		}
+
+		@DistributedLock(name = "note", waitTime = "0s", fallback = "transaction")
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		public String writeInNewOrTell() {
+			throw new IllegalStateException("locked");
+		}
+
+		String transaction() {
+			return TransactionSynchronizationManager.getCurrentTransactionName();
 		}
 
 		@DistributedLock(name = "note", leaseTime = "1s")

@@ -370,6 +370,22 @@ class PersistenceContextTests {
 	}
 
 	@Test
+	void callersTransactionThatHasReadIsNoneOfAMethodWithATransactionOfItsOwn() {
+		run((application) -> {
+			application.caller.readAndCall(() -> {
+				Article seen = application.find();
+				application.stock.sellInNew();
+				assertThat(application.find()).isSameAs(seen);
+			});
+			application.inOpenView(() -> {
+				application.find();
+				application.caller.call(application.stock::sellInNew);
+			});
+			assertThat(application.stock.amount()).isEqualTo(98);
+		});
+	}
+
+	@Test
 	void referenceThatWasNotReadIsNothingRead() {
 		run((application) -> {
 			application.caller.call(() -> {
@@ -489,6 +505,12 @@ class PersistenceContextTests {
 		@DistributedLock("stock")
 		@Transactional
 		public void sell() {
+			find().sell();
+		}
+
+		@DistributedLock("stock")
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		public void sellInNew() {
 			find().sell();
 		}
 
