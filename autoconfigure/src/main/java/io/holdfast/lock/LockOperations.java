@@ -93,7 +93,8 @@ public interface LockOperations {
 	 * Run an asynchronous action while a lock is held: until the stage that it returns
 	 * has completed.
 	 * @param request which lock, and how
-	 * @param action what to run
+	 * @param action what to run; if it returns {@code null} instead of a stage, the
+	 * result fails and the lock is released
 	 * @param <T> what it returns
 	 * @return what the action's stage completed with, or fails as {@link #execute} does.
 	 * Completing its future while the lock is waited for withdraws the claim, and the

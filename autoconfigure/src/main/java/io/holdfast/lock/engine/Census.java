@@ -78,14 +78,14 @@ final class Census {
 	}
 
 	/**
-	 * Wait until no body runs under a lock any more.
+	 * Wait until no body runs under a lock any more and what has ended is being released.
 	 * @return whether that came to be in time
 	 */
 	boolean awaitNoneInUse(long nanos) {
 		long left = nanos;
 		this.lock.lock();
 		try {
-			while (this.held.stream().anyMatch(Lease::inUse)) {
+			while (this.held.stream().anyMatch(Lease::delaysClosing)) {
 				if (left <= 0) {
 					return false;
 				}

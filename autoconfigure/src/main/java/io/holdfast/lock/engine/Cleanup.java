@@ -127,7 +127,7 @@ final class Cleanup {
 	private void warnOfNotRetained() {
 		if (!this.notRetained.isEmpty()) {
 			logger.warn(
-					"At shutdown the minHold of %d locks was not over, and their store keeps none of them without this application: another instance may acquire them as soon as its client is closed. The first of them is '%s'."
+					"At shutdown the minHold of %s locks was not over, and their store does not keep them without this application: another instance may acquire them as soon as its client is closed. The first of them is '%s'. Keep such locks in another store."
 						.formatted(this.notRetained.size(), this.notRetained.peek()));
 		}
 	}

@@ -138,11 +138,15 @@ final class Lease {
 		}
 	}
 
+	/** Leaves the census last: an engine that closes waits for the release until then. */
 	private CompletableFuture<?> giveBack() {
-		CompletableFuture<?> quiet = leaveCare();
-		if (this.loss.happened()) {
-			return CompletableFuture.completedFuture(null);
-		}
+		CompletableFuture<?> quiet = this.context.watchdog().unwatch(this.care);
+		CompletableFuture<?> answered = this.loss.happened() ? CompletableFuture.completedFuture(null) : release(quiet);
+		this.context.census().end(this);
+		return answered;
+	}
+
+	private CompletableFuture<?> release(CompletableFuture<?> quiet) {
 		this.turn.leaving();
 		return this.end.release(quiet).handle((answer, failure) -> {
 			if (answer instanceof ReleaseResult.NotHeld) {
@@ -230,6 +234,11 @@ final class Lease {
 	/** Whether a body relies on this lease. */
 	boolean inUse() {
 		return this.holds > 0 && !this.loss.happened();
+	}
+
+	/** Whether a closing engine waits: for its body, and until its release is sent. */
+	boolean delaysClosing() {
+		return !this.lingering.get() && !this.loss.happened();
 	}
 
 	/**

@@ -116,7 +116,7 @@ final class RedisConnector {
 	private void warnOfMissingReplicas(int confirmed) {
 		if (confirmed < this.options.waitReplicas()) {
 			logger.warn(
-					"No lock can be acquired in Redis at %s now: 'distributed-lock.redis.wait-replicas' is %d, and %d replicas have confirmed a write. Connect the replicas, or lower it."
+					"No lock can be acquired in Redis at %s now: 'distributed-lock.redis.wait-replicas' is %s, and %s replicas have confirmed a write. Connect the replicas, or lower it."
 						.formatted(this.options.server(), this.options.waitReplicas(), confirmed));
 		}
 	}

@@ -1,0 +1,54 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.LockObserver;
+
+import static io.holdfast.lock.engine.EngineFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * An engine that closes while another thread ends a hold.
+ */
+class ClosingTests {
+
+	private final FakeBackend backend = new FakeBackend();
+
+	private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+	private final LockEngine engine = new LockEngine(new LockBackends(List.of(this.backend), "fake"),
+			EngineSettings.DEFAULTS, HoldBoundary.NONE, new ClosesMeanwhile(), new ManualTime(), Runnable::run,
+			() -> this.backend.calls.add("threads and clients close"));
+
+	/** Else the client would be gone, and the lock closed for the rest of its lease. */
+	@Test
+	void releaseThatAnotherThreadIsAboutToSendIsWaitedFor() {
+		this.engine.acquire(request().build()).close();
+		this.closed.join();
+		assertThat(this.backend.calls).endsWith("release stock:42", "threads and clients close");
+	}
+
+	/** The hold has ended, and its release is not sent yet. */
+	private final class ClosesMeanwhile implements LockObserver {
+
+		@Override
+		public void released(LockName lock, String backend, Duration held, Duration lease) {
+			Thread closing = new Thread(() -> {
+				ClosingTests.this.engine.close();
+				ClosingTests.this.closed.complete(null);
+			});
+			closing.start();
+			Awaitility.await()
+				.until(() -> ClosingTests.this.closed.isDone() || closing.getState() == Thread.State.TIMED_WAITING);
+		}
+
+	}
+
+}
