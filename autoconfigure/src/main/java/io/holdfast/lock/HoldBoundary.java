@@ -33,8 +33,17 @@ public interface HoldBoundary {
 	}
 
 	/**
+	 * Decides whether a hold that belongs to no thread may be requested here. Called on
+	 * the thread that requests it.
+	 * @param lock the lock that is about to be acquired
+	 * @throws LockException if such a hold could not protect its caller
+	 */
+	default void beforeAcquireAsync(LockName lock) {
+	}
+
+	/**
 	 * Whether the release of a hold waits for the transactions that were active while the
-	 * hold was bound to their thread.
+	 * hold was bound to their thread, or in which it is closed.
 	 * @return whether holds may be deferred at all
 	 */
 	default boolean defersReleases() {
@@ -42,8 +51,8 @@ public interface HoldBoundary {
 	}
 
 	/**
-	 * Defers the release of a hold if a transaction is active. Called on the thread that
-	 * the hold is bound to, after it was acquired and right before it is closed there.
+	 * Defers the release of a hold if a transaction is active. Called after the hold was
+	 * bound to its thread, and right before it is closed, on the thread that closes it.
 	 * @param hold the hold
 	 */
 	default void deferRelease(DeferrableHold hold) {

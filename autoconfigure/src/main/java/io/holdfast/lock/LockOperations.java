@@ -71,7 +71,10 @@ public interface LockOperations {
 			UnlockedAction<T, E> otherwise) throws E;
 
 	/**
-	 * Acquire a lock without blocking the caller.
+	 * Acquire a lock without blocking the caller. Refused inside a transaction, which
+	 * could not keep the lock until it has completed, unless
+	 * {@code distributed-lock.transaction.when-active} is {@code allow}; so are the other
+	 * asynchronous methods.
 	 * @param request which lock, and how
 	 * @return the hold, or fails as {@link #acquire} does. Completing its
 	 * {@link CompletionStage#toCompletableFuture() future} in any way, such as by

@@ -7,6 +7,7 @@ import java.util.concurrent.Executor;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.spi.LockBackend;
 
@@ -47,6 +48,16 @@ final class AsyncEntrance {
 	 * @return the hold; to cancel it withdraws what is under way
 	 */
 	CompletableFuture<HeldLocks> hold() {
+		try {
+			this.all.forEach((terms) -> this.context.boundary().beforeAcquireAsync(terms.lock()));
+		}
+		catch (LockException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+		return begin();
+	}
+
+	private CompletableFuture<HeldLocks> begin() {
 		LockBackend backend = this.all.get(0).backend();
 		if (!this.context.workers().acquisitionBegins(backend)) {
 			return CompletableFuture.failedFuture(Refusal.tooMany(this.all.get(0), Workers.MOST_ACQUISITIONS));

@@ -251,7 +251,7 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 
 	@Override
 	public CompletableFuture<?> closeAsync() {
-		CompletableFuture<?> answered = this.end.close(this, isBoundHere());
+		CompletableFuture<?> answered = this.end.close(this);
 		return this.context.settings().awaitRelease() ? answered : HoldEnd.DONE;
 	}
 

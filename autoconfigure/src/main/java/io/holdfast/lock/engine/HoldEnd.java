@@ -53,15 +53,13 @@ final class HoldEnd {
 		};
 	}
 
-	CompletableFuture<?> close(DeferrableHold hold, boolean boundHere) {
+	CompletableFuture<?> close(DeferrableHold hold) {
 		if (!this.closed.compareAndSet(false, true)) {
 			return DONE;
 		}
 		CompletableFuture<?> answered;
 		try {
-			if (boundHere) {
-				this.boundary.deferRelease(hold);
-			}
+			this.boundary.deferRelease(hold);
 		}
 		finally {
 			answered = endUse();

@@ -78,6 +78,18 @@ public final class TransactionHoldBoundary implements HoldBoundary {
 		}
 	}
 
+	@Override
+	public void beforeAcquireAsync(LockName lock) {
+		if (!TransactionSynchronizationManager.isActualTransactionActive() || FinishedTransaction.isCurrent()) {
+			return;
+		}
+		if (this.whenActive != WhenActive.ALLOW) {
+			throw refused(lock,
+					"and an asynchronous acquisition belongs to no thread, so this transaction would not keep its lock until it has completed");
+		}
+		warnOnce(lock);
+	}
+
 	private void requireThatHoldingHelps(LockName lock) {
 		String isolation = this.snapshot.isolationOfOldReads();
 		if (isolation != null) {

@@ -153,9 +153,7 @@ class JdbcLockAutoConfigurationTests {
 				LockHandle kept = new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
 					.execute((status) -> {
 						jdbc.sql("INSERT INTO note VALUES ('a')").update();
-						LockHandle handle = locks.acquireAsync(LockRequest.of("stock", 42))
-							.toCompletableFuture()
-							.join();
+						LockHandle handle = locks.acquire(LockRequest.of("stock", 42));
 						status.setRollbackOnly();
 						return handle;
 					});

@@ -3,11 +3,14 @@ package io.holdfast.lock.transaction;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -21,6 +24,7 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
@@ -30,6 +34,7 @@ import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A handle that is closed while a transaction is open that was active under its lock, and
@@ -44,6 +49,8 @@ class DeferredReleaseTests {
 		BY_ANOTHER_THREAD
 
 	}
+
+	private static final LockRequest STOCK = LockRequest.of("stock");
 
 	private final LocalLockBackend store = new LocalLockBackend();
 
@@ -89,7 +96,7 @@ class DeferredReleaseTests {
 	}
 
 	private LockHandle acquire() {
-		return this.locks.acquire(LockRequest.of("stock"));
+		return this.locks.acquire(STOCK);
 	}
 
 	private void assertHeld() {
@@ -217,6 +224,63 @@ class DeferredReleaseTests {
 			}
 
 		});
+	}
+
+	@Test
+	void lockOfNoThreadIsHeldUntilTheTransactionEndsThatItIsClosedIn() {
+		run(() -> {
+			LockHandle handle = join(this.locks.acquireAsync(STOCK));
+			this.required.executeWithoutResult((status) -> {
+				handle.close();
+				assertHeld();
+			});
+			assertFree();
+		});
+	}
+
+	@Test
+	void stageThatCompletesInATransactionIsUnderItsLockUntilTheEnd() {
+		run(() -> {
+			CompletableFuture<String> body = new CompletableFuture<>();
+			CompletionStage<String> result = this.locks.executeAsync(STOCK, (handle) -> body);
+			this.required.executeWithoutResult((status) -> {
+				body.complete("done");
+				assertHeld();
+			});
+			assertThat(join(result)).isEqualTo("done");
+			assertFree();
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "hold", "fail" })
+	void asynchronousAcquisitionInATransactionIsRefused(String whenActive) {
+		run(whenActive, () -> this.required.executeWithoutResult((status) -> {
+			assertRefused(this.locks.acquireAsync(STOCK));
+			assertRefused(this.locks.tryAcquireAsync(STOCK));
+			assertRefused(this.locks.executeAsync(STOCK, CompletableFuture::completedFuture));
+			this.notSupported.executeWithoutResult((none) -> join(this.locks.acquireAsync(STOCK)).close());
+			after((phase) -> join(this.locks.acquireAsync(STOCK)).close());
+		}));
+	}
+
+	@Test
+	void asynchronousAcquisitionInATransactionIsAllowedOnRequest() {
+		run("allow",
+				() -> this.required.executeWithoutResult((status) -> join(this.locks.acquireAsync(STOCK)).close()));
+	}
+
+	private void assertRefused(CompletionStage<?> acquisition) {
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(acquisition))
+			.havingCause()
+			.isInstanceOf(LockConfigurationException.class)
+			.withMessageContainingAll("Lock 'stock' was not acquired", "already in a transaction", "asynchronous",
+					"before the transaction begins");
+		assertFree();
+	}
+
+	private static <T> T join(CompletionStage<T> stage) {
+		return stage.toCompletableFuture().join();
 	}
 
 	@Test
