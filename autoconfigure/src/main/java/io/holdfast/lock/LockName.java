@@ -46,14 +46,20 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 			require(key.length() <= MAX_KEY_LENGTH,
 					() -> "The key of lock '" + name + "' has " + key.length() + " characters and may have "
 							+ MAX_KEY_LENGTH + ". Use a shorter identity, such as an id or a digest.");
-			require(key.codePoints().noneMatch(LockName::isHalfOfAPair), () -> "The key of lock '" + name
+			require(!hasHalfOfAPair(key), () -> "The key of lock '" + name
 					+ "' has half of a surrogate pair, which no store can keep: different keys would be one lock. Correct what cut the text, or use an id.");
 		}
 	}
 
 	/** A code point of the pairs is left only where its other half is missing. */
-	private static boolean isHalfOfAPair(int codePoint) {
-		return codePoint >= Character.MIN_SURROGATE && codePoint <= Character.MAX_SURROGATE;
+	private static boolean hasHalfOfAPair(String key) {
+		for (int i = 0; i < key.length(); i += Character.charCount(key.codePointAt(i))) {
+			int point = key.codePointAt(i);
+			if (point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	private static void require(boolean valid, Supplier<String> message) {
@@ -87,7 +93,7 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 			return new LockName(name, KeyText.of(key));
 		}
 		catch (KeyText.NotAKeyException ex) {
-			throw new LockConfigurationException("The key of lock '" + name + "' " + ex.getMessage() + ".", ex);
+			throw new LockConfigurationException("The key of lock '" + name + "' " + ex.getMessage() + ".");
 		}
 	}
 

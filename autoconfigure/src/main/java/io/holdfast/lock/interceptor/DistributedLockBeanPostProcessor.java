@@ -88,6 +88,17 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 		this.advisor = new DefaultPointcutAdvisor(new LockPointcut(null), this.interceptor);
 	}
 
+	/** Before another post-processor fails to make a proxy and says less. */
+	@Override
+	public Object postProcessBeforeInitialization(Object bean, String beanName) {
+		Class<?> type = bean.getClass();
+		if (isProxyTargetClass() && LockMethodVerifier.cannotBeSubclassed(type)
+				&& !LockAnnotations.methods(type).isEmpty()) {
+			throw LockMethodVerifier.notProxied(type, beanName, null);
+		}
+		return bean;
+	}
+
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		Set<String> seen = this.processed;

@@ -145,7 +145,7 @@ final class LockKey implements KeySource {
 			throw problem("could not be evaluated: " + ex.getMessage(), ex);
 		}
 		catch (NotAKeyException ex) {
-			throw problem("has a part that " + ex.getMessage(), ex);
+			throw problem("has a part that " + ex.getMessage(), null);
 		}
 	}
 
@@ -183,7 +183,7 @@ final class LockKey implements KeySource {
 			return KeyText.of(value);
 		}
 		catch (NotAKeyException ex) {
-			throw problem(String.valueOf(ex.getMessage()), ex);
+			throw problem(String.valueOf(ex.getMessage()), null);
 		}
 	}
 

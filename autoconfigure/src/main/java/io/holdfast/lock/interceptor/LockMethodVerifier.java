@@ -2,8 +2,11 @@ package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopConfigException;
 import org.springframework.util.ClassUtils;
@@ -47,10 +50,15 @@ final class LockMethodVerifier {
 		return this.specs.get(method, type);
 	}
 
+	/** Spring makes a proxy of the interfaces of a lambda and of another proxy. */
+	static boolean cannotBeSubclassed(Class<?> type) {
+		return Modifier.isFinal(type.getModifiers()) && !Proxy.isProxyClass(type) && !ClassUtils.isLambdaClass(type);
+	}
+
 	/** A class of which no proxy could be made. */
-	static LockConfigurationException notProxied(Class<?> type, String beanName, AopConfigException cause) {
+	static LockConfigurationException notProxied(Class<?> type, String beanName, @Nullable AopConfigException cause) {
 		Method method = LockAnnotations.methods(type).iterator().next();
-		String why = Modifier.isFinal(type.getModifiers()) ? "in a final class"
+		String why = (cause == null || cannotBeSubclassed(type)) ? "in a final class"
 				: "in a class of which no proxy can be made (" + cause.getMessage() + ")";
 		return ofBean(beanName, notInterceptable(method, why
 				+ " and Spring proxies classes (set 'spring.aop.proxy-target-class=false' for proxies of interfaces)"));

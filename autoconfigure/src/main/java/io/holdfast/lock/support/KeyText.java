@@ -198,8 +198,8 @@ public final class KeyText {
 	}
 
 	private static String noOrder(Class<?> type) {
-		return "is or contains a %s, whose order may differ between JVMs, so each would have a lock of its own. Name what identifies it, such as an id, or use a sorted copy (a TreeSet or TreeMap)"
-			.formatted(type.getTypeName());
+		return "is or contains a %s (%s), whose order may differ between JVMs, so each would have a lock of its own. Name what identifies it, such as an id, or use a sorted copy (a TreeSet or TreeMap)"
+			.formatted(Map.class.isAssignableFrom(type) ? "map" : "collection", type.getTypeName());
 	}
 
 	private static String noIdentity(Class<?> type) {

@@ -10,11 +10,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.transaction.annotation.Transactional;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
@@ -79,6 +83,20 @@ class BeanShapeTests {
 			.run((context) -> assertThat(context.getBean(Job.class).run("a")).isEqualTo("[job:a]"));
 	}
 
+	@Test
+	void finalClassThatAnotherProxyComesFirstForIsExplained() {
+		this.runner
+			.withConfiguration(AutoConfigurations.of(TransactionAutoConfiguration.class,
+					DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class))
+			.withPropertyValues("spring.datasource.generate-unique-name=true")
+			.withBean("job", TransactionalJob.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.message()
+				.contains("TransactionalJob.run(String)", "the method is in a final class"));
+	}
+
 	@ParameterizedTest
 	@ValueSource(classes = { ScopedByClass.class, ScopedByInterface.class })
 	void scopedBeanIsLockedOnce(Class<?> configuration) {
@@ -94,6 +112,16 @@ class BeanShapeTests {
 	}
 
 	static final class FinalJob implements Job {
+
+		@Override
+		public String run(String id) {
+			return held();
+		}
+
+	}
+
+	@Transactional
+	static final class TransactionalJob implements Job {
 
 		@Override
 		public String run(String id) {
