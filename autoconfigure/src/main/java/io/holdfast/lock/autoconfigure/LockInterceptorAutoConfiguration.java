@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -15,6 +16,7 @@ import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.fencing.Fence;
 import io.holdfast.lock.interceptor.ChildContextVerifier;
 import io.holdfast.lock.interceptor.DistributedLockBeanPostProcessor;
+import io.holdfast.lock.interceptor.FenceBeanPostProcessor;
 import io.holdfast.lock.interceptor.LockChainVerifier;
 import io.holdfast.lock.interceptor.LockSupportVerifier;
 
@@ -27,9 +29,12 @@ public final class LockInterceptorAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockSupportVerifier lockSupportVerifier(ObjectProvider<LockBackends> backends, ObjectProvider<Fence> fence) {
-		return new LockSupportVerifier(backends::getObject,
-				(method, type) -> whyNotFenced(fence.getIfAvailable(), method, type));
+	static LockSupportVerifier lockSupportVerifier(ObjectProvider<LockBackends> backends, ObjectProvider<Fence> fence,
+			ListableBeanFactory beanFactory) {
+		return new LockSupportVerifier(backends::getObject, (method, type) -> {
+			boolean here = beanFactory.getBeanNamesForType(FenceBeanPostProcessor.class, true, false).length > 0;
+			return whyNotFenced(fence.getIfAvailable(), here, method, type);
+		});
 	}
 
 	@Bean
@@ -50,9 +55,16 @@ public final class LockInterceptorAutoConfiguration {
 		return new ChildContextVerifier();
 	}
 
-	private static @Nullable String whyNotFenced(@Nullable Fence fence, Method method, Class<?> type) {
-		return (fence != null) ? fence.whyOff(method, type)
-				: "Spring's JDBC or transactions are not there. Add 'spring-boot-starter-jdbc', or leave 'fenced' out";
+	/**
+	 * The fence may be that of a parent context, whose post-processor does not see beans
+	 * here.
+	 */
+	private static @Nullable String whyNotFenced(@Nullable Fence fence, boolean here, Method method, Class<?> type) {
+		if (fence == null) {
+			return "Spring's JDBC or transactions are not there. Add 'spring-boot-starter-jdbc', or leave 'fenced' out";
+		}
+		return here ? fence.whyOff(method, type)
+				: "this application context is a child without FencingAutoConfiguration. Import it there, or leave 'fenced' out";
 	}
 
 }

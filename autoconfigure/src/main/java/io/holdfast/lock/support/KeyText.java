@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.function.Function;
@@ -61,6 +62,9 @@ public final class KeyText {
 
 	};
 
+	/** Local dates and times of JDBC, which is an optional module. */
+	private static final Set<String> WITHOUT_INSTANT = Set.of("java.sql.Date", "java.sql.Time");
+
 	private KeyText() {
 	}
 
@@ -90,6 +94,9 @@ public final class KeyText {
 		}
 		if (Map.class.isAssignableFrom(type) && !isSorted(type)) {
 			return noOrder(type);
+		}
+		if (WITHOUT_INSTANT.contains(type.getName())) {
+			return noInstant(type);
 		}
 		return HAS_TEXT_OF_ITS_OWN.get(type) ? null : noIdentity(type);
 	}
@@ -139,15 +146,12 @@ public final class KeyText {
 		return textOfParts(value);
 	}
 
-	/** Those of JDBC that are local dates and times have no instant. */
 	private static String instant(Date date) {
 		try {
 			return date.toInstant().toString();
 		}
 		catch (UnsupportedOperationException ex) {
-			throw new NotAKeyException(
-					"is or contains a %s, which depends on the time zone of the JVM. Use a LocalDate or a LocalTime instead, as from toLocalDate()"
-						.formatted(date.getClass().getTypeName()));
+			throw new NotAKeyException(noInstant(date.getClass()));
 		}
 	}
 
@@ -171,10 +175,17 @@ public final class KeyText {
 			return joined(type.getSimpleName() + "[", List.of(type.getRecordComponents()),
 					(component) -> text(component, value), "]");
 		}
-		if (!HAS_TEXT_OF_ITS_OWN.get(type)) {
-			throw new NotAKeyException(noIdentity(type));
+		return textOfItsOwn(value);
+	}
+
+	/** A method that calls that of Object has no text of its own either. */
+	private static String textOfItsOwn(Object value) {
+		String text = value.toString();
+		if (!HAS_TEXT_OF_ITS_OWN.get(value.getClass()) || (text.indexOf('@') >= 0
+				&& text.contains('@' + Integer.toHexString(System.identityHashCode(value))))) {
+			throw new NotAKeyException(noIdentity(value.getClass()));
 		}
-		return value.toString();
+		return text;
 	}
 
 	private static <T> String joined(String start, Collection<T> parts, Function<T, String> text, String end) {
@@ -200,6 +211,11 @@ public final class KeyText {
 	private static String noOrder(Class<?> type) {
 		return "is or contains a %s (%s), whose order may differ between JVMs, so each would have a lock of its own. Name what identifies it, such as an id, or use a sorted copy (a TreeSet or TreeMap)"
 			.formatted(Map.class.isAssignableFrom(type) ? "map" : "collection", type.getTypeName());
+	}
+
+	private static String noInstant(Class<?> type) {
+		return "is or contains a %s, which depends on the time zone of the JVM. Use a LocalDate or a LocalTime instead, as from toLocalDate()"
+			.formatted(type.getTypeName());
 	}
 
 	private static String noIdentity(Class<?> type) {

@@ -222,6 +222,19 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
+	void requiredFenceOfAChildContextWithoutOneStopsItsStart() {
+		this.plain.run((parent) -> {
+			ApplicationContextRunner child = new ApplicationContextRunner().withParent(parent)
+				.withBean(Shop.class)
+				.withConfiguration(AutoConfigurations.of(LockInterceptorAutoConfiguration.class));
+			child.run((context) -> assertThat(context).getFailure()
+				.hasMessageContainingAll("Shop.fenced", "a child without FencingAutoConfiguration"));
+			child.withConfiguration(AutoConfigurations.of(FencingAutoConfiguration.class))
+				.run((context) -> assertThat(context).hasNotFailed());
+		});
+	}
+
+	@Test
 	void tableThatIsNoneStopsTheStart() {
 		this.plain.withPropertyValues("distributed-lock.fencing.table=fence; drop")
 			.run((context) -> assertThat(context).getFailure()

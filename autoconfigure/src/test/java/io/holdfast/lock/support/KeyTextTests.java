@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.TimeZone;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -112,6 +113,16 @@ class KeyTextTests {
 	void dateThatIsALocalOneIsRefused() {
 		refused(java.sql.Date.valueOf("2026-01-01"));
 		refused(java.sql.Time.valueOf("10:00:00"));
+		assertThat(KeyText.problem(java.sql.Date.class)).contains("toLocalDate()");
+		assertThat(KeyText.problem(java.sql.Time.class)).isNotNull();
+		assertThat(KeyText.problem(java.sql.Timestamp.class)).isNull();
+	}
+
+	@Test
+	void textThatHasTheIdentityOfItsObjectIsRefused() {
+		refused(new CompletableFuture<>());
+		refused(List.of(new CompletableFuture<>()));
+		assertThat(KeyText.of(new StringBuilder("joe@cafe"))).isEqualTo("joe@cafe");
 	}
 
 	@Test
