@@ -79,7 +79,9 @@ public interface LockOperations {
 	 * @return the hold, or fails as {@link #acquire} does. Completing its
 	 * {@link CompletionStage#toCompletableFuture() future} in any way, such as by
 	 * {@code cancel} or {@code orTimeout}, withdraws the claim, and releases a lock that
-	 * is granted at the same moment
+	 * is granted at the same moment. So does completing the only stage that is derived
+	 * from it, unless its function has begun. What is derived from it runs on a thread of
+	 * its own and may block
 	 */
 	CompletionStage<LockHandle> acquireAsync(LockRequest request);
 
@@ -102,7 +104,8 @@ public interface LockOperations {
 	 * @return what the action's stage completed with, or fails as {@link #execute} does.
 	 * Completing its future while the lock is waited for withdraws the claim, and the
 	 * action does not run. Once the action runs, the lock is kept until its stage has
-	 * completed
+	 * completed, which completing the future does not do. The action runs on a thread of
+	 * its own and may block
 	 */
 	<T extends @Nullable Object> CompletionStage<T> executeAsync(LockRequest request,
 			Function<LockHandle, CompletionStage<T>> action);

@@ -55,7 +55,8 @@ final class Answers {
 			CompletionStage<T> asked = question.get();
 			return (asked != null) ? asked : CompletableFuture.failedFuture(missing.get());
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
+			// Kotlin throws checked exceptions undeclared
 			return CompletableFuture.failedFuture(ex);
 		}
 	}

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -44,11 +45,15 @@ final class CombinedHold implements HeldLocks {
 
 	/** Let go of holds that were acquired in this order; of all, whatever one throws. */
 	static CompletableFuture<?> close(List<Hold> holds) {
+		return close(holds, Hold::closeAsync);
+	}
+
+	private static CompletableFuture<?> close(List<Hold> holds, Function<Hold, CompletableFuture<?>> closing) {
 		@Nullable RuntimeException first = null;
 		List<CompletableFuture<?>> answers = new ArrayList<>(holds.size());
 		for (int i = holds.size() - 1; i >= 0; i--) {
 			try {
-				answers.add(holds.get(i).closeAsync());
+				answers.add(closing.apply(holds.get(i)));
 			}
 			catch (RuntimeException ex) {
 				first = (first != null) ? first : ex;
@@ -151,7 +156,7 @@ final class CombinedHold implements HeldLocks {
 	@Override
 	public void close() {
 		boolean mayWait = this.parts.get(0).isBoundHere();
-		CompletableFuture<?> answered = closeAsync();
+		CompletableFuture<?> answered = close(this.parts, Hold::release);
 		if (mayWait) {
 			answered.join();
 		}

@@ -14,7 +14,7 @@ interface HeldLocks extends LockHandle {
 	 * Closes this without making its caller wait. Closing makes only the thread wait that
 	 * the hold is bound to: any other may be an event loop or one of the engine's own.
 	 * @return completes when the store has answered the release, if callers are to wait
-	 * for that, and is complete otherwise
+	 * for that, on a thread that may run their code; is complete otherwise
 	 */
 	CompletableFuture<?> closeAsync();
 

@@ -243,7 +243,7 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 	@Override
 	public void close() {
 		boolean mayWait = isBoundHere();
-		CompletableFuture<?> answered = closeAsync();
+		CompletableFuture<?> answered = release();
 		if (mayWait) {
 			answered.join();
 		}
@@ -251,6 +251,13 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 
 	@Override
 	public CompletableFuture<?> closeAsync() {
+		CompletableFuture<?> answered = release();
+		return answered.isDone() ? answered : answered.thenRunAsync(() -> {
+		}, this.context.workers().callbacks());
+	}
+
+	/** Completes with the answer of the store, if callers are to wait for that. */
+	CompletableFuture<?> release() {
 		CompletableFuture<?> answered = this.end.close(this);
 		return this.context.settings().awaitRelease() ? answered : HoldEnd.DONE;
 	}

@@ -163,87 +163,38 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	@Override
 	public CompletionStage<LockHandle> acquireAsync(LockRequest request) {
-		CompletableFuture<HeldLocks> held = holdAsync(request, Refusal.THROWS);
-		WithdrawableFuture<LockHandle> result = new WithdrawableFuture<>(() -> held.cancel(false));
-		held.whenComplete((locks, failure) -> closeUnless(result.settle(locks, failure), locks));
-		return result;
+		return AsyncResults.deliver(holdAsync(request, Refusal.THROWS), Function.identity(), callbacks());
 	}
 
 	@Override
 	public CompletionStage<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
-		CompletableFuture<HeldLocks> held = holdAsync(trying(request), Refusal.SKIPS);
-		WithdrawableFuture<Optional<LockHandle>> result = new WithdrawableFuture<>(() -> held.cancel(false));
-		held.whenComplete((locks, failure) -> {
-			Throwable told = (failure instanceof LockSkippedException) ? null : failure;
-			closeUnless(result.settle(Optional.ofNullable(locks), told), locks);
-		});
-		return result;
-	}
-
-	/** The caller may have ended its future while the lock was being granted. */
-	private static void closeUnless(boolean received, @Nullable HeldLocks locks) {
-		if (!received && locks != null) {
-			locks.closeAsync();
-		}
+		return AsyncResults.deliver(holdAsync(trying(request), Refusal.SKIPS), Optional::ofNullable, callbacks());
 	}
 
 	@Override
 	public <T extends @Nullable Object> CompletionStage<T> executeAsync(LockRequest request,
 			Function<LockHandle, CompletionStage<T>> action) {
-		CompletableFuture<HeldLocks> held = holdAsync(request, Refusal.THROWS);
-		WithdrawableFuture<T> result = new WithdrawableFuture<>(() -> held.cancel(false));
-		held.whenComplete((locks, failure) -> {
-			if (failure != null) {
-				result.settle(null, failure);
-			}
-			else if (result.isDone()) {
-				locks.closeAsync();
-			}
-			else {
-				run(locks, action).whenComplete((value, failed) -> result.settle(value, failed));
-			}
-		});
-		return result;
-	}
-
-	private static <T extends @Nullable Object> CompletionStage<T> run(HeldLocks held,
-			Function<LockHandle, CompletionStage<T>> action) {
-		return closeAfter(Answers.ask(() -> action.apply(held), () -> new LockConfigurationException(
-				"The asynchronous action under lock '%s' returned null instead of a stage, so its end cannot be waited for. The lock is released. Return CompletableFuture.completedFuture(null) if there is no result."
-					.formatted(held.name()))),
-				held);
+		return AsyncResults.execute(holdAsync(request, Refusal.THROWS), action, callbacks());
 	}
 
 	/**
-	 * Closes a hold when a stage has completed. Never blocks the thread that completes
-	 * the stage.
+	 * Closes a hold when a stage has completed, whatever becomes of the future that is
+	 * returned. Never blocks the thread that completes the stage.
 	 * @param stage the work that needs the lock
 	 * @param handle the hold, which is bound to no thread
 	 * @param <T> the type of the result
 	 * @return completes as the stage does, after the store has answered the release if
 	 * callers are to wait for that. Fails with a
-	 * {@link io.holdfast.lock.LockLostException} if the hold was lost meanwhile
+	 * {@link io.holdfast.lock.LockLostException} if the hold was lost meanwhile.
+	 * Completing it from outside does not complete the stage
 	 */
-	public static <T extends @Nullable Object> CompletionStage<T> closeAfter(CompletionStage<T> stage,
+	public static <T extends @Nullable Object> CompletableFuture<T> closeAfter(CompletionStage<T> stage,
 			LockHandle handle) {
-		if (!(handle instanceof HeldLocks held)) {
-			// of LockOperations that are not this engine's
-			return stage.thenApply((result) -> {
-				handle.assertHeld();
-				return result;
-			}).whenComplete((result, failure) -> handle.close());
-		}
-		CompletionStage<T> body = stage.thenApply((result) -> {
-			held.assertHeldAtEnd();
-			return result;
-		});
-		return body.handle((result, failure) -> held.closeAsync())
-			.thenCompose(Function.identity())
-			.thenCompose((released) -> body)
-			.thenApply((result) -> {
-				held.assertEndedInTime();
-				return result;
-			});
+		return AsyncResults.closeAfter(stage, handle);
+	}
+
+	private Executor callbacks() {
+		return this.context.workers().callbacks();
 	}
 
 	private CompletableFuture<HeldLocks> holdAsync(LockRequest request, Refusal refusal) {

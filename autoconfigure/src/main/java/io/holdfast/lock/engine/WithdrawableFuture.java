@@ -1,7 +1,11 @@
 package io.holdfast.lock.engine;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -9,38 +13,70 @@ import org.jspecify.annotations.Nullable;
  * The future of an asynchronous acquisition. Whatever its caller completes it with
  * (cancellation, a timeout, a value) withdraws the acquisition. So does completing a
  * stage that is derived from it, unless another derived stage still waits: nobody would
- * receive the lock.
+ * receive the lock. A lock that was granted meanwhile is released, unless a function of a
+ * stage has begun to run with it.
  *
  * @param <T> what it is completed with
  */
-final class WithdrawableFuture<T extends @Nullable Object> extends CompletableFuture<T> {
+final class WithdrawableFuture<T extends @Nullable Object> extends TakenPairFuture<T> {
 
 	private final Runnable withdraw;
+
+	private final Receipt receipt;
+
+	private final AtomicBoolean withdrawn = new AtomicBoolean();
 
 	/** The derived stages that the caller has not completed. */
 	private final AtomicInteger derived = new AtomicInteger();
 
-	WithdrawableFuture(Runnable withdraw) {
+	/**
+	 * Create a future.
+	 * @param withdraw ends the acquisition; called once at most
+	 * @param receipt whether what was granted has reached the caller
+	 */
+	WithdrawableFuture(Runnable withdraw, Receipt receipt) {
 		this.withdraw = withdraw;
+		this.receipt = receipt;
 	}
 
-	/**
-	 * Completes this with the outcome of the acquisition.
-	 * @return whether this was not completed before
-	 */
-	boolean settle(@Nullable T value, @Nullable Throwable failure) {
-		return (failure != null) ? super.completeExceptionally(failure) : super.complete(value);
+	/** Completes this with the outcome of the acquisition. */
+	void settle(@Nullable T value, @Nullable Throwable failure) {
+		if (failure != null) {
+			super.completeExceptionally(failure);
+		}
+		else {
+			super.complete(value);
+		}
+	}
+
+	@Override
+	<V extends @Nullable Object> V take(V value) {
+		return this.receipt.take(value);
 	}
 
 	@Override
 	public <U> CompletableFuture<U> newIncompleteFuture() {
 		this.derived.incrementAndGet();
-		return new WithdrawableFuture<>(this::derivedEnded);
+		return new WithdrawableFuture<>(this::derivedEnded, this.receipt);
+	}
+
+	/** Its stages are not known, so it counts as one that waits. */
+	@Override
+	public CompletionStage<T> minimalCompletionStage() {
+		this.derived.incrementAndGet();
+		return super.minimalCompletionStage();
 	}
 
 	private void derivedEnded() {
 		if (this.derived.decrementAndGet() == 0) {
-			cancel(false);
+			super.cancel(false);
+			withdraw();
+		}
+	}
+
+	private void withdraw() {
+		if (this.withdrawn.compareAndSet(false, true)) {
+			this.withdraw.run();
 		}
 	}
 
@@ -55,6 +91,21 @@ final class WithdrawableFuture<T extends @Nullable Object> extends CompletableFu
 	}
 
 	@Override
+	public CompletableFuture<T> completeAsync(Supplier<? extends T> supplier, Executor executor) {
+		executor.execute(() -> {
+			if (!isDone()) {
+				try {
+					complete(supplier.get());
+				}
+				catch (Throwable ex) {
+					completeExceptionally(ex);
+				}
+			}
+		});
+		return this;
+	}
+
+	@Override
 	public boolean cancel(boolean mayInterruptIfRunning) {
 		boolean before = isDone();
 		boolean cancelled = super.cancel(mayInterruptIfRunning);
@@ -64,7 +115,7 @@ final class WithdrawableFuture<T extends @Nullable Object> extends CompletableFu
 
 	private boolean endedByCaller(boolean ended) {
 		if (ended) {
-			this.withdraw.run();
+			withdraw();
 		}
 		return ended;
 	}

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -18,14 +19,15 @@ import io.holdfast.lock.spi.LockBackend;
 
 /**
  * The threads of one engine, apart for each kind of work, so that renewals and releases
- * never queue behind acquisitions. They are daemons, start when there is work and end
- * when there is none. Attempts at stores that do not block pass an {@link AttemptGate}
- * instead.
+ * never queue behind acquisitions, and none of these behind code of callers. They are
+ * daemons, start when there is work and end when there is none. Attempts at stores that
+ * do not block pass an {@link AttemptGate} instead.
  *
  * <p>
  * Each queue is bounded by what it serves: asynchronous acquisitions of stores that block
  * by {@value #MOST_ACQUISITIONS}, renewals by the leases that are held, of which each has
- * one renewal under way at most, and releases by the leases that have not ended yet.
+ * one renewal under way at most, and releases by the leases that have not ended yet. Code
+ * of callers has no queue.
  */
 final class Workers implements AutoCloseable {
 
@@ -48,6 +50,8 @@ final class Workers implements AutoCloseable {
 
 	private final Executor releases;
 
+	private final Executor callbacks;
+
 	private final List<ThreadPoolExecutor> pools;
 
 	private final Map<LockBackend, AttemptGate> gates = new ConcurrentHashMap<>();
@@ -64,25 +68,28 @@ final class Workers implements AutoCloseable {
 	 */
 	Workers(Function<String, ThreadFactory> factories) {
 		this.pools = List.of(pool(THREADS, factories.apply("worker")), pool(THREADS, factories.apply("acquisition")),
-				pool(RENEWAL_THREADS, factories.apply("renewal")), pool(THREADS, factories.apply("release")));
+				pool(RENEWAL_THREADS, factories.apply("renewal")), pool(THREADS, factories.apply("release")),
+				unbounded(factories.apply("callback")));
 		this.steps = runner(this.pools.get(0));
 		this.acquisitions = runner(this.pools.get(1));
 		this.renewals = runner(this.pools.get(2));
 		this.releases = runner(this.pools.get(3));
+		this.callbacks = runner(this.pools.get(4));
 	}
 
 	/** Create workers on executors that somebody else closes. */
-	Workers(Executor steps, Executor acquisitions, Executor renewals, Executor releases) {
+	Workers(Executor steps, Executor acquisitions, Executor renewals, Executor releases, Executor callbacks) {
 		this.pools = List.of();
 		this.steps = steps;
 		this.acquisitions = acquisitions;
 		this.renewals = renewals;
 		this.releases = releases;
+		this.callbacks = callbacks;
 	}
 
 	/** Workers that leave everything to one executor, which somebody else closes. */
 	static Workers on(Executor executor) {
-		return new Workers(executor, executor, executor, executor);
+		return new Workers(executor, executor, executor, executor, executor);
 	}
 
 	private static ThreadFactory daemons(String kind) {
@@ -99,6 +106,12 @@ final class Workers implements AutoCloseable {
 				new LinkedBlockingQueue<>(), factory, (task, full) -> task.run());
 		pool.allowCoreThreadTimeOut(true);
 		return pool;
+	}
+
+	/** Has a thread for each task, since each may block, on another of them even. */
+	private static ThreadPoolExecutor unbounded(ThreadFactory factory) {
+		return new ThreadPoolExecutor(0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(),
+				factory, (task, full) -> task.run());
 	}
 
 	/**
@@ -167,6 +180,14 @@ final class Workers implements AutoCloseable {
 	/** Sends releases and withdrawals to stores that block. */
 	Executor releases() {
 		return this.releases;
+	}
+
+	/**
+	 * Runs code of asynchronous callers: their actions, and what they have derived from
+	 * their futures. It may block, so it gets none of the threads that the engine needs.
+	 */
+	Executor callbacks() {
+		return this.callbacks;
 	}
 
 	@Override

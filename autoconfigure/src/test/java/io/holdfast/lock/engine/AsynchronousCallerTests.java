@@ -5,18 +5,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import io.holdfast.lock.HoldBoundary;
@@ -42,33 +38,8 @@ class AsynchronousCallerTests {
 
 	private final FakeBackend backend = this.fixture.backend;
 
-	static Stream<Arguments> endings() {
-		return Stream.of(Arguments.of("cancel", ending((future) -> future.cancel(false))),
-				Arguments.of("completeExceptionally",
-						ending((future) -> future.completeExceptionally(new TimeoutException("enough")))),
-				Arguments.of("complete", ending((future) -> future.complete(null))),
-				Arguments.of("orTimeout", ending((future) -> {
-					future.orTimeout(1, TimeUnit.NANOSECONDS);
-					awaitEnd(future);
-				})), Arguments.of("completeOnTimeout", ending((future) -> {
-					future.completeOnTimeout(null, 1, TimeUnit.NANOSECONDS);
-					awaitEnd(future);
-				})), Arguments.of("a derived stage", ending((future) -> {
-					CompletableFuture<?> derived = future.thenApply((value) -> value).thenApply((value) -> value);
-					derived.completeExceptionally(new TimeoutException("enough"));
-				})));
-	}
-
-	private static Consumer<CompletableFuture<?>> ending(Consumer<CompletableFuture<?>> ending) {
-		return ending;
-	}
-
-	private static void awaitEnd(CompletableFuture<?> future) {
-		future.exceptionally((failure) -> null).join();
-	}
-
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("endings")
+	@MethodSource("io.holdfast.lock.engine.Endings#endings")
 	void waitThatIsEndedFromOutsideIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
 		this.backend.heldByAnother(LOCK);
 		end.accept(this.fixture.acquire(request()));
@@ -76,7 +47,7 @@ class AsynchronousCallerTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("endings")
+	@MethodSource("io.holdfast.lock.engine.Endings#endings")
 	void tryThatIsEndedFromOutsideIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
 		this.backend.heldByAnother(LOCK);
 		end.accept(this.fixture.engine.tryAcquireAsync(request().waitTime(Duration.ofSeconds(5)).build())
@@ -85,7 +56,7 @@ class AsynchronousCallerTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("endings")
+	@MethodSource("io.holdfast.lock.engine.Endings#endings")
 	void executionThatIsEndedWhileItWaitsIsWithdrawnAndNeverRuns(String name, Consumer<CompletableFuture<?>> end) {
 		AtomicInteger runs = new AtomicInteger();
 		this.backend.heldByAnother(LOCK);
@@ -111,7 +82,7 @@ class AsynchronousCallerTests {
 
 	/** The grant is under way when the caller ends its future. */
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("endings")
+	@MethodSource("io.holdfast.lock.engine.Endings#endings")
 	void grantThatArrivesAfterTheEndIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
 		CompletableFuture<Void> granted = new CompletableFuture<>();
 		this.backend.acquires.add((claim) -> granted.thenApply((now) -> this.backend.answer(claim)));

@@ -32,7 +32,7 @@ public final class SimulatedEngine {
 	public SimulatedEngine(LockBackend backend, EngineSettings settings, LockObserver observer, SchedulingClock clock,
 			Executor steps, Supplier<Executor> threads) {
 		this.engine = new LockEngine(new LockBackends(List.of(backend), backend.name()), settings, HoldBoundary.NONE,
-				observer, clock, new Workers(steps, threads.get(), threads.get(), threads.get()), () -> {
+				observer, clock, new Workers(steps, threads.get(), threads.get(), threads.get(), steps), () -> {
 				});
 	}
 

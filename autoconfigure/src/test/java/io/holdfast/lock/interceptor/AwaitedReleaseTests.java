@@ -5,6 +5,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -67,7 +68,7 @@ class AwaitedReleaseTests {
 			this.body.complete("done");
 			assertThat(result).isNotDone();
 			this.answer.complete(new ReleaseResult.Released());
-			assertThat(result).isCompletedWithValue("done");
+			assertThat(result).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("done");
 		});
 	}
 

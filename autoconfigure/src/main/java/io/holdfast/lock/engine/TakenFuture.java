@@ -1,0 +1,173 @@
+package io.holdfast.lock.engine;
+
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A future that knows when code of its caller takes the value: right before a function of
+ * a derived stage runs with it, and when a thread gets it.
+ *
+ * @param <T> what it is completed with
+ */
+abstract class TakenFuture<T extends @Nullable Object> extends CompletableFuture<T> {
+
+	/**
+	 * Notes that a value is taken.
+	 * @throws java.util.concurrent.CancellationException if it is no longer to be had
+	 */
+	abstract <V extends @Nullable Object> V take(V value);
+
+	final <V, R> Function<V, R> taking(Function<? super V, ? extends R> fn) {
+		Objects.requireNonNull(fn);
+		return (value) -> fn.apply(take(value));
+	}
+
+	final <V> Consumer<V> taking(Consumer<? super V> action) {
+		Objects.requireNonNull(action);
+		return (value) -> action.accept(take(value));
+	}
+
+	final <V, W, R> BiFunction<V, W, R> taking(BiFunction<? super V, ? super W, ? extends R> fn) {
+		Objects.requireNonNull(fn);
+		return (value, other) -> fn.apply(take(value), other);
+	}
+
+	final <V, W> BiConsumer<V, W> taking(BiConsumer<? super V, ? super W> action) {
+		Objects.requireNonNull(action);
+		return (value, other) -> action.accept(take(value), other);
+	}
+
+	/** The action may get the value from this future, if that has one. */
+	final Runnable taking(Runnable action) {
+		Objects.requireNonNull(action);
+		return () -> {
+			if (!isCompletedExceptionally()) {
+				take(super.getNow(null));
+			}
+			action.run();
+		};
+	}
+
+	@Override
+	public T join() {
+		return take(super.join());
+	}
+
+	@Override
+	public T get() throws InterruptedException, ExecutionException {
+		return take(super.get());
+	}
+
+	@Override
+	public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+		return take(super.get(timeout, unit));
+	}
+
+	@Override
+	public T getNow(T absent) {
+		return take(super.getNow(absent));
+	}
+
+	@Override
+	public <U> CompletableFuture<U> thenApply(Function<? super T, ? extends U> fn) {
+		return super.thenApply(taking(fn));
+	}
+
+	@Override
+	public <U> CompletableFuture<U> thenApplyAsync(Function<? super T, ? extends U> fn) {
+		return super.thenApplyAsync(taking(fn));
+	}
+
+	@Override
+	public <U> CompletableFuture<U> thenApplyAsync(Function<? super T, ? extends U> fn, Executor executor) {
+		return super.thenApplyAsync(taking(fn), executor);
+	}
+
+	@Override
+	public CompletableFuture<Void> thenAccept(Consumer<? super T> action) {
+		return super.thenAccept(taking(action));
+	}
+
+	@Override
+	public CompletableFuture<Void> thenAcceptAsync(Consumer<? super T> action) {
+		return super.thenAcceptAsync(taking(action));
+	}
+
+	@Override
+	public CompletableFuture<Void> thenAcceptAsync(Consumer<? super T> action, Executor executor) {
+		return super.thenAcceptAsync(taking(action), executor);
+	}
+
+	@Override
+	public CompletableFuture<Void> thenRun(Runnable action) {
+		return super.thenRun(taking(action));
+	}
+
+	@Override
+	public CompletableFuture<Void> thenRunAsync(Runnable action) {
+		return super.thenRunAsync(taking(action));
+	}
+
+	@Override
+	public CompletableFuture<Void> thenRunAsync(Runnable action, Executor executor) {
+		return super.thenRunAsync(taking(action), executor);
+	}
+
+	@Override
+	public <U> CompletableFuture<U> thenCompose(Function<? super T, ? extends CompletionStage<U>> fn) {
+		return super.thenCompose(taking(fn));
+	}
+
+	@Override
+	public <U> CompletableFuture<U> thenComposeAsync(Function<? super T, ? extends CompletionStage<U>> fn) {
+		return super.thenComposeAsync(taking(fn));
+	}
+
+	@Override
+	public <U> CompletableFuture<U> thenComposeAsync(Function<? super T, ? extends CompletionStage<U>> fn,
+			Executor executor) {
+		return super.thenComposeAsync(taking(fn), executor);
+	}
+
+	@Override
+	public <U> CompletableFuture<U> handle(BiFunction<? super T, Throwable, ? extends U> fn) {
+		return super.handle(taking(fn));
+	}
+
+	@Override
+	public <U> CompletableFuture<U> handleAsync(BiFunction<? super T, Throwable, ? extends U> fn) {
+		return super.handleAsync(taking(fn));
+	}
+
+	@Override
+	public <U> CompletableFuture<U> handleAsync(BiFunction<? super T, Throwable, ? extends U> fn, Executor executor) {
+		return super.handleAsync(taking(fn), executor);
+	}
+
+	@Override
+	public CompletableFuture<T> whenComplete(BiConsumer<? super T, ? super Throwable> action) {
+		return super.whenComplete(taking(action));
+	}
+
+	@Override
+	public CompletableFuture<T> whenCompleteAsync(BiConsumer<? super T, ? super Throwable> action) {
+		return super.whenCompleteAsync(taking(action));
+	}
+
+	@Override
+	public CompletableFuture<T> whenCompleteAsync(BiConsumer<? super T, ? super Throwable> action, Executor executor) {
+		return super.whenCompleteAsync(taking(action), executor);
+	}
+
+}

@@ -1,0 +1,140 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.ReleaseResult;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Code of asynchronous callers that blocks, on the engine's own threads.
+ */
+class CallerCodeTests {
+
+	/** More than the engine has threads for its steps. */
+	private static final int MANY = 50;
+
+	private final FakeBackend backend = new FakeBackend();
+
+	private final ManualTime time = new ManualTime();
+
+	private final Workers workers = new Workers();
+
+	private final LockEngine engine = engine(false);
+
+	private final CountDownLatch ends = new CountDownLatch(1);
+
+	private LockEngine engine(boolean awaitRelease) {
+		EngineSettings settings = new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
+				Duration.ofSeconds(1), awaitRelease, false, Duration.ZERO, false, Duration.ZERO);
+		return new LockEngine(new LockBackends(List.of(this.backend), "fake"), settings, HoldBoundary.NONE,
+				new EngineFixture.Record(), this.time, this.workers, () -> {
+				});
+	}
+
+	@AfterEach
+	void close() {
+		this.ends.countDown();
+		this.engine.close();
+		this.workers.close();
+	}
+
+	@Test
+	void bodiesThatBlockStopNoAcquisition() {
+		List<CompletableFuture<Integer>> bodies = blockingBodies();
+		assertThat(acquire("free")).succeedsWithin(60, TimeUnit.SECONDS).satisfies(LockHandle::close);
+		this.ends.countDown();
+		assertThat(bodies).allSatisfy((body) -> assertThat(body).succeedsWithin(60, TimeUnit.SECONDS));
+		Awaitility.await().until(() -> !this.backend.holdsAny());
+	}
+
+	@Test
+	void bodiesThatBlockStopNoDeadline() {
+		blockingBodies();
+		this.backend.heldByAnother(LockName.of("taken"));
+		CompletableFuture<LockHandle> waiting = acquire("taken");
+		Awaitility.await().until(() -> this.backend.called("acquire taken"));
+		this.time.advance(Duration.ofSeconds(5));
+		assertThat(waiting).failsWithin(60, TimeUnit.SECONDS)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockNotAcquiredException.class);
+	}
+
+	private List<CompletableFuture<Integer>> blockingBodies() {
+		CountDownLatch running = new CountDownLatch(MANY);
+		List<CompletableFuture<Integer>> bodies = IntStream.range(0, MANY)
+			.mapToObj((i) -> this.engine.executeAsync(LockRequest.of("body", i), (handle) -> {
+				running.countDown();
+				await(this.ends);
+				return CompletableFuture.completedFuture(i);
+			}).toCompletableFuture())
+			.toList();
+		await(running);
+		return bodies;
+	}
+
+	@Test
+	void functionsThatWaitForFurtherLocksDoNotWaitForThreads() {
+		CountDownLatch running = new CountDownLatch(MANY);
+		List<CompletableFuture<Void>> calls = IntStream.range(0, MANY)
+			.mapToObj((i) -> this.engine.acquireAsync(LockRequest.of("outer", i)).thenAccept((outer) -> {
+				running.countDown();
+				await(running);
+				this.engine.acquireAsync(LockRequest.of("inner", i)).toCompletableFuture().join().close();
+				outer.close();
+			}).toCompletableFuture())
+			.toList();
+		assertThat(calls).allSatisfy((call) -> assertThat(call).succeedsWithin(60, TimeUnit.SECONDS));
+		Awaitility.await().until(() -> !this.backend.holdsAny());
+	}
+
+	/** Which may be the only one of the store's client. */
+	@Test
+	void resultDoesNotCompleteOnTheThreadThatBringsTheAnswerToItsRelease() {
+		CompletableFuture<ReleaseResult> released = new CompletableFuture<>();
+		this.backend.releases.add((grant) -> {
+			this.backend.free(grant.claim());
+			return released;
+		});
+		try (LockEngine awaiting = engine(true)) {
+			ConcurrentLinkedQueue<Thread> threads = new ConcurrentLinkedQueue<>();
+			CompletableFuture<Boolean> result = awaiting
+				.executeAsync(LockRequest.of("stock"), (handle) -> CompletableFuture.completedFuture("done"))
+				.thenApply((value) -> threads.add(Thread.currentThread()))
+				.toCompletableFuture();
+			Awaitility.await().until(() -> this.backend.called("release stock"));
+			released.complete(new ReleaseResult.Released());
+			assertThat(result).succeedsWithin(60, TimeUnit.SECONDS);
+			assertThat(threads).doesNotContain(Thread.currentThread());
+		}
+	}
+
+	private CompletableFuture<LockHandle> acquire(String name) {
+		return this.engine.acquireAsync(LockRequest.of(name)).toCompletableFuture();
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,214 @@
+package io.holdfast.lock.engine;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import io.holdfast.lock.LockHandle;
+
+import static io.holdfast.lock.engine.EngineFixture.LOCK;
+import static io.holdfast.lock.engine.EngineFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A lock that was granted to an asynchronous caller reaches code of the caller, or is
+ * released.
+ */
+class DeliveryTests {
+
+	private final EngineFixture fixture = new EngineFixture();
+
+	private final FakeBackend backend = this.fixture.backend;
+
+	/** An executor of the caller that is busy until {@link #runTasks}. */
+	private final Queue<Runnable> tasks = new ArrayDeque<>();
+
+	private final AtomicInteger runs = new AtomicInteger();
+
+	private void runTasks() {
+		Runnable task;
+		while ((task = this.tasks.poll()) != null) {
+			task.run();
+		}
+	}
+
+	private CompletableFuture<Integer> used(CompletableFuture<?> future) {
+		return future.thenApplyAsync((value) -> this.runs.incrementAndGet(), this.tasks::add);
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.holdfast.lock.engine.Endings#endings")
+	void lockIsReleasedIfItsStageEndsBeforeTheFunctionBegins(String name, Consumer<CompletableFuture<?>> end) {
+		end.accept(used(this.fixture.acquire(request())));
+		assertReleasedUnused();
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("io.holdfast.lock.engine.Endings#endings")
+	void lockOfATryIsReleasedIfItsStageEndsBeforeTheFunctionBegins(String name, Consumer<CompletableFuture<?>> end) {
+		end.accept(used(this.fixture.engine.tryAcquireAsync(request().build()).toCompletableFuture()));
+		assertReleasedUnused();
+	}
+
+	static Stream<UnaryOperator<CompletableFuture<LockHandle>>> passingOn() {
+		return Stream.of(CompletableFuture::copy, (future) -> future.exceptionally((failure) -> null),
+				(future) -> future.copy().exceptionallyCompose((failure) -> null));
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void passingOn(UnaryOperator<CompletableFuture<LockHandle>> stage) {
+		used(stage.apply(this.fixture.acquire(request()))).cancel(false);
+		assertReleasedUnused();
+	}
+
+	private void assertReleasedUnused() {
+		// a timeout ends the future on a thread of the JDK's
+		Awaitility.await().untilAsserted(this.fixture::assertNothingLeft);
+		runTasks();
+		assertThat(this.runs).hasValue(0);
+	}
+
+	@Test
+	void stageThatEndsTakesTheLockFromNoOtherWhoseFunctionIsYetToRun() {
+		CompletableFuture<LockHandle> acquired = this.fixture.acquire(request());
+		CompletableFuture<Boolean> other = acquired.thenApplyAsync(LockHandle::isHeld, this.tasks::add);
+		CompletableFuture<Integer> ended = used(acquired);
+		ended.cancel(false);
+		runTasks();
+		assertThat(this.runs).hasValue(0);
+		assertThat(other).isCompletedWithValue(true);
+		assertThat(acquired.join().isHeld()).isTrue();
+		acquired.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void stageThatEndsTakesTheLockFromNoThreadThatHasGotIt() {
+		CompletableFuture<LockHandle> acquired = this.fixture.acquire(request());
+		LockHandle handle = acquired.join();
+		used(acquired).cancel(false);
+		assertThat(handle.isHeld()).isTrue();
+		handle.close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void lockThatWasReleasedIsGivenToNoOne() {
+		CompletableFuture<LockHandle> acquired = this.fixture.acquire(request());
+		used(acquired).cancel(false);
+		assertThatExceptionOfType(CancellationException.class).isThrownBy(acquired::join);
+		assertThat(acquired.thenApply((handle) -> this.runs.incrementAndGet())).isCompletedExceptionally();
+		assertThat(this.runs).hasValue(0);
+	}
+
+	@Test
+	void resultIsAsTheCallerHasCompletedIt() {
+		CompletableFuture<Integer> result = used(this.fixture.acquire(request()));
+		CompletableFuture<String> text = result.thenApply(String::valueOf);
+		result.complete(5);
+		assertThat(text).isCompletedWithValue("5");
+		assertThat(result.thenApply(String::valueOf)).isCompletedWithValue("5");
+		assertReleasedUnused();
+	}
+
+	@Test
+	void resultOfAFunctionStaysWhateverBecomesOfItsStages() {
+		CompletableFuture<String> result = this.fixture.acquire(request()).thenApply((handle) -> {
+			handle.close();
+			return "done";
+		});
+		used(result).cancel(false);
+		assertThat(result).isCompletedWithValue("done");
+		assertThat(result.thenApply(String::length)).isCompletedWithValue(4);
+		this.fixture.assertNothingLeft();
+	}
+
+	static List<Method> functions() {
+		return Arrays.stream(CompletionStage.class.getMethods())
+			.filter((method) -> method.getParameterCount() > 0 && !method.getName().startsWith("exceptionally"))
+			.sorted(Comparator.comparing(Method::toString))
+			.toList();
+	}
+
+	/** All stages of a future are told of its end in the reverse order. */
+	@ParameterizedTest
+	@MethodSource("functions")
+	void stageThatEndsAtTheMomentOfTheGrantReleasesTheLock(Method method) throws Exception {
+		this.backend.heldByAnother(LOCK);
+		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request());
+		CompletableFuture<?> derived = derive(method, waiting, this.runs::incrementAndGet);
+		CompletableFuture<Void> granted = CompletableFuture.allOf(waiting).thenRun(() -> derived.cancel(false));
+		this.backend.freedByAnother(LOCK);
+		assertThat(granted).isCompleted();
+		assertReleasedUnused();
+	}
+
+	@ParameterizedTest
+	@MethodSource("functions")
+	void functionThatHasBegunKeepsTheLockThoughItsStageEnds(Method method) throws Exception {
+		this.backend.heldByAnother(LOCK);
+		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request());
+		CompletableFuture<CompletableFuture<?>> derived = new CompletableFuture<>();
+		CompletableFuture<Boolean> kept = new CompletableFuture<>();
+		derived.complete(derive(method, waiting, () -> {
+			derived.join().cancel(false);
+			kept.complete(this.backend.holds(LOCK));
+		}));
+		this.backend.freedByAnother(LOCK);
+		runTasks();
+		assertThat(kept).succeedsWithin(Duration.ofSeconds(60)).isEqualTo(true);
+		waiting.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	private CompletableFuture<?> derive(Method method, CompletableFuture<LockHandle> future, Runnable code)
+			throws Exception {
+		boolean either = method.getName().contains("Either");
+		Object[] arguments = Arrays.stream(method.getParameterTypes())
+			.map((type) -> (type == CompletionStage.class)
+					? (either ? new CompletableFuture<>() : CompletableFuture.completedFuture("other"))
+					: argument(type, code))
+			.toArray();
+		return (CompletableFuture<?>) method.invoke(future, arguments);
+	}
+
+	private Object argument(Class<?> type, Runnable code) {
+		CompletableFuture<Void> result = CompletableFuture.completedFuture(null);
+		if (type == Executor.class) {
+			return (Executor) this.tasks::add;
+		}
+		if (type == Function.class) {
+			return (Function<Object, Object>) (value) -> result.thenRun(code);
+		}
+		if (type == BiFunction.class) {
+			return (BiFunction<Object, Object, Object>) (value, other) -> result.thenRun(code);
+		}
+		if (type == Consumer.class) {
+			return (Consumer<Object>) (value) -> code.run();
+		}
+		return (type == BiConsumer.class) ? (BiConsumer<Object, Object>) (value, other) -> code.run() : code;
+	}
+
+}
