@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.AotDetector;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -53,12 +54,36 @@ final class BackendSelection {
 	LockBackends select() {
 		for (LockStore store : LockStore.values()) {
 			String setting = store.ownSetting(this.environment);
-			if (setting != null) {
+			if (setting != null && (!isSupported(store) || evidence(store) != null)) {
 				requireUsable(store, setting, "or remove these settings");
 			}
 		}
 		String named = LockStore.named(this.environment);
-		return new LockBackends(this.backends, (named != null) ? requireKnown(named) : onlyConfigured());
+		String selected = (named != null) ? requireKnown(named) : onlyConfigured();
+		LockBackends all = new LockBackends(this.backends, selected);
+		report(selected, named);
+		return all;
+	}
+
+	/** No store at all is reported at WARN. */
+	private void report(String selected, @Nullable String named) {
+		String reason = (named != null) ? "'%s' names it".formatted(LockStore.BACKEND) : reason(selected);
+		if (reason != null) {
+			List<String> others = this.names.stream()
+				.filter((name) -> !name.equals(selected) && !name.equals(LOCAL))
+				.toList();
+			logger.info("Locks are kept in the store '%s', because %s%s".formatted(selected, reason,
+					others.isEmpty() ? "" : "; also configured: " + others));
+		}
+	}
+
+	private @Nullable String reason(String selected) {
+		for (LockStore store : LockStore.values()) {
+			if (store.id().equals(selected)) {
+				return evidence(store);
+			}
+		}
+		return selected.equals(LOCAL) ? null : "it is the only one";
 	}
 
 	/**
@@ -93,7 +118,7 @@ final class BackendSelection {
 		Set<String> configured = new LinkedHashSet<>(this.names);
 		configured.remove(LOCAL);
 		for (LockStore store : LockStore.values()) {
-			String evidence = store.evidence(this.environment, this.beans);
+			String evidence = evidence(store);
 			if (evidence != null) {
 				requireUsable(store, evidence,
 						"or set '%s' to another store, or to 'local' if there is only one instance of this application"
@@ -121,7 +146,7 @@ final class BackendSelection {
 			return;
 		}
 		String fact = "The lock store '%s' is configured, because %s, but ".formatted(store.id(), evidence);
-		if (!store.isSupported(this.beans.getBeanClassLoader())) {
+		if (!isSupported(store)) {
 			throw new LockConfigurationException(fact + "its client is not on the class path. %s, %s."
 				.formatted(withoutDot(store.remedy()), alternative));
 		}
@@ -133,6 +158,14 @@ final class BackendSelection {
 		throw new LockConfigurationException(fact
 				+ "its auto-configuration was not applied. Include it, %s; the start with '--debug' tells why it was not."
 					.formatted(alternative));
+	}
+
+	private boolean isSupported(LockStore store) {
+		return store.isSupported(this.beans.getBeanClassLoader());
+	}
+
+	private @Nullable String evidence(LockStore store) {
+		return store.evidence(this.environment, this.beans);
 	}
 
 	private static String withoutDot(String sentence) {

@@ -30,6 +30,11 @@ import io.holdfast.lock.spi.LockObserver;
 public final class DistributedLockAutoConfiguration {
 
 	@Bean
+	StartupChecks lockStartupChecks(Environment environment, DistributedLockProperties properties) {
+		return new StartupChecks(environment, properties);
+	}
+
+	@Bean
 	@ConditionalOnMissingBean
 	LockBackends lockBackends(ObjectProvider<LockBackend> backends, Environment environment,
 			ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockSlice> slice) {

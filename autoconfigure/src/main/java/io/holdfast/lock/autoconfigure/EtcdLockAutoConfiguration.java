@@ -23,7 +23,6 @@ import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.ssl.SslOptions;
 import org.springframework.context.annotation.Bean;
-import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -41,15 +40,14 @@ public final class EtcdLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	EtcdLockBackend etcdLockBackend(DistributedLockProperties locks, Environment environment, EtcdLockProperties etcd,
+	EtcdLockBackend etcdLockBackend(DistributedLockProperties locks, StartupChecks checks, EtcdLockProperties etcd,
 			ObjectProvider<SslBundles> bundles) {
 		String bundle = etcd.ssl().bundle();
 		SslBundle ssl = StringUtils.hasText(bundle) ? bundles.getObject().getBundle(bundle) : null;
 		EtcdLockBackend backend = new EtcdLockBackend(client(etcd, ssl), locks.namespace(), locks.responseTimeout());
-		StartupCheck
-			.of(LockStore.ETCD, "etcd at " + etcd.uris(), environment, locks,
-					"Start it, or correct '%s'.".formatted(EtcdLockProperties.ENDPOINTS))
-			.run(backend::checkAccess, backend::close);
+		StartupCheck check = checks.of(LockStore.ETCD, "etcd at " + etcd.uris(),
+				"Start it, or correct '%s'.".formatted(EtcdLockProperties.ENDPOINTS));
+		checks.run(LockStore.ETCD, (close) -> check.run(backend::checkAccess, close), backend::close);
 		return backend;
 	}
 

@@ -17,7 +17,6 @@ import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
-import org.springframework.core.env.Environment;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
@@ -49,35 +48,41 @@ public final class JdbcLockAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@DependsOnDatabaseInitialization
-	JdbcLockBackend jdbcLockBackend(DistributedLockProperties locks, Environment environment, JdbcLockProperties jdbc,
+	JdbcLockBackend jdbcLockBackend(DistributedLockProperties locks, StartupChecks checks, JdbcLockProperties jdbc,
 			ListableBeanFactory beanFactory, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
 		DataSource dataSource = LockDatabase.dataSource(beanFactory, "distributed-lock.jdbc.data-source",
 				jdbc.dataSource());
 		JdbcLockBackend backend = new JdbcLockBackend(dataSource, new JdbcLockOptions(locks.namespace(), jdbc.table(),
 				locks.responseTimeout(), jdbc.listen() && LockDatabase.hasConnectionToSpare(dataSource, pools)));
-		Runnable initialize = () -> LockDatabase.initialize(dataSource, jdbc.initializeSchema(),
-				JdbcLockBackend.schema(jdbc.table()));
-		if (locks.failFast()) {
-			StartupCheck
-				.of(LockStore.JDBC, "the database of the lock store 'jdbc'", environment, locks,
-						"Start it, or correct its DataSource ('spring.datasource.*').")
-				.run(() -> check(initialize, backend, jdbc), backend::close);
+		// the database is asked in time that is bounded, however long the pool waits
+		Runnable prepare = () -> prepare(dataSource, locks, jdbc);
+		StartupCheck check = checks.of(LockStore.JDBC, "the database of the lock store 'jdbc'",
+				"Start it, or correct its DataSource ('spring.datasource.*').");
+		boolean checked = checks.run(LockStore.JDBC, (close) -> check.run(() -> {
+			prepare.run();
+			verify(backend, jdbc);
+		}, close), backend::close);
+		if (!checked) {
+			check.runOnce(prepare);
 		}
-		else {
-			initialize.run();
-		}
-		PoolWaitCheck.warn(dataSource, locks.waitTime());
 		return backend;
 	}
 
-	private static void check(Runnable initialize, JdbcLockBackend backend, JdbcLockProperties jdbc) {
+	/** Makes the tables where that is ours to do. */
+	private static void prepare(DataSource dataSource, DistributedLockProperties locks, JdbcLockProperties jdbc) {
 		try {
-			initialize.run();
-			backend.verify();
+			LockDatabase.initialize(dataSource, jdbc.initializeSchema(), JdbcLockBackend.schema(jdbc.table()));
 		}
 		catch (UncategorizedScriptException ex) {
 			throw new LockBackendException("there is no connection: " + NestedExceptionUtils.getMostSpecificCause(ex),
 					ex);
+		}
+		PoolWaitCheck.warn(dataSource, locks.waitTime());
+	}
+
+	private static void verify(JdbcLockBackend backend, JdbcLockProperties jdbc) {
+		try {
+			backend.verify();
 		}
 		catch (SQLException ex) {
 			String state = ex.getSQLState();

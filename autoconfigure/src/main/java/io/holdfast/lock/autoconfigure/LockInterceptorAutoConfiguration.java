@@ -30,11 +30,11 @@ public final class LockInterceptorAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static LockSupportVerifier lockSupportVerifier(ObjectProvider<LockBackends> backends, ObjectProvider<Fence> fence,
-			ListableBeanFactory beanFactory) {
+			ObjectProvider<StartupChecks> checks, ListableBeanFactory beanFactory) {
 		return new LockSupportVerifier(backends::getObject, (method, type) -> {
 			boolean here = beanFactory.getBeanNamesForType(FenceBeanPostProcessor.class, true, false).length > 0;
 			return whyNotFenced(fence.getIfAvailable(), here, method, type);
-		});
+		}, (backend) -> checks.ifAvailable((present) -> present.require(backend)));
 	}
 
 	@Bean

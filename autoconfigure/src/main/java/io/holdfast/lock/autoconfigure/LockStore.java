@@ -100,27 +100,21 @@ enum LockStore {
 	}
 
 	/**
-	 * Returns whether locks are meant to be in this store, and not only might be because
-	 * the application has a client for it.
-	 */
-	boolean isMeant(Environment environment) {
-		String named = named(environment);
-		return named == null || named.equals(id()) || ownSetting(environment) != null;
-	}
-
-	/**
 	 * Returns what makes this store a configured one, or {@code null} if nothing does.
-	 * What the application has for other purposes counts only if locks can use it, or if
-	 * no store is named as the default.
+	 * Where another store is named as the default, settings count only if it is known
+	 * where this store is, and what the application has for other purposes only if locks
+	 * can use it.
 	 */
 	@Nullable String evidence(Environment environment, ConfigurableListableBeanFactory beans) {
 		String named = named(environment);
 		if (id().equals(named)) {
 			return "'%s' names it".formatted(BACKEND);
 		}
-		String evidence = ownSetting(environment);
+		String client = bean(this.clients, beans);
+		boolean located = named == null || client != null || isLocated(environment, beans);
+		String evidence = located ? ownSetting(environment) : null;
 		if (evidence == null) {
-			evidence = bean(this.clients, beans);
+			evidence = client;
 		}
 		if (evidence == null && named == null) {
 			evidence = bean(this.foreignClients, beans);
@@ -131,9 +125,19 @@ enum LockStore {
 		return evidence;
 	}
 
+	private boolean isLocated(Environment environment, ConfigurableListableBeanFactory beans) {
+		return switch (this) {
+			case REDIS -> isSet(environment, "distributed-lock.redis.address");
+			case REDLOCK -> isSet(environment, "distributed-lock.redlock.nodes");
+			case ETCD -> isSet(environment, "distributed-lock.etcd.endpoints");
+			case ZOOKEEPER -> false;
+			case JDBC -> bean(List.of("javax.sql.DataSource"), beans) != null;
+		};
+	}
+
 	private @Nullable String foreignSetting(Environment environment) {
 		for (String setting : this.foreignSettings) {
-			if (environment.containsProperty(setting) || isSet(environment, setting)) {
+			if (isSet(environment, setting)) {
 				return "'%s' is set".formatted(setting);
 			}
 		}
@@ -153,10 +157,12 @@ enum LockStore {
 		return null;
 	}
 
-	private static boolean isSet(Environment environment, String prefix) {
-		ConfigurationPropertyName name = ConfigurationPropertyName.of(prefix);
+	/** Whether there is a property of this name, or one whose name begins with it. */
+	private static boolean isSet(Environment environment, String text) {
+		ConfigurationPropertyName name = ConfigurationPropertyName.of(text);
 		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
-			if (source.containsDescendantOf(name) == ConfigurationPropertyState.PRESENT) {
+			if (source.getConfigurationProperty(name) != null
+					|| source.containsDescendantOf(name) == ConfigurationPropertyState.PRESENT) {
 				return true;
 			}
 		}

@@ -12,7 +12,6 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
-import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
@@ -42,20 +41,22 @@ public final class RedisLockAutoConfiguration {
 
 	@Bean(name = BEAN)
 	@ConditionalOnMissingBean
-	RedisLockBackend redisLockBackend(DistributedLockProperties locks, Environment environment,
-			RedisLockProperties redis, ObjectProvider<SslBundles> bundles,
-			ConfigurableListableBeanFactory beanFactory) {
+	RedisLockBackend redisLockBackend(DistributedLockProperties locks, StartupChecks checks, RedisLockProperties redis,
+			ObjectProvider<SslBundles> bundles, ConfigurableListableBeanFactory beanFactory) {
 		RedisClient client = client(locks, redis, bundles, beanFactory);
 		RedisLockOptions options = new RedisLockOptions(locks.namespace(), locks.responseTimeout(),
 				redis.waitReplicas(), redis.waitReplicasTimeout(), client.server());
 		RedisLockBackend backend = new RedisLockBackend(client.client(), client.owned(), options);
-		StartupCheck
-			.of(LockStore.REDIS, "Redis (%s)".formatted(client.source()), environment, locks,
-					"Start that Redis, or correct %s.".formatted(client.source()),
-					"Set '%s' to the Redis that is to keep locks.".formatted(ADDRESS),
-					"Set 'distributed-lock.backend=local' if there is only one instance of this application.")
-			.run(backend::start, backend::close);
+		StartupCheck check = checks.of(LockStore.REDIS, "Redis (%s)".formatted(client.source()), remedies(client));
+		checks.run(LockStore.REDIS, (close) -> check.run(backend::start, close), backend::close);
 		return backend;
+	}
+
+	private static String[] remedies(RedisClient client) {
+		String own = "'%s'".formatted(ADDRESS);
+		String start = "Start that Redis, or correct %s.".formatted(client.source());
+		return client.source().equals(own) ? new String[] { start }
+				: new String[] { start, "Set %s to the Redis that is to keep locks.".formatted(own) };
 	}
 
 	private static RedisClient client(DistributedLockProperties locks, RedisLockProperties redis,

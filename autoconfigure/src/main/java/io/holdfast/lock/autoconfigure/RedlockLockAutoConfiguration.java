@@ -18,7 +18,6 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
-import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -45,7 +44,7 @@ public final class RedlockLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RedlockLockBackend redlockLockBackend(DistributedLockProperties locks, Environment environment,
+	RedlockLockBackend redlockLockBackend(DistributedLockProperties locks, StartupChecks checks,
 			RedlockLockProperties redlock, ObjectProvider<SslBundles> bundles) {
 		List<RedisAddress> addresses = addresses(redlock);
 		Duration longest = redlock.longestLease();
@@ -58,14 +57,12 @@ public final class RedlockLockAutoConfiguration {
 			.map((address) -> new RedisNode(client(clients, address, redlock, ssl), locks.namespace(),
 					locks.responseTimeout(), address.hostAndPort()))
 			.toList(), options);
-		boolean connected = StartupCheck
-			.of(LockStore.REDLOCK, "several Redis nodes ('%s')".formatted(NODES), environment, locks,
-					"Start these nodes, or correct '%s'.".formatted(NODES),
-					"Set 'distributed-lock.backend' to another store.")
-			.run(backend::connect, backend::close);
-		if (connected) {
+		StartupCheck check = checks.of(LockStore.REDLOCK, "several Redis nodes ('%s')".formatted(NODES),
+				"Start these nodes, or correct '%s'.".formatted(NODES));
+		checks.run(LockStore.REDLOCK, (close) -> {
+			check.run(backend::connect, close);
 			backend.awaitVotes(redlock.quarantineWait());
-		}
+		}, backend::close);
 		return backend;
 	}
 

@@ -1,8 +1,6 @@
 package io.holdfast.lock.autoconfigure;
 
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -13,8 +11,6 @@ import java.util.function.LongSupplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.core.env.Environment;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.support.DurationText;
@@ -53,8 +49,6 @@ final class StartupCheck {
 
 	private final String store;
 
-	private final boolean required;
-
 	private final Duration timeout;
 
 	private final List<String> remedies;
@@ -64,49 +58,27 @@ final class StartupCheck {
 	/**
 	 * Create a check.
 	 * @param store the store and where it is, as messages name it
-	 * @param required whether the application may not start without the store
 	 * @param timeout how long to retry
 	 * @param loadedClasses how many classes this JVM has loaded so far
 	 * @param remedies what helps if this store is unavailable, each a sentence
 	 */
-	StartupCheck(String store, boolean required, Duration timeout, LongSupplier loadedClasses, String... remedies) {
+	StartupCheck(String store, Duration timeout, LongSupplier loadedClasses, List<String> remedies) {
 		this.store = store;
-		this.required = required;
 		this.timeout = timeout;
 		this.loadedClasses = loadedClasses;
-		this.remedies = new ArrayList<>(List.of(remedies));
-		this.remedies.add("Increase 'distributed-lock.startup-timeout' if it needs longer to start.");
-		this.remedies
-			.add("Set 'distributed-lock.fail-fast=false' to start without it; locks fail until it is available.");
+		this.remedies = List.copyOf(remedies);
 	}
 
 	/**
-	 * Create a check for a store that the application must not start without, if it is
-	 * meant to keep locks.
-	 */
-	static StartupCheck of(LockStore store, String where, Environment environment, DistributedLockProperties locks,
-			String... remedies) {
-		return new StartupCheck(where, locks.failFast() && store.isMeant(environment), locks.startupTimeout(),
-				ManagementFactory.getClassLoadingMXBean()::getTotalLoadedClassCount, remedies);
-	}
-
-	/**
-	 * Runs attempts until one succeeds, unless the application may start without its
-	 * store.
+	 * Runs attempts until one succeeds.
 	 * @param attempt one attempt; is interrupted, and may go on for a while, when it
 	 * takes too long
 	 * @param close releases the store's client when the check fails
-	 * @return whether an attempt has succeeded; {@code false} if none was made
 	 * @throws StoreUnavailableException if none has succeeded in time
 	 */
-	boolean run(Runnable attempt, Runnable close) {
-		if (!this.required) {
-			return false;
-		}
-		Attempts attempts = new Attempts(attempt);
+	void run(Runnable attempt, Runnable close) {
 		try {
-			await(attempts);
-			return true;
+			await(new Attempts(attempt, true));
 		}
 		catch (LockBackendException ex) {
 			close.run();
@@ -115,6 +87,21 @@ final class StartupCheck {
 		catch (RuntimeException | Error ex) {
 			close.run();
 			throw ex;
+		}
+	}
+
+	/**
+	 * Runs one attempt for a store that the application may start without.
+	 * @param attempt the attempt; is interrupted, and may go on for a while, when it
+	 * takes too long
+	 */
+	void runOnce(Runnable attempt) {
+		try {
+			await(new Attempts(attempt, false));
+		}
+		catch (LockBackendException ex) {
+			logger.warn("The application starts without %s, whose locks fail until it is available: %s"
+				.formatted(this.store, ex.getMessage()));
 		}
 	}
 
@@ -182,12 +169,15 @@ final class StartupCheck {
 
 		private final Runnable attempt;
 
+		private final boolean repeated;
+
 		private volatile @Nullable LockBackendException failure;
 
 		private volatile boolean over;
 
-		Attempts(Runnable attempt) {
+		Attempts(Runnable attempt, boolean repeated) {
 			this.attempt = attempt;
+			this.repeated = repeated;
 		}
 
 		@Override
@@ -195,6 +185,9 @@ final class StartupCheck {
 			Duration pause = FIRST_PAUSE;
 			for (LockBackendException failed = once(); failed != null; failed = once()) {
 				this.failure = failed;
+				if (!this.repeated) {
+					throw failed;
+				}
 				try {
 					TimeUnit.NANOSECONDS.sleep(pause.toNanos());
 				}
@@ -212,7 +205,7 @@ final class StartupCheck {
 				return null;
 			}
 			catch (LockBackendException ex) {
-				if (this.failure == null && !this.over) {
+				if (this.repeated && this.failure == null && !this.over) {
 					logger.info("%s cannot be used yet, and is retried for up to %s: %s"
 						.formatted(StartupCheck.this.store, text(StartupCheck.this.timeout), ex.getMessage()));
 				}

@@ -13,7 +13,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
-import org.springframework.core.env.Environment;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
@@ -36,7 +35,7 @@ public final class ZooKeeperLockAutoConfiguration {
 
 	@Bean(name = BEAN)
 	@ConditionalOnMissingBean
-	ZooKeeperLockBackend zooKeeperLockBackend(DistributedLockProperties locks, Environment environment,
+	ZooKeeperLockBackend zooKeeperLockBackend(DistributedLockProperties locks, StartupChecks checks,
 			ZooKeeperLockProperties zooKeeper, ObjectProvider<CuratorFramework> clients,
 			ConfigurableListableBeanFactory beanFactory, ZooKeeperContextStart start) {
 		CuratorFramework client = clients.getIfUnique();
@@ -47,12 +46,11 @@ public final class ZooKeeperLockAutoConfiguration {
 		if (client.getState() == CuratorFrameworkState.LATENT) {
 			client.start();
 		}
-		StartupCheck
-			.of(LockStore.ZOOKEEPER,
-					"ZooKeeper at '%s'".formatted(client.getZookeeperClient().getCurrentConnectionString()),
-					environment, locks, "Start it, or correct 'spring.cloud.zookeeper.connect-string'.")
-			.run(() -> connect(client), () -> {
-			});
+		StartupCheck check = checks.of(LockStore.ZOOKEEPER,
+				"ZooKeeper at '%s'".formatted(client.getZookeeperClient().getCurrentConnectionString()),
+				"Start it, or correct 'spring.cloud.zookeeper.connect-string'.");
+		checks.run(LockStore.ZOOKEEPER, (close) -> check.run(() -> connect(client), close), () -> {
+		});
 		for (String name : beanFactory.getBeanNamesForType(CuratorFramework.class, true, false)) {
 			// so that the client is still there when locks are given back at the end
 			beanFactory.registerDependentBean(name, BEAN);

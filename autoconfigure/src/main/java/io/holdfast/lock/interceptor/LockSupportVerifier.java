@@ -1,9 +1,12 @@
 package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
+import java.util.LinkedHashSet;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -23,6 +26,8 @@ public final class LockSupportVerifier implements SmartInitializingSingleton {
 
 	private final BiFunction<Method, Class<?>, @Nullable String> whyNotFenced;
 
+	private final Consumer<String> requireAvailable;
+
 	private final Queue<Unchecked> unchecked = new ConcurrentLinkedQueue<>();
 
 	private volatile boolean started;
@@ -32,11 +37,14 @@ public final class LockSupportVerifier implements SmartInitializingSingleton {
 	 * @param backends the stores, looked up at the end of the start
 	 * @param whyNotFenced why the transaction of a method is not fenced, or {@code null}
 	 * if it is or that is not known yet; asked for if the annotation wants it
+	 * @param requireAvailable checks at the end of the start that a backend that a method
+	 * names can be used
 	 */
 	public LockSupportVerifier(Supplier<LockBackends> backends,
-			BiFunction<Method, Class<?>, @Nullable String> whyNotFenced) {
+			BiFunction<Method, Class<?>, @Nullable String> whyNotFenced, Consumer<String> requireAvailable) {
 		this.backends = backends;
 		this.whyNotFenced = whyNotFenced;
+		this.requireAvailable = requireAvailable;
 	}
 
 	void add(LockMethodSpec spec, Class<?> type) {
@@ -49,14 +57,21 @@ public final class LockSupportVerifier implements SmartInitializingSingleton {
 	@Override
 	public void afterSingletonsInstantiated() {
 		this.started = true;
-		check();
+		check().forEach(this.requireAvailable);
 	}
 
-	private void check() {
+	/** Returns the backends that the methods name. */
+	private Set<String> check() {
+		Set<String> names = new LinkedHashSet<>();
 		Unchecked next;
 		while ((next = this.unchecked.poll()) != null) {
 			check(next.spec(), next.type());
+			String backend = next.spec().template().backend();
+			if (backend != null) {
+				names.add(backend);
+			}
 		}
+		return names;
 	}
 
 	private void check(LockMethodSpec spec, Class<?> type) {

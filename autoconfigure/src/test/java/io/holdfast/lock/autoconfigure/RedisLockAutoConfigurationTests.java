@@ -170,7 +170,9 @@ class RedisLockAutoConfigurationTests {
 
 	@Test
 	void addressIsAskedForWhereRedisIsChosenAndNothingKnown() {
-		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(RedisLockAutoConfiguration.class))
+		new ApplicationContextRunner()
+			.withConfiguration(
+					AutoConfigurations.of(DistributedLockAutoConfiguration.class, RedisLockAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.backend=redis")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()

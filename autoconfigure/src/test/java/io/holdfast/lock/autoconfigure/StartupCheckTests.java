@@ -110,9 +110,18 @@ class StartupCheckTests {
 	}
 
 	@Test
-	void nothingIsCheckedWhereTheApplicationMayStartWithoutIt() {
-		check(Duration.ofMinutes(5), false).run(() -> failUntilAttempt(2), this.closed::incrementAndGet);
-		assertThat(this.attempts).hasValue(0);
+	void storeThatTheApplicationMayStartWithoutIsTriedOnce(CapturedOutput output) {
+		check(Duration.ofMinutes(5)).runOnce(() -> failUntilAttempt(2));
+		assertThat(this.attempts).hasValue(1);
+		assertThat(output).containsOnlyOnce("not yet")
+			.contains("The application starts without the shop's store, whose locks fail until it is available");
+	}
+
+	@Test
+	void storeThatTheApplicationMayStartWithoutIsNotWaitedForLongerThanTheTimeout(CapturedOutput output) {
+		CountDownLatch interrupted = new CountDownLatch(1);
+		check(Duration.ofMillis(200)).runOnce(() -> neverAnswer(interrupted));
+		assertThat(output).contains("it did not answer");
 	}
 
 	@Test
@@ -153,11 +162,11 @@ class StartupCheckTests {
 	}
 
 	private void run(Duration timeout, Runnable attempt) {
-		check(timeout, true).run(attempt, this.closed::incrementAndGet);
+		check(timeout).run(attempt, this.closed::incrementAndGet);
 	}
 
-	private StartupCheck check(Duration timeout, boolean required) {
-		return new StartupCheck("the shop's store", required, timeout, this::loadedClasses, "Start it.");
+	private StartupCheck check(Duration timeout) {
+		return new StartupCheck("the shop's store", timeout, this::loadedClasses, List.of("Start it."));
 	}
 
 }

@@ -1,0 +1,100 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.springframework.core.env.Environment;
+
+/**
+ * Decides which stores the start checks. One that may be the default is checked when its
+ * backend is created. One that is configured besides a named default is checked at the
+ * end of the start, if an annotated method names it: in tests that name the local store,
+ * and beside stores of other purposes, its server may be away. None is checked without
+ * {@code fail-fast}.
+ */
+final class StartupChecks {
+
+	private final Environment environment;
+
+	private final DistributedLockProperties locks;
+
+	private final Map<String, Runnable> deferred = new ConcurrentHashMap<>();
+
+	StartupChecks(Environment environment, DistributedLockProperties locks) {
+		this.environment = environment;
+		this.locks = locks;
+	}
+
+	/**
+	 * Create a check.
+	 * @param store the store
+	 * @param where the store and where it is, as messages name it
+	 * @param remedies what helps if this store is unavailable, each a sentence
+	 */
+	StartupCheck of(LockStore store, String where, String... remedies) {
+		List<String> all = new ArrayList<>(List.of(remedies));
+		all.add(mayBeDefault(store)
+				? "Set 'distributed-lock.backend=local' if there is only one instance of this application, or name another store there."
+				: "Name another store in the methods that have @DistributedLock(backend = \"%s\")."
+					.formatted(store.id()));
+		all.add("Increase 'distributed-lock.startup-timeout' if it needs longer to start.");
+		all.add("Set 'distributed-lock.fail-fast=false' to start without it; locks fail until it is available.");
+		return new StartupCheck(where, this.locks.startupTimeout(),
+				ManagementFactory.getClassLoadingMXBean()::getTotalLoadedClassCount, all);
+	}
+
+	private boolean mayBeDefault(LockStore store) {
+		String named = LockStore.named(this.environment);
+		return named == null || named.equals(store.id());
+	}
+
+	/**
+	 * Runs a check now, at the end of the start, or not at all.
+	 * @param store the store
+	 * @param check runs the check; it is given what releases the store's client when the
+	 * check fails
+	 * @param close releases the store's client
+	 * @return whether the check has run
+	 * @throws StoreUnavailableException if the check has run and failed
+	 */
+	boolean run(LockStore store, Check check, Runnable close) {
+		if (!this.locks.failFast()) {
+			return false;
+		}
+		if (mayBeDefault(store)) {
+			check.run(close);
+			return true;
+		}
+		// by then the backend is a bean, which the application context closes
+		this.deferred.put(store.id(), () -> check.run(() -> {
+		}));
+		return false;
+	}
+
+	/**
+	 * Runs the check of a store that an annotated method names, unless that has happened.
+	 * @param backend the name of the backend as it is written there
+	 * @throws StoreUnavailableException if the check has failed
+	 */
+	void require(String backend) {
+		String name = LockStore.normalized(backend);
+		Runnable check = (name != null) ? this.deferred.remove(name) : null;
+		if (check != null) {
+			check.run();
+		}
+	}
+
+	/**
+	 * A check of a store.
+	 */
+	@FunctionalInterface
+	interface Check {
+
+		void run(Runnable close);
+
+	}
+
+}
