@@ -38,10 +38,12 @@ class Problems {
 		return tryAgain("The product cannot be locked", ex);
 	}
 
+	// tag::try-again[]
 	private static ResponseEntity<ProblemDetail> tryAgain(String title, LockException ex) {
 		ProblemDetail problem = ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, ex.getMessage());
 		problem.setTitle(title);
 		return ResponseEntity.of(problem).header(HttpHeaders.RETRY_AFTER, "1").build();
 	}
+	// end::try-again[]
 
 }

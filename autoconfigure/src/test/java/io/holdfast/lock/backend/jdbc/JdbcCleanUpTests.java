@@ -1,0 +1,55 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The statements that the documentation gives for rows of locks that are no longer used.
+ */
+class JdbcCleanUpTests extends OnEveryDatabase {
+
+	private static final long DAY_MICROS = 86_400_000_000L;
+
+	@ParameterizedTest
+	@EnumSource
+	void onlyRowsOfLocksThatWereNotUsedForADayGo(Database database) throws Exception {
+		JdbcClient client = JdbcClient.create(opened(database, 1));
+		client.sql("DELETE FROM holdfast_lock").update();
+		String now = JdbcDialect.valueOf(database.name()).now();
+		insert(client, "old", now + " - " + 2 * DAY_MICROS, "0", "0");
+		insert(client, "used", now, "0", "0");
+		insert(client, "held", "1", now + " + " + DAY_MICROS, "0");
+		insert(client, "read", "1", "0", now + " + " + DAY_MICROS);
+		assertThat(client.sql(statement(database)).update()).isOne();
+		assertThat(names(client)).containsExactly("held", "read", "used");
+	}
+
+	private static void insert(JdbcClient client, String name, String token, String until, String readersUntil) {
+		client
+			.sql("INSERT INTO holdfast_lock VALUES ('%1$s', '%1$s', 'owner', %2$s, %3$s, %4$s, 0)".formatted(name,
+					token, until, readersUntil))
+			.update();
+	}
+
+	private static List<String> names(JdbcClient client) {
+		return client.sql("SELECT lock_name FROM holdfast_lock ORDER BY lock_name").query(String.class).list();
+	}
+
+	private static String statement(Database database) throws Exception {
+		String all = new ClassPathResource("clean-up.sql", JdbcCleanUpTests.class)
+			.getContentAsString(StandardCharsets.UTF_8);
+		String tag = "::%s[]".formatted(database.name().toLowerCase(Locale.ROOT));
+		int start = all.indexOf("tag" + tag) + ("tag" + tag).length();
+		return all.substring(start, all.indexOf("-- end" + tag)).strip();
+	}
+
+}
