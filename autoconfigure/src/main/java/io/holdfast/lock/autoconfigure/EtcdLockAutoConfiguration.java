@@ -59,7 +59,12 @@ public final class EtcdLockAutoConfiguration {
 		}
 		if (StringUtils.hasText(etcd.username())) {
 			String password = etcd.password();
-			client.user(bytes(etcd.username())).password(bytes((password != null) ? password : ""));
+			if (!StringUtils.hasText(password)) {
+				throw new LockConfigurationException(
+						"'distributed-lock.etcd.username' is '%s', and 'distributed-lock.etcd.password' is empty. Set both, or neither where etcd asks for no login or knows the user by a certificate."
+							.formatted(etcd.username()));
+			}
+			client.user(bytes(etcd.username())).password(bytes(password));
 		}
 		if (ssl != null || "https".equals(endpoints.get(0).getScheme())) {
 			secure(client, ssl);

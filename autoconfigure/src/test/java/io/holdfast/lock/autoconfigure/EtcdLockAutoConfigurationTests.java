@@ -111,6 +111,12 @@ class EtcdLockAutoConfigurationTests {
 	}
 
 	@Test
+	void userWithoutPasswordStopsTheStart() {
+		assertStopsWith(at(guarded, "distributed-lock.etcd.username=shop"),
+				"'distributed-lock.etcd.username' is 'shop', and 'distributed-lock.etcd.password' is empty");
+	}
+
+	@Test
 	void speaksTlsWithTheBundleOfTheApplication() {
 		assertLocks(at(secured, "distributed-lock.etcd.ssl.bundle=etcd",
 				"spring.ssl.bundle.pem.etcd.truststore.certificate=file:" + secured.certificate()));

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
@@ -261,6 +262,16 @@ class RedisLockAutoConfigurationTests {
 				.run((context) -> assertThat(context.getStartupFailure()).hasStackTraceContaining("NOAUTH")
 					.hasStackTraceContaining("Check username and password"));
 		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "password=needless,leave 'distributed-lock.redis.password'",
+			"database=99,with 'distributed-lock.redis.database'" })
+	void settingThatRedisRefusesIsNamed(String setting, String remedy) {
+		this.runner
+			.withPropertyValues("distributed-lock.redis.address=" + server.address(),
+					"distributed-lock.redis." + setting)
+			.run((context) -> assertThat(context).getFailure().hasStackTraceContaining(remedy));
 	}
 
 	@Test

@@ -1,6 +1,8 @@
 package io.holdfast.lock.backend.jdbc;
 
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.util.NoSuchElementException;
 
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +49,24 @@ final class JdbcErrors {
 					ex);
 		}
 		return null;
+	}
+
+	/**
+	 * What to tell of a connection that was not to be had.
+	 * @return the exception, or {@code null} if it is not the pool that had none
+	 */
+	static @Nullable LockBackendException poolExhausted(SQLException ex) {
+		boolean exhausted = ex instanceof SQLTransientConnectionException
+				|| ex.getCause() instanceof NoSuchElementException
+				|| ex.getClass().getSimpleName().equals("PoolExhaustedException");
+		// a database that is away has a state of its own
+		if (!exhausted || hasClass(ex, "")) {
+			return null;
+		}
+		return new LockBackendException(
+				"The connection pool gave no connection, because all are in use: %s. Raise its size ('spring.datasource.hikari.maximum-pool-size') above the number of transactions that run at a time, or name a pool for locks alone with 'distributed-lock.jdbc.data-source'."
+					.formatted(ex.getMessage()),
+				ex);
 	}
 
 	private static boolean hasClass(SQLException ex, String stateClass) {

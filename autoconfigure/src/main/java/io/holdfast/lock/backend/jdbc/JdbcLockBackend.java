@@ -137,8 +137,9 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 				return CompletableFuture.completedFuture(contended(NEVER));
 			}
 			LockBackendException definite = JdbcErrors.definite(ex, lock, this.options.table());
-			return (definite != null) ? CompletableFuture.failedFuture(definite)
-					: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(ex));
+			LockBackendException exhausted = JdbcErrors.poolExhausted(ex);
+			return (definite != null) ? CompletableFuture.failedFuture(definite) : CompletableFuture
+				.completedFuture(new AcquireResult.Indeterminate((exhausted != null) ? exhausted : ex));
 		}
 		catch (RuntimeException ex) {
 			return CompletableFuture.failedFuture(ex);

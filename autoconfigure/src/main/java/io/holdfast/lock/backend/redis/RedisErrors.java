@@ -47,7 +47,7 @@ final class RedisErrors {
 	 */
 	LockBackendException refused(String what, LockName lock, Throwable failure) {
 		String code = definiteCode(failure);
-		String remedy = (code != null) ? remedy(code)
+		String remedy = (code != null) ? remedy(code, said(failure))
 				: "Whether it happened is not known; what it left ends with its lease at the latest.";
 		return new LockBackendException("Lock '%s' %s: Redis at %s says '%s'. %s".formatted(lock, what,
 				this.options.server(), said(failure), remedy), unwrap(failure));
@@ -77,7 +77,7 @@ final class RedisErrors {
 		String code = definiteCode(cause);
 		if (code != null) {
 			return new LockConfigurationException("Locks are kept in Redis at %s, which says '%s'. %s"
-				.formatted(this.options.server(), said(cause), remedy(code)), cause);
+				.formatted(this.options.server(), said(cause), remedy(code, said(cause))), cause);
 		}
 		return new LockBackendException(
 				"Redis at %s could not be reached: %s. Check that it runs there, and whether it speaks TLS."
@@ -144,7 +144,7 @@ final class RedisErrors {
 	/**
 	 * What to do about a definite refusal.
 	 */
-	private String remedy(String code) {
+	private String remedy(String code, String said) {
 		return switch (code) {
 			case "NOAUTH", "WRONGPASS" ->
 				"Check username and password where this connection takes them from: 'distributed-lock.redis.*', 'spring.data.redis.*' or your RedissonClient.";
@@ -157,8 +157,19 @@ final class RedisErrors {
 					.formatted(this.options.namespace());
 			case "MISCONF" -> "Redis accepts no writes. Its log says why; often its disk is full.";
 			case "SHUTDOWN" -> "The Redis client has been shut down. Take no locks after the application has stopped.";
-			default -> "Is this really a Redis (5 or later) with scripts allowed?";
+			default -> remedyOf(said);
 		};
+	}
+
+	/** For errors that have no code of their own. */
+	private static String remedyOf(String said) {
+		if (said.contains("DB index") || said.contains("SELECT")) {
+			return "Set a database that this Redis has, with 'distributed-lock.redis.database', at the end of its address, or with 'spring.data.redis.database'.";
+		}
+		if (said.contains("AUTH")) {
+			return "This Redis asks for no password: leave 'distributed-lock.redis.password', that of the address or 'spring.data.redis.password' out, or give Redis one ('requirepass').";
+		}
+		return "Is this really a Redis (5 or later) with scripts allowed?";
 	}
 
 	/**

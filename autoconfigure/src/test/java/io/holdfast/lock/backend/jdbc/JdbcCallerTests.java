@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -44,8 +45,10 @@ import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Transactional;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
@@ -56,6 +59,7 @@ import io.holdfast.lock.test.server.MariaDbServer;
 import io.holdfast.lock.test.server.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * An application whose locks and data are in the same database, and whose transactions
@@ -179,6 +183,33 @@ class JdbcCallerTests {
 			String name = counter.create();
 			counter.increment(name, Isolation.READ_COMMITTED);
 			assertThat(counter.value(name)).isOne();
+		});
+	}
+
+	@Test
+	void poolWhoseConnectionsAreAllInUseIsNamed() {
+		runner("postgres", 1).withPropertyValues("distributed-lock.wait-time=100ms").run((context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			context.getBean(Counter.class)
+				.inTransaction(() -> assertThatExceptionOfType(LockBackendException.class)
+					.isThrownBy(() -> locks.acquire(LockRequest.of("stock", 42)))
+					.withMessageContaining("The connection pool gave no connection")
+					.withMessageContaining("request timed out after")
+					.withMessageContaining("'spring.datasource.hikari.maximum-pool-size'")
+					.withMessageNotContaining("reachable"));
+		});
+	}
+
+	@Test
+	void transactionThatKeepsTheLastConnectionForLongerThanTheLeaseLosesItsLock() {
+		runner("postgres", 1).withPropertyValues("distributed-lock.lease-time=1s").run((context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			Counter counter = context.getBean(Counter.class);
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> locks.execute(LockRequest.of("stock", 42), (handle) -> counter.inTransaction(() -> {
+					Awaitility.await().until(() -> !handle.isHeld());
+					return null;
+				})));
 		});
 	}
 
