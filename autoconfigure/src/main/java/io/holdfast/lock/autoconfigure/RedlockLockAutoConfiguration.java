@@ -18,7 +18,6 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
-import org.springframework.util.StringUtils;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.autoconfigure.RedisClientFactory.Login;
@@ -51,8 +50,7 @@ public final class RedlockLockAutoConfiguration {
 		RedlockOptions options = new RedlockOptions(locks.namespace(), locks.responseTimeout(), redlock.nodeTimeout(),
 				redlock.driftFactor(), (longest != null) ? longest : locks.leaseTime(), redlock.restartQuarantine());
 		RedisClientFactory clients = new RedisClientFactory(redlock.connectionTimeout(), locks.responseTimeout());
-		String bundle = redlock.ssl().bundle();
-		SslBundle ssl = StringUtils.hasText(bundle) ? bundles.getObject().getBundle(bundle) : null;
+		SslBundle ssl = LockSslBundle.get(bundles, "distributed-lock.redlock.ssl.bundle", redlock.ssl().bundle());
 		RedlockLockBackend backend = new RedlockLockBackend(addresses.stream()
 			.map((address) -> new RedisNode(client(clients, address, redlock, ssl), locks.namespace(),
 					locks.responseTimeout(), address.hostAndPort()))
