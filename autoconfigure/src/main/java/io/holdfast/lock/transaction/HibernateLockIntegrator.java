@@ -28,6 +28,7 @@ public final class HibernateLockIntegrator implements Integrator {
 		listeners.appendListeners(EventType.MERGE, overwrites);
 		listeners.appendListeners(EventType.POST_INSERT, overwrites);
 		listeners.appendListeners(EventType.POST_UPDATE, overwrites);
+		listeners.appendListeners(EventType.POST_COMMIT_UPDATE, new CommittedUpdateListener());
 	}
 
 }

@@ -21,15 +21,17 @@ import org.hibernate.event.spi.PostUpdateEvent;
 import org.hibernate.event.spi.PostUpdateEventListener;
 import org.hibernate.event.spi.PreUpdateEvent;
 import org.hibernate.event.spi.PreUpdateEventListener;
+import org.hibernate.type.BasicType;
 import org.hibernate.type.CollectionType;
+import org.hibernate.type.ComponentType;
 import org.hibernate.type.Type;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * Refuses to write an entity that was read before a lock if its row has changed since: an
- * UPDATE writes all columns, so it would bring back the old values.
+ * Refuses to write an entity that was read or written before a lock if its row has
+ * changed since: an UPDATE writes all columns, so it would bring back the old values.
  */
 final class OverwriteListener
 		implements PreUpdateEventListener, PostInsertEventListener, PostUpdateEventListener, MergeEventListener {
@@ -39,7 +41,7 @@ final class OverwriteListener
 		EntityEntry entry = entry(event.getSession(), event.getEntity());
 		String locks = ReadBeforeLock.locks(entry);
 		if (entry != null && locks != null) {
-			requireUnchangedRow(event, entry.getLoadedState(), locks);
+			requireUnchangedRow(event, entry, locks);
 		}
 		return false;
 	}
@@ -48,12 +50,12 @@ final class OverwriteListener
 		return session.getPersistenceContextInternal().getEntry(entity);
 	}
 
-	private static void requireUnchangedRow(PreUpdateEvent event, Object[] read, String locks) {
+	private static void requireUnchangedRow(PreUpdateEvent event, EntityEntry entry, String locks) {
 		Object[] row = row(event);
-		String changed = (row != null) ? overwritten(event, read, row) : "";
+		String changed = (row != null) ? overwritten(event, entry, row) : "";
 		if (!changed.isEmpty()) {
 			throw new LockConfigurationException(
-					"%s: %s was read before the lock, and its row has been changed since (%s). Writing it now would bring back the old values, so the transaction is rolled back. Call EntityManager.refresh on it first, in the transaction that changes it, or load it by its id in the locked method and change it there."
+					"%s: %s was read or written before the lock, and its row has been changed since (%s). Writing it now would bring back the old values, so the transaction is rolled back. Call EntityManager.refresh on it first, in the transaction that changes it, or load it by its id in the locked method and change it there."
 						.formatted(locks, SetAsideSessions.text(event.getPersister().getEntityName(), event.getId()),
 								changed));
 		}
@@ -63,15 +65,38 @@ final class OverwriteListener
 	 * What has been changed since it was read. That the same value is written now proves
 	 * nothing: two may have computed it from the same old one.
 	 */
-	private static String overwritten(PreUpdateEvent event, Object[] read, Object[] row) {
+	private static String overwritten(PreUpdateEvent event, EntityEntry entry, Object[] row) {
+		Object[] read = entry.getLoadedState();
 		Set<Integer> changed = different(event, read, row);
+		Set<Integer> changedHere = different(event, event.getState(), read);
 		if (event.getPersister().isDynamicUpdate()) {
-			changed.retainAll(different(event, event.getState(), read));
+			changed.retainAll(changedHere);
 		}
+		changed.removeIf((attribute) -> !changedHere.contains(attribute)
+				&& ReadBeforeLock.isWrittenUnderLock(entry, attribute) && keep(event, row[attribute], attribute));
 		return changed.stream()
 			.filter((attribute) -> isComparable(event, read[attribute], row[attribute], attribute))
+			.filter((attribute) -> !ReadBeforeLock.isWrittenHere(entry) || StoredValue
+				.isOther(event.getPersister().getPropertyTypes()[attribute], read[attribute], row[attribute]))
 			.map((attribute) -> event.getPersister().getPropertyNames()[attribute])
 			.collect(Collectors.joining(", "));
+	}
+
+	/** Leaves in the row what is there, and shows it in the entity. */
+	private static boolean keep(PreUpdateEvent event, Object inRow, int attribute) {
+		Type type = event.getPersister().getPropertyTypes()[attribute];
+		if (!isValue(type) || inRow == LazyPropertyInitializer.UNFETCHED_PROPERTY) {
+			return false;
+		}
+		event.getState()[attribute] = type.deepCopy(inRow, event.getFactory());
+		event.getPersister().setValue(event.getEntity(), attribute, inRow);
+		return true;
+	}
+
+	/** A reference would be one to an entity of another session. */
+	private static boolean isValue(Type type) {
+		return type instanceof BasicType || (type instanceof ComponentType component
+				&& Arrays.stream(component.getSubtypes()).allMatch(OverwriteListener::isValue));
 	}
 
 	private static Set<Integer> different(PreUpdateEvent event, Object[] one, Object[] other) {

@@ -1,5 +1,7 @@
 package io.holdfast.lock.transaction;
 
+import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Map;
 
 import org.hibernate.engine.spi.EntityEntry;
@@ -11,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What is remembered with the entry of an entity in its persistence context: whether the
- * values that Hibernate compares it with were read from the database before a lock. The
- * array of these values stands for them, because Hibernate makes another one when it
- * reads or writes the entity again.
+ * values that Hibernate compares it with were read or written before a lock. The array of
+ * these values stands for them, because Hibernate makes another one when it reads or
+ * writes the entity again.
  */
 final class ReadBeforeLock implements EntityEntryExtraState {
 
@@ -23,6 +25,9 @@ final class ReadBeforeLock implements EntityEntryExtraState {
 
 	private String locks = "";
 
+	/** Attributes that locked calls of the same thread have written since. */
+	private final BitSet writtenUnderLock = new BitSet();
+
 	private @Nullable EntityEntryExtraState next;
 
 	/** Notes that this context has written the present values. */
@@ -31,9 +36,8 @@ final class ReadBeforeLock implements EntityEntryExtraState {
 	}
 
 	/**
-	 * Notes what a session has read, but for entities with a version: Hibernate compares
-	 * that when it writes them. What the session has written itself is not noted, because
-	 * the database may have rounded it.
+	 * Notes what a session has read or written, but for entities with a version:
+	 * Hibernate compares that when it writes them.
 	 * @param session the session
 	 * @param locks the locks that are about to be acquired, as a text
 	 */
@@ -62,9 +66,10 @@ final class ReadBeforeLock implements EntityEntryExtraState {
 	}
 
 	private void note(Object[] values, String locks) {
-		if (values != this.written && values != this.read) {
+		if (values != this.read) {
 			this.read = values;
 			this.locks = locks;
+			this.writtenUnderLock.clear();
 		}
 	}
 
@@ -84,6 +89,26 @@ final class ReadBeforeLock implements EntityEntryExtraState {
 		ReadBeforeLock note = (entry != null) ? entry.getExtraState(ReadBeforeLock.class) : null;
 		return (entry != null && note != null && note.read != null && note.read == entry.getLoadedState()) ? note.locks
 				: null;
+	}
+
+	/** Whether the present values were written by this context, and never read. */
+	static boolean isWrittenHere(EntityEntry entry) {
+		ReadBeforeLock note = entry.getExtraState(ReadBeforeLock.class);
+		return note != null && note.written == entry.getLoadedState();
+	}
+
+	/** Notes what a locked call has written to the entity's row. */
+	static void noteWrittenUnderLock(@Nullable EntityEntry entry, int[] attributes) {
+		ReadBeforeLock note = (entry != null) ? entry.getExtraState(ReadBeforeLock.class) : null;
+		if (note != null) {
+			Arrays.stream(attributes).forEach(note.writtenUnderLock::set);
+		}
+	}
+
+	/** Whether a locked call has written an attribute since the entity was read. */
+	static boolean isWrittenUnderLock(EntityEntry entry, int attribute) {
+		ReadBeforeLock note = entry.getExtraState(ReadBeforeLock.class);
+		return note != null && note.writtenUnderLock.get(attribute);
 	}
 
 	@Override

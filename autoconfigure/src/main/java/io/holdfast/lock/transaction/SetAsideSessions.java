@@ -5,8 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.hibernate.engine.spi.EntityEntry;
+import org.hibernate.engine.spi.PersistenceContext;
 import org.hibernate.engine.spi.SessionImplementor;
 import org.hibernate.engine.spi.SharedSessionContractImplementor;
+import org.hibernate.event.spi.PostUpdateEvent;
 import org.hibernate.proxy.HibernateProxy;
 import org.jspecify.annotations.Nullable;
 
@@ -69,6 +71,27 @@ final class SetAsideSessions {
 				if (entity != null) {
 					throw refused(setAside.locks(), entity, refused);
 				}
+			}
+		}
+	}
+
+	static boolean any() {
+		return CURRENT.get() != null;
+	}
+
+	/** A transaction of this thread has committed an UPDATE. */
+	static void committed(PostUpdateEvent event) {
+		List<SetAsideSession> sessions = CURRENT.get();
+		int[] attributes = event.getDirtyProperties();
+		if (sessions == null || attributes == null) {
+			return;
+		}
+		for (SetAsideSession setAside : sessions) {
+			SessionImplementor session = setAside.session().get();
+			if (session != null && session.isOpen() && session.getFactory() == event.getFactory()) {
+				PersistenceContext context = session.getPersistenceContextInternal();
+				Object entity = context.getEntity(session.generateEntityKey(event.getId(), event.getPersister()));
+				ReadBeforeLock.noteWrittenUnderLock(context.getEntry(entity), attributes);
 			}
 		}
 	}

@@ -239,14 +239,62 @@ class SetAsideEntityTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void entityFromBeforeDoesNotOverwriteWhatTheCallHasWritten(Database database) {
+	void entityFromBeforeDoesNotOverwriteWhatOthersHaveWritten(Database database) {
 		run(database, (application) -> application.inOpenView(() -> {
 			Ware seen = application.find();
-			application.sell();
+			application.locked(application::sellElsewhere);
 			seen.name = "later";
 			assertOverwriteRefused(() -> application.inTransaction(EntityManager::flush), "stock");
 			assertThat(application.stored().stock).isEqualTo(99);
 			assertThat(application.find()).as("read again after the rollback").isNotSameAs(seen);
+		}));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void entityFromBeforeKeepsWhatTheCallItselfHasWritten(Database database) {
+		run(database, (application) -> application.inOpenView(() -> {
+			Ware seen = application.find();
+			application.sell();
+			application.locked(() -> application.inTransaction((entities) -> {
+				application.find().price.amount = new BigDecimal("1.005");
+				application.find().madeAt = Instant.parse("2025-01-01T00:00:00.123456789Z");
+			}));
+			for (int i = 1; i < 3; i++) {
+				seen.name = "later" + i;
+				application.inTransaction(EntityManager::flush);
+				Ware stored = application.stored();
+				assertThat(seen.stock).isEqualTo(stored.stock).isEqualTo(100 - i);
+				assertThat(seen.price.amount).isEqualTo(stored.price.amount).isNotEqualTo(new BigDecimal("1.00"));
+				assertThat(seen.madeAt).isEqualTo(stored.madeAt).isNotNull();
+				assertThat(stored.name).isEqualTo("later" + i);
+				application.sell();
+			}
+		}));
+	}
+
+	@Test
+	void whatACallHasRolledBackIsNotItsOwn() {
+		run((application) -> application.inOpenView(() -> {
+			Ware seen = application.find();
+			application.locked(() -> application.transactions.executeWithoutResult((status) -> {
+				application.find().stock--;
+				application.entities.flush();
+				status.setRollbackOnly();
+			}));
+			application.sellElsewhere();
+			seen.name = "later";
+			assertOverwriteRefused(() -> application.inTransaction(EntityManager::flush), "stock");
+		}));
+	}
+
+	@Test
+	void referenceThatTheCallHasChangedIsRefused() {
+		run((application) -> application.inOpenView(() -> {
+			Ware seen = application.find();
+			application.locked(() -> application.inTransaction((entities) -> application.find().shelf = null));
+			seen.name = "later";
+			assertOverwriteRefused(() -> application.inTransaction(EntityManager::flush), "shelf");
 		}));
 	}
 
@@ -295,7 +343,7 @@ class SetAsideEntityTests {
 	void commitThatWouldOverwriteFailsForThatCause() {
 		run((application) -> application.inOpenView(() -> {
 			application.find().name = "before";
-			application.sell();
+			application.locked(application::sellElsewhere);
 			assertThatExceptionOfType(TransactionSystemException.class)
 				.isThrownBy(() -> application.inTransaction((entities) -> entities.persist(new Shelf(2))))
 				.withRootCauseInstanceOf(LockConfigurationException.class);
@@ -361,6 +409,15 @@ class SetAsideEntityTests {
 			application.inTransaction(EntityManager::flush);
 			assertThat(application.inAnotherContext((entities) -> entities.find(Ware.class, 2L)).name)
 				.isEqualTo("last");
+			application.locked(() -> {
+			});
+			application.inAnotherContext((entities) -> entities.find(Ware.class, 2L).stock--);
+			application.inAnotherContext((entities) -> entities.find(Ware.class, 2L).price.amount = BigDecimal.TEN);
+			made.name = "lost";
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> application.inTransaction(EntityManager::flush))
+				.withMessageContaining("#2 was read or written before the lock")
+				.withMessageContaining("changed since (price, stock)");
 		}));
 	}
 
@@ -441,7 +498,8 @@ class SetAsideEntityTests {
 				LockConfigurationException.class)
 			.isThrownBy(call);
 		refused.withMessageStartingWith("Lock 'ware:1': ")
-			.withMessageContaining("#1 was read before the lock, and its row has been changed since (" + changed + ")")
+			.withMessageContaining(
+					"#1 was read or written before the lock, and its row has been changed since (" + changed + ")")
 			.withMessageContaining("EntityManager.refresh");
 	}
 
