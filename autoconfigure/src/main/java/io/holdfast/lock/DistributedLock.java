@@ -129,7 +129,8 @@ public @interface DistributedLock {
 	 * method ends sooner. Empty: it is released when the method ends. Where the thread
 	 * holds the lock already, the time counts from this call, and the longest
 	 * {@code minHold} of the nested holds is kept. When the application stops earlier,
-	 * the store keeps the lock for the rest of the time; ZooKeeper cannot.
+	 * the store keeps the lock for the rest of the time; ZooKeeper cannot. With
+	 * {@code renew = false} it ends with the lease at the latest.
 	 * @return the duration
 	 */
 	String minHold() default "";
