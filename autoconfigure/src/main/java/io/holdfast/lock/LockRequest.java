@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  * {@code leaseTime} if there is one; {@code null}: never
  * @param minHold how long the lock stays closed at least, even if its holder lets go
  * sooner; zero by default. The longest of nested holds is kept. When the application
- * stops earlier, the store keeps the lock for the rest of the time; ZooKeeper cannot
+ * stops earlier, the store keeps the lock for the rest of the time; ZooKeeper cannot.
+ * Without renewal it ends with the lease at the latest
  * @param fair whether claims are granted strictly in the order of their arrival;
  * {@code false} by default
  * @param interruptOnLoss whether the acquiring thread is interrupted when the hold is
