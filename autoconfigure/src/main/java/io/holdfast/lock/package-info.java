@@ -3,7 +3,7 @@
  * hold, the fencing token, the exceptions and the events.
  *
  * <p>
- * Everything may enter this room; it imports nothing else of ours.
+ * Everything may enter this room; of ours it imports only what {@code support} has.
  */
 @NullMarked
 package io.holdfast.lock;

@@ -1,5 +1,5 @@
 /**
- * Internal plumbing that the engine and the backends share. Not for applications.
+ * Internal plumbing that several rooms share. Not for applications.
  *
  * <p>
  * Imports nothing of Holdfast.
