@@ -39,6 +39,7 @@ final class BlockingEntrance {
 		if (all.stream().allMatch((terms) -> held(terms) != null)) {
 			return acquire(all, refusal, depth);
 		}
+		requireOtherThread(all.get(0));
 		SetAside setAside = this.context.boundary().setAside(all.stream().map(Terms::lock).toList());
 		try {
 			return acquire(all, refusal, depth).settingAside(setAside);
@@ -46,6 +47,16 @@ final class BlockingEntrance {
 		catch (RuntimeException | Error ex) {
 			setAside.bringBack();
 			throw ex;
+		}
+	}
+
+	/** Answers of the store, and renewals of other holds, would wait for this thread. */
+	private static void requireOtherThread(Terms terms) {
+		Thread thread = Thread.currentThread();
+		if (terms.backend().answersOn(thread)) {
+			throw new LockConfigurationException(
+					"Lock '%s' was not acquired: the thread '%s' delivers the answers of store %s, so it must not wait for one. Make the call on another executor, or use 'acquireAsync'."
+						.formatted(terms.lock(), thread.getName(), terms.backend().name()));
 		}
 	}
 

@@ -41,6 +41,16 @@ public interface LockBackend {
 	BackendCapabilities capabilities();
 
 	/**
+	 * Whether a thread delivers this store's answers. One that waited for an answer would
+	 * wait for itself, so the engine does not let it wait for a lock.
+	 * @param thread the thread
+	 * @return whether it does; {@code false} if that is not known
+	 */
+	default boolean answersOn(Thread thread) {
+		return false;
+	}
+
+	/**
 	 * Try once to get the lock. The same owner may ask again and gets the same grant and
 	 * token; a store that keeps a line keeps the owner's place in it between attempts.
 	 * @param claim who wants which lock, and how

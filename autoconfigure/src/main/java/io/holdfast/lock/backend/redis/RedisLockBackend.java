@@ -10,9 +10,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
+import io.netty.util.concurrent.EventExecutor;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 
 import io.holdfast.lock.LockBackendException;
@@ -121,6 +123,18 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public BackendCapabilities capabilities() {
 		return CAPABILITIES;
+	}
+
+	@Override
+	public boolean answersOn(Thread thread) {
+		if (this.client instanceof Redisson redisson) {
+			for (EventExecutor loop : redisson.getServiceManager().getGroup()) {
+				if (loop.inEventLoop(thread)) {
+					return true;
+				}
+			}
+		}
+		return false;
 	}
 
 	@Override

@@ -29,6 +29,9 @@ final class CuratorCalls implements ZooKeeperCalls {
 
 	private @Nullable ConnectionStateListener listener;
 
+	/** Each session has a thread of its own; heartbeats keep this up to date. */
+	private volatile @Nullable Thread eventThread;
+
 	CuratorCalls(CuratorFramework client) {
 		this.client = client;
 	}
@@ -64,6 +67,7 @@ final class CuratorCalls implements ZooKeeperCalls {
 			// not through Curator, which repeats it and has a delayed view of the
 			// connection
 			this.client.getZookeeperClient().getZooKeeper().sync(path, (code, synced, context) -> {
+				this.eventThread = Thread.currentThread();
 				if (code == KeeperException.Code.OK.intValue()) {
 					answer.complete(null);
 				}
@@ -123,6 +127,11 @@ final class CuratorCalls implements ZooKeeperCalls {
 		catch (Exception ex) {
 			return Duration.ofMillis(this.client.getZookeeperClient().getLastNegotiatedSessionTimeoutMs());
 		}
+	}
+
+	@Override
+	public boolean answersOn(Thread thread) {
+		return thread == this.eventThread;
 	}
 
 	@Override

@@ -139,6 +139,11 @@ final class ProvingCalls implements ZooKeeperCalls {
 	}
 
 	@Override
+	public boolean answersOn(Thread thread) {
+		return this.calls.answersOn(thread);
+	}
+
+	@Override
 	public void listen(Consumer<Connection> listener) {
 		this.calls.listen(listener);
 	}

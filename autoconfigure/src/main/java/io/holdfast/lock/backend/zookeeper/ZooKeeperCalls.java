@@ -66,6 +66,13 @@ interface ZooKeeperCalls extends AutoCloseable {
 	Duration sessionTimeout();
 
 	/**
+	 * Whether a thread delivers the answers.
+	 */
+	default boolean answersOn(Thread thread) {
+		return false;
+	}
+
+	/**
 	 * Reports every change of the connection, one after another.
 	 * @param listener must not block
 	 */

@@ -134,6 +134,11 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	@Override
+	public boolean answersOn(Thread thread) {
+		return this.calls.answersOn(thread);
+	}
+
+	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		if (this.calls.session() == ZooKeeperCalls.UNKNOWN_SESSION) {
 			return unknown("The client is not connected");
