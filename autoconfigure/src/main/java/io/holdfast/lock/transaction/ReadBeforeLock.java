@@ -26,7 +26,7 @@ final class ReadBeforeLock implements EntityEntryExtraState {
 	private String locks = "";
 
 	/** Attributes that locked calls of the same thread have written since. */
-	private final BitSet writtenUnderLock = new BitSet();
+	private @Nullable BitSet writtenUnderLock;
 
 	private @Nullable EntityEntryExtraState next;
 
@@ -69,7 +69,7 @@ final class ReadBeforeLock implements EntityEntryExtraState {
 		if (values != this.read) {
 			this.read = values;
 			this.locks = locks;
-			this.writtenUnderLock.clear();
+			this.writtenUnderLock = null;
 		}
 	}
 
@@ -101,14 +101,16 @@ final class ReadBeforeLock implements EntityEntryExtraState {
 	static void noteWrittenUnderLock(@Nullable EntityEntry entry, int[] attributes) {
 		ReadBeforeLock note = (entry != null) ? entry.getExtraState(ReadBeforeLock.class) : null;
 		if (note != null) {
-			Arrays.stream(attributes).forEach(note.writtenUnderLock::set);
+			BitSet all = (note.writtenUnderLock != null) ? note.writtenUnderLock : new BitSet();
+			Arrays.stream(attributes).forEach(all::set);
+			note.writtenUnderLock = all;
 		}
 	}
 
 	/** Whether a locked call has written an attribute since the entity was read. */
 	static boolean isWrittenUnderLock(EntityEntry entry, int attribute) {
 		ReadBeforeLock note = entry.getExtraState(ReadBeforeLock.class);
-		return note != null && note.writtenUnderLock.get(attribute);
+		return note != null && note.writtenUnderLock != null && note.writtenUnderLock.get(attribute);
 	}
 
 	@Override

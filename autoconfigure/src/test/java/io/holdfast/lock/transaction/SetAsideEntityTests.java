@@ -52,6 +52,7 @@ import org.springframework.web.context.request.ServletWebRequest;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
@@ -159,6 +160,7 @@ class SetAsideEntityTests {
 				scenario.run(application);
 				assertThat(LockContext.handles()).isEmpty();
 				assertThat(TransactionSynchronizationManager.getResourceMap()).as("bound to the thread").isEmpty();
+				assertThat(SetAsideSessions.any()).as("set aside").isFalse();
 			});
 	}
 
@@ -223,6 +225,24 @@ class SetAsideEntityTests {
 			application.locked(() -> application.inTransaction((entities) -> entities.merge(sent)));
 			assertThat(application.stored().stock).isEqualTo(50);
 		}));
+	}
+
+	/** Its hold has ended on another thread, so it is never bound again. */
+	@Test
+	void contextThatDoesNotComeBackIsRefusedAndForgottenWithTheRequest() {
+		run((application) -> {
+			application.inOpenView(() -> {
+				Ware seen = application.find();
+				LockHandle handle = application.locks.acquire(LOCK);
+				CompletableFuture.runAsync(handle::close).join();
+				assertThatExceptionOfType(LockConfigurationException.class)
+					.isThrownBy(() -> application.inTransaction((entities) -> entities.merge(seen)));
+			});
+			application.inOpenView(() -> {
+				application.find();
+				application.locked(() -> application.inTransaction((entities) -> entities.merge(new Ware(1, null))));
+			});
+		});
 	}
 
 	@Test
