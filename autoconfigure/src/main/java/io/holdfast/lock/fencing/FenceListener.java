@@ -27,6 +27,14 @@ public final class FenceListener implements TransactionExecutionListener {
 	}
 
 	@Override
+	public void beforeBegin(TransactionExecution transaction) {
+		TransactionFence present = transaction.isReadOnly() ? null : present();
+		if (present != null) {
+			present.beforeBegin();
+		}
+	}
+
+	@Override
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
 		TransactionFence present = (beginFailure == null) ? present() : null;
 		if (present != null) {

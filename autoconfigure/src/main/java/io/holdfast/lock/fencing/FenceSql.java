@@ -75,7 +75,7 @@ enum FenceSql {
 		}
 
 		private boolean advance(JdbcOperations jdbc, String table, FenceEntry entry) {
-			return update(jdbc, table, entry) || insert(jdbc, table, entry);
+			return update(jdbc, table, entry) || insertOrUpdate(jdbc, table, entry);
 		}
 
 		private boolean update(JdbcOperations jdbc, String table, FenceEntry entry) {
@@ -83,10 +83,9 @@ enum FenceSql {
 					entry.token(), entry.token(), entry.owner()) > 0;
 		}
 
-		private boolean insert(JdbcOperations jdbc, String table, FenceEntry entry) {
+		private boolean insertOrUpdate(JdbcOperations jdbc, String table, FenceEntry entry) {
 			try {
-				jdbc.update("INSERT INTO " + table + " (lock_id, lock_name, token, owner) VALUES (?, ?, ?, ?)",
-						parameters(List.of(entry)));
+				FenceSql.insert(jdbc, table, entry);
 				return true;
 			}
 			catch (DuplicateKeyException ex) {
@@ -120,6 +119,11 @@ enum FenceSql {
 			return MARIADB;
 		}
 		return name.equals("h2") ? H2 : ANY;
+	}
+
+	static void insert(JdbcOperations jdbc, String table, FenceEntry entry) {
+		jdbc.update("INSERT INTO " + table + " (lock_id, lock_name, token, owner) VALUES (?, ?, ?, ?)",
+				parameters(List.of(entry)));
 	}
 
 	/** Advance all fences; {@code false} if one of them refuses. */

@@ -1,7 +1,6 @@
 package io.holdfast.lock.fencing;
 
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -13,7 +12,6 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
-import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.EmptyResultDataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
@@ -42,10 +40,6 @@ public final class JdbcFencingGuard implements FencingGuard {
 
 	private static final String SCHEMA = "schema.sql";
 
-	private static final String SERIALIZATION_FAILURE = "40001";
-
-	private static final int MARIADB_CHANGED_SINCE = 1020;
-
 	private final JdbcOperations jdbc;
 
 	private final String table;
@@ -53,6 +47,8 @@ public final class JdbcFencingGuard implements FencingGuard {
 	private final Function<LockHandle, String> id;
 
 	private final Supplier<FenceSql> sql;
+
+	private final FenceRows rows;
 
 	/**
 	 * Create a guard.
@@ -70,6 +66,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 		this.table = table;
 		this.id = id;
 		this.sql = sql;
+		this.rows = new FenceRows(dataSource, table);
 	}
 
 	private JdbcFencingGuard(JdbcOperations jdbc, JdbcFencingGuard like) {
@@ -77,6 +74,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 		this.table = like.table;
 		this.id = like.id;
 		this.sql = like.sql;
+		this.rows = like.rows;
 	}
 
 	private static FenceSql dialect(DataSource dataSource) {
@@ -114,6 +112,14 @@ public final class JdbcFencingGuard implements FencingGuard {
 		this.jdbc.queryForList("SELECT lock_id, lock_name, token, owner FROM " + this.table + " WHERE lock_id = ''");
 	}
 
+	/**
+	 * Creates the rows that readers will share, so that none of them has to do so in its
+	 * transaction. Needs a connection of its own.
+	 */
+	void prepare(List<LockHandle> holds) {
+		this.rows.create(entries(holds).filter(FenceEntry::shared).toList());
+	}
+
 	@Override
 	public void advance(LockHandle hold) {
 		advance(hold.parts());
@@ -121,16 +127,17 @@ public final class JdbcFencingGuard implements FencingGuard {
 
 	/** All or none, in one order of the fences, so that no two transactions deadlock. */
 	void advance(List<LockHandle> holds) {
-		List<FenceEntry> entries = holds.stream()
-			.map((hold) -> FenceEntry.of(this.id.apply(hold), hold))
-			.sorted(Comparator.comparing(FenceEntry::id))
-			.toList();
+		List<FenceEntry> entries = entries(holds).sorted(Comparator.comparing(FenceEntry::id)).toList();
 		try {
 			advanceInOrder(entries);
 		}
 		catch (DataAccessException ex) {
-			throw hiddenBySnapshot(ex) ? unseen(entries.get(0), ex) : ex;
+			throw FenceFailure.explained(entries.get(0), ex);
 		}
+	}
+
+	private Stream<FenceEntry> entries(List<LockHandle> holds) {
+		return holds.stream().map((hold) -> FenceEntry.of(this.id.apply(hold), hold));
 	}
 
 	private void advanceInOrder(List<FenceEntry> all) {
@@ -143,30 +150,8 @@ public final class JdbcFencingGuard implements FencingGuard {
 	}
 
 	/**
-	 * Whether the database does not let a transaction on whose snapshot is older than
-	 * what it meets. That says nothing of who is the newer holder: it also happens to the
-	 * one that has waited for its predecessor.
-	 */
-	private static boolean hiddenBySnapshot(DataAccessException failure) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			if (cause instanceof SQLException sql && (SERIALIZATION_FAILURE.equals(sql.getSQLState())
-					|| sql.getErrorCode() == MARIADB_CHANGED_SINCE)) {
-				return true;
-			}
-		}
-		return false;
-	}
-
-	private static DataAccessException unseen(FenceEntry entry, DataAccessException failure) {
-		return new CannotAcquireLockException(
-				"%s: another holder has passed the fence since this transaction took its snapshot, which shows neither that nor what the other has written. Nothing of it may be written, and it is rolled back as after every serialization failure; repeat the call."
-					.formatted(entry),
-				failure);
-	}
-
-	/**
 	 * A reader keeps writers that come later from passing until its transaction ends, and
-	 * other readers not.
+	 * other readers not, where the database has shared locks of a row.
 	 */
 	private void check(FenceEntry reader) {
 		Seen seen;

@@ -2,11 +2,7 @@ package io.holdfast.lock.fencing;
 
 import java.lang.reflect.Method;
 import java.sql.SQLException;
-import java.util.Collections;
-import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -24,11 +20,9 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionSynchronizationUtils;
 
-import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
-import io.holdfast.lock.LockName;
 import io.holdfast.lock.StaleFencingTokenException;
 import io.holdfast.lock.support.FinishedTransaction;
 
@@ -45,9 +39,6 @@ import io.holdfast.lock.support.FinishedTransaction;
  * keeps, and as long as that is kept no other holder can pass. Thread-safe.
  */
 public final class TransactionFence implements Fence {
-
-	/** What open transactions of this thread have passed. */
-	private static final ThreadLocal<Set<Passed>> PASSED = ThreadLocal.withInitial(HashSet::new);
 
 	private final JdbcFencingGuard guard;
 
@@ -112,6 +103,23 @@ public final class TransactionFence implements Fence {
 	/** What a connection is bound to while a transaction lasts. */
 	private static Object unwrapped(DataSource dataSource) {
 		return TransactionSynchronizationUtils.unwrapResourceIfNecessary(dataSource);
+	}
+
+	/**
+	 * A transaction is about to begin. Creates the rows that it will only share, unless
+	 * this thread may have a connection already: waiting for a second one, it could
+	 * exhaust the pool.
+	 */
+	void beforeBegin() {
+		if (!TransactionSynchronizationManager.isActualTransactionActive()
+				&& TransactionSynchronizationManager.getResourceMap().isEmpty() && PassedHolds.isEmpty()) {
+			try {
+				this.guard.prepare(LockContext.handles().stream().filter(this.own).toList());
+			}
+			catch (RuntimeException ex) {
+				// the transaction creates them then, or says what the database says
+			}
+		}
 	}
 
 	/** A transaction has begun. Throws nothing; a refusal is told later. */
@@ -186,11 +194,7 @@ public final class TransactionFence implements Fence {
 	}
 
 	private void pass(List<LockHandle> holds) {
-		Set<Passed> passed = PASSED.get();
-		Set<Passed> due = new HashSet<>();
-		List<LockHandle> ahead = holds.stream()
-			.filter((hold) -> !passed.contains(Passed.of(hold)) && due.add(Passed.of(hold)))
-			.toList();
+		List<LockHandle> ahead = PassedHolds.notAmong(holds);
 		if (ahead.isEmpty()) {
 			return;
 		}
@@ -201,8 +205,7 @@ public final class TransactionFence implements Fence {
 			refuse(ex);
 			throw ex;
 		}
-		passed.addAll(due);
-		TransactionSynchronizationManager.registerSynchronization(new ForgetWhenUndone(due));
+		PassedHolds.add(ahead);
 	}
 
 	private void refuse(RuntimeException refusal) {
@@ -220,62 +223,6 @@ public final class TransactionFence implements Fence {
 				}
 			});
 		}
-	}
-
-	/**
-	 * One hold that has passed; a further hold of the same lease is the same.
-	 *
-	 * @param backend the store
-	 * @param lock the lock
-	 * @param token the token
-	 */
-	private record Passed(String backend, LockName lock, FencingToken token) {
-
-		static Passed of(LockHandle hold) {
-			return new Passed(hold.backend(), hold.name(), hold.fencingToken());
-		}
-
-	}
-
-	/**
-	 * Forgets what a transaction has passed when that is undone: at the transaction's
-	 * end, or by a rollback to a savepoint from before.
-	 */
-	private static final class ForgetWhenUndone implements TransactionSynchronization {
-
-		private final Set<Passed> passed;
-
-		private final Set<Object> laterSavepoints = Collections.newSetFromMap(new IdentityHashMap<>());
-
-		ForgetWhenUndone(Set<Passed> passed) {
-			this.passed = passed;
-		}
-
-		@Override
-		public void savepoint(Object savepoint) {
-			this.laterSavepoints.add(savepoint);
-		}
-
-		@Override
-		public void savepointRollback(Object savepoint) {
-			if (!this.laterSavepoints.contains(savepoint)) {
-				forget();
-			}
-		}
-
-		@Override
-		public void afterCompletion(int status) {
-			forget();
-		}
-
-		private void forget() {
-			Set<Passed> all = PASSED.get();
-			all.removeAll(this.passed);
-			if (all.isEmpty()) {
-				PASSED.remove();
-			}
-		}
-
 	}
 
 	/**

@@ -1,0 +1,70 @@
+package io.holdfast.lock.fencing;
+
+import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+import java.util.function.Predicate;
+
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.dao.QueryTimeoutException;
+
+/**
+ * Explains why a database did not let a transaction pass its fence.
+ */
+final class FenceFailure {
+
+	private static final String SERIALIZATION_FAILURE = "40001";
+
+	private static final int MARIADB_CHANGED_SINCE = 1020;
+
+	private static final int MARIADB_LOCK_TIMEOUT = 1205;
+
+	private static final int MARIADB_DEADLOCK = 1213;
+
+	private FenceFailure() {
+	}
+
+	/** The same failure, or one that names the lock and the remedy. */
+	static DataAccessException explained(FenceEntry entry, DataAccessException failure) {
+		if (hiddenBySnapshot(failure)) {
+			return new CannotAcquireLockException(
+					"%s: another holder has passed the fence since this transaction took its snapshot, which shows neither that nor what the other has written. Nothing of it may be written, and it is rolled back as after every serialization failure; repeat the call."
+						.formatted(entry),
+					failure);
+		}
+		if (waitedInVain(failure)) {
+			return new CannotAcquireLockException(
+					"%s: the database has given up waiting for the fence's row of this lock, which another transaction keeps: one of an earlier holder, or of another reader where the database has no shared row locks. Nothing of this transaction may be written, and it is rolled back. Repeat the call; keep transactions under the lock short, or raise the database's lock timeout."
+						.formatted(entry),
+					failure);
+		}
+		return failure;
+	}
+
+	/**
+	 * Whether the database does not let a transaction on whose snapshot is older than
+	 * what it meets. That says nothing of who is the newer holder: it also happens to the
+	 * one that has waited for its predecessor.
+	 */
+	private static boolean hiddenBySnapshot(DataAccessException failure) {
+		return causedBy(failure, (sql) -> sql.getErrorCode() == MARIADB_CHANGED_SINCE
+				|| (SERIALIZATION_FAILURE.equals(sql.getSQLState()) && sql.getErrorCode() != MARIADB_DEADLOCK));
+	}
+
+	private static boolean waitedInVain(DataAccessException failure) {
+		return failure instanceof QueryTimeoutException || failure instanceof PessimisticLockingFailureException
+				|| causedBy(failure, (sql) -> sql instanceof SQLTimeoutException
+						|| sql.getErrorCode() == MARIADB_LOCK_TIMEOUT || sql.getErrorCode() == MARIADB_DEADLOCK);
+	}
+
+	private static boolean causedBy(DataAccessException failure, Predicate<SQLException> condition) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof SQLException sql && condition.test(sql)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+}

@@ -1,0 +1,62 @@
+package io.holdfast.lock.fencing;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import javax.sql.DataSource;
+
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * Creates the rows of fences that nobody has passed yet, each in a short transaction of
+ * its own. A reader that created the row in its own transaction would make other readers
+ * wait for its end. Thread-safe.
+ */
+final class FenceRows {
+
+	private static final int MOST_KNOWN = 10_000;
+
+	private final JdbcTemplate jdbc;
+
+	private final TransactionTemplate transaction;
+
+	private final String table;
+
+	/** Saves the query for locks that are used again and again. */
+	private final Set<String> known = ConcurrentHashMap.newKeySet();
+
+	FenceRows(DataSource dataSource, String table) {
+		this.jdbc = new JdbcTemplate(dataSource);
+		this.transaction = new TransactionTemplate(new DataSourceTransactionManager(dataSource));
+		this.table = table;
+	}
+
+	/** Must not be called within a transaction: it needs a connection. */
+	void create(List<FenceEntry> entries) {
+		entries.stream().filter((entry) -> !this.known.contains(entry.id())).forEach(this::create);
+	}
+
+	private void create(FenceEntry entry) {
+		try {
+			this.transaction.executeWithoutResult((status) -> createIfAbsent(entry));
+		}
+		catch (DuplicateKeyException ex) {
+			// another has created it meanwhile
+		}
+		if (this.known.size() >= MOST_KNOWN) {
+			this.known.clear();
+		}
+		this.known.add(entry.id());
+	}
+
+	private void createIfAbsent(FenceEntry entry) {
+		if (this.jdbc.queryForList("SELECT token FROM " + this.table + " WHERE lock_id = ?", entry.id()).isEmpty()) {
+			FenceSql.insert(this.jdbc, this.table, entry.asNobody());
+		}
+	}
+
+}
