@@ -7,6 +7,7 @@ import java.util.stream.Collectors;
 
 import org.hibernate.CacheMode;
 import org.hibernate.FlushMode;
+import org.hibernate.LockMode;
 import org.hibernate.Session;
 import org.hibernate.bytecode.enhance.spi.LazyPropertyInitializer;
 import org.hibernate.engine.spi.EntityEntry;
@@ -51,6 +52,9 @@ final class OverwriteListener
 	}
 
 	private static void requireUnchangedRow(PreUpdateEvent event, EntityEntry entry, String locks) {
+		// as the UPDATE does right after; nobody changes the row in between then
+		event.getPersister()
+			.lock(event.getId(), null, event.getEntity(), LockMode.PESSIMISTIC_WRITE, event.getSession());
 		Object[] row = row(event);
 		String changed = (row != null) ? overwritten(event, entry, row) : "";
 		if (!changed.isEmpty()) {

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -25,6 +26,7 @@ import jakarta.persistence.OneToMany;
 import jakarta.persistence.Version;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.assertj.core.api.ThrowableAssertAlternative;
+import org.awaitility.Awaitility;
 import org.hibernate.SessionFactory;
 import org.hibernate.StatelessSession;
 import org.hibernate.annotations.DynamicUpdate;
@@ -356,6 +358,33 @@ class SetAsideEntityTests {
 			application.sell();
 			seen.stock--;
 			assertOverwriteRefused(() -> application.inTransaction(EntityManager::flush), "stock");
+		}));
+	}
+
+	/** Another transaction has changed the row and commits while the flush waits. */
+	@Test
+	void changeThatIsCommittedDuringTheFlushIsSeen() {
+		run(Database.POSTGRES, (application) -> application.inOpenView(() -> {
+			Ware seen = application.find();
+			application.locked(() -> {
+			});
+			CompletableFuture<Boolean> sold = new CompletableFuture<>();
+			CompletableFuture<Void> other = CompletableFuture.runAsync(() -> application.inTransaction((entities) -> {
+				application.find().stock--;
+				entities.flush();
+				sold.complete(true);
+				Awaitility.await()
+					.until(() -> !entities
+						.createNativeQuery("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+								+ " AND datname = current_database()")
+						.getResultList()
+						.isEmpty());
+			}));
+			sold.orTimeout(20, TimeUnit.SECONDS).join();
+			seen.name = "later";
+			assertOverwriteRefused(() -> application.inTransaction(EntityManager::flush), "stock");
+			other.join();
+			assertThat(application.stored().stock).isEqualTo(99);
 		}));
 	}
 
