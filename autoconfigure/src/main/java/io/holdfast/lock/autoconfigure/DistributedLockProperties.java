@@ -12,25 +12,26 @@ import io.holdfast.lock.transaction.WhenActive;
 /**
  * The settings of every lock, whatever its store.
  *
- * @param enabled whether locks are set up at all
- * @param backend store of locks that name none. If absent, the only one that is
- * configured or that the application has a client for, else this JVM
- * @param namespace prefix of everything that is written to a store
- * @param waitTime longest wait to acquire a lock
- * @param leaseTime time that the store keeps a lock without renewal
- * @param responseTimeout time after which an unanswered request to the store counts as of
- * unknown outcome
- * @param awaitRelease whether the caller waits until the store has answered a release
- * @param interruptOnLoss whether the thread that acquired a lock is interrupted when it
- * is lost
- * @param shutdownTimeout longest wait at shutdown for running bodies to end by themselves
- * @param failFast whether an unreachable store stops the start of the application
- * @param startupTimeout how long the start retries a store that cannot be used yet
- * @param watchLockOrder whether nested acquisitions in contradictory orders are reported,
- * a diagnosis for development
- * @param lockDelay time for which a lock stays closed after it was lost rather than
- * released, for resources that cannot be fenced
- * @param transaction how a lock meets the caller's transaction
+ * @param enabled Whether locks are set up at all.
+ * @param backend Store of locks that name none. If absent, the only one that is
+ * configured or that the application has a client for, else this JVM.
+ * @param namespace Prefix of everything that is written to a store.
+ * @param waitTime Longest wait to acquire a lock.
+ * @param leaseTime Time that the store keeps a lock without renewal.
+ * @param responseTimeout Time after which an unanswered request to the store counts as of
+ * unknown outcome.
+ * @param awaitRelease Whether the caller waits until the store has answered a release.
+ * @param interruptOnLoss Whether the thread that acquired a lock is interrupted when it
+ * is lost.
+ * @param shutdownTimeout Longest wait at shutdown for running bodies to end by
+ * themselves.
+ * @param failFast Whether an unreachable store stops the start of the application.
+ * @param startupTimeout How long the start retries a store that cannot be used yet.
+ * @param watchLockOrder Whether nested acquisitions in contradictory orders are reported,
+ * a diagnosis for development.
+ * @param lockDelay Time for which a lock stays closed after it was lost rather than
+ * released, for resources that cannot be fenced.
+ * @param transaction How a lock meets the caller's transaction.
  */
 @ConfigurationProperties("distributed-lock")
 record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullable String backend,
@@ -44,7 +45,7 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 	/**
 	 * How a lock meets the caller's transaction.
 	 *
-	 * @param whenActive what to do when the caller is already in a transaction
+	 * @param whenActive What to do when the caller is already in a transaction.
 	 */
 	record Transaction(@DefaultValue("hold") WhenActive whenActive) {
 	}

@@ -14,13 +14,13 @@ import io.holdfast.lock.LockConfigurationException;
 /**
  * The settings of locks in etcd.
  *
- * @param endpoints addresses of the members, such as 'http://10.0.0.1:2379' or, with TLS,
- * 'https://10.0.0.1:2379'
- * @param username user to log in as
- * @param password password to log in with
- * @param authority name that the members' certificates are checked for, if it is not that
- * of the endpoint
- * @param ssl TLS to the members
+ * @param endpoints Addresses of the members, such as 'http://10.0.0.1:2379' or, with TLS,
+ * 'https://10.0.0.1:2379'.
+ * @param username User to log in as.
+ * @param password Password to log in with.
+ * @param authority Name that the members' certificates are checked for, if it is not that
+ * of the endpoint.
+ * @param ssl TLS to the members.
  */
 @ConfigurationProperties("distributed-lock.etcd")
 record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String username, @Nullable String password,
@@ -70,7 +70,7 @@ record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String
 	/**
 	 * TLS to the members.
 	 *
-	 * @param bundle name of the SSL bundle to use. If absent, the JVM's trust store
+	 * @param bundle Name of the SSL bundle to use. If absent, the JVM's trust store.
 	 */
 	record Ssl(@Nullable String bundle) {
 	}

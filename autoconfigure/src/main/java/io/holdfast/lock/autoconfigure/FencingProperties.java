@@ -9,12 +9,12 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 /**
  * The settings of fenced transactions.
  *
- * @param enabled whether transactions are fenced. If absent, they are where there is a
- * DataSource with the table of the fences; 'true' stops the start where there is none
- * @param table table of the fences
- * @param initializeSchema when to make the table at the start
- * @param dataSource name of the DataSource bean whose transactions are fenced. If absent,
- * the application's own
+ * @param enabled Whether transactions are fenced. If absent, they are where there is a
+ * DataSource with the table of the fences; 'true' stops the start where there is none.
+ * @param table Table of the fences.
+ * @param initializeSchema When to make the table at the start.
+ * @param dataSource Name of the DataSource bean whose transactions are fenced. If absent,
+ * the application's own.
  */
 @ConfigurationProperties("distributed-lock.fencing")
 record FencingProperties(@Nullable Boolean enabled, @DefaultValue("holdfast_fence") String table,

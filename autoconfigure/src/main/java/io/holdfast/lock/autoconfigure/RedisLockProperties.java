@@ -10,16 +10,16 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * The settings of locks in Redis.
  *
- * @param address address of a single Redis, such as 'redis://127.0.0.1:6379' or, with
+ * @param address Address of a single Redis, such as 'redis://127.0.0.1:6379' or, with
  * TLS, 'rediss://127.0.0.1:6379'. If absent, a RedissonClient bean is used, else
- * 'spring.data.redis'
- * @param username user to log in as at the address
- * @param password password to log in with at the address
- * @param database number of the database at the address
- * @param connectionTimeout longest wait for a connection, also of 'spring.data.redis'
- * @param waitReplicas how many replicas must have a lock before it counts as held
- * @param waitReplicasTimeout longest wait for the replicas
- * @param ssl TLS to the address
+ * 'spring.data.redis'.
+ * @param username User to log in as at the address.
+ * @param password Password to log in with at the address.
+ * @param database Number of the database at the address.
+ * @param connectionTimeout Longest wait for a connection, also of 'spring.data.redis'.
+ * @param waitReplicas How many replicas must have a lock before it counts as held.
+ * @param waitReplicasTimeout Longest wait for the replicas.
+ * @param ssl TLS to the address.
  */
 @ConfigurationProperties("distributed-lock.redis")
 record RedisLockProperties(@Nullable String address, @Nullable String username, @Nullable String password,
@@ -39,7 +39,7 @@ record RedisLockProperties(@Nullable String address, @Nullable String username, 
 	/**
 	 * TLS to the address.
 	 *
-	 * @param bundle name of the SSL bundle to use. If absent, the JVM's trust store
+	 * @param bundle Name of the SSL bundle to use. If absent, the JVM's trust store.
 	 */
 	record Ssl(@Nullable String bundle) {
 	}

@@ -12,11 +12,11 @@ import io.holdfast.lock.backend.zookeeper.WhenSuspended;
  * The settings of the store in ZooKeeper. Where ZooKeeper is, and how to log in, is known
  * to the CuratorFramework of the application.
  *
- * @param basePath node below which all locks are
- * @param whenSuspended what a check that a lock is held, such as that before a commit,
+ * @param basePath Node below which all locks are.
+ * @param whenSuspended What a check that a lock is held, such as that before a commit,
  * does while the connection is interrupted. 'wait' is the default because both are safe,
  * and it rolls nothing back for a break that the session outlives; it keeps the
- * transaction open for as long as the hold is valid, where 'fail' rolls it back at once
+ * transaction open for as long as the hold is valid, where 'fail' rolls it back at once.
  */
 @ConfigurationProperties("distributed-lock.zookeeper")
 record ZooKeeperLockProperties(@DefaultValue("/holdfast") String basePath,
