@@ -1,5 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.time.Duration;
+import java.util.List;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -26,6 +28,7 @@ import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
@@ -65,7 +68,7 @@ public final class FencingAutoConfiguration {
 	Fence lockFence(FencingProperties fencing, DistributedLockProperties locks, ListableBeanFactory beanFactory,
 			ObjectProvider<LockObserver> observers, ObjectProvider<Resolved<LockEngine>> engine) {
 		try {
-			TransactionFence fence = fence(fencing, locks.namespace(), beanFactory,
+			TransactionFence fence = fence(fencing, locks, beanFactory,
 					LockTransactionAutoConfiguration.ownHolds(engine.getIfAvailable()),
 					SafeObserver.of(observers.orderedStream().toList()));
 			logger.info("Transactions that hold a lock are fenced by the table '%s'".formatted(fencing.table()));
@@ -81,24 +84,28 @@ public final class FencingAutoConfiguration {
 		}
 	}
 
-	private static TransactionFence fence(FencingProperties fencing, String namespace, ListableBeanFactory beanFactory,
-			Predicate<LockHandle> own, LockObserver observer) {
+	private static TransactionFence fence(FencingProperties fencing, DistributedLockProperties locks,
+			ListableBeanFactory beanFactory, Predicate<LockHandle> own, LockObserver observer) {
 		if (Boolean.FALSE.equals(fencing.enabled())) {
 			throw new LockConfigurationException("'distributed-lock.fencing.enabled' is 'false'.");
 		}
 		DataSource dataSource = LockDatabase.dataSource(beanFactory, DATA_SOURCE, fencing.dataSource());
-		LockDatabase.initialize(dataSource, fencing.initializeSchema(), JdbcFencingGuard.schema(fencing.table()));
 		JdbcFencingGuard guard = new JdbcFencingGuard(dataSource, fencing.table(),
-				(hold) -> LockDigest.of(hold.backend() + ":" + namespace, hold.name()));
+				(hold) -> LockDigest.of(hold.backend() + ":" + locks.namespace(), hold.name()));
 		TransactionFence fence = new TransactionFence(guard, dataSource, (any) -> LockDatabase.nameOf(any, beanFactory),
 				new MethodTransactions(beanFactory)::managerOf, own, (refusal) -> report(refusal, observer));
-		verify(fence, fencing, () -> LockDatabase.nameOf(dataSource, beanFactory));
+		prepare(() -> {
+			LockDatabase.initialize(dataSource, fencing.initializeSchema(), JdbcFencingGuard.schema(fencing.table()));
+			fence.verify();
+		}, locks.startupTimeout(), fencing, () -> LockDatabase.nameOf(dataSource, beanFactory));
 		return fence;
 	}
 
-	private static void verify(TransactionFence fence, FencingProperties fencing, Supplier<String> dataSource) {
+	/** In time that is bounded, however long the connection pool waits. */
+	private static void prepare(Runnable attempt, Duration timeout, FencingProperties fencing,
+			Supplier<String> dataSource) {
 		try {
-			fence.verify();
+			StartupCheck.of("the table of the fences", timeout, List.of()).attempt(attempt);
 		}
 		catch (BadSqlGrammarException ex) {
 			throw new LockConfigurationException(
@@ -106,7 +113,7 @@ public final class FencingAutoConfiguration {
 						.formatted(fencing.table(), dataSource.get(), DATA_SOURCE),
 					ex);
 		}
-		catch (DataAccessException ex) {
+		catch (DataAccessException | LockBackendException ex) {
 			logger.warn("The table '%s' of the fences could not be looked at; it is taken to be there"
 				.formatted(fencing.table()), ex);
 		}

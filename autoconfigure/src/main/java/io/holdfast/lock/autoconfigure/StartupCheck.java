@@ -1,5 +1,6 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -70,6 +71,14 @@ final class StartupCheck {
 	}
 
 	/**
+	 * Create a check in which time for loading classes of this JVM hardly counts.
+	 */
+	static StartupCheck of(String store, Duration timeout, List<String> remedies) {
+		return new StartupCheck(store, timeout, ManagementFactory.getClassLoadingMXBean()::getTotalLoadedClassCount,
+				remedies);
+	}
+
+	/**
 	 * Runs attempts until one succeeds.
 	 * @param attempt one attempt; is interrupted, and may go on for a while, when it
 	 * takes too long
@@ -97,12 +106,22 @@ final class StartupCheck {
 	 */
 	void runOnce(Runnable attempt) {
 		try {
-			await(new Attempts(attempt, false));
+			attempt(attempt);
 		}
 		catch (LockBackendException ex) {
 			logger.warn("The application starts without %s, whose locks fail until it is available: %s"
 				.formatted(this.store, ex.getMessage()));
 		}
+	}
+
+	/**
+	 * Runs one attempt.
+	 * @param attempt the attempt; is interrupted, and may go on for a while, when it
+	 * takes too long
+	 * @throws LockBackendException if it has thrown one, or has not ended in time
+	 */
+	void attempt(Runnable attempt) {
+		await(new Attempts(attempt, false));
 	}
 
 	private void await(Attempts attempts) {

@@ -1,6 +1,5 @@
 package io.holdfast.lock.autoconfigure;
 
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -42,8 +41,7 @@ final class StartupChecks {
 					.formatted(store.id()));
 		all.add("Increase 'distributed-lock.startup-timeout' if it needs longer to start.");
 		all.add("Set 'distributed-lock.fail-fast=false' to start without it; locks fail until it is available.");
-		return new StartupCheck(where, this.locks.startupTimeout(),
-				ManagementFactory.getClassLoadingMXBean()::getTotalLoadedClassCount, all);
+		return StartupCheck.of(where, this.locks.startupTimeout(), all);
 	}
 
 	private boolean mayBeDefault(LockStore store) {

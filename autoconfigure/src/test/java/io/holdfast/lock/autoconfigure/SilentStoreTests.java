@@ -11,10 +11,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.holdfast.lock.test.server.ServerProcess;
 
@@ -24,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A store that accepts connections and never answers stops the start when the startup
  * timeout has elapsed, even if a connection pool would wait for minutes.
  */
+@ExtendWith(OutputCaptureExtension.class)
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class SilentStoreTests {
 
@@ -77,9 +81,26 @@ class SilentStoreTests {
 	@Test
 	void jdbc() {
 		assertStopsTheStart("the database of the lock store 'jdbc'",
-				this.runner.withPropertyValues("distributed-lock.backend=jdbc",
-						"spring.datasource.url=jdbc:postgresql://%s/shop".formatted(address()),
-						"spring.datasource.hikari.connection-timeout=600000"));
+				silentDatabase().withPropertyValues("distributed-lock.backend=jdbc"));
+	}
+
+	@Test
+	void applicationThatMayStartWithoutTheDatabaseDoes(CapturedOutput output) {
+		silentDatabase().withPropertyValues("distributed-lock.backend=jdbc", "distributed-lock.fail-fast=false")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).contains("The application starts without the database of the lock store 'jdbc'");
+	}
+
+	@Test
+	void fencesDoNotWaitForADatabaseThatKeepsNoLocks(CapturedOutput output) {
+		silentDatabase().withPropertyValues("distributed-lock.backend=local")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).contains("The table 'holdfast_fence' of the fences could not be looked at");
+	}
+
+	private ApplicationContextRunner silentDatabase() {
+		return this.runner.withPropertyValues("spring.datasource.url=jdbc:postgresql://%s/shop".formatted(address()),
+				"spring.datasource.hikari.connection-timeout=600000");
 	}
 
 	private String address() {
