@@ -22,7 +22,7 @@ public final class LockContext {
 
 	private final Thread thread = Thread.currentThread();
 
-	private final Deque<LockHandle> handles = new ConcurrentLinkedDeque<>();
+	private final Deque<Bound> handles = new ConcurrentLinkedDeque<>();
 
 	/** Keeps a binding from ending while its thread is being interrupted for it. */
 	private final ReentrantLock ending = new ReentrantLock();
@@ -31,16 +31,40 @@ public final class LockContext {
 	}
 
 	/**
-	 * The holds of the current thread, innermost first.
+	 * The holds of the current thread, innermost first. On a thread of a
+	 * {@code ForkJoinPool}, those of the current task: while a task waits for another,
+	 * its pool may run any third one on the same thread.
 	 * @return a copy; empty if there are none
 	 */
 	public static List<LockHandle> handles() {
 		LockContext context = CURRENT.get();
-		if (context == null) {
+		return (context != null) ? context.boundSince(StackedTasks.count()) : List.of();
+	}
+
+	/**
+	 * The holds of other tasks, which the current thread has begun and which wait on it
+	 * for the current task to end.
+	 * @return a copy; empty unless this is a thread of a {@code ForkJoinPool}
+	 */
+	public static List<LockHandle> handlesOfWaitingTasks() {
+		LockContext context = CURRENT.get();
+		if (context == null || !StackedTasks.possible()) {
 			return List.of();
 		}
-		context.removeIfEmpty();
-		return new ArrayList<>(context.handles);
+		List<LockHandle> all = context.boundSince(0);
+		all.removeAll(context.boundSince(StackedTasks.count()));
+		return all;
+	}
+
+	private List<LockHandle> boundSince(int tasks) {
+		removeIfEmpty();
+		List<LockHandle> bound = new ArrayList<>(this.handles.size());
+		for (Bound each : this.handles) {
+			if (each.tasks() >= tasks) {
+				bound.add(each.handle());
+			}
+		}
+		return bound;
 	}
 
 	/**
@@ -49,7 +73,8 @@ public final class LockContext {
 	 * @return the handles that were there, innermost first
 	 */
 	public static List<LockHandle> clear() {
-		List<LockHandle> left = handles();
+		LockContext context = CURRENT.get();
+		List<LockHandle> left = (context != null) ? context.boundSince(0) : List.of();
 		left.forEach(LockContext::unbind);
 		return left;
 	}
@@ -60,7 +85,8 @@ public final class LockContext {
 	 */
 	static @Nullable LockHandle innermost() {
 		LockContext context = CURRENT.get();
-		return (context != null) ? context.handles.peekFirst() : null;
+		Bound first = (context != null) ? context.handles.peekFirst() : null;
+		return (first != null && first.tasks() >= StackedTasks.count()) ? first.handle() : null;
 	}
 
 	/**
@@ -74,7 +100,7 @@ public final class LockContext {
 			context = new LockContext();
 			CURRENT.set(context);
 		}
-		context.handles.addFirst(handle);
+		context.handles.addFirst(new Bound(handle, StackedTasks.count()));
 		return context.new Binding(handle);
 	}
 
@@ -93,7 +119,7 @@ public final class LockContext {
 	private void end(LockHandle handle) {
 		this.ending.lock();
 		try {
-			this.handles.remove(handle);
+			this.handles.removeIf((bound) -> bound.handle().equals(handle));
 		}
 		finally {
 			this.ending.unlock();
@@ -107,6 +133,12 @@ public final class LockContext {
 		if (this.handles.isEmpty()) {
 			CURRENT.remove();
 		}
+	}
+
+	/**
+	 * A hold and how many tasks its thread had begun when it was bound.
+	 */
+	private record Bound(LockHandle handle, int tasks) {
 	}
 
 	/**
@@ -134,7 +166,7 @@ public final class LockContext {
 		public void interruptIfAny(Predicate<LockHandle> condition) {
 			LockContext.this.ending.lock();
 			try {
-				if (LockContext.this.handles.stream().anyMatch(condition)) {
+				if (LockContext.this.handles.stream().map(Bound::handle).anyMatch(condition)) {
 					LockContext.this.thread.interrupt();
 				}
 			}

@@ -36,6 +36,7 @@ final class BlockingEntrance {
 	 */
 	HeldLocks hold(List<Terms> all, Refusal refusal) {
 		int depth = depth(all.get(0));
+		requireHeldByNoWaitingTask(all);
 		if (all.stream().allMatch((terms) -> held(terms) != null)) {
 			return acquire(all, refusal, depth);
 		}
@@ -66,6 +67,7 @@ final class BlockingEntrance {
 	 */
 	private static int depth(Terms terms) {
 		List<LockHandle> handles = LockContext.handles();
+		handles = handles.isEmpty() ? LockContext.handlesOfWaitingTasks() : handles;
 		int depth = (!handles.isEmpty() && handles.get(0) instanceof Hold innermost) ? innermost.depth() + 1 : 0;
 		if (depth >= MAX_NESTED_HOLDS) {
 			throw new LockConfigurationException(
@@ -73,6 +75,22 @@ final class BlockingEntrance {
 						.formatted(terms.lock(), depth));
 		}
 		return depth;
+	}
+
+	/**
+	 * A task that waits under its lock may have another run on its thread meanwhile. That
+	 * one must neither enter the lock, as it is no part of the first, nor wait for it.
+	 */
+	private void requireHeldByNoWaitingTask(List<Terms> all) {
+		for (LockHandle handle : LockContext.handlesOfWaitingTasks()) {
+			for (Terms terms : all) {
+				if (isHoldOf(handle, terms) && !(terms.mode() == LockMode.SHARED && handle.mode() == LockMode.SHARED)) {
+					throw new LockConfigurationException(
+							"Lock '%s' was not acquired: another task holds it on this thread ('%s') and waits for a further task inside of its locked body, so the pool runs this one on the same thread. To wait for the lock here would never end. Do not wait for tasks of a ForkJoinPool (join, get, parallel streams) while a lock is held, or run the locked body on an executor that is not a ForkJoinPool."
+								.formatted(terms.lock(), Thread.currentThread().getName()));
+				}
+			}
+		}
 	}
 
 	/**
@@ -160,14 +178,17 @@ final class BlockingEntrance {
 	/** The innermost hold of this lock by this thread. */
 	private @Nullable Hold held(Terms terms) {
 		for (LockHandle handle : LockContext.handles()) {
-			if (handle instanceof Hold hold && hold.belongsTo(this.context) && isSameLock(hold, terms)) {
-				return hold;
+			if (isHoldOf(handle, terms)) {
+				return (Hold) handle;
 			}
 		}
 		return null;
 	}
 
-	private static boolean isSameLock(Hold hold, Terms terms) {
+	private boolean isHoldOf(LockHandle handle, Terms terms) {
+		if (!(handle instanceof Hold hold) || !hold.belongsTo(this.context)) {
+			return false;
+		}
 		Terms held = hold.lease().terms();
 		return held.lock().equals(terms.lock()) && held.backend() == terms.backend();
 	}
