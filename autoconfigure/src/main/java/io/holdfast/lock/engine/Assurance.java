@@ -31,6 +31,7 @@ final class Assurance {
 		CompletableFuture<Boolean> answer = Answers.within(() -> backend.confirm(lease.grant()),
 				lease.remainingValidity().toNanos(), context.time());
 		try {
+			IdleWait.until(answer);
 			if (!answer.get()) {
 				lease.lose(LossCause.REFUSED);
 			}

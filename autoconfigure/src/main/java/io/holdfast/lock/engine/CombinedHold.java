@@ -158,6 +158,7 @@ final class CombinedHold implements HeldLocks {
 		boolean mayWait = this.parts.get(0).isBoundHere();
 		CompletableFuture<?> answered = close(this.parts, Hold::release);
 		if (mayWait) {
+			IdleWait.uninterruptibly(answered);
 			answered.join();
 		}
 	}

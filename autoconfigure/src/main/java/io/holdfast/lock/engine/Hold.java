@@ -245,6 +245,7 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 		boolean mayWait = isBoundHere();
 		CompletableFuture<?> answered = release();
 		if (mayWait) {
+			IdleWait.uninterruptibly(answered);
 			answered.join();
 		}
 	}

@@ -1,0 +1,125 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.ReleaseResult;
+
+import static io.holdfast.lock.engine.EngineFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A thread of the common pool that waits for the store inside of a release or a check
+ * runs no other task meanwhile. Before Java 25 a common pool of one thread is not used by
+ * futures, so nothing could be run.
+ */
+class IdleWaitTests {
+
+	private final EngineFixture fixture = new EngineFixture(new EngineSettings(Duration.ofSeconds(5),
+			Duration.ofSeconds(30), Duration.ofSeconds(1), true, false, Duration.ZERO, false, Duration.ZERO),
+			HoldBoundary.NONE);
+
+	private final CompletableFuture<Thread> waits = new CompletableFuture<>();
+
+	private final AtomicBoolean returned = new AtomicBoolean();
+
+	private final CompletableFuture<ReleaseResult> released = new CompletableFuture<>();
+
+	private final CompletableFuture<Boolean> confirmed = new CompletableFuture<>();
+
+	private final CountDownLatch ends = new CountDownLatch(1);
+
+	@AfterEach
+	void answer() {
+		this.ends.countDown();
+		this.released.complete(new ReleaseResult.Released());
+		this.confirmed.complete(true);
+	}
+
+	@Test
+	void releaseRunsNoOtherTask() {
+		planRelease();
+		assertRunsNoOtherTask(request(), LockHandle::close);
+	}
+
+	@Test
+	void releaseOfSeveralRunsNoOtherTask() {
+		planRelease();
+		planRelease();
+		assertRunsNoOtherTask(LockRequest.forLocks(List.of(EngineFixture.LOCK, LockName.of("other"))),
+				LockHandle::close);
+	}
+
+	@Test
+	void checkRunsNoOtherTask() {
+		this.fixture.backend.confirmation = this.confirmed;
+		assertRunsNoOtherTask(request(), (handle) -> {
+			handle.assertHeld();
+			handle.close();
+		});
+	}
+
+	private void planRelease() {
+		this.fixture.backend.releases.add((grant) -> {
+			this.fixture.backend.free(grant.claim());
+			return this.released;
+		});
+	}
+
+	/** So that none of them is there to run the task instead. */
+	private void occupyOtherThreads() {
+		int others = ForkJoinPool.getCommonPoolParallelism() - 1;
+		CountDownLatch occupied = new CountDownLatch(others);
+		for (int i = 0; i < others; i++) {
+			ForkJoinPool.commonPool().execute(() -> {
+				occupied.countDown();
+				await(this.ends);
+			});
+		}
+		await(occupied);
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** A task that the waiting thread has queued itself, which it would run first. */
+	private void assertRunsNoOtherTask(LockRequest.Builder request, Consumer<LockHandle> waiting) {
+		occupyOtherThreads();
+		CompletableFuture<Boolean> other = new CompletableFuture<>();
+		ForkJoinTask<?> task = ForkJoinPool.commonPool().submit(() -> {
+			LockHandle handle = this.fixture.engine.acquire(request.build());
+			Thread thread = Thread.currentThread();
+			CompletableFuture.runAsync(() -> other.complete(thread == Thread.currentThread() && !this.returned.get()));
+			this.waits.complete(thread);
+			waiting.accept(handle);
+			this.returned.set(true);
+		});
+		Thread thread = this.waits.orTimeout(60, TimeUnit.SECONDS).join();
+		Awaitility.await().until(() -> other.isDone() || thread.getState() == Thread.State.WAITING);
+		answer();
+		assertThat(task).satisfies((done) -> done.get(60, TimeUnit.SECONDS));
+		assertThat(other.orTimeout(60, TimeUnit.SECONDS).join()).isFalse();
+	}
+
+}
