@@ -13,11 +13,9 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import io.holdfast.lock.test.server.EtcdServer;
 import io.holdfast.lock.test.server.PostgresServer;
@@ -34,9 +32,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class StartTogetherTests {
 
+	private static final boolean THOROUGH = Boolean.getBoolean("thorough");
+
 	private static final int INSTANCES = 10;
 
-	private static final int BUSY_THREADS = 4;
+	private static final int BUSY_THREADS = THOROUGH ? 4 : 0;
 
 	private static final int LONGEST_MINUTES = 5;
 
@@ -65,21 +65,22 @@ class StartTogetherTests {
 		List.of(zooKeeper, etcd, postgres).forEach(ServerProcess::close);
 	}
 
-	@Test
-	void twoInstancesOnEachStoreComeUp() throws Exception {
-		assertComeUp(Stream.of("redis", "redlock", "zookeeper", "etcd", "jdbc")
-			.flatMap((store) -> Stream.of(store, store))
-			.toList());
+	/** Two on each store, or ten on one store after another beside other work. */
+	static Stream<List<String>> stores() {
+		List<String> remote = List.of("redis", "redlock", "zookeeper", "etcd", "jdbc");
+		return THOROUGH
+				? Stream.concat(remote.stream(), Stream.of("local"))
+					.map((store) -> Collections.nCopies(INSTANCES, store))
+				: Stream.of(remote.stream().flatMap((store) -> Stream.of(store, store)).toList());
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc", "local" })
-	@EnabledIfSystemProperty(named = "thorough", matches = "true")
-	void tenInstancesOnOneStoreComeUpBesideOtherWork(String store) throws Exception {
+	@MethodSource("stores")
+	void allInstancesComeUp(List<String> stores) throws Exception {
 		List<Thread> busy = Stream.generate(() -> new Thread(StartTogetherTests::work)).limit(BUSY_THREADS).toList();
 		busy.forEach(Thread::start);
 		try {
-			assertComeUp(Collections.nCopies(INSTANCES, store));
+			assertComeUp(stores);
 		}
 		finally {
 			busy.forEach(Thread::interrupt);

@@ -173,7 +173,9 @@ class AcquisitionTests {
 			CompletableFuture<LockHandle> waiting = busy.acquireAsync(request().waitTime(Duration.ofMillis(9)).build())
 				.toCompletableFuture();
 			this.time.pause(Duration.ofMillis(50));
-			steps.remove().run();
+			while (!steps.isEmpty()) {
+				steps.remove().run();
+			}
 			assertThat(waiting).isCompleted();
 			waiting.join().close();
 		}

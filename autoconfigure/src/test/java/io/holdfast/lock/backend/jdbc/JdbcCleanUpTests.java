@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.jdbc;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
@@ -44,7 +45,8 @@ class JdbcCleanUpTests extends OnEveryDatabase {
 		return client.sql("SELECT lock_name FROM holdfast_lock ORDER BY lock_name").query(String.class).list();
 	}
 
-	private static String statement(Database database) throws Exception {
+	/** The statement that the documentation has for a database. */
+	static String statement(Database database) throws IOException {
 		String all = new ClassPathResource("clean-up.sql", JdbcCleanUpTests.class)
 			.getContentAsString(StandardCharsets.UTF_8);
 		String tag = "::%s[]".formatted(database.name().toLowerCase(Locale.ROOT));

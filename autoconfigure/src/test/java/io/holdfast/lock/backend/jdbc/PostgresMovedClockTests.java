@@ -1,7 +1,5 @@
 package io.holdfast.lock.backend.jdbc;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -57,12 +55,7 @@ class PostgresMovedClockTests extends MovedClockContract {
 		LockName lock = LockName.of("purged");
 		Grant before = granted(this.first, claim(lock));
 		released(this.first, before);
-		String purge = Files.readAllLines(Path.of("..", "docs", "how-to", "jdbc.md"))
-			.stream()
-			.map(String::strip)
-			.filter((line) -> line.startsWith("DELETE FROM"))
-			.findFirst()
-			.orElseThrow();
+		String purge = JdbcCleanUpTests.statement(OnEveryDatabase.Database.POSTGRESQL);
 		JdbcClient jdbc = JdbcClient.create(this.pool);
 		assertThat(jdbc.sql(purge).update()).isZero();
 		moveClock(Duration.ofHours(25));
