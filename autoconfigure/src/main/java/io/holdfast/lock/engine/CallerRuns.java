@@ -19,6 +19,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class CallerRuns implements Executor {
 
+	private static final long LONGEST_UNPARK_NANOS = 1_000_000;
+
 	private final Thread caller = Thread.currentThread();
 
 	private final Queue<Runnable> steps = new ConcurrentLinkedQueue<>();
@@ -33,9 +35,8 @@ final class CallerRuns implements Executor {
 		if (this.ended) {
 			runSteps();
 		}
-		else if (this.state.compareAndSet(State.PARKED, State.UNPARKING)) {
+		else if (this.state.compareAndSet(State.PARKED, State.UNPARKED)) {
 			LockSupport.unpark(this.caller);
-			this.state.set(State.UNPARKED);
 		}
 	}
 
@@ -77,20 +78,26 @@ final class CallerRuns implements Executor {
 			woken = this.state.get() != State.PARKED;
 		}
 		if (!this.state.compareAndSet(State.PARKED, State.RUNNING)) {
-			takePermit(woken && !this.caller.isInterrupted());
+			if (!woken || this.caller.isInterrupted()) {
+				takePermit();
+			}
+			this.state.set(State.RUNNING);
 		}
 	}
 
-	/** Another thread has set out to unpark this one: the permit must not stay. */
-	private void takePermit(boolean taken) {
-		while (this.state.get() != State.UNPARKED) {
-			Thread.yield();
+	/**
+	 * Another thread unparks this one, now or in a moment, and this one is not parked:
+	 * the permit must not stay.
+	 */
+	private void takePermit() {
+		if (Thread.interrupted()) {
+			// the permit may be taken already
+			LockSupport.parkNanos(this, LONGEST_UNPARK_NANOS);
+			this.caller.interrupt();
 		}
-		if (!taken) {
-			// returns at once, as the permit is there or the thread is interrupted
-			LockSupport.parkNanos(this, 1);
+		else {
+			LockSupport.park(this);
 		}
-		this.state.set(State.RUNNING);
 	}
 
 	private void runSteps() {
@@ -103,7 +110,7 @@ final class CallerRuns implements Executor {
 	/** What the waiting thread does. */
 	private enum State {
 
-		RUNNING, PARKED, UNPARKING, UNPARKED
+		RUNNING, PARKED, UNPARKED
 
 	}
 
