@@ -12,6 +12,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
 
 /**
  * How a thread that may be blocked comes to its holds: by entering a lock again that it
@@ -37,11 +38,11 @@ final class BlockingEntrance {
 	HeldLocks hold(List<Terms> all, Refusal refusal) {
 		int depth = depth(all.get(0));
 		requireHeldByNoWaitingTask(all);
-		if (all.stream().allMatch((terms) -> held(terms) != null)) {
+		if (holdsAll(all)) {
 			return acquire(all, refusal, depth);
 		}
 		requireOtherThread(all.get(0));
-		SetAside setAside = this.context.boundary().setAside(all.stream().map(Terms::lock).toList());
+		SetAside setAside = this.context.boundary().setAside(locks(all));
 		try {
 			return acquire(all, refusal, depth).settingAside(setAside);
 		}
@@ -49,6 +50,19 @@ final class BlockingEntrance {
 			setAside.bringBack();
 			throw ex;
 		}
+	}
+
+	private boolean holdsAll(List<Terms> all) {
+		for (Terms terms : all) {
+			if (held(terms) == null) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	private static List<LockName> locks(List<Terms> all) {
+		return (all.size() == 1) ? List.of(all.get(0).lock()) : all.stream().map(Terms::lock).toList();
 	}
 
 	/** Answers of the store, and renewals of other holds, would wait for this thread. */
