@@ -169,16 +169,10 @@ final class StartupCheck {
 
 	private StoreUnavailableException unavailable(LockBackendException failure) {
 		String message = String.valueOf(failure.getMessage());
-		return new StoreUnavailableException("Locks are kept in %s, which could not be used within %s: %s%s".formatted(
-				this.store, text(this.timeout), message, message.endsWith(".") ? "" : "."), this.remedies, failure);
-	}
-
-	private static String text(Duration duration) {
-		return DurationText.of(duration);
-	}
-
-	private static Duration min(Duration a, Duration b) {
-		return (a.compareTo(b) < 0) ? a : b;
+		return new StoreUnavailableException(
+				"Locks are kept in %s, which could not be used within %s: %s%s".formatted(this.store,
+						DurationText.of(this.timeout), message, message.endsWith(".") ? "" : "."),
+				this.remedies, failure);
 	}
 
 	/**
@@ -201,19 +195,19 @@ final class StartupCheck {
 
 		@Override
 		public void run() {
-			Duration pause = FIRST_PAUSE;
+			long pause = FIRST_PAUSE.toNanos();
 			for (LockBackendException failed = once(); failed != null; failed = once()) {
 				this.failure = failed;
 				if (!this.repeated) {
 					throw failed;
 				}
 				try {
-					TimeUnit.NANOSECONDS.sleep(pause.toNanos());
+					TimeUnit.NANOSECONDS.sleep(pause);
 				}
 				catch (InterruptedException ex) {
 					throw failed;
 				}
-				pause = min(pause.multipliedBy(2), LONGEST_PAUSE);
+				pause = Math.min(2 * pause, LONGEST_PAUSE.toNanos());
 			}
 		}
 
@@ -225,8 +219,8 @@ final class StartupCheck {
 			}
 			catch (LockBackendException ex) {
 				if (this.repeated && this.failure == null && !this.over) {
-					logger.info("%s cannot be used yet, and is retried for up to %s: %s"
-						.formatted(StartupCheck.this.store, text(StartupCheck.this.timeout), ex.getMessage()));
+					logger.info("%s cannot be used yet, and is retried for up to %s: %s".formatted(
+							StartupCheck.this.store, DurationText.of(StartupCheck.this.timeout), ex.getMessage()));
 				}
 				return ex;
 			}
