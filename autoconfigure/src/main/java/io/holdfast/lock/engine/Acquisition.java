@@ -45,7 +45,7 @@ final class Acquisition {
 
 	private final Steps steps;
 
-	private final Turn turn;
+	private final QueueTicket ticket;
 
 	private final Report report;
 
@@ -74,7 +74,7 @@ final class Acquisition {
 		this.startedAt = context.time().nanos();
 		this.deadline = this.startedAt + terms.waitTime().toNanos();
 		this.steps = new Steps(context.time(), executor, this::failed);
-		this.turn = new Turn(context.queues(), this.terms, this.startedAt, this.steps, this::attemptInTime);
+		this.ticket = new QueueTicket(context.queues(), this.terms, this.startedAt, this.steps, this::attemptInTime);
 		this.withdrawal = new Withdrawal(context, terms, this.claim);
 		this.report = new Report(context, this.terms, refusal, this.startedAt);
 	}
@@ -95,13 +95,13 @@ final class Acquisition {
 			fail(AcquireOutcome.ERROR, Refusal.stopping(this.terms, now() - this.startedAt));
 			return;
 		}
-		LocalQueues.Admission admission = this.turn.enter();
-		if (admission == LocalQueues.Admission.TAKEN) {
+		LocalWaitQueues.Admission admission = this.ticket.enter();
+		if (admission == LocalWaitQueues.Admission.ADMITTED) {
 			attempt();
 			return;
 		}
 		this.refused = true;
-		if (admission == LocalQueues.Admission.REFUSED) {
+		if (admission == LocalWaitQueues.Admission.REJECTED) {
 			waitIsOver();
 		}
 		else {
@@ -186,12 +186,12 @@ final class Acquisition {
 			silent(Answers.longerThan(acquired.grant().lease()));
 			return;
 		}
-		Lease lease = new Lease(this.context, this.terms, acquired.grant(), sentAt, this.turn);
+		Lease lease = new Lease(this.context, this.terms, acquired.grant(), sentAt, this.ticket);
 		this.report.granted(this.refused);
 		end();
 		lease.begin();
 		if (this.terms.mode() == LockMode.SHARED) {
-			this.turn.leave();
+			this.ticket.leave();
 		}
 		this.outcome.complete(lease);
 	}
@@ -232,7 +232,7 @@ final class Acquisition {
 			giveUp(AcquireOutcome.ERROR, Refusal.unknown(this.terms, this.attempts, unknown));
 		}
 		else {
-			giveUp(this.refusal.outcome(), this.refusal.notAcquired(this.terms, this.turn.obstacle(this.attempts),
+			giveUp(this.refusal.outcome(), this.refusal.notAcquired(this.terms, this.ticket.obstacle(this.attempts),
 					this.attempts, now() - this.startedAt));
 		}
 	}
@@ -257,14 +257,14 @@ final class Acquisition {
 		if (this.outcome.isDone()) {
 			return;
 		}
-		this.turn.withdraw();
+		this.ticket.withdraw();
 		this.traces = Attempt.end(this.latest, this.traces);
 		if (this.traces) {
-			this.turn.leaving();
-			this.withdrawal.send().whenComplete((done, failure) -> this.turn.leave());
+			this.ticket.leaving();
+			this.withdrawal.send().whenComplete((done, failure) -> this.ticket.leave());
 		}
 		else {
-			this.turn.leave();
+			this.ticket.leave();
 		}
 		fail(how, reason);
 	}

@@ -17,7 +17,7 @@ import io.holdfast.lock.support.SchedulingClock;
  * @param observer who is told of what happens
  * @param workers the threads
  */
-record EngineContext(EngineSettings settings, SchedulingClock time, LocalQueues queues, Watchdog watchdog,
+record EngineContext(EngineSettings settings, SchedulingClock time, LocalWaitQueues queues, Watchdog watchdog,
 		Cleanup cleanup, Census census, HoldBoundary boundary, LockObserver observer, Workers workers) {
 
 }

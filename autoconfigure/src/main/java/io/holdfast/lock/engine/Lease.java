@@ -51,7 +51,7 @@ final class Lease {
 
 	private final Loss loss;
 
-	private final Turn turn;
+	private final QueueTicket ticket;
 
 	private volatile int holds = 1;
 
@@ -63,13 +63,13 @@ final class Lease {
 
 	private final LeaseEnd end;
 
-	Lease(EngineContext context, Terms terms, Grant grant, long sentAt, Turn turn) {
+	Lease(EngineContext context, Terms terms, Grant grant, long sentAt, QueueTicket ticket) {
 		this.context = context;
 		this.terms = terms;
 		this.grant = grant;
 		this.token = FencingToken.of(grant.storeToken(), 0);
 		this.loss = new Loss(terms, this.token);
-		this.turn = turn;
+		this.ticket = ticket;
 		this.end = new LeaseEnd(context, terms, grant);
 		this.acquiredAt = context.time().nanos();
 		this.length = context.settings().usable(grant.lease());
@@ -147,12 +147,12 @@ final class Lease {
 	}
 
 	private CompletableFuture<?> release(CompletableFuture<?> quiet) {
-		this.turn.leaving();
+		this.ticket.leaving();
 		return this.end.release(quiet).handle((answer, failure) -> {
 			if (answer instanceof ReleaseResult.NotHeld) {
 				lose(LossCause.REFUSED, true);
 			}
-			this.turn.leave();
+			this.ticket.leave();
 			return null;
 		});
 	}
@@ -197,7 +197,7 @@ final class Lease {
 		}
 		CompletableFuture<?> quiet = leaveCare();
 		this.end.lost(cause, quiet);
-		this.turn.leave();
+		this.ticket.leave();
 		telling.accept(this.context.observer()::lost);
 	}
 
@@ -253,7 +253,7 @@ final class Lease {
 		CompletableFuture<?> quiet = leaveCare();
 		if (this.lingering.compareAndSet(true, false)) {
 			this.end.retain(quiet, Duration.ZERO);
-			this.turn.leave();
+			this.ticket.leave();
 		}
 	}
 

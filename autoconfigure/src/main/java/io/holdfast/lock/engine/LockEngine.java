@@ -82,7 +82,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 			SchedulingClock time, Workers workers, Runnable closeThreads) {
 		this.backends = backends;
 		this.closeThreads = closeThreads;
-		this.context = new EngineContext(settings, time, new LocalQueues(time),
+		this.context = new EngineContext(settings, time, new LocalWaitQueues(time),
 				new Watchdog(time, settings, observer, workers.renewals()),
 				new Cleanup(time, settings, workers.releases()), new Census(), boundary, observer, workers);
 		this.blocking = new BlockingEntrance(this.context);

@@ -72,8 +72,8 @@ record Terms(LockName lock, LockBackend backend, LockMode mode, Duration request
 		return !this.waitTime.isZero();
 	}
 
-	LocalQueues.Slot slot() {
-		return new LocalQueues.Slot(this.backend.name(), this.lock, this.mode);
+	LocalWaitQueues.QueueKey queueKey() {
+		return new LocalWaitQueues.QueueKey(this.backend.name(), this.lock, this.mode);
 	}
 
 	@Override

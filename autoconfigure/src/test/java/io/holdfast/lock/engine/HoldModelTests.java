@@ -79,9 +79,9 @@ public class HoldModelTests {
 		LockRequest request = LockRequest.forLock(LockName.of("stock")).leaseTime(LEASE).build();
 		Terms terms = Terms.of(request, new LockBackends(List.of(this.store), "model"), EngineSettings.DEFAULTS).get(0);
 		Claim claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(), LEASE, true, Duration.ZERO, false);
-		Turn turn = new Turn(this.context.queues(), terms, 0, null, () -> {
+		QueueTicket ticket = new QueueTicket(this.context.queues(), terms, 0, null, () -> {
 		});
-		Lease lease = new Lease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0, turn);
+		Lease lease = new Lease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0, ticket);
 		lease.begin();
 		return new Hold(this.context, lease);
 	}
@@ -94,7 +94,7 @@ public class HoldModelTests {
 			}
 		};
 		EngineSettings settings = EngineSettings.DEFAULTS;
-		return new EngineContext(settings, this.time, new LocalQueues(this.time),
+		return new EngineContext(settings, this.time, new LocalWaitQueues(this.time),
 				new Watchdog(this.time, settings, observer, Runnable::run),
 				new Cleanup(this.time, settings, Runnable::run), new Census(), HoldBoundary.NONE, observer,
 				Workers.on(Runnable::run));

@@ -16,16 +16,16 @@ import io.holdfast.lock.LockName;
  * one that could have come about by one caller after another, so no two ever have the
  * turn.
  */
-public class LocalQueuesModelTests {
+public class LocalWaitQueuesModelTests {
 
-	private static final LocalQueues.Slot SLOT = new LocalQueues.Slot("local", LockName.of("stock"),
+	private static final LocalWaitQueues.QueueKey KEY = new LocalWaitQueues.QueueKey("local", LockName.of("stock"),
 			LockMode.EXCLUSIVE);
 
 	private static final boolean THOROUGH = Boolean.getBoolean("thorough");
 
 	private static final int THREADS = 8;
 
-	private final LocalQueues queues = new LocalQueues(new ManualTime());
+	private final LocalWaitQueues queues = new LocalWaitQueues(new ManualTime());
 
 	/** Whose turn it is; each place is touched by its own thread only. */
 	private final boolean[] mine = new boolean[THREADS];
@@ -33,7 +33,7 @@ public class LocalQueuesModelTests {
 	@Operation
 	public boolean enter(@Param(gen = ThreadIdGen.class) int thread) {
 		if (!this.mine[thread]) {
-			this.mine[thread] = this.queues.enter(SLOT, new Impatient()) == LocalQueues.Admission.TAKEN;
+			this.mine[thread] = this.queues.enter(KEY, new Impatient()) == LocalWaitQueues.Admission.ADMITTED;
 			return this.mine[thread];
 		}
 		return false;
@@ -44,7 +44,7 @@ public class LocalQueuesModelTests {
 		boolean had = this.mine[thread];
 		if (had) {
 			this.mine[thread] = false;
-			this.queues.leave(SLOT);
+			this.queues.leave(KEY);
 		}
 		return had;
 	}
@@ -57,13 +57,13 @@ public class LocalQueuesModelTests {
 			.invocationsPerIteration(THOROUGH ? 2_000 : 200)
 			// more than a busy machine needs, which would be told as a hang
 			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))
-			.check(LocalQueuesModelTests.class);
+			.check(LocalWaitQueuesModelTests.class);
 	}
 
 	/**
 	 * Takes the turn or goes.
 	 */
-	private static final class Impatient implements LocalQueues.Waiter {
+	private static final class Impatient implements LocalWaitQueues.Waiter {
 
 		@Override
 		public long since() {
@@ -81,12 +81,12 @@ public class LocalQueuesModelTests {
 		}
 
 		@Override
-		public void turnPassed() {
+		public void onHandedOver() {
 			throw new IllegalStateException("it did not wait");
 		}
 
 		@Override
-		public void turnFree() {
+		public void onAvailable() {
 			throw new IllegalStateException("it did not wait");
 		}
 
