@@ -33,7 +33,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
 import io.holdfast.lock.engine.LockEngine;
-import io.holdfast.lock.engine.SafeObserver;
+import io.holdfast.lock.engine.GuardedLockObserver;
 import io.holdfast.lock.fencing.Fence;
 import io.holdfast.lock.fencing.FenceListener;
 import io.holdfast.lock.fencing.FencingGuard;
@@ -70,7 +70,7 @@ public final class FencingAutoConfiguration {
 		try {
 			TransactionFence fence = fence(fencing, locks, beanFactory,
 					LockTransactionAutoConfiguration.ownHolds(engine.getIfAvailable()),
-					SafeObserver.of(observers.orderedStream().toList()));
+					GuardedLockObserver.of(observers.orderedStream().toList()));
 			logger.info("Transactions that hold a lock are fenced by the table '%s'".formatted(fencing.table()));
 			return fence;
 		}

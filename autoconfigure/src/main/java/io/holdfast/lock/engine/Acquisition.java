@@ -31,7 +31,7 @@ final class Acquisition {
 
 	private final EngineContext context;
 
-	private final Terms terms;
+	private final ResolvedRequest terms;
 
 	private final Refusal refusal;
 
@@ -43,7 +43,7 @@ final class Acquisition {
 
 	private final RequestSender requests;
 
-	private final Steps steps;
+	private final StepScheduler steps;
 
 	private final QueueTicket ticket;
 
@@ -55,7 +55,7 @@ final class Acquisition {
 
 	private int attempts;
 
-	private final Silences silences = new Silences();
+	private final UnknownOutcomes silences = new UnknownOutcomes();
 
 	private boolean refused;
 
@@ -64,7 +64,7 @@ final class Acquisition {
 
 	private @Nullable Attempt latest;
 
-	Acquisition(EngineContext context, Terms terms, Refusal refusal, Executor executor, RequestSender requests) {
+	Acquisition(EngineContext context, ResolvedRequest terms, Refusal refusal, Executor executor, RequestSender requests) {
 		this.context = context;
 		this.requests = requests;
 		this.terms = (refusal == Refusal.TENTATIVE) ? terms.withWaitTime(0) : terms;
@@ -73,7 +73,7 @@ final class Acquisition {
 				context.settings().asked(terms.leaseTime()), terms.renew(), terms.waitTime(), terms.fair());
 		this.startedAt = context.time().nanos();
 		this.deadline = this.startedAt + terms.waitTime().toNanos();
-		this.steps = new Steps(context.time(), executor, this::failed);
+		this.steps = new StepScheduler(context.time(), executor, this::failed);
 		this.ticket = new QueueTicket(context.queues(), this.terms, this.startedAt, this.steps, this::attemptInTime);
 		this.withdrawal = new Withdrawal(context, terms, this.claim);
 		this.report = new Report(context, this.terms, refusal, this.startedAt);
@@ -105,7 +105,7 @@ final class Acquisition {
 			waitIsOver();
 		}
 		else {
-			this.steps.after(Pauses.forTurn(this.terms, left(), this.context.settings().responseTimeout()),
+			this.steps.after(Backoff.forTurn(this.terms, left(), this.context.settings().responseTimeout()),
 					this::waitIsOver);
 		}
 	}
@@ -144,8 +144,8 @@ final class Acquisition {
 	/** The time to answer begins when the request is sent. */
 	private void awaitAnswer(StoreRequest<AcquireResult> request) {
 		boolean sent = request.isSent();
-		long patience = Pauses.forAnswer(this.terms, this.attempts, sent, left(), this.context.settings());
-		this.steps.after(patience, () -> silent(Answers.none(request.isSent())));
+		long patience = Backoff.forAnswer(this.terms, this.attempts, sent, left(), this.context.settings());
+		this.steps.after(patience, () -> silent(Stages.none(request.isSent())));
 		if (!sent) {
 			request.whenSent(this.steps.inThisPhase(() -> awaitAnswer(request)));
 		}
@@ -154,7 +154,7 @@ final class Acquisition {
 	/** An attempt may have waited for a thread until its claim must not be sent again. */
 	private CompletionStage<AcquireResult> send(Claim attempt, boolean first) {
 		return (first || !deadlineHasPassed()) ? this.terms.backend().tryAcquire(attempt)
-				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(Answers.none(false)));
+				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(Stages.none(false)));
 	}
 
 	private void answered(Attempt attempt, @Nullable AcquireResult result, @Nullable Throwable failure) {
@@ -175,7 +175,7 @@ final class Acquisition {
 			}
 			else {
 				this.traces = failure == null || attempt.tracesBefore();
-				failed(Answers.cause(failure));
+				failed(Stages.cause(failure));
 			}
 		}
 	}
@@ -183,7 +183,7 @@ final class Acquisition {
 	private void granted(AcquireResult.Acquired acquired, long sentAt) {
 		long validity = sentAt + this.context.settings().validity(acquired.grant().lease()) - now();
 		if (validity <= 0) {
-			silent(Answers.longerThan(acquired.grant().lease()));
+			silent(Stages.longerThan(acquired.grant().lease()));
 			return;
 		}
 		Lease lease = new Lease(this.context, this.terms, acquired.grant(), sentAt, this.ticket);
@@ -205,7 +205,7 @@ final class Acquisition {
 			waitIsOver();
 			return;
 		}
-		waitFor(Pauses.afterRefusal(contended.retryAfter(), this.context.time()));
+		waitFor(Backoff.afterRefusal(contended.retryAfter(), this.context.time()));
 		Runnable tryAgain = this.steps.inThisPhase(this::attemptInTime);
 		contended.signal().whenComplete((news, failure) -> tryAgain.run());
 	}
@@ -219,7 +219,7 @@ final class Acquisition {
 			waitIsOver();
 			return;
 		}
-		waitFor(Pauses.afterSilence(before, this.context.time()));
+		waitFor(Backoff.afterSilence(before, this.context.time()));
 	}
 
 	private void waitFor(long pause) {

@@ -18,6 +18,6 @@ import io.holdfast.lock.support.SchedulingClock;
  * @param workers the threads
  */
 record EngineContext(EngineSettings settings, SchedulingClock time, LocalWaitQueues queues, Watchdog watchdog,
-		Cleanup cleanup, Census census, HoldBoundary boundary, LockObserver observer, Workers workers) {
+		ReleaseRetrier cleanup, HoldRegistry census, HoldBoundary boundary, LockObserver observer, Workers workers) {
 
 }

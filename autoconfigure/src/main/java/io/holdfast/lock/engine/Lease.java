@@ -33,7 +33,7 @@ final class Lease {
 
 	private final EngineContext context;
 
-	private final Terms terms;
+	private final ResolvedRequest terms;
 
 	private final Grant grant;
 
@@ -47,7 +47,7 @@ final class Lease {
 
 	private volatile Duration length;
 
-	private final Care care = new Care(this);
+	private final RenewalSchedule care = new RenewalSchedule(this);
 
 	private final Loss loss;
 
@@ -63,7 +63,7 @@ final class Lease {
 
 	private final LeaseEnd end;
 
-	Lease(EngineContext context, Terms terms, Grant grant, long sentAt, QueueTicket ticket) {
+	Lease(EngineContext context, ResolvedRequest terms, Grant grant, long sentAt, QueueTicket ticket) {
 		this.context = context;
 		this.terms = terms;
 		this.grant = grant;
@@ -279,7 +279,7 @@ final class Lease {
 		return this.grant;
 	}
 
-	Terms terms() {
+	ResolvedRequest terms() {
 		return this.terms;
 	}
 

@@ -14,7 +14,7 @@ final class LeaseEnd {
 
 	private final EngineContext context;
 
-	private final Terms terms;
+	private final ResolvedRequest terms;
 
 	private final Grant grant;
 
@@ -24,7 +24,7 @@ final class LeaseEnd {
 	/** Whether the store was asked to end it, or has said that it has ended. */
 	private volatile boolean begun;
 
-	LeaseEnd(EngineContext context, Terms terms, Grant grant) {
+	LeaseEnd(EngineContext context, ResolvedRequest terms, Grant grant) {
 		this.context = context;
 		this.terms = terms;
 		this.grant = grant;

@@ -44,7 +44,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	private final EngineContext context;
 
-	private final BlockingEntrance blocking;
+	private final BlockingAcquirer blocking;
 
 	private final Runnable closeThreads;
 
@@ -84,15 +84,15 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		this.closeThreads = closeThreads;
 		this.context = new EngineContext(settings, time, new LocalWaitQueues(time),
 				new Watchdog(time, settings, observer, workers.renewals()),
-				new Cleanup(time, settings, workers.releases()), new Census(), boundary, observer, workers);
-		this.blocking = new BlockingEntrance(this.context);
+				new ReleaseRetrier(time, settings, workers.releases()), new HoldRegistry(), boundary, observer, workers);
+		this.blocking = new BlockingAcquirer(this.context);
 	}
 
 	private static LockObserver withLog(List<? extends LockObserver> observers) {
 		List<LockObserver> all = new ArrayList<>();
 		all.add(new LoggingLockObserver());
 		all.addAll(observers);
-		return SafeObserver.of(all);
+		return GuardedLockObserver.of(all);
 	}
 
 	@Override
@@ -149,8 +149,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		return (required(request).waitTime() != null) ? request : request.toBuilder().waitTime(Duration.ZERO).build();
 	}
 
-	private List<Terms> terms(LockRequest request) {
-		return Terms.of(required(request), this.backends, this.context.settings());
+	private List<ResolvedRequest> terms(LockRequest request) {
+		return ResolvedRequest.of(required(request), this.backends, this.context.settings());
 	}
 
 	private static LockRequest required(@Nullable LockRequest request) {
@@ -198,7 +198,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	}
 
 	private CompletableFuture<HeldLocks> holdAsync(LockRequest request, Refusal refusal) {
-		return new AsyncEntrance(this.context, terms(request), refusal).hold();
+		return new AsyncAcquirer(this.context, terms(request), refusal).hold();
 	}
 
 	EngineContext context() {

@@ -11,7 +11,7 @@ import io.holdfast.lock.LockNotAcquiredException;
  */
 final class LockSkippedException extends LockNotAcquiredException {
 
-	LockSkippedException(Terms terms, Duration waited, String message) {
+	LockSkippedException(ResolvedRequest terms, Duration waited, String message) {
 		super(terms.lock(), terms.backend().name(), waited, Reason.HELD, message);
 	}
 

@@ -22,7 +22,7 @@ final class Loss {
 
 	private static final Log logger = LogFactory.getLog(Loss.class);
 
-	private final Terms terms;
+	private final ResolvedRequest terms;
 
 	private final FencingToken token;
 
@@ -30,7 +30,7 @@ final class Loss {
 
 	private volatile @Nullable LockLostEvent event;
 
-	Loss(Terms terms, FencingToken token) {
+	Loss(ResolvedRequest terms, FencingToken token) {
 		this.terms = terms;
 		this.token = token;
 	}

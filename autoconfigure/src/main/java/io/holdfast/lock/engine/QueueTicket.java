@@ -14,13 +14,13 @@ final class QueueTicket implements LocalWaitQueues.Waiter {
 
 	private final LocalWaitQueues queues;
 
-	private final Terms terms;
+	private final ResolvedRequest terms;
 
 	private final LocalWaitQueues.QueueKey queueKey;
 
 	private final long since;
 
-	private final Steps steps;
+	private final StepScheduler steps;
 
 	private final Runnable onAdmitted;
 
@@ -30,7 +30,7 @@ final class QueueTicket implements LocalWaitQueues.Waiter {
 	 * Creates a ticket that is not admitted yet.
 	 * @param onAdmitted runs when it is admitted after waiting
 	 */
-	QueueTicket(LocalWaitQueues queues, Terms terms, long since, Steps steps, Runnable onAdmitted) {
+	QueueTicket(LocalWaitQueues queues, ResolvedRequest terms, long since, StepScheduler steps, Runnable onAdmitted) {
 		this.queues = queues;
 		this.terms = terms;
 		this.queueKey = terms.queueKey();

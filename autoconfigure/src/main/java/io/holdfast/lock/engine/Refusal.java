@@ -38,7 +38,7 @@ enum Refusal {
 	 * The wait is over.
 	 * @param obstacle what was in the way
 	 */
-	LockException notAcquired(Terms terms, String obstacle, int attempts, long waitedNanos) {
+	LockException notAcquired(ResolvedRequest terms, String obstacle, int attempts, long waitedNanos) {
 		Duration waited = terms.waited(waitedNanos);
 		String message = "Lock '%s' was not acquired within %s: %s (%s%s). Increase 'waitTime' or 'distributed-lock.wait-time', or shorten the holder's work."
 			.formatted(terms.lock(), DurationText.of(waited), obstacle, terms, attempts(attempts));
@@ -48,7 +48,7 @@ enum Refusal {
 				: new LockSkippedException(terms, waited, message);
 	}
 
-	static LockException interrupted(Terms terms, int attempts, long waitedNanos) {
+	static LockException interrupted(ResolvedRequest terms, int attempts, long waitedNanos) {
 		Duration waited = terms.waited(waitedNanos);
 		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), waited,
 				LockNotAcquiredException.Reason.INTERRUPTED,
@@ -56,14 +56,14 @@ enum Refusal {
 					.formatted(terms.lock(), DurationText.of(waited), terms, attempts(attempts)));
 	}
 
-	static LockException stopping(Terms terms, long waitedNanos) {
+	static LockException stopping(ResolvedRequest terms, long waitedNanos) {
 		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), terms.waited(waitedNanos),
 				LockNotAcquiredException.Reason.STOPPING,
 				"Lock '%s' was not acquired: the application is stopping (%s). Repeat the call at another instance."
 					.formatted(terms.lock(), terms));
 	}
 
-	static LockException tooMany(Terms terms, int most) {
+	static LockException tooMany(ResolvedRequest terms, int most) {
 		return new LockBackendException(terms.lock(), terms.backend().name(),
 				"Lock '%s' was not acquired: %s asynchronous acquisitions already wait for store %s, the most that are accepted. Acquire fewer at a time, or check why the store answers slowly."
 					.formatted(terms.lock(), most, terms.backend().name()),
@@ -71,7 +71,7 @@ enum Refusal {
 	}
 
 	/** A cause of ours names the root, what else matters and the remedy. */
-	static LockException unknown(Terms terms, int attempts, Throwable cause) {
+	static LockException unknown(ResolvedRequest terms, int attempts, Throwable cause) {
 		String message = "Lock '%s' was not acquired: store %s did not confirm whether it granted the lock (%s%s). "
 			.formatted(terms.lock(), terms.backend().name(), terms, attempts(attempts));
 		String reason = (cause instanceof LockException)
@@ -81,7 +81,7 @@ enum Refusal {
 		return new LockBackendException(terms.lock(), terms.backend().name(), message + reason, cause);
 	}
 
-	static LockException failed(Terms terms, Throwable cause) {
+	static LockException failed(ResolvedRequest terms, Throwable cause) {
 		if (cause instanceof LockBackendException ours && ours.lock() == null) {
 			return new LockBackendException(terms.lock(), terms.backend().name(), String.valueOf(ours.getMessage()),
 					(ours.getCause() != null) ? ours.getCause() : ours);

@@ -12,13 +12,13 @@ final class Report {
 
 	private final EngineContext context;
 
-	private final Terms terms;
+	private final ResolvedRequest terms;
 
 	private final boolean tentative;
 
 	private final long startedAt;
 
-	Report(EngineContext context, Terms terms, Refusal refusal, long startedAt) {
+	Report(EngineContext context, ResolvedRequest terms, Refusal refusal, long startedAt) {
 		this.context = context;
 		this.terms = terms;
 		this.tentative = refusal == Refusal.TENTATIVE;

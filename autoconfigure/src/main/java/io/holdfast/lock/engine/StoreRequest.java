@@ -42,8 +42,8 @@ final class StoreRequest<T> {
 			return false;
 		}
 		this.sentAt = this.time.nanos();
-		Answers.ask(this.question).whenComplete((value, failure) -> {
-			Answers.settle(this.answer, value, failure);
+		Stages.ask(this.question).whenComplete((value, failure) -> {
+			Stages.settle(this.answer, value, failure);
 			this.over.complete(null);
 		});
 		return true;

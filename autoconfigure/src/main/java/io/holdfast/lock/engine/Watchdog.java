@@ -46,8 +46,8 @@ final class Watchdog {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final TreeSet<Care> byTime = new TreeSet<>(
-			Comparator.comparingLong((Care care) -> care.at).thenComparingLong((care) -> care.number));
+	private final TreeSet<RenewalSchedule> byTime = new TreeSet<>(
+			Comparator.comparingLong((RenewalSchedule care) -> care.at).thenComparingLong((care) -> care.number));
 
 	private int watched;
 
@@ -64,7 +64,7 @@ final class Watchdog {
 		this.threads = threads;
 	}
 
-	void watch(Care care) {
+	void watch(RenewalSchedule care) {
 		this.lock.lock();
 		try {
 			care.number = this.numbers++;
@@ -84,7 +84,7 @@ final class Watchdog {
 	 * @return completes when no renewal of it is under way either, so that what is sent
 	 * then is the last that the store hears of it
 	 */
-	CompletableFuture<?> unwatch(Care care) {
+	CompletableFuture<?> unwatch(RenewalSchedule care) {
 		this.lock.lock();
 		try {
 			end(care);
@@ -95,7 +95,7 @@ final class Watchdog {
 		}
 	}
 
-	private void end(Care care) {
+	private void end(RenewalSchedule care) {
 		if (care.watched) {
 			care.watched = false;
 			this.watched--;
@@ -113,7 +113,7 @@ final class Watchdog {
 		}
 	}
 
-	private void plan(Care care) {
+	private void plan(RenewalSchedule care) {
 		this.byTime.remove(care);
 		long now = this.time.nanos();
 		care.at = care.wantsRenewal(now) ? Math.min(care.nextRenewal, care.lease.validUntil())
@@ -133,14 +133,14 @@ final class Watchdog {
 	}
 
 	private void lookAfterDue() {
-		Map<LockBackend, List<Care>> toRenew = new HashMap<>();
-		List<Care> over = new ArrayList<>();
+		Map<LockBackend, List<RenewalSchedule>> toRenew = new HashMap<>();
+		List<RenewalSchedule> over = new ArrayList<>();
 		long now = this.time.nanos();
 		this.lock.lock();
 		try {
 			this.wakeUpAt = Long.MAX_VALUE;
 			this.cancelWakeUp = null;
-			for (Care care : due(now)) {
+			for (RenewalSchedule care : due(now)) {
 				if (now >= care.lease.validUntil()) {
 					end(care);
 					over.add(care);
@@ -160,9 +160,9 @@ final class Watchdog {
 		toRenew.forEach(this::renew);
 	}
 
-	private List<Care> due(long now) {
-		List<Care> due = new ArrayList<>();
-		for (Care care : this.byTime) {
+	private List<RenewalSchedule> due(long now) {
+		List<RenewalSchedule> due = new ArrayList<>();
+		for (RenewalSchedule care : this.byTime) {
 			if (care.at > now + FARTHEST_AHEAD) {
 				break;
 			}
@@ -173,7 +173,7 @@ final class Watchdog {
 		return due;
 	}
 
-	private void renew(LockBackend backend, List<Care> cares) {
+	private void renew(LockBackend backend, List<RenewalSchedule> cares) {
 		if (backend.capabilities().blocking()) {
 			this.threads.execute(() -> send(backend, cares));
 		}
@@ -182,16 +182,16 @@ final class Watchdog {
 		}
 	}
 
-	private void send(LockBackend backend, List<Care> cares) {
+	private void send(LockBackend backend, List<RenewalSchedule> cares) {
 		long sentAt = this.time.nanos();
 		cares.forEach((care) -> this.observer.renewing(care.lease.terms().lock(), backend.name(), care.late(sentAt)));
-		long patience = cares.stream().mapToLong(Care::interval).min().orElse(this.responseTimeout);
-		CompletableFuture<List<RenewResult>> answers = Answers.within(
+		long patience = cares.stream().mapToLong(RenewalSchedule::interval).min().orElse(this.responseTimeout);
+		CompletableFuture<List<RenewResult>> answers = Stages.within(
 				() -> backend.renew(cares.stream().map((care) -> care.lease.grant()).toList()),
 				Math.min(patience, this.responseTimeout), this.time);
 		for (int i = 0; i < cares.size(); i++) {
 			int number = i;
-			Care care = cares.get(i);
+			RenewalSchedule care = cares.get(i);
 			answers.handle((all, failure) -> answer(all, failure, number))
 				.thenAccept((answer) -> answered(care, sentAt, answer))
 				.whenComplete((done, failure) -> care.renewal.complete(null));
@@ -206,7 +206,7 @@ final class Watchdog {
 				(failure != null) ? failure : new IllegalStateException("no answer for this grant"));
 	}
 
-	private void answered(Care care, long sentAt, RenewResult answer) {
+	private void answered(RenewalSchedule care, long sentAt, RenewResult answer) {
 		Lease lease = care.lease;
 		RenewalOutcome outcome;
 		if (answer instanceof RenewResult.Renewed renewed) {
@@ -225,7 +225,7 @@ final class Watchdog {
 		this.observer.renewed(lease.terms().lock(), lease.backendName(), outcome);
 	}
 
-	private void replan(Care care, long nextRenewal) {
+	private void replan(RenewalSchedule care, long nextRenewal) {
 		this.lock.lock();
 		try {
 			if (care.watched) {

@@ -14,11 +14,11 @@ final class Withdrawal {
 
 	private final EngineContext context;
 
-	private final Terms terms;
+	private final ResolvedRequest terms;
 
 	private final Claim claim;
 
-	Withdrawal(EngineContext context, Terms terms, Claim claim) {
+	Withdrawal(EngineContext context, ResolvedRequest terms, Claim claim) {
 		this.context = context;
 		this.terms = terms;
 		this.claim = claim;

@@ -21,7 +21,7 @@ import io.holdfast.lock.spi.LockBackend;
  * The threads of one engine, apart for each kind of work, so that renewals and releases
  * never queue behind acquisitions, and none of these behind code of callers. They are
  * daemons, start when there is work and end when there is none. Attempts at stores that
- * do not block pass an {@link AttemptGate} instead.
+ * do not block pass an {@link AttemptLimiter} instead.
  *
  * <p>
  * Each queue is bounded by what it serves: asynchronous acquisitions of stores that block
@@ -54,7 +54,7 @@ final class Workers implements AutoCloseable {
 
 	private final List<ThreadPoolExecutor> pools;
 
-	private final Map<LockBackend, AttemptGate> gates = new ConcurrentHashMap<>();
+	private final Map<LockBackend, AttemptLimiter> gates = new ConcurrentHashMap<>();
 
 	private final AtomicInteger blockingAcquisitions = new AtomicInteger();
 
@@ -169,7 +169,7 @@ final class Workers implements AutoCloseable {
 	}
 
 	private RequestSender gate(LockBackend backend) {
-		return this.gates.computeIfAbsent(backend, (store) -> new AttemptGate());
+		return this.gates.computeIfAbsent(backend, (store) -> new AttemptLimiter());
 	}
 
 	/** Sends renewals to stores that block. */

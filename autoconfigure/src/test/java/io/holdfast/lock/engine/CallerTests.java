@@ -144,7 +144,7 @@ class CallerTests {
 		try {
 			for (int i = 0; i < 500; i++) {
 				int round = i;
-				CallerRuns steps = new CallerRuns();
+				CallerThreadExecutor steps = new CallerThreadExecutor();
 				CompletableFuture<Void> answer = new CompletableFuture<>();
 				next.set(() -> answer(steps, answer, round));
 				steps.runUntilDone(answer, () -> {
@@ -160,7 +160,7 @@ class CallerTests {
 		}
 	}
 
-	private static void answer(CallerRuns steps, CompletableFuture<Void> answer, int round) {
+	private static void answer(CallerThreadExecutor steps, CompletableFuture<Void> answer, int round) {
 		for (int i = 0; i < 50 * (round % 20); i++) {
 			Thread.onSpinWait();
 		}

@@ -77,7 +77,7 @@ public class HoldModelTests {
 	/** Its turn in the local line is not ours: the line has a test of its own. */
 	private Hold hold() {
 		LockRequest request = LockRequest.forLock(LockName.of("stock")).leaseTime(LEASE).build();
-		Terms terms = Terms.of(request, new LockBackends(List.of(this.store), "model"), EngineSettings.DEFAULTS).get(0);
+		ResolvedRequest terms = ResolvedRequest.of(request, new LockBackends(List.of(this.store), "model"), EngineSettings.DEFAULTS).get(0);
 		Claim claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(), LEASE, true, Duration.ZERO, false);
 		QueueTicket ticket = new QueueTicket(this.context.queues(), terms, 0, null, () -> {
 		});
@@ -96,7 +96,7 @@ public class HoldModelTests {
 		EngineSettings settings = EngineSettings.DEFAULTS;
 		return new EngineContext(settings, this.time, new LocalWaitQueues(this.time),
 				new Watchdog(this.time, settings, observer, Runnable::run),
-				new Cleanup(this.time, settings, Runnable::run), new Census(), HoldBoundary.NONE, observer,
+				new ReleaseRetrier(this.time, settings, Runnable::run), new HoldRegistry(), HoldBoundary.NONE, observer,
 				Workers.on(Runnable::run));
 	}
 
@@ -241,7 +241,7 @@ public class HoldModelTests {
 	private static boolean hasNoStateToShare(String type) {
 		return Stream
 			.of("org.apache.commons.logging.", "ch.qos.logback.", "org.slf4j.", "java.time.", "java.lang.String",
-					"java.util.Formatter", "java.util.UUID", "java.security.", Terms.class.getName(),
+					"java.util.Formatter", "java.util.UUID", "java.security.", ResolvedRequest.class.getName(),
 					DurationText.class.getName(), LoggingLockObserver.class.getName(), LockName.class.getName())
 			.anyMatch(type::startsWith);
 	}

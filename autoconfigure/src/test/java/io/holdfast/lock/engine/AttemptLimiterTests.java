@@ -24,13 +24,13 @@ import io.holdfast.lock.spi.OwnerId;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link AttemptGate}.
+ * Tests for {@link AttemptLimiter}.
  */
-class AttemptGateTests {
+class AttemptLimiterTests {
 
-	private static final int LIMIT = AttemptGate.LIMIT;
+	private static final int LIMIT = AttemptLimiter.LIMIT;
 
-	private final AttemptGate gate = new AttemptGate();
+	private final AttemptLimiter gate = new AttemptLimiter();
 
 	private final List<CompletableFuture<Integer>> sent = new ArrayList<>();
 

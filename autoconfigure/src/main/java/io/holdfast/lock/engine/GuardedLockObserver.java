@@ -16,15 +16,15 @@ import io.holdfast.lock.spi.RenewalOutcome;
 /**
  * Tells several observers, and keeps what they throw away from the lock.
  */
-public final class SafeObserver implements LockObserver {
+public final class GuardedLockObserver implements LockObserver {
 
-	private static final Log logger = LogFactory.getLog(SafeObserver.class);
+	private static final Log logger = LogFactory.getLog(GuardedLockObserver.class);
 
 	private final List<LockObserver> ofLosses;
 
 	private final List<LockObserver> ofEveryHold;
 
-	private SafeObserver(List<LockObserver> observers) {
+	private GuardedLockObserver(List<LockObserver> observers) {
 		this.ofLosses = observers;
 		this.ofEveryHold = observers.stream().filter(LockObserver::observesEveryHold).toList();
 	}
@@ -35,7 +35,7 @@ public final class SafeObserver implements LockObserver {
 	 * @return one that notifies all of them and throws nothing
 	 */
 	public static LockObserver of(List<? extends LockObserver> observers) {
-		return observers.isEmpty() ? LockObserver.NONE : new SafeObserver(List.copyOf(observers));
+		return observers.isEmpty() ? LockObserver.NONE : new GuardedLockObserver(List.copyOf(observers));
 	}
 
 	@Override

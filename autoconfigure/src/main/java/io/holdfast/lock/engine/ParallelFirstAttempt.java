@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
  * one it waits for, or two callers could wait for each other. So of the locks that were
  * granted only those before the first refusal are kept; the others are let go.
  */
-final class RunAhead {
+final class ParallelFirstAttempt {
 
 	private final EngineContext context;
 
 	private final List<Acquisition> acquisitions;
 
-	RunAhead(EngineContext context, List<Terms> all, Supplier<Executor> executor, RequestSender requests) {
+	ParallelFirstAttempt(EngineContext context, List<ResolvedRequest> all, Supplier<Executor> executor, RequestSender requests) {
 		this.context = context;
 		this.acquisitions = all.stream()
 			.map((terms) -> new Acquisition(context, terms, Refusal.TENTATIVE, executor.get(), requests))
@@ -37,8 +37,8 @@ final class RunAhead {
 	 * callers each could get a part and be gone before the others have given up theirs.
 	 * In the global order, the one that gets farthest gets all.
 	 */
-	static boolean saves(List<Terms> all, EngineSettings settings) {
-		Terms first = all.get(0);
+	static boolean saves(List<ResolvedRequest> all, EngineSettings settings) {
+		ResolvedRequest first = all.get(0);
 		return all.size() > 1 && first.minHold().isZero() && !first.backend().capabilities().blocking()
 				&& first.waitTime().compareTo(settings.responseTimeout()) >= 0;
 	}

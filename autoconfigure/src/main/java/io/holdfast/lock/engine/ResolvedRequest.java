@@ -28,32 +28,32 @@ import io.holdfast.lock.support.DurationText;
  * @param fair whether the order is strict
  * @param interruptOnLoss whether the acquiring thread is interrupted on loss
  */
-record Terms(LockName lock, LockBackend backend, LockMode mode, Duration requestedWait, Duration waitTime,
+record ResolvedRequest(LockName lock, LockBackend backend, LockMode mode, Duration requestedWait, Duration waitTime,
 		Duration leaseTime, boolean renew, @Nullable Duration maxHold, Duration minHold, boolean fair,
 		boolean interruptOnLoss) {
 
 	/**
 	 * The terms of each lock of a request, in the global order.
 	 */
-	static List<Terms> of(LockRequest request, LockBackends backends, EngineSettings settings) {
+	static List<ResolvedRequest> of(LockRequest request, LockBackends backends, EngineSettings settings) {
 		LockBackend backend = backends.get(request.backend());
 		Duration leaseTime = orElse(request.leaseTime(), settings.leaseTime());
 		Duration waitTime = orElse(request.waitTime(), settings.waitTime());
 		Boolean interrupt = request.interruptOnLoss();
 		boolean interruptOnLoss = (interrupt != null) ? interrupt : settings.interruptOnLoss();
-		List<Terms> terms = new ArrayList<>(request.locks().size());
+		List<ResolvedRequest> terms = new ArrayList<>(request.locks().size());
 		request.locks().forEach((lock, mode) -> {
 			backends.requireSupport(request.backend(), mode, request.fair(), leaseTime,
 					() -> "The request for lock '" + lock + "'");
-			terms.add(new Terms(lock, backend, mode, waitTime, waitTime, leaseTime, request.renew(), request.maxHold(),
+			terms.add(new ResolvedRequest(lock, backend, mode, waitTime, waitTime, leaseTime, request.renew(), request.maxHold(),
 					request.minHold(), request.fair(), interruptOnLoss));
 		});
 		return terms;
 	}
 
 	/** The same terms, with what is left of a wait that began before. */
-	Terms withWaitTime(long nanos) {
-		return new Terms(this.lock, this.backend, this.mode, this.requestedWait, Duration.ofNanos(Math.max(0, nanos)),
+	ResolvedRequest withWaitTime(long nanos) {
+		return new ResolvedRequest(this.lock, this.backend, this.mode, this.requestedWait, Duration.ofNanos(Math.max(0, nanos)),
 				this.leaseTime, this.renew, this.maxHold, this.minHold, this.fair, this.interruptOnLoss);
 	}
 

@@ -9,7 +9,7 @@ import io.holdfast.lock.support.SchedulingClock;
  * How long an acquisition waits for what: for an answer, before it asks again after a
  * refusal, and after silence. All in nanoseconds.
  */
-final class Pauses {
+final class Backoff {
 
 	/** The least time that a later attempt has, even if the wait ends before. */
 	private static final long SHORTEST_PATIENCE = TimeUnit.MILLISECONDS.toNanos(200);
@@ -22,7 +22,7 @@ final class Pauses {
 
 	private static final int JITTER_SHARE = 4;
 
-	private Pauses() {
+	private Backoff() {
 	}
 
 	/**
@@ -32,7 +32,7 @@ final class Pauses {
 	 * that blocks ends its attempts itself, so none is given up before the deadline; nor
 	 * is one that is not sent yet.
 	 */
-	static long forAnswer(Terms terms, int attempt, boolean sent, long left, EngineSettings settings) {
+	static long forAnswer(ResolvedRequest terms, int attempt, boolean sent, long left, EngineSettings settings) {
 		long timeout = settings.responseTimeout().toNanos();
 		if (!sent || terms.backend().capabilities().blocking()) {
 			return Math.max(left, (attempt == 1) ? timeout : SHORTEST_PATIENCE);
@@ -44,7 +44,7 @@ final class Pauses {
 	 * How long to wait for the turn in this JVM. A caller that waits for no holder still
 	 * waits for a release that is under way.
 	 */
-	static long forTurn(Terms terms, long left, Duration responseTimeout) {
+	static long forTurn(ResolvedRequest terms, long left, Duration responseTimeout) {
 		return terms.patient() ? left : responseTimeout.toNanos();
 	}
 

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
  * the thread that brings them. The thread is unparked only while it is parked here, so no
  * permit is left on it that would end a later park of the caller's own code.
  */
-final class CallerRuns implements Executor {
+final class CallerThreadExecutor implements Executor {
 
 	private static final long LONGEST_UNPARK_NANOS = 1_000_000;
 

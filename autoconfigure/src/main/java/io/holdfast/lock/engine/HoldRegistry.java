@@ -10,7 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * Who holds and who waits in this JVM right now. Thread-safe.
  */
-final class Census {
+final class HoldRegistry {
 
 	private final Set<Acquisition> waiting = ConcurrentHashMap.newKeySet();
 

@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Releases and withdrawals that the store does not confirm for a while.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class CleanupTests {
+class ReleaseRetrierTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
@@ -191,7 +191,7 @@ class CleanupTests {
 
 	private void outage(int requests) {
 		for (int i = 0; i < requests; i++) {
-			this.backend.releases.add(CleanupTests::unreachable);
+			this.backend.releases.add(ReleaseRetrierTests::unreachable);
 		}
 	}
 

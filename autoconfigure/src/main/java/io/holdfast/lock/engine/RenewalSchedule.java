@@ -8,7 +8,7 @@ import io.holdfast.lock.LossCause;
 /**
  * What the watchdog knows of one lease. Guarded by the watchdog's lock.
  */
-final class Care {
+final class RenewalSchedule {
 
 	private static final int RENEWALS_PER_LEASE = 3;
 
@@ -34,7 +34,7 @@ final class Care {
 
 	private volatile long renewalDue;
 
-	Care(Lease lease) {
+	RenewalSchedule(Lease lease) {
 		this.lease = lease;
 	}
 

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The attempts of one acquisition whose outcome is unknown, since the last definite
  * answer.
  */
-final class Silences {
+final class UnknownOutcomes {
 
 	private int number;
 

@@ -16,9 +16,9 @@ import io.holdfast.lock.support.SchedulingClock;
  * Asks a store and makes sure that something comes back: an answer, or the failure to get
  * one.
  */
-final class Answers {
+final class Stages {
 
-	private Answers() {
+	private Stages() {
 	}
 
 	/**
@@ -90,7 +90,7 @@ final class Answers {
 
 	/** Why there is no answer to a request, which was sent or had to wait for that. */
 	static TimeoutException none(boolean sent) {
-		return new Silences.NoAnswerException(sent);
+		return new UnknownOutcomes.NoAnswerException(sent);
 	}
 
 }

@@ -18,7 +18,7 @@ import io.holdfast.lock.LockName;
  * How a thread that may be blocked comes to its holds: by entering a lock again that it
  * stands in already, or by acquiring it while it waits.
  */
-final class BlockingEntrance {
+final class BlockingAcquirer {
 
 	static final int MAX_NESTED_HOLDS = 256;
 
@@ -26,7 +26,7 @@ final class BlockingEntrance {
 
 	private final @Nullable LockOrderWatch orderWatch;
 
-	BlockingEntrance(EngineContext context) {
+	BlockingAcquirer(EngineContext context) {
 		this.context = context;
 		this.orderWatch = context.settings().watchLockOrder() ? new LockOrderWatch() : null;
 	}
@@ -35,7 +35,7 @@ final class BlockingEntrance {
 	 * All locks or none. What the caller has read before the first new one of them is set
 	 * aside until all have ended.
 	 */
-	HeldLocks hold(List<Terms> all, Refusal refusal) {
+	HeldLocks hold(List<ResolvedRequest> all, Refusal refusal) {
 		int depth = depth(all.get(0));
 		requireHeldByNoWaitingTask(all);
 		if (holdsAll(all)) {
@@ -52,8 +52,8 @@ final class BlockingEntrance {
 		}
 	}
 
-	private boolean holdsAll(List<Terms> all) {
-		for (Terms terms : all) {
+	private boolean holdsAll(List<ResolvedRequest> all) {
+		for (ResolvedRequest terms : all) {
 			if (held(terms) == null) {
 				return false;
 			}
@@ -61,12 +61,12 @@ final class BlockingEntrance {
 		return true;
 	}
 
-	private static List<LockName> locks(List<Terms> all) {
-		return (all.size() == 1) ? List.of(all.get(0).lock()) : all.stream().map(Terms::lock).toList();
+	private static List<LockName> locks(List<ResolvedRequest> all) {
+		return (all.size() == 1) ? List.of(all.get(0).lock()) : all.stream().map(ResolvedRequest::lock).toList();
 	}
 
 	/** Answers of the store, and renewals of other holds, would wait for this thread. */
-	private static void requireOtherThread(Terms terms) {
+	private static void requireOtherThread(ResolvedRequest terms) {
 		Thread thread = Thread.currentThread();
 		if (terms.backend().answersOn(thread)) {
 			throw new LockConfigurationException(
@@ -79,7 +79,7 @@ final class BlockingEntrance {
 	 * Within how many holds of this thread the new one will be. A body that calls itself
 	 * without end fails here, while its stack still has room to release what it holds.
 	 */
-	private static int depth(Terms terms) {
+	private static int depth(ResolvedRequest terms) {
 		List<LockHandle> handles = LockContext.handles();
 		handles = handles.isEmpty() ? LockContext.handlesOfWaitingTasks() : handles;
 		int depth = (!handles.isEmpty() && handles.get(0) instanceof Hold innermost) ? innermost.depth() + 1 : 0;
@@ -95,9 +95,9 @@ final class BlockingEntrance {
 	 * A task that waits under its lock may have another run on its thread meanwhile. That
 	 * one must neither enter the lock, as it is no part of the first, nor wait for it.
 	 */
-	private void requireHeldByNoWaitingTask(List<Terms> all) {
+	private void requireHeldByNoWaitingTask(List<ResolvedRequest> all) {
 		for (LockHandle handle : LockContext.handlesOfWaitingTasks()) {
-			for (Terms terms : all) {
+			for (ResolvedRequest terms : all) {
 				if (isHoldOf(handle, terms) && !(terms.mode() == LockMode.SHARED && handle.mode() == LockMode.SHARED)) {
 					throw new LockConfigurationException(
 							"Lock '%s' was not acquired: another task holds it on this thread ('%s') and waits for a further task inside of its locked body, so the pool runs this one on the same thread. To wait for the lock here would never end. Do not wait for tasks of a ForkJoinPool (join, get, parallel streams) while a lock is held, or run the locked body on an executor that is not a ForkJoinPool."
@@ -111,14 +111,14 @@ final class BlockingEntrance {
 	 * At once if nobody is in the way, else one after another in the order given; what is
 	 * left of the wait is for the next.
 	 */
-	private HeldLocks acquire(List<Terms> all, Refusal refusal, int depth) {
+	private HeldLocks acquire(List<ResolvedRequest> all, Refusal refusal, int depth) {
 		if (all.size() == 1) {
 			return hold(all.get(0), refusal, depth);
 		}
 		long deadline = this.context.time().nanos() + all.get(0).waitTime().toNanos();
 		List<Hold> holds = new ArrayList<>(runAhead(all, depth));
 		try {
-			for (Terms terms : all.subList(holds.size(), all.size())) {
+			for (ResolvedRequest terms : all.subList(holds.size(), all.size())) {
 				holds.add(hold(terms.withWaitTime(deadline - this.context.time().nanos()), refusal, depth));
 			}
 			return CombinedHold.of(holds);
@@ -130,13 +130,13 @@ final class BlockingEntrance {
 	}
 
 	/** The first of these locks, as many of them as can be had at once. */
-	private List<Hold> runAhead(List<Terms> all, int depth) {
-		if (!RunAhead.saves(all, this.context.settings()) || all.stream().anyMatch((terms) -> held(terms) != null)) {
+	private List<Hold> runAhead(List<ResolvedRequest> all, int depth) {
+		if (!ParallelFirstAttempt.saves(all, this.context.settings()) || all.stream().anyMatch((terms) -> held(terms) != null)) {
 			return List.of();
 		}
 		all.forEach(this::beforeAcquire);
-		CallerRuns steps = new CallerRuns();
-		RunAhead ahead = new RunAhead(this.context, all, () -> steps, requests(all.get(0)));
+		CallerThreadExecutor steps = new CallerThreadExecutor();
+		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, all, () -> steps, requests(all.get(0)));
 		CompletableFuture<List<Hold>> holds = ahead.begin();
 		steps.runUntilDone(holds, ahead::cancel);
 		return holds.join().stream().map((hold) -> hold.bind(depth)).toList();
@@ -146,27 +146,27 @@ final class BlockingEntrance {
 	 * Asked once more for a lock that the first try did not get: by then the caller
 	 * stands in those before it, and will wait with them.
 	 */
-	private void beforeAcquire(Terms terms) {
+	private void beforeAcquire(ResolvedRequest terms) {
 		if (this.orderWatch != null) {
 			this.orderWatch.acquiring(terms.lock());
 		}
 		this.context.boundary().beforeAcquire(terms.lock());
 	}
 
-	private Hold hold(Terms terms, Refusal refusal, int depth) {
+	private Hold hold(ResolvedRequest terms, Refusal refusal, int depth) {
 		Hold again = reenter(terms);
 		if (again != null) {
 			return again.bind(depth);
 		}
 		beforeAcquire(terms);
-		CallerRuns steps = new CallerRuns();
+		CallerThreadExecutor steps = new CallerThreadExecutor();
 		Acquisition acquisition = new Acquisition(this.context, terms, refusal, steps, requests(terms));
 		acquisition.begin();
 		steps.runUntilDone(acquisition.outcome(), acquisition::cancel);
 		return new Hold(this.context, lease(acquisition)).bind(depth);
 	}
 
-	private RequestSender requests(Terms terms) {
+	private RequestSender requests(ResolvedRequest terms) {
 		return this.context.workers().attemptsOnCaller(terms.backend());
 	}
 
@@ -180,7 +180,7 @@ final class BlockingEntrance {
 		}
 	}
 
-	private @Nullable Hold reenter(Terms terms) {
+	private @Nullable Hold reenter(ResolvedRequest terms) {
 		Hold held = held(terms);
 		if (held == null) {
 			return null;
@@ -190,7 +190,7 @@ final class BlockingEntrance {
 	}
 
 	/** The innermost hold of this lock by this thread. */
-	private @Nullable Hold held(Terms terms) {
+	private @Nullable Hold held(ResolvedRequest terms) {
 		for (LockHandle handle : LockContext.handles()) {
 			if (isHoldOf(handle, terms)) {
 				return (Hold) handle;
@@ -199,15 +199,15 @@ final class BlockingEntrance {
 		return null;
 	}
 
-	private boolean isHoldOf(LockHandle handle, Terms terms) {
+	private boolean isHoldOf(LockHandle handle, ResolvedRequest terms) {
 		if (!(handle instanceof Hold hold) || !hold.belongsTo(this.context)) {
 			return false;
 		}
-		Terms held = hold.lease().terms();
+		ResolvedRequest held = hold.lease().terms();
 		return held.lock().equals(terms.lock()) && held.backend() == terms.backend();
 	}
 
-	private static void requireNoUpgrade(Hold hold, Terms terms) {
+	private static void requireNoUpgrade(Hold hold, ResolvedRequest terms) {
 		if (terms.mode() == LockMode.EXCLUSIVE && hold.lease().terms().mode() == LockMode.SHARED) {
 			throw new LockConfigurationException(
 					"Lock '%s' is held SHARED by this thread and cannot become EXCLUSIVE: two readers that both tried would wait for each other for ever. Acquire it EXCLUSIVE in the first place."

@@ -13,7 +13,7 @@ import io.holdfast.lock.support.SchedulingClock;
  * <p>
  * {@link #run} may be called by any thread; all else only by a step.
  */
-final class Steps {
+final class StepScheduler {
 
 	private static final Runnable NOTHING = () -> {
 	};
@@ -33,7 +33,7 @@ final class Steps {
 	 * @param executor runs the steps one after another
 	 * @param onFailure told of a step that throws: it must not leave a caller waiting
 	 */
-	Steps(SchedulingClock time, Executor executor, Consumer<Throwable> onFailure) {
+	StepScheduler(SchedulingClock time, Executor executor, Consumer<Throwable> onFailure) {
 		this.time = time;
 		this.executor = executor;
 		this.onFailure = onFailure;

@@ -32,9 +32,9 @@ import io.holdfast.lock.support.SchedulingClock;
  * lease has ended, or, where the store keeps it with a session of the client, until this
  * engine closes.
  */
-final class Cleanup {
+final class ReleaseRetrier {
 
-	private static final Log logger = LogFactory.getLog(Cleanup.class);
+	private static final Log logger = LogFactory.getLog(ReleaseRetrier.class);
 
 	private static final long GRACE = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -55,7 +55,7 @@ final class Cleanup {
 	 * Create the cleanup.
 	 * @param threads send the requests to stores that block
 	 */
-	Cleanup(SchedulingClock time, EngineSettings settings, Executor threads) {
+	ReleaseRetrier(SchedulingClock time, EngineSettings settings, Executor threads) {
 		this.time = time;
 		this.responseTimeout = settings.responseTimeout().toNanos();
 		this.threads = threads;
@@ -167,8 +167,8 @@ final class Cleanup {
 		}
 
 		CompletableFuture<T> start(CompletableFuture<?> quiet) {
-			Cleanup.this.underWay.add(this.firstAnswer);
-			this.firstAnswer.whenComplete((answer, failure) -> Cleanup.this.underWay.remove(this.firstAnswer));
+			ReleaseRetrier.this.underWay.add(this.firstAnswer);
+			this.firstAnswer.whenComplete((answer, failure) -> ReleaseRetrier.this.underWay.remove(this.firstAnswer));
 			quiet.thenRun(this::sendAgain);
 			return this.firstAnswer;
 		}
@@ -177,7 +177,7 @@ final class Cleanup {
 		@Override
 		void sendAgain() {
 			if (this.backend.capabilities().blocking()) {
-				Cleanup.this.threads.execute(this::send);
+				ReleaseRetrier.this.threads.execute(this::send);
 			}
 			else {
 				send();
@@ -185,7 +185,7 @@ final class Cleanup {
 		}
 
 		private void send() {
-			Answers.within(this.question, Cleanup.this.responseTimeout, Cleanup.this.time).whenComplete(this::answered);
+			Stages.within(this.question, ReleaseRetrier.this.responseTimeout, ReleaseRetrier.this.time).whenComplete(this::answered);
 		}
 
 		private void answered(T answer, Throwable failure) {
@@ -207,8 +207,8 @@ final class Cleanup {
 		}
 
 		private Retries retries() {
-			return Cleanup.this.retries.computeIfAbsent(this.backend,
-					(store) -> new Retries(store.name(), Cleanup.this.time));
+			return ReleaseRetrier.this.retries.computeIfAbsent(this.backend,
+					(store) -> new Retries(store.name(), ReleaseRetrier.this.time));
 		}
 
 		@Override

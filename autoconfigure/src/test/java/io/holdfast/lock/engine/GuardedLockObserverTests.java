@@ -16,9 +16,9 @@ import io.holdfast.lock.spi.LockObserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link SafeObserver}.
+ * Tests for {@link GuardedLockObserver}.
  */
-class SafeObserverTests {
+class GuardedLockObserverTests {
 
 	private static final LockLostEvent LOSS = new LockLostEvent(EngineFixture.LOCK, "fake", new FencingToken(1),
 			LossCause.EXPIRED);
@@ -27,12 +27,12 @@ class SafeObserverTests {
 
 	@Test
 	void nobodyToTellIsNoObserver() {
-		assertThat(SafeObserver.of(List.of())).isSameAs(LockObserver.NONE);
+		assertThat(GuardedLockObserver.of(List.of())).isSameAs(LockObserver.NONE);
 	}
 
 	@Test
 	void observerOfLossesIsToldOfNothingElse() {
-		LockObserver all = SafeObserver.of(List.of(new Observer("losses", false), new Observer("all", true)));
+		LockObserver all = GuardedLockObserver.of(List.of(new Observer("losses", false), new Observer("all", true)));
 		all.acquiring(EngineFixture.LOCK, "fake");
 		all.acquired(EngineFixture.LOCK, "fake", AcquireOutcome.ACQUIRED, Duration.ZERO, Duration.ZERO);
 		all.lost(LOSS);
@@ -41,7 +41,7 @@ class SafeObserverTests {
 
 	@Test
 	void observerThatThrowsKeepsNobodyFromBeingTold() {
-		LockObserver all = SafeObserver.of(List.of(new LockObserver() {
+		LockObserver all = GuardedLockObserver.of(List.of(new LockObserver() {
 			@Override
 			public void lost(LockLostEvent event) {
 				throw new IllegalStateException("boom");
@@ -74,17 +74,17 @@ class SafeObserverTests {
 
 		@Override
 		public void acquiring(LockName lock, String backend) {
-			SafeObserverTests.this.told.add(this.name + ": acquiring");
+			GuardedLockObserverTests.this.told.add(this.name + ": acquiring");
 		}
 
 		@Override
 		public void acquired(LockName lock, String backend, AcquireOutcome outcome, Duration waited, Duration lease) {
-			SafeObserverTests.this.told.add(this.name + ": acquired");
+			GuardedLockObserverTests.this.told.add(this.name + ": acquired");
 		}
 
 		@Override
 		public void lost(LockLostEvent event) {
-			SafeObserverTests.this.told.add(this.name + ": lost");
+			GuardedLockObserverTests.this.told.add(this.name + ": lost");
 		}
 
 	}

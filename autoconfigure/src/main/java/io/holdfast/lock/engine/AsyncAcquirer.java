@@ -15,11 +15,11 @@ import io.holdfast.lock.spi.LockBackend;
  * How a caller that must not be blocked comes to its holds. They belong to their handle
  * and to no thread, so nothing is entered again. One of these serves one request.
  */
-final class AsyncEntrance {
+final class AsyncAcquirer {
 
 	private final EngineContext context;
 
-	private final List<Terms> all;
+	private final List<ResolvedRequest> all;
 
 	private final Refusal refusal;
 
@@ -34,7 +34,7 @@ final class AsyncEntrance {
 
 	private volatile @Nullable Runnable cancelUnderWay;
 
-	AsyncEntrance(EngineContext context, List<Terms> all, Refusal refusal) {
+	AsyncAcquirer(EngineContext context, List<ResolvedRequest> all, Refusal refusal) {
 		this.context = context;
 		this.all = all;
 		this.holds = new ArrayList<>(all.size());
@@ -69,7 +69,7 @@ final class AsyncEntrance {
 				cancel.run();
 			}
 		});
-		if (RunAhead.saves(this.all, this.context.settings())) {
+		if (ParallelFirstAttempt.saves(this.all, this.context.settings())) {
 			runAhead();
 		}
 		else {
@@ -83,7 +83,7 @@ final class AsyncEntrance {
 	}
 
 	private void runAhead() {
-		RunAhead ahead = new RunAhead(this.context, this.all, this::steps, this.requests);
+		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, this.all, this::steps, this.requests);
 		this.cancelUnderWay = ahead::cancel;
 		ahead.begin().thenAccept((kept) -> {
 			this.holds.addAll(kept);
@@ -96,7 +96,7 @@ final class AsyncEntrance {
 			handOver();
 			return;
 		}
-		Terms terms = this.all.get(this.holds.size()).withWaitTime(this.deadline - this.context.time().nanos());
+		ResolvedRequest terms = this.all.get(this.holds.size()).withWaitTime(this.deadline - this.context.time().nanos());
 		Acquisition acquisition = new Acquisition(this.context, terms, this.refusal, steps(), this.requests);
 		this.cancelUnderWay = acquisition::cancel;
 		acquisition.outcome().whenComplete(this::arrived);

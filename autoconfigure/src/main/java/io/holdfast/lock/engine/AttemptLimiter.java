@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * attempts, until leases expire and attempts time out and are repeated. {@value #LIMIT}
  * attempts keep a store busy.
  */
-final class AttemptGate implements RequestSender {
+final class AttemptLimiter implements RequestSender {
 
 	static final int LIMIT = 128;
 
