@@ -55,12 +55,12 @@ final class Acquisition {
 
 	private int attempts;
 
-	private final UnknownOutcomes silences = new UnknownOutcomes();
+	private final UnknownOutcomes unknownOutcomes = new UnknownOutcomes();
 
 	private boolean refused;
 
 	/** Whether the store may keep something of this claim. */
-	private boolean traces;
+	private boolean mayHaveLeftClaim;
 
 	private @Nullable Attempt latest;
 
@@ -70,7 +70,7 @@ final class Acquisition {
 		this.terms = (refusal == Refusal.TENTATIVE) ? terms.withWaitTime(0) : terms;
 		this.refusal = refusal;
 		this.claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(),
-				context.settings().asked(terms.leaseTime()), terms.renew(), terms.waitTime(), terms.fair());
+				context.settings().storeLease(terms.leaseTime()), terms.renew(), terms.waitTime(), terms.fair());
 		this.startedAt = context.time().nanos();
 		this.deadline = this.startedAt + terms.waitTime().toNanos();
 		this.steps = new StepScheduler(context.time(), executor, this::failed);
@@ -91,7 +91,7 @@ final class Acquisition {
 
 	private void start() {
 		this.report.begins();
-		if (!this.context.census().begin(this)) {
+		if (!this.context.registry().begin(this)) {
 			fail(AcquireOutcome.ERROR, Refusal.stopping(this.terms, now() - this.startedAt));
 			return;
 		}
@@ -102,11 +102,11 @@ final class Acquisition {
 		}
 		this.refused = true;
 		if (admission == LocalWaitQueues.Admission.REJECTED) {
-			waitIsOver();
+			timedOut();
 		}
 		else {
 			this.steps.after(Backoff.forTurn(this.terms, left(), this.context.settings().responseTimeout()),
-					this::waitIsOver);
+					this::timedOut);
 		}
 	}
 
@@ -117,7 +117,7 @@ final class Acquisition {
 	 */
 	private void attemptInTime() {
 		if (deadlineHasPassed()) {
-			waitIsOver();
+			timedOut();
 			return;
 		}
 		attempt();
@@ -127,13 +127,13 @@ final class Acquisition {
 		this.steps.nextPhase();
 		this.attempts++;
 		long left = Math.max(0, left());
-		boolean comesBack = mayAskAgain();
-		Claim sent = this.claim.withPatience(comesBack ? Duration.ofNanos(left) : Duration.ZERO);
+		boolean willRetry = mayAskAgain();
+		Claim sent = this.claim.withPatience(willRetry ? Duration.ofNanos(left) : Duration.ZERO);
 		boolean first = this.attempts == 1;
 		StoreRequest<AcquireResult> request = new StoreRequest<>(this.context.time(), () -> send(sent, first));
-		Attempt attempt = new Attempt(this.steps.phase(), comesBack, this.traces, request);
+		Attempt attempt = new Attempt(this.steps.phase(), willRetry, this.mayHaveLeftClaim, request);
 		this.latest = attempt;
-		this.traces = true;
+		this.mayHaveLeftClaim = true;
 		this.requests.send(request);
 		if (!request.answer().isDone()) {
 			awaitAnswer(request);
@@ -145,7 +145,7 @@ final class Acquisition {
 	private void awaitAnswer(StoreRequest<AcquireResult> request) {
 		boolean sent = request.isSent();
 		long patience = Backoff.forAnswer(this.terms, this.attempts, sent, left(), this.context.settings());
-		this.steps.after(patience, () -> silent(Stages.none(request.isSent())));
+		this.steps.after(patience, () -> onIndeterminate(Stages.none(request.isSent())));
 		if (!sent) {
 			request.whenSent(this.steps.inThisPhase(() -> awaitAnswer(request)));
 		}
@@ -168,13 +168,13 @@ final class Acquisition {
 		}
 		else if (attempt.phase() == this.steps.phase()) {
 			if (result instanceof AcquireResult.Contended contended) {
-				contended(contended, attempt.comesBack());
+				contended(contended, attempt.willRetry());
 			}
 			else if (result instanceof AcquireResult.Indeterminate indeterminate) {
-				silent(indeterminate.cause());
+				onIndeterminate(indeterminate.cause());
 			}
 			else {
-				this.traces = failure == null || attempt.tracesBefore();
+				this.mayHaveLeftClaim = failure == null || attempt.mayHaveLeftClaimBefore();
 				failed(Stages.cause(failure));
 			}
 		}
@@ -183,7 +183,7 @@ final class Acquisition {
 	private void granted(AcquireResult.Acquired acquired, long sentAt) {
 		long validity = sentAt + this.context.settings().validity(acquired.grant().lease()) - now();
 		if (validity <= 0) {
-			silent(Stages.longerThan(acquired.grant().lease()));
+			onIndeterminate(Stages.longerThan(acquired.grant().lease()));
 			return;
 		}
 		Lease lease = new Lease(this.context, this.terms, acquired.grant(), sentAt, this.ticket);
@@ -198,11 +198,11 @@ final class Acquisition {
 
 	private void contended(AcquireResult.Contended contended, boolean keepsPlace) {
 		this.refused = true;
-		this.silences.clear();
-		this.traces = keepsPlace;
+		this.unknownOutcomes.clear();
+		this.mayHaveLeftClaim = keepsPlace;
 		this.steps.nextPhase();
 		if (!mayAskAgain()) {
-			waitIsOver();
+			timedOut();
 			return;
 		}
 		waitFor(Backoff.afterRefusal(contended.retryAfter(), this.context.time()));
@@ -211,12 +211,12 @@ final class Acquisition {
 	}
 
 	/** The last attempt may have been granted, or may still be: nobody knows. */
-	private void silent(Throwable cause) {
-		int before = this.silences.add(cause, this.attempts);
-		this.traces = Attempt.end(this.latest, this.traces);
+	private void onIndeterminate(Throwable cause) {
+		int before = this.unknownOutcomes.add(cause, this.attempts);
+		this.mayHaveLeftClaim = Attempt.end(this.latest, this.mayHaveLeftClaim);
 		this.steps.nextPhase();
 		if (!mayAskAgain()) {
-			waitIsOver();
+			timedOut();
 			return;
 		}
 		waitFor(Backoff.afterSilence(before, this.context.time()));
@@ -226,8 +226,8 @@ final class Acquisition {
 		this.steps.after(Math.min(pause, left()), this::attemptInTime);
 	}
 
-	private void waitIsOver() {
-		Throwable unknown = this.silences.last();
+	private void timedOut() {
+		Throwable unknown = this.unknownOutcomes.last();
 		if (unknown != null) {
 			giveUp(AcquireOutcome.ERROR, Refusal.unknown(this.terms, this.attempts, unknown));
 		}
@@ -258,8 +258,8 @@ final class Acquisition {
 			return;
 		}
 		this.ticket.withdraw();
-		this.traces = Attempt.end(this.latest, this.traces);
-		if (this.traces) {
+		this.mayHaveLeftClaim = Attempt.end(this.latest, this.mayHaveLeftClaim);
+		if (this.mayHaveLeftClaim) {
 			this.ticket.leaving();
 			this.withdrawal.send().whenComplete((done, failure) -> this.ticket.leave());
 		}
@@ -277,7 +277,7 @@ final class Acquisition {
 
 	private void end() {
 		this.steps.nextPhase();
-		this.context.census().end(this);
+		this.context.registry().end(this);
 	}
 
 	private boolean mayAskAgain() {

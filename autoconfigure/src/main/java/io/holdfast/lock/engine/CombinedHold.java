@@ -121,8 +121,8 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	@Override
-	public HeldLocks closedInCode() {
-		this.parts.forEach(Hold::closedInCode);
+	public HeldLocks userManaged() {
+		this.parts.forEach(Hold::userManaged);
 		return this;
 	}
 
@@ -145,9 +145,9 @@ final class CombinedHold implements HeldLocks {
 
 	@Override
 	public void onLost(Consumer<LockLostEvent> listener) {
-		AtomicBoolean told = new AtomicBoolean();
+		AtomicBoolean notified = new AtomicBoolean();
 		this.parts.forEach((part) -> part.onLost((event) -> {
-			if (told.compareAndSet(false, true)) {
+			if (notified.compareAndSet(false, true)) {
 				listener.accept(event);
 			}
 		}));

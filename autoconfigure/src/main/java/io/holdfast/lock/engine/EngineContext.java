@@ -11,13 +11,13 @@ import io.holdfast.lock.support.SchedulingClock;
  * @param time the clock
  * @param queues the lines of local waiters
  * @param watchdog renews leases and notices their end
- * @param cleanup ends leases and withdraws claims at the store
- * @param census who holds and who waits
+ * @param retrier ends leases and withdraws claims at the store
+ * @param registry who holds and who waits
  * @param boundary where the caller's transaction meets a hold
  * @param observer who is told of what happens
  * @param workers the threads
  */
 record EngineContext(EngineSettings settings, SchedulingClock time, LocalWaitQueues queues, Watchdog watchdog,
-		ReleaseRetrier cleanup, HoldRegistry census, HoldBoundary boundary, LockObserver observer, Workers workers) {
+		ReleaseRetrier retrier, HoldRegistry registry, HoldBoundary boundary, LockObserver observer, Workers workers) {
 
 }

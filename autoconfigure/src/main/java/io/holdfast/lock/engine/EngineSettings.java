@@ -47,7 +47,7 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 	}
 
 	/** The lease to ask a store for: it has to keep the lock for the delay as well. */
-	Duration asked(Duration lease) {
+	Duration storeLease(Duration lease) {
 		return lease.plus(this.lockDelay);
 	}
 
@@ -57,7 +57,7 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 	}
 
 	/** What of a store's lease is the holder's. */
-	Duration usable(Duration granted) {
+	Duration holderLease(Duration granted) {
 		if (!isUsable(granted)) {
 			throw new LockConfigurationException(
 					"The store keeps locks for %s, and 'distributed-lock.lock-delay' is %s, so nothing of that is left for a holder. Set a shorter delay, or a longer session time at the store."
@@ -71,7 +71,7 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 	 * @return nanoseconds
 	 */
 	long validity(Duration granted) {
-		long nanos = usable(granted).toNanos();
+		long nanos = holderLease(granted).toNanos();
 		return nanos - nanos / 100 * DRIFT_PERCENT - TimeUnit.MILLISECONDS.toNanos(DRIFT_MILLIS);
 	}
 

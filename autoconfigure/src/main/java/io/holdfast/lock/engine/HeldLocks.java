@@ -19,7 +19,7 @@ interface HeldLocks extends LockHandle {
 	CompletableFuture<?> closeAsync();
 
 	/** Leave it to the caller to close this. */
-	HeldLocks closedInCode();
+	HeldLocks userManaged();
 
 	/** Brings this back when the last of these locks has ended. */
 	HeldLocks settingAside(SetAside setAside);

@@ -38,7 +38,7 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 
 	private int depth;
 
-	private volatile boolean closedInCode;
+	private volatile boolean userManaged;
 
 	private volatile boolean ended;
 
@@ -118,8 +118,8 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 	}
 
 	@Override
-	public HeldLocks closedInCode() {
-		this.closedInCode = true;
+	public HeldLocks userManaged() {
+		this.userManaged = true;
 		return this;
 	}
 
@@ -132,7 +132,7 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 	/** Asked for when something is refused, so that it costs nothing before. */
 	@Override
 	public String diagnosis() {
-		if (!this.closedInCode || !LockContext.handles().contains(this)) {
+		if (!this.userManaged || !LockContext.handles().contains(this)) {
 			return "";
 		}
 		return " It was acquired in code by this thread ('%s') %s ago and is not closed yet. If that code has ended, it has left the lock on its thread, where it fails every transaction to come: let it close its handle, best by try-with-resources."

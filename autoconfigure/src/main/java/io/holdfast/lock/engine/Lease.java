@@ -47,7 +47,7 @@ final class Lease {
 
 	private volatile Duration length;
 
-	private final RenewalSchedule care = new RenewalSchedule(this);
+	private final RenewalSchedule schedule = new RenewalSchedule(this);
 
 	private final Loss loss;
 
@@ -72,14 +72,14 @@ final class Lease {
 		this.ticket = ticket;
 		this.end = new LeaseEnd(context, terms, grant);
 		this.acquiredAt = context.time().nanos();
-		this.length = context.settings().usable(grant.lease());
+		this.length = context.settings().holderLease(grant.lease());
 		this.validUntil = sentAt + context.settings().validity(grant.lease());
 	}
 
 	/** Begin to be watched, and to hear of the store's own news. */
 	void begin() {
-		this.context.census().begin(this);
-		this.context.watchdog().watch(this.care);
+		this.context.registry().begin(this);
+		this.context.watchdog().watch(this.schedule);
 		if (this.grant.revocable()) {
 			this.grant.revoked().whenComplete((news, failure) -> lose(LossCause.REVOKED));
 		}
@@ -125,24 +125,24 @@ final class Lease {
 		this.context.observer()
 			.released(this.terms.lock(), backendName(), Duration.ofNanos(now - this.acquiredAt), length());
 		if (lingers) {
-			this.context.census().changed();
-			this.context.time().after(this.end.remainingNanos(), this::giveBackIfLingering);
+			this.context.registry().changed();
+			this.context.time().after(this.end.remainingNanos(), this::releaseIfLingering);
 			return CompletableFuture.completedFuture(null);
 		}
-		return giveBack();
+		return release();
 	}
 
-	private void giveBackIfLingering() {
+	private void releaseIfLingering() {
 		if (this.lingering.compareAndSet(true, false)) {
-			giveBack();
+			release();
 		}
 	}
 
 	/** Leaves the census last: an engine that closes waits for the release until then. */
-	private CompletableFuture<?> giveBack() {
-		CompletableFuture<?> quiet = this.context.watchdog().unwatch(this.care);
+	private CompletableFuture<?> release() {
+		CompletableFuture<?> quiet = this.context.watchdog().unwatch(this.schedule);
 		CompletableFuture<?> answered = this.loss.happened() ? CompletableFuture.completedFuture(null) : release(quiet);
-		this.context.census().end(this);
+		this.context.registry().end(this);
 		return answered;
 	}
 
@@ -159,8 +159,8 @@ final class Lease {
 
 	/** Not to be watched or counted any more; completes when no renewal is under way. */
 	private CompletableFuture<?> leaveCare() {
-		CompletableFuture<?> quiet = this.context.watchdog().unwatch(this.care);
-		this.context.census().end(this);
+		CompletableFuture<?> quiet = this.context.watchdog().unwatch(this.schedule);
+		this.context.registry().end(this);
 		return quiet;
 	}
 
@@ -170,7 +170,7 @@ final class Lease {
 	 */
 	void extended(long sentAt, Duration lease) {
 		boolean usable = this.context.settings().isUsable(lease);
-		this.length = usable ? this.context.settings().usable(lease) : this.length;
+		this.length = usable ? this.context.settings().holderLease(lease) : this.length;
 		this.validUntil = usable ? sentAt + this.context.settings().validity(lease) : sentAt;
 	}
 

@@ -51,7 +51,7 @@ final class LeaseEnd {
 	 */
 	CompletableFuture<ReleaseResult> release(CompletableFuture<?> quiet) {
 		this.begun = true;
-		return this.context.cleanup().release(this.terms.backend(), this.grant, leaseEnds(), quiet);
+		return this.context.retrier().release(this.terms.backend(), this.grant, leaseEnds(), quiet);
 	}
 
 	/** Ends the lease after its loss, unless the store has ended it. */
@@ -80,7 +80,7 @@ final class LeaseEnd {
 	 */
 	void retain(CompletableFuture<?> quiet, Duration atLeast) {
 		long until = Math.max(this.closedUntil, this.context.time().nanos() + atLeast.toNanos());
-		this.context.cleanup()
+		this.context.retrier()
 			.retain(this.terms.backend(), this.grant, leaseEnds(), quiet,
 					() -> Duration.ofNanos(until - this.context.time().nanos()));
 	}

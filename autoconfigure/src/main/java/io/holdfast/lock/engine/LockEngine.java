@@ -97,13 +97,13 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	@Override
 	public LockHandle acquire(LockRequest request) {
-		return hold(request, Refusal.THROWS).closedInCode();
+		return hold(request, Refusal.THROWS).userManaged();
 	}
 
 	@Override
 	public Optional<LockHandle> tryAcquire(LockRequest request) {
 		try {
-			return Optional.of(hold(trying(request), Refusal.SKIPS).closedInCode());
+			return Optional.of(hold(trying(request), Refusal.SKIPS).userManaged());
 		}
 		catch (LockSkippedException ex) {
 			return Optional.empty();
@@ -216,20 +216,20 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	@Override
 	public void close() {
-		if (!this.context.census().close()) {
+		if (!this.context.registry().close()) {
 			return;
 		}
-		this.context.census().waiting().forEach(Acquisition::stop);
+		this.context.registry().waiting().forEach(Acquisition::stop);
 		announceWait();
-		this.context.census().awaitNoneInUse(this.context.settings().shutdownTimeout().toNanos());
-		this.context.census().held().forEach(Lease::endAtShutdown);
-		this.context.cleanup().awaitAnswers();
-		this.context.cleanup().close();
+		this.context.registry().awaitNoneInUse(this.context.settings().shutdownTimeout().toNanos());
+		this.context.registry().held().forEach(Lease::endAtShutdown);
+		this.context.retrier().awaitAnswers();
+		this.context.retrier().close();
 		this.closeThreads.run();
 	}
 
 	private void announceWait() {
-		List<String> inUse = this.context.census()
+		List<String> inUse = this.context.registry()
 			.held()
 			.stream()
 			.filter(Lease::inUse)

@@ -54,16 +54,16 @@ final class ParallelFirstAttempt {
 
 	private List<Hold> keep(List<CompletableFuture<@Nullable Lease>> leases) {
 		List<Hold> kept = new ArrayList<>(leases.size());
-		List<Hold> inVain = new ArrayList<>();
+		List<Hold> discarded = new ArrayList<>();
 		boolean complete = true;
 		for (CompletableFuture<@Nullable Lease> outcome : leases) {
 			Lease lease = outcome.join();
 			complete &= lease != null;
 			if (lease != null) {
-				(complete ? kept : inVain).add(new Hold(this.context, lease));
+				(complete ? kept : discarded).add(new Hold(this.context, lease));
 			}
 		}
-		CombinedHold.close(inVain);
+		CombinedHold.close(discarded);
 		return kept;
 	}
 

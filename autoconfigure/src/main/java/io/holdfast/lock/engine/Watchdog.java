@@ -47,7 +47,7 @@ final class Watchdog {
 	private final ReentrantLock lock = new ReentrantLock();
 
 	private final TreeSet<RenewalSchedule> byTime = new TreeSet<>(
-			Comparator.comparingLong((RenewalSchedule care) -> care.at).thenComparingLong((care) -> care.number));
+			Comparator.comparingLong((RenewalSchedule schedule) -> schedule.at).thenComparingLong((schedule) -> schedule.number));
 
 	private int watched;
 
@@ -64,14 +64,14 @@ final class Watchdog {
 		this.threads = threads;
 	}
 
-	void watch(RenewalSchedule care) {
+	void watch(RenewalSchedule schedule) {
 		this.lock.lock();
 		try {
-			care.number = this.numbers++;
-			care.nextRenewal = this.time.nanos() + care.interval();
-			care.watched = true;
+			schedule.number = this.numbers++;
+			schedule.nextRenewal = this.time.nanos() + schedule.interval();
+			schedule.watched = true;
 			this.watched++;
-			plan(care);
+			plan(schedule);
 			wakeUpInTime();
 		}
 		finally {
@@ -84,22 +84,22 @@ final class Watchdog {
 	 * @return completes when no renewal of it is under way either, so that what is sent
 	 * then is the last that the store hears of it
 	 */
-	CompletableFuture<?> unwatch(RenewalSchedule care) {
+	CompletableFuture<?> unwatch(RenewalSchedule schedule) {
 		this.lock.lock();
 		try {
-			end(care);
-			return care.renewal;
+			end(schedule);
+			return schedule.renewal;
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
-	private void end(RenewalSchedule care) {
-		if (care.watched) {
-			care.watched = false;
+	private void end(RenewalSchedule schedule) {
+		if (schedule.watched) {
+			schedule.watched = false;
 			this.watched--;
-			this.byTime.remove(care);
+			this.byTime.remove(schedule);
 		}
 	}
 
@@ -113,12 +113,12 @@ final class Watchdog {
 		}
 	}
 
-	private void plan(RenewalSchedule care) {
-		this.byTime.remove(care);
+	private void plan(RenewalSchedule schedule) {
+		this.byTime.remove(schedule);
 		long now = this.time.nanos();
-		care.at = care.wantsRenewal(now) ? Math.min(care.nextRenewal, care.lease.validUntil())
-				: care.lease.validUntil();
-		this.byTime.add(care);
+		schedule.at = schedule.wantsRenewal(now) ? Math.min(schedule.nextRenewal, schedule.lease.validUntil())
+				: schedule.lease.validUntil();
+		this.byTime.add(schedule);
 	}
 
 	private void wakeUpInTime() {
@@ -140,61 +140,61 @@ final class Watchdog {
 		try {
 			this.wakeUpAt = Long.MAX_VALUE;
 			this.cancelWakeUp = null;
-			for (RenewalSchedule care : due(now)) {
-				if (now >= care.lease.validUntil()) {
-					end(care);
-					over.add(care);
+			for (RenewalSchedule schedule : due(now)) {
+				if (now >= schedule.lease.validUntil()) {
+					end(schedule);
+					over.add(schedule);
 					continue;
 				}
-				if (care.beginsRenewal(now)) {
-					toRenew.computeIfAbsent(care.lease.terms().backend(), (backend) -> new ArrayList<>()).add(care);
+				if (schedule.beginsRenewal(now)) {
+					toRenew.computeIfAbsent(schedule.lease.terms().backend(), (backend) -> new ArrayList<>()).add(schedule);
 				}
-				plan(care);
+				plan(schedule);
 			}
 			wakeUpInTime();
 		}
 		finally {
 			this.lock.unlock();
 		}
-		over.forEach((care) -> care.lease.lose(care.causeOfExpiry(now)));
+		over.forEach((schedule) -> schedule.lease.lose(schedule.causeOfExpiry(now)));
 		toRenew.forEach(this::renew);
 	}
 
 	private List<RenewalSchedule> due(long now) {
 		List<RenewalSchedule> due = new ArrayList<>();
-		for (RenewalSchedule care : this.byTime) {
-			if (care.at > now + FARTHEST_AHEAD) {
+		for (RenewalSchedule schedule : this.byTime) {
+			if (schedule.at > now + FARTHEST_AHEAD) {
 				break;
 			}
-			if (care.at <= now || care.goesWithOthers(now)) {
-				due.add(care);
+			if (schedule.at <= now || schedule.goesWithOthers(now)) {
+				due.add(schedule);
 			}
 		}
 		return due;
 	}
 
-	private void renew(LockBackend backend, List<RenewalSchedule> cares) {
+	private void renew(LockBackend backend, List<RenewalSchedule> schedules) {
 		if (backend.capabilities().blocking()) {
-			this.threads.execute(() -> send(backend, cares));
+			this.threads.execute(() -> send(backend, schedules));
 		}
 		else {
-			send(backend, cares);
+			send(backend, schedules);
 		}
 	}
 
-	private void send(LockBackend backend, List<RenewalSchedule> cares) {
+	private void send(LockBackend backend, List<RenewalSchedule> schedules) {
 		long sentAt = this.time.nanos();
-		cares.forEach((care) -> this.observer.renewing(care.lease.terms().lock(), backend.name(), care.late(sentAt)));
-		long patience = cares.stream().mapToLong(RenewalSchedule::interval).min().orElse(this.responseTimeout);
+		schedules.forEach((schedule) -> this.observer.renewing(schedule.lease.terms().lock(), backend.name(), schedule.late(sentAt)));
+		long patience = schedules.stream().mapToLong(RenewalSchedule::interval).min().orElse(this.responseTimeout);
 		CompletableFuture<List<RenewResult>> answers = Stages.within(
-				() -> backend.renew(cares.stream().map((care) -> care.lease.grant()).toList()),
+				() -> backend.renew(schedules.stream().map((schedule) -> schedule.lease.grant()).toList()),
 				Math.min(patience, this.responseTimeout), this.time);
-		for (int i = 0; i < cares.size(); i++) {
+		for (int i = 0; i < schedules.size(); i++) {
 			int number = i;
-			RenewalSchedule care = cares.get(i);
+			RenewalSchedule schedule = schedules.get(i);
 			answers.handle((all, failure) -> answer(all, failure, number))
-				.thenAccept((answer) -> answered(care, sentAt, answer))
-				.whenComplete((done, failure) -> care.renewal.complete(null));
+				.thenAccept((answer) -> answered(schedule, sentAt, answer))
+				.whenComplete((done, failure) -> schedule.renewal.complete(null));
 		}
 	}
 
@@ -206,12 +206,12 @@ final class Watchdog {
 				(failure != null) ? failure : new IllegalStateException("no answer for this grant"));
 	}
 
-	private void answered(RenewalSchedule care, long sentAt, RenewResult answer) {
-		Lease lease = care.lease;
+	private void answered(RenewalSchedule schedule, long sentAt, RenewResult answer) {
+		Lease lease = schedule.lease;
 		RenewalOutcome outcome;
 		if (answer instanceof RenewResult.Renewed renewed) {
 			lease.extended(sentAt, renewed.lease());
-			replan(care, sentAt + care.interval());
+			replan(schedule, sentAt + schedule.interval());
 			outcome = RenewalOutcome.RENEWED;
 		}
 		else if (answer instanceof RenewResult.Refused) {
@@ -219,18 +219,18 @@ final class Watchdog {
 			outcome = RenewalOutcome.REFUSED;
 		}
 		else {
-			replan(care, this.time.nanos() + care.interval() / RETRIES_PER_RENEWAL);
+			replan(schedule, this.time.nanos() + schedule.interval() / RETRIES_PER_RENEWAL);
 			outcome = RenewalOutcome.INDETERMINATE;
 		}
 		this.observer.renewed(lease.terms().lock(), lease.backendName(), outcome);
 	}
 
-	private void replan(RenewalSchedule care, long nextRenewal) {
+	private void replan(RenewalSchedule schedule, long nextRenewal) {
 		this.lock.lock();
 		try {
-			if (care.watched) {
-				care.nextRenewal = nextRenewal;
-				plan(care);
+			if (schedule.watched) {
+				schedule.nextRenewal = nextRenewal;
+				plan(schedule);
 				wakeUpInTime();
 			}
 		}

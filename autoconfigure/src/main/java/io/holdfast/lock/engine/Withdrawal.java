@@ -27,7 +27,7 @@ final class Withdrawal {
 	/** Withdraws the claim; completes with the store's first answer. */
 	CompletableFuture<Void> send() {
 		long leaseEnds = this.context.time().nanos() + this.claim.leaseTime().toNanos();
-		return this.context.cleanup().abandon(this.terms.backend(), this.claim, leaseEnds);
+		return this.context.retrier().abandon(this.terms.backend(), this.claim, leaseEnds);
 	}
 
 	/**
@@ -38,7 +38,7 @@ final class Withdrawal {
 	 */
 	void sendUnlessKept(@Nullable Lease lease, Attempt attempt, @Nullable AcquireResult result) {
 		boolean kept = lease != null && lease.keepsLock();
-		boolean leftNothing = result instanceof AcquireResult.Contended && !attempt.comesBack();
+		boolean leftNothing = result instanceof AcquireResult.Contended && !attempt.willRetry();
 		if (!kept && !leftNothing) {
 			send();
 		}

@@ -54,7 +54,7 @@ final class Workers implements AutoCloseable {
 
 	private final List<ThreadPoolExecutor> pools;
 
-	private final Map<LockBackend, AttemptLimiter> gates = new ConcurrentHashMap<>();
+	private final Map<LockBackend, AttemptLimiter> limiters = new ConcurrentHashMap<>();
 
 	private final AtomicInteger blockingAcquisitions = new AtomicInteger();
 
@@ -158,18 +158,18 @@ final class Workers implements AutoCloseable {
 	/** Sends the attempts of asynchronous acquisitions. */
 	RequestSender attempts(LockBackend backend) {
 		return backend.capabilities().blocking() ? (request) -> this.acquisitions.execute(request::send)
-				: gate(backend);
+				: limiter(backend);
 	}
 
 	/**
 	 * Sends the attempts of callers that wait, at a store that blocks on their thread.
 	 */
 	RequestSender attemptsOnCaller(LockBackend backend) {
-		return backend.capabilities().blocking() ? StoreRequest::send : gate(backend);
+		return backend.capabilities().blocking() ? StoreRequest::send : limiter(backend);
 	}
 
-	private RequestSender gate(LockBackend backend) {
-		return this.gates.computeIfAbsent(backend, (store) -> new AttemptLimiter());
+	private RequestSender limiter(LockBackend backend) {
+		return this.limiters.computeIfAbsent(backend, (store) -> new AttemptLimiter());
 	}
 
 	/** Sends renewals to stores that block. */

@@ -30,7 +30,7 @@ class AttemptLimiterTests {
 
 	private static final int LIMIT = AttemptLimiter.LIMIT;
 
-	private final AttemptLimiter gate = new AttemptLimiter();
+	private final AttemptLimiter limiter = new AttemptLimiter();
 
 	private final List<CompletableFuture<Integer>> sent = new ArrayList<>();
 
@@ -97,7 +97,7 @@ class AttemptLimiterTests {
 		ExecutorService store = Executors.newFixedThreadPool(4);
 		ExecutorService callers = Executors.newFixedThreadPool(4);
 		for (int i = 0; i < 20_000; i++) {
-			callers.execute(() -> this.gate.send(new StoreRequest<>(this.fixture.time, () -> {
+			callers.execute(() -> this.limiter.send(new StoreRequest<>(this.fixture.time, () -> {
 				most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
 				return CompletableFuture.runAsync(underWay::decrementAndGet, store).thenRun(answered::countDown);
 			})));
@@ -163,7 +163,7 @@ class AttemptLimiterTests {
 			this.sent.add(answer);
 			return answer;
 		});
-		this.gate.send(request);
+		this.limiter.send(request);
 		return request;
 	}
 

@@ -59,8 +59,8 @@ final class EngineFixture {
 	void assertNothingLeft() {
 		assertThat(this.engine.context().queues().size()).as("local lines").isZero();
 		assertThat(this.engine.context().watchdog().size()).as("leases watched").isZero();
-		assertThat(this.engine.context().census().held()).as("leases held").isEmpty();
-		assertThat(this.engine.context().census().waiting()).as("acquisitions").isEmpty();
+		assertThat(this.engine.context().registry().held()).as("leases held").isEmpty();
+		assertThat(this.engine.context().registry().waiting()).as("acquisitions").isEmpty();
 		assertThat(this.backend.owners).as("locks in the store").isEmpty();
 	}
 

@@ -183,7 +183,7 @@ class HoldFaultTests {
 		Thread one = nesting(A, B, inside, ends);
 		Thread other = nesting(B, A, inside, ends);
 		Awaitility.await()
-			.until(() -> this.fixture.engine.context().census().waiting().size() == 2
+			.until(() -> this.fixture.engine.context().registry().waiting().size() == 2
 					&& one.getState() == Thread.State.WAITING && other.getState() == Thread.State.WAITING);
 		this.fixture.time.advance(Duration.ofSeconds(5));
 		one.join();

@@ -139,7 +139,7 @@ class RetentionTests {
 		assertThat(this.backend.owners).containsKey(LOCK);
 		assertThat(this.fixture.engine.context().queues().size()).as("local lines").isZero();
 		assertThat(this.fixture.engine.context().watchdog().size()).as("leases watched").isZero();
-		assertThat(this.fixture.engine.context().census().held()).as("leases held").isEmpty();
+		assertThat(this.fixture.engine.context().registry().held()).as("leases held").isEmpty();
 	}
 
 }

@@ -51,7 +51,7 @@ public final class SimulatedEngine {
 	 */
 	public boolean keeps(String owner) {
 		return this.engine.context()
-			.census()
+			.registry()
 			.held()
 			.stream()
 			.anyMatch((lease) -> lease.ownerId().equals(owner) && !lease.remainingValidity().equals(Duration.ZERO));
@@ -66,8 +66,8 @@ public final class SimulatedEngine {
 		List<String> left = new ArrayList<>();
 		add(left, "locks with a local wait queue", context.queues().size());
 		add(left, "leases under renewal", context.watchdog().size());
-		add(left, "leases", context.census().held().size());
-		add(left, "acquisitions", context.census().waiting().size());
+		add(left, "leases", context.registry().held().size());
+		add(left, "acquisitions", context.registry().waiting().size());
 		return left;
 	}
 

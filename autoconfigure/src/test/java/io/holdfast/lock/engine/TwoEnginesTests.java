@@ -105,11 +105,11 @@ class TwoEnginesTests {
 
 	private void assertNothingLeft() {
 		for (LockEngine engine : this.engines) {
-			engine.context().cleanup().awaitAnswers();
+			engine.context().retrier().awaitAnswers();
 			assertThat(engine.context().queues().size()).isZero();
 			assertThat(engine.context().watchdog().size()).isZero();
-			assertThat(engine.context().census().waiting()).isEmpty();
-			assertThat(engine.context().census().held()).isEmpty();
+			assertThat(engine.context().registry().waiting()).isEmpty();
+			assertThat(engine.context().registry().held()).isEmpty();
 		}
 	}
 

@@ -48,7 +48,7 @@ class ChecksTests {
 
 	@Test
 	void callThatIsNeverAnsweredIsFound() {
-		Mutant mutant = new Mutant().skip("engine.Acquisition#waitIsOver");
+		Mutant mutant = new Mutant().skip("engine.Acquisition#timedOut");
 		assertThat(mutant.find(AtomicStore.class, SEEDS, "deadline")).isPositive();
 	}
 
