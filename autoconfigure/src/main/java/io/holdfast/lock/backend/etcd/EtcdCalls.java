@@ -8,13 +8,13 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
-import io.holdfast.lock.backend.etcd.Transaction.Condition;
-import io.holdfast.lock.backend.etcd.Transaction.Delete;
-import io.holdfast.lock.backend.etcd.Transaction.Get;
-import io.holdfast.lock.backend.etcd.Transaction.GetNewest;
-import io.holdfast.lock.backend.etcd.Transaction.Key;
-import io.holdfast.lock.backend.etcd.Transaction.Operation;
-import io.holdfast.lock.backend.etcd.Transaction.Put;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Condition;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Delete;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Get;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.GetNewest;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Key;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Operation;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Put;
 
 /**
  * The requests that locks need, each sent without waiting.
@@ -44,15 +44,15 @@ final class EtcdCalls {
 
 	/** Write a key that lives with a lease; tells the revision of etcd after it. */
 	CompletableFuture<Long> put(String key, long lease) {
-		return this.client.commit(Transaction.of(new Put(key, "", lease))).thenApply(Transaction.Answer::revision);
+		return this.client.commit(EtcdTransaction.of(new Put(key, "", lease))).thenApply(EtcdTransaction.Answer::revision);
 	}
 
 	CompletableFuture<?> delete(String key) {
-		return this.client.commit(Transaction.of(new Delete(key)));
+		return this.client.commit(EtcdTransaction.of(new Delete(key)));
 	}
 
 	CompletableFuture<Boolean> exists(String key) {
-		return this.client.commit(Transaction.of(new Get(key)))
+		return this.client.commit(EtcdTransaction.of(new Get(key)))
 			.thenApply((answer) -> created(answer.read().get(0)) != 0);
 	}
 
@@ -62,15 +62,15 @@ final class EtcdCalls {
 	 * @param epoch what must be true of the session for the key to be created, if it
 	 * lives with one
 	 */
-	CompletableFuture<Standing> stand(String key, String value, long lease, String rivals, @Nullable Condition epoch) {
+	CompletableFuture<QueuePosition> enqueue(String key, String value, long lease, String rivals, @Nullable Condition epoch) {
 		List<Condition> conditions = Stream.of(Condition.created(key, 0), epoch).filter(Objects::nonNull).toList();
 		// the newest of them is this key itself, unless it is no rival to its like
-		List<Operation> stand = List.of(new Put(key, value, lease), new GetNewest(rivals, 2, 0));
-		return this.client.commit(new Transaction(conditions, stand, List.of(new Get(key)))).thenCompose((answer) -> {
+		List<Operation> enqueue = List.of(new Put(key, value, lease), new GetNewest(rivals, 2, 0));
+		return this.client.commit(new EtcdTransaction(conditions, enqueue, List.of(new Get(key)))).thenCompose((answer) -> {
 			List<Key> read = answer.read().get(0);
 			if (answer.succeeded()) {
 				return CompletableFuture
-					.completedFuture(new Standing(answer.revision(), other(read, key), answer.revision()));
+					.completedFuture(new QueuePosition(answer.revision(), other(read, key), answer.revision()));
 			}
 			// an earlier attempt did it, and its answer was lost
 			return read.isEmpty() ? CompletableFuture.failedFuture(new EpochPassedException())
@@ -82,20 +82,20 @@ final class EtcdCalls {
 	 * See who stands before a key that stands in the line; fails with
 	 * {@link KeyGoneException} if it does not any more. Never answered from the past.
 	 */
-	CompletableFuture<Standing> look(String key, long revision, String rivals) {
+	CompletableFuture<QueuePosition> look(String key, long revision, String rivals) {
 		return this.client.commit(onlyIf(key, revision, new GetNewest(rivals, 1, revision - 1))).thenApply((answer) -> {
 			if (!answer.succeeded()) {
 				throw new KeyGoneException(revision);
 			}
-			return new Standing(revision, other(answer.read().get(0), key), answer.revision());
+			return new QueuePosition(revision, other(answer.read().get(0), key), answer.revision());
 		});
 	}
 
 	/** Deletes a key; returns whether it was still the one that this revision created. */
 	CompletableFuture<Boolean> delete(String key, long revision) {
 		List<Operation> delete = List.of(new Delete(key));
-		return this.client.commit(new Transaction(List.of(Condition.created(key, revision)), delete, delete))
-			.thenApply(Transaction.Answer::succeeded);
+		return this.client.commit(new EtcdTransaction(List.of(Condition.created(key, revision)), delete, delete))
+			.thenApply(EtcdTransaction.Answer::succeeded);
 	}
 
 	/**
@@ -104,7 +104,7 @@ final class EtcdCalls {
 	 */
 	CompletableFuture<Boolean> move(String key, long revision, String value, long lease) {
 		return this.client.commit(onlyIf(key, revision, new Put(key, value, lease)))
-			.thenApply(Transaction.Answer::succeeded);
+			.thenApply(EtcdTransaction.Answer::succeeded);
 	}
 
 	/**
@@ -112,7 +112,7 @@ final class EtcdCalls {
 	 * trip and never from the past.
 	 */
 	CompletableFuture<List<Long>> revisions(List<String> keys) {
-		return this.client.commit(Transaction.of(keys.stream().map(Get::new).toArray(Operation[]::new)))
+		return this.client.commit(EtcdTransaction.of(keys.stream().map(Get::new).toArray(Operation[]::new)))
 			.thenApply((answer) -> answer.read().stream().map(EtcdCalls::created).toList());
 	}
 
@@ -133,8 +133,8 @@ final class EtcdCalls {
 		this.client.close();
 	}
 
-	private static Transaction onlyIf(String key, long created, Operation... operations) {
-		return new Transaction(List.of(Condition.created(key, created)), Arrays.asList(operations), List.of());
+	private static EtcdTransaction onlyIf(String key, long created, Operation... operations) {
+		return new EtcdTransaction(List.of(Condition.created(key, created)), Arrays.asList(operations), List.of());
 	}
 
 	private static long created(List<Key> read) {

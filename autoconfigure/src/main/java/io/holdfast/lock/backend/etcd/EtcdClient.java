@@ -36,7 +36,7 @@ interface EtcdClient extends AutoCloseable {
 	 * @param transaction what to compare, to write and to read
 	 * @return the answer
 	 */
-	CompletableFuture<Transaction.Answer> commit(Transaction transaction);
+	CompletableFuture<EtcdTransaction.Answer> commit(EtcdTransaction transaction);
 
 	/**
 	 * Watches a key for its deletion, from now on.

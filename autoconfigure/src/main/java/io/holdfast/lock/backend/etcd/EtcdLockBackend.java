@@ -51,15 +51,15 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	private final EtcdCalls calls;
 
-	private final Keys keys;
+	private final EtcdKeys keys;
 
 	private final Sessions sessions;
 
-	private final Line line;
+	private final WaitQueue queue;
 
-	private final Renewals renewals;
+	private final EtcdRenewals renewals;
 
-	private final Map<OwnerId, Place> places = new ConcurrentHashMap<>();
+	private final Map<OwnerId, QueueNode> queueNodes = new ConcurrentHashMap<>();
 
 	private final SchedulingClock clock;
 
@@ -90,12 +90,12 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	 */
 	EtcdLockBackend(EtcdClient client, String namespace, SchedulingClock clock, Runnable stopClock) {
 		this.calls = new EtcdCalls(client);
-		this.keys = new Keys(namespace);
+		this.keys = new EtcdKeys(namespace);
 		this.clock = clock;
 		this.stopClock = stopClock;
 		this.sessions = new Sessions(this.calls, this.keys, clock, this::sessionEnded);
-		this.line = new Line(this.calls, this.keys, this.sessions, clock);
-		this.renewals = new Renewals(this.calls, this.keys, clock, this.places::get, this::lost);
+		this.queue = new WaitQueue(this.calls, this.keys, this.sessions, clock);
+		this.renewals = new EtcdRenewals(this.calls, this.keys, clock, this.queueNodes::get, this::lost);
 	}
 
 	/**
@@ -129,59 +129,59 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-		Place place = this.places.computeIfAbsent(claim.owner(), (owner) -> new Place(claim, this.keys.of(claim)));
-		if (place.isReleased()) {
+		QueueNode queueNode = this.queueNodes.computeIfAbsent(claim.owner(), (owner) -> new QueueNode(claim, this.keys.of(claim)));
+		if (queueNode.isReleased()) {
 			// an owner whose release is still under way asks anew
-			return withdraw(place).thenCompose((done) -> tryAcquire(claim))
+			return withdraw(queueNode).thenCompose((done) -> tryAcquire(claim))
 				.exceptionally(AcquireResult.Indeterminate::new);
 		}
 		long start = this.clock.nanos();
-		return this.line.stand(place)
-			.thenCompose((standing) -> answer(place, claim, standing, start))
-			.exceptionallyCompose((failure) -> failed(place, claim, EtcdFailures.cause(failure)));
+		return this.queue.enqueue(queueNode)
+			.thenCompose((position) -> answer(queueNode, claim, position, start))
+			.exceptionallyCompose((failure) -> failed(queueNode, claim, EtcdFailures.cause(failure)));
 	}
 
-	private CompletionStage<AcquireResult> answer(Place place, Claim claim, Standing standing, long start) {
-		String before = standing.before();
-		EtcdLease lease = place.lease();
+	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, QueuePosition position, long start) {
+		String before = position.before();
+		EtcdLease lease = queueNode.lease();
 		if (before != null) {
-			return refused(place, claim, before, standing.seenAt());
+			return refused(queueNode, claim, before, position.seenAt());
 		}
-		if (lease == null || !place.grant()) {
-			return CompletableFuture.failedFuture(new EtcdCalls.KeyGoneException(standing.revision()));
+		if (lease == null || !queueNode.grant()) {
+			return CompletableFuture.failedFuture(new EtcdCalls.KeyGoneException(position.revision()));
 		}
 		Duration left = lease.lastsFrom(start);
 		return CompletableFuture.completedFuture(new AcquireResult.Acquired(
-				claim.renewed() ? new Grant(claim, standing.revision(), left, place.revoked())
-						: new Grant(claim, standing.revision(), left)));
+				claim.renewed() ? new Grant(claim, position.revision(), left, queueNode.revoked())
+						: new Grant(claim, position.revision(), left)));
 	}
 
-	private CompletionStage<AcquireResult> refused(Place place, Claim claim, String before, long seenAt) {
+	private CompletionStage<AcquireResult> refused(QueueNode queueNode, Claim claim, String before, long seenAt) {
 		if (claim.patience().isZero()) {
-			return withdraw(place)
+			return withdraw(queueNode)
 				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
 						LONGEST_WAIT));
 		}
-		EtcdLease lease = place.lease();
+		EtcdLease lease = queueNode.lease();
 		if (lease != null && !claim.renewed()) {
-			place.renewWhileWaiting(lease, this.clock);
+			queueNode.renewWhileWaiting(lease, this.clock);
 		}
 		return CompletableFuture.completedFuture(new AcquireResult.Contended(
-				place.waitFor(before, () -> KeyWatch.on(this.calls, before, seenAt)), LONGEST_WAIT));
+				queueNode.waitFor(before, () -> KeyWatch.on(this.calls, before, seenAt)), LONGEST_WAIT));
 	}
 
-	private CompletionStage<AcquireResult> failed(Place place, Claim claim, Throwable cause) {
+	private CompletionStage<AcquireResult> failed(QueueNode queueNode, Claim claim, Throwable cause) {
 		boolean gone = cause instanceof EtcdCalls.KeyGoneException || EtcdFailures.isLeaseGone(cause);
-		if (gone && place.isGranted() && place.end()) {
+		if (gone && queueNode.isGranted() && queueNode.end()) {
 			// an owner that was overtaken is a newcomer
-			return lost(place).thenCompose((done) -> tryAcquire(claim));
+			return lost(queueNode).thenCompose((done) -> tryAcquire(claim));
 		}
 		String refusal = EtcdFailures.refusal(cause);
 		if (refusal == null) {
 			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(cause));
 		}
-		if (!place.isOpen() && place.revision() == 0) {
-			forget(place);
+		if (!queueNode.isOpen() && queueNode.revision() == 0) {
+			forget(queueNode);
 		}
 		return CompletableFuture.failedFuture(refused(claim, refusal, cause));
 	}
@@ -202,32 +202,32 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/** Forgets a hold whose key is gone, once no late request can create it anew. */
-	private CompletableFuture<Void> lost(Place place) {
-		if (place.isOpen()) {
-			return withdraw(place);
+	private CompletableFuture<Void> lost(QueueNode queueNode) {
+		if (queueNode.isOpen()) {
+			return withdraw(queueNode);
 		}
-		forget(place);
+		forget(queueNode);
 		return CompletableFuture.completedFuture(null);
 	}
 
-	private CompletableFuture<Void> withdraw(Place place) {
-		place.end();
-		return this.line.leave(place).thenAccept((done) -> forget(place));
+	private CompletableFuture<Void> withdraw(QueueNode queueNode) {
+		queueNode.end();
+		return this.queue.leave(queueNode).thenAccept((done) -> forget(queueNode));
 	}
 
-	private void forget(Place place) {
-		place.end();
-		this.places.remove(place.claim.owner(), place);
+	private void forget(QueueNode queueNode) {
+		queueNode.end();
+		this.queueNodes.remove(queueNode.claim.owner(), queueNode);
 	}
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
-		Place place = this.places.get(grant.claim().owner());
-		if (place == null || place.revision() != grant.storeToken()) {
+		QueueNode queueNode = this.queueNodes.get(grant.claim().owner());
+		if (queueNode == null || queueNode.revision() != grant.storeToken()) {
 			return CompletableFuture.completedFuture(new ReleaseResult.NotHeld());
 		}
-		place.release();
-		return this.line.end(place, grant.storeToken()).handle((stood, failure) -> {
+		queueNode.release();
+		return this.queue.end(queueNode, grant.storeToken()).handle((stood, failure) -> {
 			if (failure != null) {
 				Throwable cause = EtcdFailures.cause(failure);
 				String refusal = EtcdFailures.refusal(cause);
@@ -236,7 +236,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 				}
 				return new ReleaseResult.Indeterminate(cause);
 			}
-			forget(place);
+			forget(queueNode);
 			return stood ? new ReleaseResult.Released() : new ReleaseResult.NotHeld();
 		});
 	}
@@ -246,23 +246,23 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	 */
 	@Override
 	public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
-		Place place = this.places.get(grant.claim().owner());
-		if (place == null || place.revision() != grant.storeToken()) {
+		QueueNode queueNode = this.queueNodes.get(grant.claim().owner());
+		if (queueNode == null || queueNode.revision() != grant.storeToken()) {
 			return CompletableFuture.completedFuture(false);
 		}
-		place.release();
-		return this.line.retain(place, grant.storeToken(), remaining).thenApply((kept) -> {
-			forget(place);
+		queueNode.release();
+		return this.queue.retain(queueNode, grant.storeToken(), remaining).thenApply((kept) -> {
+			forget(queueNode);
 			return kept;
 		});
 	}
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		Place place = this.places.get(claim.owner());
+		QueueNode queueNode = this.queueNodes.get(claim.owner());
 		// of a claim that is not known, etcd keeps nothing
-		return (place == null) ? CompletableFuture.completedFuture(null)
-				: withdraw(place).exceptionallyCompose((failure) -> {
+		return (queueNode == null) ? CompletableFuture.completedFuture(null)
+				: withdraw(queueNode).exceptionallyCompose((failure) -> {
 					Throwable cause = EtcdFailures.cause(failure);
 					String refusal = EtcdFailures.refusal(cause);
 					return CompletableFuture.failedFuture((refusal != null) ? refused(claim, refusal, cause) : cause);
@@ -271,15 +271,15 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	/** The keys of the claims that this JVM knows of. */
 	List<String> claimedKeys() {
-		return this.places.values().stream().map((place) -> place.key).toList();
+		return this.queueNodes.values().stream().map((queueNode) -> queueNode.key).toList();
 	}
 
 	private void sessionEnded(Session session) {
-		this.places.values().stream().filter((place) -> place.session() == session).forEach((place) -> {
-			if (place.isGranted()) {
-				lost(place);
+		this.queueNodes.values().stream().filter((queueNode) -> queueNode.session() == session).forEach((queueNode) -> {
+			if (queueNode.isGranted()) {
+				lost(queueNode);
 			}
-			place.leaseEnded();
+			queueNode.leaseEnded();
 		});
 	}
 
@@ -288,10 +288,10 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	public void close() {
 		this.stopClock.run();
 		List<CompletableFuture<?>> ends = new ArrayList<>(this.sessions.end());
-		this.places.values()
+		this.queueNodes.values()
 			.stream()
-			.filter((place) -> !place.claim.renewed())
-			.map(this.line::leave)
+			.filter((queueNode) -> !queueNode.claim.renewed())
+			.map(this.queue::leave)
 			.forEach(ends::add);
 		CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).handle((done, failure) -> done).join();
 		this.calls.close();

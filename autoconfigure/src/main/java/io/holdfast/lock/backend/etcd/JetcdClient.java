@@ -75,7 +75,7 @@ final class JetcdClient implements EtcdClient {
 	}
 
 	@Override
-	public CompletableFuture<Transaction.Answer> commit(Transaction transaction) {
+	public CompletableFuture<EtcdTransaction.Answer> commit(EtcdTransaction transaction) {
 		return this.client.getKVClient()
 			.txn()
 			.If(transaction.conditions().stream().map(JetcdClient::compare).toArray(Cmp[]::new))
@@ -85,31 +85,31 @@ final class JetcdClient implements EtcdClient {
 			.thenApply(JetcdClient::answer);
 	}
 
-	private static Cmp compare(Transaction.Condition condition) {
+	private static Cmp compare(EtcdTransaction.Condition condition) {
 		return new Cmp(bytes(condition.key()), Cmp.Op.EQUAL, switch (condition.change()) {
 			case CREATED -> CmpTarget.createRevision(condition.revision());
 			case WRITTEN -> CmpTarget.modRevision(condition.revision());
 		});
 	}
 
-	private static Op[] operations(List<Transaction.Operation> operations) {
+	private static Op[] operations(List<EtcdTransaction.Operation> operations) {
 		return operations.stream().map(JetcdClient::operation).toArray(Op[]::new);
 	}
 
-	private static Op operation(Transaction.Operation operation) {
-		if (operation instanceof Transaction.Put put) {
+	private static Op operation(EtcdTransaction.Operation operation) {
+		if (operation instanceof EtcdTransaction.Put put) {
 			return Op.put(bytes(put.key()), bytes(put.value()), PutOption.builder().withLeaseId(put.lease()).build());
 		}
-		if (operation instanceof Transaction.Delete delete) {
+		if (operation instanceof EtcdTransaction.Delete delete) {
 			return Op.delete(bytes(delete.key()), DeleteOption.DEFAULT);
 		}
-		if (operation instanceof Transaction.GetNewest newest) {
+		if (operation instanceof EtcdTransaction.GetNewest newest) {
 			return Op.get(bytes(newest.prefix()), newest(newest));
 		}
-		return Op.get(bytes(((Transaction.Get) operation).key()), NAME_ONLY);
+		return Op.get(bytes(((EtcdTransaction.Get) operation).key()), NAME_ONLY);
 	}
 
-	private static GetOption newest(Transaction.GetNewest newest) {
+	private static GetOption newest(EtcdTransaction.GetNewest newest) {
 		return GetOption.builder()
 			.isPrefix(true)
 			.withKeysOnly(true)
@@ -120,15 +120,15 @@ final class JetcdClient implements EtcdClient {
 			.build();
 	}
 
-	private static Transaction.Answer answer(TxnResponse answer) {
-		return new Transaction.Answer(answer.isSucceeded(), answer.getHeader().getRevision(),
+	private static EtcdTransaction.Answer answer(TxnResponse answer) {
+		return new EtcdTransaction.Answer(answer.isSucceeded(), answer.getHeader().getRevision(),
 				answer.getGetResponses().stream().map(JetcdClient::keys).toList());
 	}
 
-	private static List<Transaction.Key> keys(GetResponse read) {
+	private static List<EtcdTransaction.Key> keys(GetResponse read) {
 		return read.getKvs()
 			.stream()
-			.map((found) -> new Transaction.Key(found.getKey().toString(StandardCharsets.UTF_8),
+			.map((found) -> new EtcdTransaction.Key(found.getKey().toString(StandardCharsets.UTF_8),
 					found.getCreateRevision()))
 			.toList();
 	}

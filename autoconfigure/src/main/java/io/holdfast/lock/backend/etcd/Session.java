@@ -67,7 +67,7 @@ final class Session {
 	 * @param ended notified once when the session is closed, because its lease is over or
 	 * has not been used
 	 */
-	static CompletableFuture<Session> start(EtcdCalls calls, Keys keys, SchedulingClock clock, long seconds,
+	static CompletableFuture<Session> start(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, long seconds,
 			Consumer<Session> ended) {
 		return EtcdLease.grant(calls, clock, seconds).thenCompose((lease) -> {
 			Session session = new Session(calls, lease, keys.session(lease.id()), clock, ended);

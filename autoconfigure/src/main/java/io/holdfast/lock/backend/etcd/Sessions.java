@@ -18,7 +18,7 @@ final class Sessions {
 
 	private final EtcdCalls calls;
 
-	private final Keys keys;
+	private final EtcdKeys keys;
 
 	private final SchedulingClock clock;
 
@@ -30,7 +30,7 @@ final class Sessions {
 	 * Creates an empty registry; a session starts when it is asked for.
 	 * @param ended notified of each session whose lease is over
 	 */
-	Sessions(EtcdCalls calls, Keys keys, SchedulingClock clock, Consumer<Session> ended) {
+	Sessions(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Consumer<Session> ended) {
 		this.calls = calls;
 		this.keys = keys;
 		this.clock = clock;

@@ -37,13 +37,13 @@ class EtcdSimulationTests {
 	@Test
 	void grantOfAClaimThatATimerHasEndedIsFound() {
 		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false)
-			.replace("backend.etcd.Place#grant", EtcdSimulationTests.class, "grantAnyway");
+			.replace("backend.etcd.QueueNode#grant", EtcdSimulationTests.class, "grantAnyway");
 		assertThat(mutant.find(EtcdTimerStore.class, SEEDS, "exclusion")).isPositive();
 	}
 
-	static boolean grantAnyway(Place place) {
-		ReflectionTestUtils.setField(place, "granted", true);
-		return place.lease() != null;
+	static boolean grantAnyway(QueueNode queueNode) {
+		ReflectionTestUtils.setField(queueNode, "granted", true);
+		return queueNode.lease() != null;
 	}
 
 	@Test
@@ -77,7 +77,7 @@ class EtcdSimulationTests {
 	/** A caller that waits for longer than its lease lasts is overtaken. */
 	@Test
 	void positionThatEndsWithTheLeaseIsFound() {
-		Mutant mutant = new Mutant().skip("backend.etcd.Place#renewWhileWaiting");
+		Mutant mutant = new Mutant().skip("backend.etcd.QueueNode#renewWhileWaiting");
 		assertThat(mutant.find(ShortLeasesStore.class, SEEDS, "order")).isPositive();
 	}
 

@@ -176,13 +176,13 @@ public class EtcdStore implements SimulatedStore {
 
 		/** Transactions are not repeated by the client. */
 		@Override
-		public CompletableFuture<Transaction.Answer> commit(Transaction transaction) {
+		public CompletableFuture<EtcdTransaction.Answer> commit(EtcdTransaction transaction) {
 			AtomicBoolean carriedOut = new AtomicBoolean();
 			return send(() -> {
 				if (!carriedOut.compareAndSet(false, true)) {
 					throw new IllegalStateException("a repetition that does not exist");
 				}
-				Transaction.Answer answer = EtcdStore.this.etcd.commit(transaction);
+				EtcdTransaction.Answer answer = EtcdStore.this.etcd.commit(transaction);
 				EtcdStore.this.server.record("carries out " + transaction + ": " + answer);
 				checkKeys(this.process);
 				return answer;

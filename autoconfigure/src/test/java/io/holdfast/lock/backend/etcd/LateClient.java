@@ -22,7 +22,7 @@ final class LateClient implements EtcdClient {
 
 	private final EtcdClient client;
 
-	private final Queue<Predicate<Transaction>> awaited = new ArrayDeque<>();
+	private final Queue<Predicate<EtcdTransaction>> awaited = new ArrayDeque<>();
 
 	private final Queue<Supplier<CompletableFuture<?>>> heldBack = new ArrayDeque<>();
 
@@ -40,7 +40,7 @@ final class LateClient implements EtcdClient {
 	synchronized void holdBackNextAttempt() {
 		this.awaited.add((transaction) -> transaction.then()
 			.stream()
-			.anyMatch((step) -> step instanceof Transaction.Put put && put.key().contains("/locks/")));
+			.anyMatch((step) -> step instanceof EtcdTransaction.Put put && put.key().contains("/locks/")));
 	}
 
 	/** Lets every request fail that is sent from now on. */
@@ -68,7 +68,7 @@ final class LateClient implements EtcdClient {
 	}
 
 	@Override
-	public synchronized CompletableFuture<Transaction.Answer> commit(Transaction transaction) {
+	public synchronized CompletableFuture<EtcdTransaction.Answer> commit(EtcdTransaction transaction) {
 		if (!this.awaited.isEmpty() && this.awaited.peek().test(transaction)) {
 			this.awaited.remove();
 			this.heldBack.add(() -> this.client.commit(transaction));

@@ -10,12 +10,12 @@ import io.etcd.jetcd.Client;
 import io.grpc.StatusRuntimeException;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.backend.etcd.Transaction.Condition;
-import io.holdfast.lock.backend.etcd.Transaction.Delete;
-import io.holdfast.lock.backend.etcd.Transaction.Get;
-import io.holdfast.lock.backend.etcd.Transaction.GetNewest;
-import io.holdfast.lock.backend.etcd.Transaction.Operation;
-import io.holdfast.lock.backend.etcd.Transaction.Put;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Condition;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Delete;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Get;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.GetNewest;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Operation;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Put;
 import io.holdfast.lock.test.server.EtcdServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -77,26 +77,26 @@ class ModelEtcdTests {
 
 	private void commit(EtcdClient etcd, int lease, int number) {
 		long seed = this.random.nextLong();
-		Transaction transaction = transaction(new Random(seed), this.leases.get(lease));
-		Transaction modelled = transaction(new Random(seed), this.modelLeases.get(lease));
+		EtcdTransaction transaction = transaction(new Random(seed), this.leases.get(lease));
+		EtcdTransaction modelled = transaction(new Random(seed), this.modelLeases.get(lease));
 		Object answer = outcome(() -> etcd.commit(transaction).join());
 		assertThat(outcome(() -> this.model.commit(modelled))).as("step %d: %s", number, transaction).isEqualTo(answer);
-		if (answer instanceof Transaction.Answer known) {
+		if (answer instanceof EtcdTransaction.Answer known) {
 			this.revision = known.revision();
 		}
 	}
 
-	private Transaction transaction(Random choice, long lease) {
+	private EtcdTransaction transaction(Random choice, long lease) {
 		return switch (choice.nextInt(5)) {
 			case 0 ->
-				new Transaction(List.of(Condition.created(key(choice), 0), Condition.written("s", revision(choice))),
+				new EtcdTransaction(List.of(Condition.created(key(choice), 0), Condition.written("s", revision(choice))),
 						stand(choice, lease), List.of(new Get(key(choice))));
-			case 1 -> new Transaction(List.of(Condition.created(key(choice), 0)), stand(choice, lease),
+			case 1 -> new EtcdTransaction(List.of(Condition.created(key(choice), 0)), stand(choice, lease),
 					List.of(new Get(key(choice))));
-			case 2 -> Transaction.of(new Put("s", "", lease));
-			case 3 -> new Transaction(List.of(Condition.created(key(choice), revision(choice))),
+			case 2 -> EtcdTransaction.of(new Put("s", "", lease));
+			case 3 -> new EtcdTransaction(List.of(Condition.created(key(choice), revision(choice))),
 					List.of(new Delete(key(choice))), List.of(new Delete(key(choice)), new Get(key(choice))));
-			default -> Transaction.of(new Get(key(choice)), new GetNewest("x-", 2, revision(choice)));
+			default -> EtcdTransaction.of(new Get(key(choice)), new GetNewest("x-", 2, revision(choice)));
 		};
 	}
 

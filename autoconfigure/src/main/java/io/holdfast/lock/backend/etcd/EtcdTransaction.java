@@ -9,11 +9,11 @@ import java.util.List;
  * @param then what to do if all conditions are true
  * @param otherwise what to do if one is not
  */
-record Transaction(List<Condition> conditions, List<Operation> then, List<Operation> otherwise) {
+record EtcdTransaction(List<Condition> conditions, List<Operation> then, List<Operation> otherwise) {
 
 	/** A transaction without a condition. */
-	static Transaction of(Operation... operations) {
-		return new Transaction(List.of(), List.of(operations), List.of());
+	static EtcdTransaction of(Operation... operations) {
+		return new EtcdTransaction(List.of(), List.of(operations), List.of());
 	}
 
 	/**

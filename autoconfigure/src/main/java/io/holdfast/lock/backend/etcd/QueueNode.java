@@ -13,7 +13,7 @@ import io.holdfast.lock.support.SchedulingClock;
  * What this JVM knows of one claim's key: which lease it lives with, which revision
  * created it, and which key it waits for. Guarded by itself; sends nothing.
  */
-final class Place {
+final class QueueNode {
 
 	final Claim claim;
 
@@ -43,7 +43,7 @@ final class Place {
 
 	private @Nullable Runnable renewal;
 
-	Place(Claim claim, String key) {
+	QueueNode(Claim claim, String key) {
 		this.claim = claim;
 		this.key = key;
 	}

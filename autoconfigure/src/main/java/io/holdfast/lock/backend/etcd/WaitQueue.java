@@ -5,14 +5,14 @@ import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
-import io.holdfast.lock.backend.etcd.Transaction.Condition;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Condition;
 import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * Creates the keys of claims in the wait queues of their locks, and deletes them.
  */
-final class Line {
+final class WaitQueue {
 
 	private static final int NAME_LENGTH = 200;
 
@@ -21,13 +21,13 @@ final class Line {
 
 	private final EtcdCalls calls;
 
-	private final Keys keys;
+	private final EtcdKeys keys;
 
 	private final Sessions sessions;
 
 	private final SchedulingClock clock;
 
-	Line(EtcdCalls calls, Keys keys, Sessions sessions, SchedulingClock clock) {
+	WaitQueue(EtcdCalls calls, EtcdKeys keys, Sessions sessions, SchedulingClock clock) {
 		this.calls = calls;
 		this.keys = keys;
 		this.sessions = sessions;
@@ -39,57 +39,57 @@ final class Line {
 	 * If etcd has ended the lease or the key since they were last used, once more with
 	 * new ones.
 	 */
-	CompletableFuture<Standing> stand(Place place) {
-		return attempt(place, 1);
+	CompletableFuture<QueuePosition> enqueue(QueueNode queueNode) {
+		return attempt(queueNode, 1);
 	}
 
-	private CompletableFuture<Standing> attempt(Place place, int number) {
-		if (place.isEnded()) {
+	private CompletableFuture<QueuePosition> attempt(QueueNode queueNode, int number) {
+		if (queueNode.isEnded()) {
 			return CompletableFuture.failedFuture(new ClaimEndedException());
 		}
-		EtcdLease lease = place.lease();
+		EtcdLease lease = queueNode.lease();
 		if (lease != null && lease.hasEnded()) {
-			place.forgetLease(lease);
+			queueNode.forgetLease(lease);
 		}
-		CompletableFuture<Standing> attempt = place.claim.renewed() ? inSession(place) : withOwnLease(place);
+		CompletableFuture<QueuePosition> attempt = queueNode.claim.renewed() ? inSession(queueNode) : withOwnLease(queueNode);
 		return attempt.exceptionallyCompose((failure) -> {
 			Throwable cause = EtcdFailures.cause(failure);
-			return (number < MOST_ATTEMPTS && mayRepeat(place, cause)) ? attempt(place, number + 1)
+			return (number < MOST_ATTEMPTS && mayRepeat(queueNode, cause)) ? attempt(queueNode, number + 1)
 					: CompletableFuture.failedFuture(cause);
 		});
 	}
 
-	private static boolean mayRepeat(Place place, Throwable cause) {
-		if (place.isGranted()) {
+	private static boolean mayRepeat(QueueNode queueNode, Throwable cause) {
+		if (queueNode.isGranted()) {
 			return false;
 		}
 		if (cause instanceof EtcdCalls.KeyGoneException gone) {
-			place.forgetKey(gone.revision());
+			queueNode.forgetKey(gone.revision());
 			return true;
 		}
 		return cause instanceof EtcdCalls.EpochPassedException || cause instanceof Sessions.SessionOverException
 				|| EtcdFailures.isLeaseGone(cause);
 	}
 
-	private CompletableFuture<Standing> inSession(Place place) {
-		Session present = place.session();
+	private CompletableFuture<QueuePosition> inSession(QueueNode queueNode) {
+		Session present = queueNode.session();
 		if (present != null) {
-			return inSession(place, present);
+			return inSession(queueNode, present);
 		}
-		return this.sessions.enter(EtcdLease.seconds(place.claim.leaseTime())).thenCompose((entered) -> {
-			if (!place.bind(entered.lease(), entered)) {
+		return this.sessions.enter(EtcdLease.seconds(queueNode.claim.leaseTime())).thenCompose((entered) -> {
+			if (!queueNode.bind(entered.lease(), entered)) {
 				entered.leave();
 			}
-			Session bound = place.session();
-			return (bound != null) ? inSession(place, bound)
+			Session bound = queueNode.session();
+			return (bound != null) ? inSession(queueNode, bound)
 					: CompletableFuture.failedFuture(new ClaimEndedException());
 		});
 	}
 
-	private CompletableFuture<Standing> inSession(Place place, Session session) {
+	private CompletableFuture<QueuePosition> inSession(QueueNode queueNode, Session session) {
 		return session.lease().fresh().thenCompose((lease) -> {
 			long epoch = session.epoch();
-			return send(place, lease, epoch, Condition.written(session.key(), epoch)).exceptionallyCompose(
+			return send(queueNode, lease, epoch, Condition.written(session.key(), epoch)).exceptionallyCompose(
 					(failure) -> (EtcdFailures.cause(failure) instanceof EtcdCalls.EpochPassedException)
 							? session.passed(epoch).thenCompose((done) -> CompletableFuture.failedFuture(failure))
 							: CompletableFuture.failedFuture(failure));
@@ -99,38 +99,38 @@ final class Line {
 	/**
 	 * The lease is started anew by each attempt, so that whoever waited has all of it.
 	 */
-	private CompletableFuture<Standing> withOwnLease(Place place) {
-		EtcdLease present = place.lease();
+	private CompletableFuture<QueuePosition> withOwnLease(QueueNode queueNode) {
+		EtcdLease present = queueNode.lease();
 		if (present != null) {
-			return present.renewed().thenCombine(send(place, present, 0, null), (renewed, standing) -> standing);
+			return present.renewed().thenCombine(send(queueNode, present, 0, null), (renewed, position) -> position);
 		}
-		long seconds = EtcdLease.seconds(place.claim.leaseTime());
+		long seconds = EtcdLease.seconds(queueNode.claim.leaseTime());
 		return EtcdLease.grant(this.calls, this.clock, seconds).thenCompose((granted) -> {
-			if (!place.bind(granted, null)) {
+			if (!queueNode.bind(granted, null)) {
 				granted.revoke();
 			}
-			EtcdLease bound = place.lease();
-			return (bound != null) ? send(place, bound, 0, null)
+			EtcdLease bound = queueNode.lease();
+			return (bound != null) ? send(queueNode, bound, 0, null)
 					: CompletableFuture.failedFuture(new ClaimEndedException());
 		});
 	}
 
-	private CompletableFuture<Standing> send(Place place, EtcdLease lease, long epoch, @Nullable Condition condition) {
-		String rivals = this.keys.rivals(place.claim);
-		long revision = place.revision();
+	private CompletableFuture<QueuePosition> send(QueueNode queueNode, EtcdLease lease, long epoch, @Nullable Condition condition) {
+		String rivals = this.keys.rivals(queueNode.claim);
+		long revision = queueNode.revision();
 		if (revision != 0) {
-			return this.calls.look(place.key, revision, rivals);
+			return this.calls.look(queueNode.key, revision, rivals);
 		}
-		if (!place.open(epoch)) {
+		if (!queueNode.open(epoch)) {
 			return CompletableFuture.failedFuture(new ClaimEndedException());
 		}
-		String value = LockDigest.readable(place.claim.lock(), NAME_LENGTH);
-		return this.calls.stand(place.key, value, lease.id(), rivals, condition).whenComplete((standing, failure) -> {
-			if (standing != null) {
-				place.stands(standing.revision());
+		String value = LockDigest.readable(queueNode.claim.lock(), NAME_LENGTH);
+		return this.calls.enqueue(queueNode.key, value, lease.id(), rivals, condition).whenComplete((position, failure) -> {
+			if (position != null) {
+				queueNode.stands(position.revision());
 			}
 			else if (isAnswer(failure)) {
-				place.answered();
+				queueNode.answered();
 			}
 			if (failure != null && EtcdFailures.isLeaseGone(failure)) {
 				lease.end();
@@ -150,14 +150,14 @@ final class Line {
 	 * this revision created. Of a lease only its own answer could tell, and jetcd may
 	 * have asked twice.
 	 */
-	CompletableFuture<Boolean> end(Place place, long revision) {
-		EtcdLease own = ownLease(place);
+	CompletableFuture<Boolean> end(QueueNode queueNode, long revision) {
+		EtcdLease own = ownLease(queueNode);
 		if (own == null) {
-			return noneUnderWay(place).thenCompose((done) -> this.calls.delete(place.key, revision));
+			return noneUnderWay(queueNode).thenCompose((done) -> this.calls.delete(queueNode.key, revision));
 		}
-		CompletableFuture<Boolean> stood = this.calls.delete(place.key, revision);
+		CompletableFuture<Boolean> stood = this.calls.delete(queueNode.key, revision);
 		return stood.thenCompose((answer) -> own.revoke().handle((done, failure) -> {
-			if (failure != null && place.isOpen()) {
+			if (failure != null && queueNode.isOpen()) {
 				throw new IllegalStateException("A request that creates the key may still be carried out", failure);
 			}
 			return answer;
@@ -168,11 +168,11 @@ final class Line {
 	 * Lets the key of a claim that has ended live with a new lease that is not renewed;
 	 * says whether it was still the one that this revision created.
 	 */
-	CompletableFuture<Boolean> retain(Place place, long revision, Duration remaining) {
-		String value = LockDigest.readable(place.claim.lock(), NAME_LENGTH);
+	CompletableFuture<Boolean> retain(QueueNode queueNode, long revision, Duration remaining) {
+		String value = LockDigest.readable(queueNode.claim.lock(), NAME_LENGTH);
 		return EtcdLease.grant(this.calls, this.clock, EtcdLease.seconds(remaining))
-			.thenCompose((lease) -> this.calls.move(place.key, revision, value, lease.id()).thenCompose((moved) -> {
-				EtcdLease unused = moved ? ownLease(place) : lease;
+			.thenCompose((lease) -> this.calls.move(queueNode.key, revision, value, lease.id()).thenCompose((moved) -> {
+				EtcdLease unused = moved ? ownLease(queueNode) : lease;
 				return (unused != null) ? unused.revoke().handle((done, failure) -> moved)
 						: CompletableFuture.completedFuture(moved);
 			}));
@@ -182,28 +182,28 @@ final class Line {
 	 * Deletes the key of a claim that has ended, whatever is known of it, so that no
 	 * request still under way can create it afterwards.
 	 */
-	CompletableFuture<?> leave(Place place) {
-		EtcdLease lease = place.lease();
-		if (lease == null || lease.hasEnded() || (!place.isOpen() && place.revision() == 0)) {
+	CompletableFuture<?> leave(QueueNode queueNode) {
+		EtcdLease lease = queueNode.lease();
+		if (lease == null || lease.hasEnded() || (!queueNode.isOpen() && queueNode.revision() == 0)) {
 			return CompletableFuture.completedFuture(null);
 		}
-		EtcdLease own = ownLease(place);
+		EtcdLease own = ownLease(queueNode);
 		if (own != null) {
 			return own.revoke();
 		}
-		return noneUnderWay(place).thenCompose((done) -> this.calls.delete(place.key, place.revision()));
+		return noneUnderWay(queueNode).thenCompose((done) -> this.calls.delete(queueNode.key, queueNode.revision()));
 	}
 
 	/** Completes when no request that creates the key can be carried out any more. */
-	private static CompletableFuture<Void> noneUnderWay(Place place) {
-		Session session = place.session();
-		return (session != null && place.isOpen()) ? session.passed(place.openEpoch())
+	private static CompletableFuture<Void> noneUnderWay(QueueNode queueNode) {
+		Session session = queueNode.session();
+		return (session != null && queueNode.isOpen()) ? session.passed(queueNode.openEpoch())
 				: CompletableFuture.completedFuture(null);
 	}
 
 	/** The lease that no other claim lives with, if there is one. */
-	private static @Nullable EtcdLease ownLease(Place place) {
-		return place.claim.renewed() ? null : place.lease();
+	private static @Nullable EtcdLease ownLease(QueueNode queueNode) {
+		return queueNode.claim.renewed() ? null : queueNode.lease();
 	}
 
 	/** The claim was abandoned, released or lost while an attempt was prepared. */

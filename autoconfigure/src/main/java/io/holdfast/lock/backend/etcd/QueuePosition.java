@@ -10,6 +10,6 @@ import org.jspecify.annotations.Nullable;
  * is first
  * @param seenAt the revision of etcd at which that was so
  */
-record Standing(long revision, @Nullable String before, long seenAt) {
+record QueuePosition(long revision, @Nullable String before, long seenAt) {
 
 }

@@ -17,29 +17,29 @@ import io.holdfast.lock.support.SchedulingClock;
 /**
  * Renews the leases of grants, each lease once.
  */
-final class Renewals {
+final class EtcdRenewals {
 
 	private final EtcdCalls calls;
 
-	private final Keys keys;
+	private final EtcdKeys keys;
 
 	private final SchedulingClock clock;
 
-	private final Function<OwnerId, @Nullable Place> places;
+	private final Function<OwnerId, @Nullable QueueNode> queueNodes;
 
-	private final Function<Place, CompletableFuture<Void>> lost;
+	private final Function<QueueNode, CompletableFuture<Void>> lost;
 
 	/**
 	 * Creates the renewals of one backend.
-	 * @param places finds what is known of a claim
+	 * @param queueNodes finds what is known of a claim
 	 * @param lost forgets a hold whose key is gone
 	 */
-	Renewals(EtcdCalls calls, Keys keys, SchedulingClock clock, Function<OwnerId, @Nullable Place> places,
-			Function<Place, CompletableFuture<Void>> lost) {
+	EtcdRenewals(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Function<OwnerId, @Nullable QueueNode> queueNodes,
+			Function<QueueNode, CompletableFuture<Void>> lost) {
 		this.calls = calls;
 		this.keys = keys;
 		this.clock = clock;
-		this.places = places;
+		this.queueNodes = queueNodes;
 		this.lost = lost;
 	}
 
@@ -65,25 +65,25 @@ final class Renewals {
 		for (int i = 0; i < grants.size(); i++) {
 			int index = i;
 			Grant grant = grants.get(i);
-			Place place = this.places.apply(grant.claim().owner());
-			EtcdLease lease = (place != null) ? place.lease() : null;
-			answers.add((place == null || lease == null || place.revision() != grant.storeToken())
+			QueueNode queueNode = this.queueNodes.apply(grant.claim().owner());
+			EtcdLease lease = (queueNode != null) ? queueNode.lease() : null;
+			answers.add((queueNode == null || lease == null || queueNode.revision() != grant.storeToken())
 					? CompletableFuture.completedFuture(new RenewResult.Refused())
 					: renewals.computeIfAbsent(lease, EtcdLease::renewed)
 						.thenCombine(revisions, (renewed, read) -> read.get(index) == grant.storeToken())
-						.thenCompose((stands) -> renewed(place, stands, lease, start))
-						.exceptionallyCompose((failure) -> notRenewed(place, failure)));
+						.thenCompose((stands) -> renewed(queueNode, stands, lease, start))
+						.exceptionallyCompose((failure) -> notRenewed(queueNode, failure)));
 		}
 		return all(answers);
 	}
 
-	private CompletableFuture<RenewResult> renewed(Place place, boolean stands, EtcdLease lease, long start) {
+	private CompletableFuture<RenewResult> renewed(QueueNode queueNode, boolean stands, EtcdLease lease, long start) {
 		return stands ? CompletableFuture.completedFuture(new RenewResult.Renewed(lease.lastsFrom(start)))
-				: this.lost.apply(place).thenApply((done) -> new RenewResult.Refused());
+				: this.lost.apply(queueNode).thenApply((done) -> new RenewResult.Refused());
 	}
 
-	private CompletableFuture<RenewResult> notRenewed(Place place, Throwable failure) {
-		return EtcdFailures.isLeaseGone(failure) ? this.lost.apply(place).thenApply((done) -> new RenewResult.Refused())
+	private CompletableFuture<RenewResult> notRenewed(QueueNode queueNode, Throwable failure) {
+		return EtcdFailures.isLeaseGone(failure) ? this.lost.apply(queueNode).thenApply((done) -> new RenewResult.Refused())
 				: CompletableFuture.completedFuture(new RenewResult.Indeterminate(EtcdFailures.cause(failure)));
 	}
 

@@ -10,7 +10,7 @@ import io.holdfast.lock.spi.LockDigest;
 /**
  * Where in etcd the claims of one application stand.
  */
-final class Keys {
+final class EtcdKeys {
 
 	private static final Pattern NOT_IN_A_KEY = Pattern.compile("[^A-Za-z0-9_.-]");
 
@@ -18,7 +18,7 @@ final class Keys {
 
 	private final String root;
 
-	Keys(String namespace) {
+	EtcdKeys(String namespace) {
 		this.namespace = namespace;
 		this.root = "/holdfast/" + plain(namespace) + "/";
 	}
@@ -29,21 +29,21 @@ final class Keys {
 	}
 
 	/** What all claims to a lock begin with. */
-	private String line(LockName lock) {
+	private String queue(LockName lock) {
 		return this.root + "locks/" + plain(lock.name()) + "-" + LockDigest.of(this.namespace, lock) + "/";
 	}
 
 	/** The key of one claim, which no other claim has. */
 	String of(Claim claim) {
-		return line(claim.lock()) + mode(claim.mode()) + claim.owner();
+		return queue(claim.lock()) + mode(claim.mode()) + claim.owner();
 	}
 
 	/**
 	 * What those begin with that a claim must not overtake: a reader none but writers.
 	 */
 	String rivals(Claim claim) {
-		String line = line(claim.lock());
-		return (claim.mode() == LockMode.SHARED) ? line + mode(LockMode.EXCLUSIVE) : line;
+		String queue = queue(claim.lock());
+		return (claim.mode() == LockMode.SHARED) ? queue + mode(LockMode.EXCLUSIVE) : queue;
 	}
 
 	/** The key that lives as long as a session's lease. */
