@@ -54,17 +54,17 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	private final SchedulingClock clock;
 
-	private final Renewals renewals;
+	private final ZooKeeperRenewals renewals;
 
 	private final Runnable stopClock;
 
-	private final Line line;
+	private final WaitQueue queue;
 
-	private final PlaceWatcher watcher;
+	private final PredecessorWatch watcher;
 
 	private final Suspension suspension;
 
-	private final Places places;
+	private final QueueNodes queueNodes;
 
 	/**
 	 * Create the store.
@@ -116,10 +116,10 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		this.clock = clock;
 		this.stopClock = stopClock;
 		this.suspension = new Suspension(whenSuspended);
-		this.line = new Line(this.calls);
-		this.watcher = new PlaceWatcher(this.calls);
-		this.places = new Places(basePath, namespace);
-		this.renewals = new Renewals(this.calls, this.places, this.suspension, clock);
+		this.queue = new WaitQueue(this.calls);
+		this.watcher = new PredecessorWatch(this.calls);
+		this.queueNodes = new QueueNodes(basePath, namespace);
+		this.renewals = new ZooKeeperRenewals(this.calls, this.queueNodes, this.suspension, clock);
 		this.calls.listen(this::stateChanged);
 	}
 
@@ -143,37 +143,37 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		if (this.calls.session() == ZooKeeperCalls.UNKNOWN_SESSION) {
 			return unknown("The client is not connected");
 		}
-		Place place = this.places.of(claim, this.suspension.count());
-		if (place.over()) {
+		QueueNode queueNode = this.queueNodes.of(claim, this.suspension.count());
+		if (queueNode.over()) {
 			return unknown("The claim was abandoned");
 		}
 		long sentAt = this.clock.nanos();
-		return this.line.stand(place)
-			.thenCompose((line) -> answer(place, claim, line, sentAt))
+		return this.queue.enqueue(queueNode)
+			.thenCompose((queue) -> answer(queueNode, claim, queue, sentAt))
 			.exceptionallyCompose((failure) -> failed(claim, ZooKeeperCalls.cause(failure)));
 	}
 
-	private CompletionStage<AcquireResult> answer(Place place, Claim claim, List<PlaceName> line, long sentAt) {
-		String path = place.path(this.calls.session());
-		PlaceName own = line.stream()
+	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, List<QueueNodeName> queue, long sentAt) {
+		String path = queueNode.path(this.calls.session());
+		QueueNodeName own = queue.stream()
 			.filter((other) -> path != null && path.endsWith("/" + other.name()))
 			.findFirst()
 			.orElse(null);
 		if (own == null) {
-			place.forget();
+			queueNode.forget();
 			return unknown("The node of this claim is gone, or of an older session");
 		}
-		return this.line.withoutDoubles(place, line, own).thenCompose((single) -> {
-			PlaceName before = own.blockedBy(single);
-			return (before != null) ? refused(place, claim, own, before) : granted(place, claim, sentAt);
+		return this.queue.withoutDoubles(queueNode, queue, own).thenCompose((single) -> {
+			QueueNodeName before = own.blockedBy(single);
+			return (before != null) ? refused(queueNode, claim, own, before) : granted(queueNode, claim, sentAt);
 		});
 	}
 
-	private CompletionStage<AcquireResult> granted(Place place, Claim claim, long sentAt) {
-		this.watcher.stop(place);
-		CompletionStage<Void> revoked = place.revoked();
-		long czxid = place.czxid();
-		if (place.over() || czxid == 0) {
+	private CompletionStage<AcquireResult> granted(QueueNode queueNode, Claim claim, long sentAt) {
+		this.watcher.stop(queueNode);
+		CompletionStage<Void> revoked = queueNode.revoked();
+		long czxid = queueNode.czxid();
+		if (queueNode.over() || czxid == 0) {
 			return unknown("The claim was abandoned, or its session is over");
 		}
 		Duration lease = this.calls.sessionLasts(sentAt);
@@ -190,14 +190,14 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(new IllegalStateException(why)));
 	}
 
-	private CompletionStage<AcquireResult> refused(Place place, Claim claim, PlaceName own, PlaceName before) {
+	private CompletionStage<AcquireResult> refused(QueueNode queueNode, Claim claim, QueueNodeName own, QueueNodeName before) {
 		if (claim.patience().isZero()) {
-			return end(place, () -> this.line.leave(place, own))
+			return end(queueNode, () -> this.queue.leave(queueNode, own))
 				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
 						LONGEST_WAIT));
 		}
 		return CompletableFuture.completedFuture(
-				new AcquireResult.Contended(this.watcher.watch(place, place.line + "/" + before.name()), LONGEST_WAIT));
+				new AcquireResult.Contended(this.watcher.watch(queueNode, queueNode.queue + "/" + before.name()), LONGEST_WAIT));
 	}
 
 	private CompletionStage<AcquireResult> failed(Claim claim, Throwable cause) {
@@ -210,7 +210,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		if (cause instanceof KeeperException.NoAuthException || cause instanceof KeeperException.AuthFailedException) {
 			return new LockBackendException(
 					"Lock '%s' (store zookeeper): ZooKeeper refuses access below '%s' (%s). Give the CuratorFramework bean the authorization, or the node an ACL, to create, read and delete there."
-						.formatted(lock, this.places.root(), ((KeeperException) cause).code()),
+						.formatted(lock, this.queueNodes.root(), ((KeeperException) cause).code()),
 					cause);
 		}
 		return null;
@@ -230,9 +230,9 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
-		Place place = this.places.of(grant);
-		String path = (place != null) ? place.path() : null;
-		if (place == null || path == null) {
+		QueueNode queueNode = this.queueNodes.of(grant);
+		String path = (queueNode != null) ? queueNode.path() : null;
+		if (queueNode == null || path == null) {
 			return CompletableFuture.completedFuture(new ReleaseResult.NotHeld());
 		}
 		return this.calls.delete(path).handle((deleted, failure) -> {
@@ -244,37 +244,37 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 				}
 				return new ReleaseResult.Indeterminate(cause);
 			}
-			this.places.end(place);
+			this.queueNodes.end(queueNode);
 			return (failure != null) ? new ReleaseResult.NotHeld() : new ReleaseResult.Released();
 		});
 	}
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		Place place = this.places.of(claim, this.suspension.count());
-		return end(place, () -> this.line.leave(place)).exceptionallyCompose((failure) -> {
+		QueueNode queueNode = this.queueNodes.of(claim, this.suspension.count());
+		return end(queueNode, () -> this.queue.leave(queueNode)).exceptionallyCompose((failure) -> {
 			Throwable cause = ZooKeeperCalls.cause(failure);
 			LockBackendException definite = definite(claim.lock(), cause);
 			return CompletableFuture.failedFuture((definite != null) ? definite : cause);
 		});
 	}
 
-	private CompletableFuture<Void> end(Place place, Supplier<CompletableFuture<Void>> delete) {
-		CompletableFuture<Void> ended = this.places.abandon(place, delete);
-		this.watcher.stop(place);
+	private CompletableFuture<Void> end(QueueNode queueNode, Supplier<CompletableFuture<Void>> delete) {
+		CompletableFuture<Void> ended = this.queueNodes.abandon(queueNode, delete);
+		this.watcher.stop(queueNode);
 		return ended;
 	}
 
 	private void stateChanged(ZooKeeperCalls.Connection state) {
 		this.suspension.changed(state);
 		if (state == ZooKeeperCalls.Connection.LOST) {
-			this.places.sessionLost(this.calls.session());
+			this.queueNodes.sessionLost(this.calls.session());
 		}
 	}
 
 	/** The number of claims and grants that are remembered. */
 	int remembered() {
-		return this.places.size();
+		return this.queueNodes.size();
 	}
 
 	/** Stop listening. What is held ends with the client's session. */

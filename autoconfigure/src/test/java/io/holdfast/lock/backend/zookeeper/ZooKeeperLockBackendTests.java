@@ -198,7 +198,7 @@ class ZooKeeperLockBackendTests {
 		Claim claim = claim(LOCK);
 		Grant before = granted(this.other, claim(LOCK));
 		String line = nodes().get(0).substring(0, nodes().get(0).lastIndexOf('/'));
-		inspection.create().withMode(CreateMode.EPHEMERAL_SEQUENTIAL).forPath(line + "/" + PlaceName.prefix(claim));
+		inspection.create().withMode(CreateMode.EPHEMERAL_SEQUENTIAL).forPath(line + "/" + QueueNodeName.prefix(claim));
 		refused(this.store, claim);
 		released(this.other, before);
 		Grant grant = soonGranted(this.store, claim);

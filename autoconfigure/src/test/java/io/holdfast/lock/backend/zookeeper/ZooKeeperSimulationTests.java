@@ -49,21 +49,21 @@ class ZooKeeperSimulationTests {
 	@Test
 	void grantOfAClaimThatATimerHasEndedIsFound() {
 		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false)
-			.answer("backend.zookeeper.Place#over", false);
+			.answer("backend.zookeeper.QueueNode#over", false);
 		assertThat(mutant.find(ZooKeeperTimerStore.class, SEEDS, "exclusion")).isPositive();
 	}
 
 	/** A hold that was lost with its session stays in the memory of its process. */
 	@Test
 	void lostHoldThatIsNotForgottenIsFound() {
-		Mutant mutant = new Mutant().replace("backend.zookeeper.Places#sessionLost", ZooKeeperSimulationTests.class,
+		Mutant mutant = new Mutant().replace("backend.zookeeper.QueueNodes#sessionLost", ZooKeeperSimulationTests.class,
 				"keepAll");
 		assertThat(mutant.find(SimulatedZooKeeper.class, SEEDS, "leftovers")).isPositive();
 	}
 
-	static void keepAll(Places places, long session) {
-		Object all = Objects.requireNonNull(ReflectionTestUtils.getField(places, "byOwner"));
-		((Map<?, ?>) all).values().forEach((place) -> ((Place) place).sessionLost(session));
+	static void keepAll(QueueNodes queueNodes, long session) {
+		Object all = Objects.requireNonNull(ReflectionTestUtils.getField(queueNodes, "byOwner"));
+		((Map<?, ?>) all).values().forEach((queueNode) -> ((QueueNode) queueNode).sessionLost(session));
 	}
 
 }

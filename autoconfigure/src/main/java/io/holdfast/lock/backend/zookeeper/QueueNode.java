@@ -14,11 +14,11 @@ import io.holdfast.lock.spi.Claim;
  * it waits for. Once it is over it makes no node any more. Guarded by itself; nothing is
  * asked of the store meanwhile.
  */
-final class Place {
+final class QueueNode {
 
 	final Claim claim;
 
-	final String line;
+	final String queue;
 
 	private CompletableFuture<Void> revoked = new CompletableFuture<>();
 
@@ -38,9 +38,9 @@ final class Place {
 	/** How many interruptions there had been when the node was last asked for. */
 	private int confirmedAfter;
 
-	Place(Claim claim, String line, int interruptions) {
+	QueueNode(Claim claim, String queue, int interruptions) {
 		this.claim = claim;
-		this.line = line;
+		this.queue = queue;
 		this.confirmedAfter = interruptions;
 	}
 

@@ -20,7 +20,7 @@ import io.holdfast.lock.spi.Claim;
  * @param owner whose it is
  * @param number its number in the line
  */
-record PlaceName(String name, boolean shared, String owner, long number) {
+record QueueNodeName(String name, boolean shared, String owner, long number) {
 
 	private static final Pattern NAME = Pattern.compile("([xs])-([0-9a-f-]{36})-(-?\\d{10})");
 
@@ -29,19 +29,19 @@ record PlaceName(String name, boolean shared, String owner, long number) {
 		return ((claim.mode() == LockMode.SHARED) ? "s-" : "x-") + claim.owner() + "-";
 	}
 
-	static @Nullable PlaceName parse(String name) {
+	static @Nullable QueueNodeName parse(String name) {
 		Matcher matcher = NAME.matcher(name);
 		return matcher.matches()
-				? new PlaceName(name, matcher.group(1).equals("s"), matcher.group(2), Long.parseLong(matcher.group(3)))
+				? new QueueNodeName(name, matcher.group(1).equals("s"), matcher.group(2), Long.parseLong(matcher.group(3)))
 				: null;
 	}
 
 	/** The line in its order; what is not of ours in it is passed over. */
-	static List<PlaceName> line(List<String> children) {
+	static List<QueueNodeName> queue(List<String> children) {
 		return children.stream()
-			.map(PlaceName::parse)
+			.map(QueueNodeName::parse)
 			.filter(Objects::nonNull)
-			.sorted(Comparator.comparingLong(PlaceName::number))
+			.sorted(Comparator.comparingLong(QueueNodeName::number))
 			.toList();
 	}
 
@@ -53,9 +53,9 @@ record PlaceName(String name, boolean shared, String owner, long number) {
 	 * Who must go before this one may hold: the next before it, or for a reader the last
 	 * writer before it. Watching that one alone, a release wakes one and not all.
 	 */
-	@Nullable PlaceName blockedBy(List<PlaceName> line) {
-		PlaceName before = null;
-		for (PlaceName other : line) {
+	@Nullable QueueNodeName blockedBy(List<QueueNodeName> queue) {
+		QueueNodeName before = null;
+		for (QueueNodeName other : queue) {
 			if (other.name.equals(this.name)) {
 				return before;
 			}

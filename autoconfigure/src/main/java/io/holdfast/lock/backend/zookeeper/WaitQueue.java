@@ -8,7 +8,7 @@ import io.holdfast.lock.spi.LockDigest;
 /**
  * Takes places in the lines of locks, and gives them up.
  */
-final class Line {
+final class WaitQueue {
 
 	private static final int NAME_LENGTH = 200;
 
@@ -16,23 +16,23 @@ final class Line {
 
 	private final ZooKeeperCalls calls;
 
-	Line(ZooKeeperCalls calls) {
+	WaitQueue(ZooKeeperCalls calls) {
 		this.calls = calls;
 	}
 
 	/** Make the node of a place if it is not there, and read the line. */
-	CompletableFuture<List<PlaceName>> stand(Place place) {
-		String path = place.path(this.calls.session());
+	CompletableFuture<List<QueueNodeName>> enqueue(QueueNode queueNode) {
+		String path = queueNode.path(this.calls.session());
 		if (path != null) {
-			return standStill(place, path);
+			return recheck(queueNode, path);
 		}
-		CompletableFuture<Boolean> created = place.createOnce(() -> create(place));
+		CompletableFuture<Boolean> created = queueNode.createOnce(() -> create(queueNode));
 		// sent right behind it, and answered right behind it: the node is in the list
-		CompletableFuture<List<PlaceName>> line = read(place.line);
-		return created.thenCompose((byThis) -> byThis ? line.handle((read, failure) -> {
-			boolean seen = read != null && read.stream().anyMatch((other) -> other.isOf(place.claim));
-			return seen ? CompletableFuture.completedFuture(read) : read(place.line);
-		}).thenCompose((read) -> read) : stand(place));
+		CompletableFuture<List<QueueNodeName>> queue = read(queueNode.queue);
+		return created.thenCompose((byThis) -> byThis ? queue.handle((read, failure) -> {
+			boolean seen = read != null && read.stream().anyMatch((other) -> other.isOf(queueNode.claim));
+			return seen ? CompletableFuture.completedFuture(read) : read(queueNode.queue);
+		}).thenCompose((read) -> read) : enqueue(queueNode));
 	}
 
 	/**
@@ -40,21 +40,21 @@ final class Line {
 	 * whose session has ended, in a line that others have left. So the leader is asked
 	 * whether the node is there, from which on the lease counts.
 	 */
-	private CompletableFuture<List<PlaceName>> standStill(Place place, String path) {
+	private CompletableFuture<List<QueueNodeName>> recheck(QueueNode queueNode, String path) {
 		CompletableFuture<Void> there = this.calls.check(path);
-		CompletableFuture<List<PlaceName>> line = read(place.line);
-		return there.thenCompose((yes) -> line)
+		CompletableFuture<List<QueueNodeName>> queue = read(queueNode.queue);
+		return there.thenCompose((yes) -> queue)
 			.exceptionallyCompose((failure) -> ZooKeeperCalls.gone(failure)
 					? CompletableFuture.completedFuture(List.of()) : CompletableFuture.failedFuture(failure));
 	}
 
-	private CompletableFuture<Void> create(Place place) {
-		String data = LockDigest.readable(place.claim.lock(), NAME_LENGTH);
-		return create(place.line + "/" + PlaceName.prefix(place.claim), data, MOST_REPETITIONS)
+	private CompletableFuture<Void> create(QueueNode queueNode) {
+		String data = LockDigest.readable(queueNode.claim.lock(), NAME_LENGTH);
+		return create(queueNode.queue + "/" + QueueNodeName.prefix(queueNode.claim), data, MOST_REPETITIONS)
 			// a client that found the node after a lost reply knows nothing of its making
 			.thenCompose((made) -> (made.czxid() != 0) ? CompletableFuture.completedFuture(made)
 					: this.calls.stat(made.path()))
-			.thenAccept(place::created);
+			.thenAccept(queueNode::created);
 	}
 
 	/** The server may remove the empty line between its making and that of the node. */
@@ -64,25 +64,25 @@ final class Line {
 					? create(path, data, repetitions - 1) : CompletableFuture.failedFuture(failure));
 	}
 
-	private CompletableFuture<List<PlaceName>> read(String line) {
-		return this.calls.children(line).thenApply(PlaceName::line);
+	private CompletableFuture<List<QueueNodeName>> read(String queue) {
+		return this.calls.children(queue).thenApply(QueueNodeName::queue);
 	}
 
 	/**
 	 * The line with one node of this claim. A creation whose reply was lost may have been
 	 * repeated by the client, and a claim must not wait for itself.
 	 */
-	CompletableFuture<List<PlaceName>> withoutDoubles(Place place, List<PlaceName> line, PlaceName own) {
-		List<PlaceName> doubles = line.stream()
-			.filter((other) -> other.isOf(place.claim) && !other.equals(own))
+	CompletableFuture<List<QueueNodeName>> withoutDoubles(QueueNode queueNode, List<QueueNodeName> queue, QueueNodeName own) {
+		List<QueueNodeName> doubles = queue.stream()
+			.filter((other) -> other.isOf(queueNode.claim) && !other.equals(own))
 			.toList();
-		List<PlaceName> single = line.stream().filter((other) -> !doubles.contains(other)).toList();
-		return deleteAll(place.line, doubles).thenApply((done) -> single);
+		List<QueueNodeName> single = queue.stream().filter((other) -> !doubles.contains(other)).toList();
+		return deleteAll(queueNode.queue, doubles).thenApply((done) -> single);
 	}
 
 	/** Delete the node of a claim that the line shows once. */
-	CompletableFuture<Void> leave(Place place, PlaceName own) {
-		return deleteAll(place.line, List.of(own));
+	CompletableFuture<Void> leave(QueueNode queueNode, QueueNodeName own) {
+		return deleteAll(queueNode.queue, List.of(own));
 	}
 
 	/**
@@ -90,19 +90,19 @@ final class Line {
 	 * lost. The line is read after the leader has answered, as a server that lags behind
 	 * may not show the node yet.
 	 */
-	CompletableFuture<Void> leave(Place place) {
-		return this.calls.check(place.line)
+	CompletableFuture<Void> leave(QueueNode queueNode) {
+		return this.calls.check(queueNode.queue)
 			.exceptionallyCompose((failure) -> ZooKeeperCalls.changed(failure) ? CompletableFuture.completedFuture(null)
 					: CompletableFuture.failedFuture(failure))
-			.thenCompose((current) -> read(place.line))
+			.thenCompose((current) -> read(queueNode.queue))
 			.thenCompose(
-					(names) -> deleteAll(place.line, names.stream().filter((name) -> name.isOf(place.claim)).toList()))
-			.exceptionallyCompose(Line::unlessGone);
+					(names) -> deleteAll(queueNode.queue, names.stream().filter((name) -> name.isOf(queueNode.claim)).toList()))
+			.exceptionallyCompose(WaitQueue::unlessGone);
 	}
 
-	private CompletableFuture<Void> deleteAll(String line, List<PlaceName> names) {
+	private CompletableFuture<Void> deleteAll(String queue, List<QueueNodeName> names) {
 		return CompletableFuture.allOf(names.stream()
-			.map((name) -> this.calls.delete(line + "/" + name.name()).exceptionallyCompose(Line::unlessGone))
+			.map((name) -> this.calls.delete(queue + "/" + name.name()).exceptionallyCompose(WaitQueue::unlessGone))
 			.toArray(CompletableFuture[]::new));
 	}
 

@@ -13,49 +13,49 @@ import io.holdfast.lock.support.SchedulingClock;
 /**
  * Renews holds and makes sure of them, by asking the leader for their nodes.
  */
-final class Renewals {
+final class ZooKeeperRenewals {
 
 	private static final long PAUSE_MILLIS = 100;
 
 	private final ProvingCalls calls;
 
-	private final Places places;
+	private final QueueNodes queueNodes;
 
 	private final Suspension suspension;
 
 	private final SchedulingClock clock;
 
-	Renewals(ProvingCalls calls, Places places, Suspension suspension, SchedulingClock clock) {
+	ZooKeeperRenewals(ProvingCalls calls, QueueNodes queueNodes, Suspension suspension, SchedulingClock clock) {
 		this.calls = calls;
-		this.places = places;
+		this.queueNodes = queueNodes;
 		this.suspension = suspension;
 		this.clock = clock;
 	}
 
 	CompletableFuture<RenewResult> renew(Grant grant) {
-		Place place = this.places.of(grant);
-		if (place == null) {
+		QueueNode queueNode = this.queueNodes.of(grant);
+		if (queueNode == null) {
 			return CompletableFuture.completedFuture(new RenewResult.Refused());
 		}
 		long session = this.calls.session();
 		if (session == ZooKeeperCalls.UNKNOWN_SESSION) {
 			return CompletableFuture.completedFuture(unknown("The client is not connected"));
 		}
-		String path = place.path(session);
+		String path = queueNode.path(session);
 		if (path == null) {
-			return CompletableFuture.completedFuture(refused(place));
+			return CompletableFuture.completedFuture(refused(queueNode));
 		}
 		int interruptions = this.suspension.count();
 		long sentAt = this.clock.nanos();
 		return this.calls.check(path).handle((checked, failure) -> {
 			if (failure != null) {
-				return ZooKeeperCalls.gone(failure) ? refused(place)
+				return ZooKeeperCalls.gone(failure) ? refused(queueNode)
 						: new RenewResult.Indeterminate(ZooKeeperCalls.cause(failure));
 			}
 			if (this.calls.session() != session) {
 				return unknown("The session changed meanwhile");
 			}
-			place.confirmed(interruptions);
+			queueNode.confirmed(interruptions);
 			Duration lease = this.calls.sessionLasts(sentAt);
 			return (lease != null) ? new RenewResult.Renewed(lease)
 					: unknown("It is not proven yet that the session lasts");
@@ -67,18 +67,18 @@ final class Renewals {
 	}
 
 	/** The holder will hear that its node is gone, and ask for nothing any more. */
-	private RenewResult refused(Place place) {
-		this.places.end(place);
+	private RenewResult refused(QueueNode queueNode) {
+		this.queueNodes.end(queueNode);
 		return new RenewResult.Refused();
 	}
 
 	/** See {@link LockBackend#confirm}. */
 	CompletionStage<Boolean> confirm(Grant grant) {
-		Place place = this.places.of(grant);
-		if (place == null) {
+		QueueNode queueNode = this.queueNodes.of(grant);
+		if (queueNode == null) {
 			return CompletableFuture.completedFuture(false);
 		}
-		if (place.confirmedSince(this.suspension.count())) {
+		if (queueNode.confirmedSince(this.suspension.count())) {
 			return LockBackend.CERTAIN;
 		}
 		return this.suspension.over()

@@ -18,17 +18,17 @@ import io.holdfast.lock.spi.OwnerId;
  * The places of all claims and grants of this JVM. A place is kept until nothing of it is
  * left in the store.
  */
-final class Places {
+final class QueueNodes {
 
 	private static final Pattern NOT_IN_A_PATH = Pattern.compile("[^A-Za-z0-9_-]");
 
-	private final Map<OwnerId, Place> byOwner = new ConcurrentHashMap<>();
+	private final Map<OwnerId, QueueNode> byOwner = new ConcurrentHashMap<>();
 
 	private final String namespace;
 
 	private final String root;
 
-	Places(String basePath, String namespace) {
+	QueueNodes(String basePath, String namespace) {
 		this.namespace = namespace;
 		this.root = basePath + "/" + NOT_IN_A_PATH.matcher(namespace).replaceAll("_");
 	}
@@ -42,29 +42,29 @@ final class Places {
 	 * The place of a claim, new if there is none.
 	 * @param interruptions how many there have been
 	 */
-	Place of(Claim claim, int interruptions) {
+	QueueNode of(Claim claim, int interruptions) {
 		return this.byOwner.computeIfAbsent(claim.owner(),
-				(owner) -> new Place(claim, line(claim.lock()), interruptions));
+				(owner) -> new QueueNode(claim, queue(claim.lock()), interruptions));
 	}
 
 	/** The place whose node was granted so, or {@code null} if that is gone. */
-	@Nullable Place of(Grant grant) {
-		Place place = this.byOwner.get(grant.claim().owner());
-		return (place != null && place.czxid() == grant.storeToken()) ? place : null;
+	@Nullable QueueNode of(Grant grant) {
+		QueueNode queueNode = this.byOwner.get(grant.claim().owner());
+		return (queueNode != null && queueNode.czxid() == grant.storeToken()) ? queueNode : null;
 	}
 
 	/** Nothing of the place is left in the store. */
-	void end(Place place) {
-		place.end();
-		this.byOwner.remove(place.claim.owner(), place);
+	void end(QueueNode queueNode) {
+		queueNode.end();
+		this.byOwner.remove(queueNode.claim.owner(), queueNode);
 	}
 
 	/**
 	 * Deletes what a place has made. It is remembered until that is certain, so that it
 	 * is not taken again.
 	 */
-	CompletableFuture<Void> abandon(Place place, Supplier<CompletableFuture<Void>> delete) {
-		return place.abandon(delete).thenRun(() -> this.byOwner.remove(place.claim.owner(), place));
+	CompletableFuture<Void> abandon(QueueNode queueNode, Supplier<CompletableFuture<Void>> delete) {
+		return queueNode.abandon(delete).thenRun(() -> this.byOwner.remove(queueNode.claim.owner(), queueNode));
 	}
 
 	/**
@@ -72,14 +72,14 @@ final class Places {
 	 * them.
 	 */
 	void sessionLost(long currentSession) {
-		this.byOwner.values().removeIf((place) -> place.sessionLost(currentSession));
+		this.byOwner.values().removeIf((queueNode) -> queueNode.sessionLost(currentSession));
 	}
 
 	int size() {
 		return this.byOwner.size();
 	}
 
-	private String line(LockName lock) {
+	private String queue(LockName lock) {
 		return this.root + "/" + NOT_IN_A_PATH.matcher(lock.name()).replaceAll("_") + "-"
 				+ LockDigest.of(this.namespace, lock);
 	}
