@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param value what its script gave, or {@code null}
  * @param failure why there is no value, or {@code null}
  */
-record NodeAnswer(Node node, @Nullable List<Object> value, @Nullable Throwable failure) {
+record NodeAnswer(RedlockNode node, @Nullable List<Object> value, @Nullable Throwable failure) {
 
 	private static final long YES = 1;
 

@@ -53,7 +53,7 @@ final class Quarantine {
 	}
 
 	/** Only one at a time need see to the end of the quarantine. */
-	boolean beginToEnd() {
+	boolean tryStartAdmission() {
 		return this.ending.compareAndSet(false, true);
 	}
 

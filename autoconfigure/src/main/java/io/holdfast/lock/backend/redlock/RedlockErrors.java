@@ -14,25 +14,25 @@ import io.holdfast.lock.backend.redis.RedisNode;
  */
 final class RedlockErrors {
 
-	private final Nodes nodes;
+	private final RedlockNodes nodes;
 
 	private final RedlockOptions options;
 
-	RedlockErrors(Nodes nodes, RedlockOptions options) {
+	RedlockErrors(RedlockNodes nodes, RedlockOptions options) {
 		this.nodes = nodes;
 		this.options = options;
 	}
 
 	/** Whether so many nodes refused for good that the others are no majority. */
-	boolean isDefinite(Tally tally) {
+	boolean isDefinite(Votes tally) {
 		return tally.count((answer) -> answer.failure() != null && RedisNode.isDefinite(answer.failure())) > this.nodes
-			.spare();
+			.tolerated();
 	}
 
 	/**
 	 * Too few nodes answered, or too few may vote.
 	 */
-	LockBackendException noMajority(String what, LockName lock, Tally tally) {
+	LockBackendException noMajority(String what, LockName lock, Votes tally) {
 		return new LockBackendException(
 				"Lock '%s' %s: %s of %s Redis nodes must agree, and %s. %s".formatted(lock, what, this.nodes.quorum(),
 						this.nodes.count(), account(tally, this.options.nodeTimeout()), remedy(tally)),
@@ -48,20 +48,20 @@ final class RedlockErrors {
 	/**
 	 * The first contact failed with some.
 	 */
-	LockBackendException unreachable(Tally tally, Duration waited) {
+	LockBackendException unreachable(Votes tally, Duration waited) {
 		return new LockBackendException("%s of %s Redis nodes can be used, and %s must be: %s. %s"
 			.formatted(tally.yes(), this.nodes.count(), this.nodes.quorum(), account(tally, waited), remedy(tally)),
 				firstFailure(tally));
 	}
 
-	private String account(Tally tally, Duration waited) {
+	private String account(Votes tally, Duration waited) {
 		return this.nodes.all()
 			.stream()
 			.map((node) -> node + " " + said(node, tally, waited))
 			.collect(Collectors.joining(", "));
 	}
 
-	private String said(Node node, Tally tally, Duration waited) {
+	private String said(RedlockNode node, Votes tally, Duration waited) {
 		for (NodeAnswer answer : tally.those((candidate) -> candidate.node() == node)) {
 			if (answer.failure() != null) {
 				return "said '" + RedisNode.said(answer.failure()) + "'";
@@ -79,18 +79,18 @@ final class RedlockErrors {
 		return "did not answer within " + waited.toMillis() + " ms";
 	}
 
-	private String remedy(Tally tally) {
+	private String remedy(Votes tally) {
 		if (isDefinite(tally)) {
 			return "Check user, password and permissions of these nodes: ~%1$s:* +@connection +eval +evalsha +info +time +get +set +del +pexpire +pexpireat +pttl +hget +hmget +hset +hdel +zadd +zrem +zrange +zrangebyscore +zremrangebyscore."
 				.formatted(this.options.namespace());
 		}
-		if (tally.noVote() > this.nodes.spare()) {
+		if (tally.noVote() > this.nodes.tolerated()) {
 			return "They are new, have restarted or were flushed, and locks given before may still be held. Wait, or admit them as the how-to on Redlock says.";
 		}
 		return "Check that they run; 'distributed-lock.redlock.node-timeout' must be far above a round trip.";
 	}
 
-	private static @Nullable Throwable firstFailure(Tally tally) {
+	private static @Nullable Throwable firstFailure(Votes tally) {
 		return tally.those((answer) -> answer.failure() != null)
 			.stream()
 			.map(NodeAnswer::failure)

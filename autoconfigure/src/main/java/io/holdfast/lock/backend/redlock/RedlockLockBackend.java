@@ -46,13 +46,13 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	private static final int FEWEST_NODES = 3;
 
 	/** Attempts that some node has not answered yet. */
-	private final Map<OwnerId, Attempt> underWay = new ConcurrentHashMap<>();
+	private final Map<OwnerId, QuorumAcquisition> underWay = new ConcurrentHashMap<>();
 
 	private final NotifiedTokens notified;
 
 	private final AtomicLong attempts = new AtomicLong();
 
-	private final Nodes nodes;
+	private final RedlockNodes nodes;
 
 	private final RedlockOptions options;
 
@@ -60,7 +60,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	private final RedlockErrors errors;
 
-	private final Renewal renewal;
+	private final QuorumRenewal renewal;
 
 	/**
 	 * Create the store. Nothing is sent yet.
@@ -89,9 +89,9 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 		this.options = options;
 		this.closeClock = closeClock;
 		this.notified = new NotifiedTokens(clock);
-		this.nodes = new Nodes(nodes, options, clock);
+		this.nodes = new RedlockNodes(nodes, options, clock);
 		this.errors = new RedlockErrors(this.nodes, options);
-		this.renewal = new Renewal(this.nodes, options, this.errors, this.notified);
+		this.renewal = new QuorumRenewal(this.nodes, options, this.errors, this.notified);
 	}
 
 	/**
@@ -119,7 +119,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	 * @throws LockConfigurationException if two nodes are one server
 	 */
 	public void connect() {
-		new Contact(this.nodes, this.errors).make();
+		new QuorumStartupCheck(this.nodes, this.errors).make();
 	}
 
 	/**
@@ -130,7 +130,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	 */
 	public void awaitVotes(Duration longest) {
 		if (this.options.restartQuarantine()) {
-			new Contact(this.nodes, this.errors).awaitVotes(longest);
+			new QuorumStartupCheck(this.nodes, this.errors).awaitVotes(longest);
 		}
 	}
 
@@ -148,8 +148,8 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		return caught(() -> {
 			OwnerId owner = claim.owner();
-			Attempt[] self = new Attempt[1];
-			Attempt attempt = new Attempt(this.nodes, this.options, this.errors, claim, this.attempts.incrementAndGet(),
+			QuorumAcquisition[] self = new QuorumAcquisition[1];
+			QuorumAcquisition attempt = new QuorumAcquisition(this.nodes, this.options, this.errors, claim, this.attempts.incrementAndGet(),
 					this.notified, this.underWay.get(owner), () -> this.underWay.remove(owner, self[0]));
 			self[0] = attempt;
 			this.underWay.put(owner, attempt);
@@ -168,7 +168,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 			if (tally.yes() >= this.nodes.quorum()) {
 				return new ReleaseResult.Released();
 			}
-			if (tally.no() > this.nodes.spare()) {
+			if (tally.no() > this.nodes.tolerated()) {
 				return new ReleaseResult.NotHeld();
 			}
 			LockBackendException cause = this.errors.noMajority("could not be released", grant.claim().lock(), tally);
@@ -189,17 +189,17 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/** Tell every node, also those that refused or never answered. */
-	private CompletableFuture<Tally> giveBack(Claim claim) {
+	private CompletableFuture<Votes> giveBack(Claim claim) {
 		this.notified.remove(claim.owner());
-		Attempt attempt = this.underWay.get(claim.owner());
+		QuorumAcquisition attempt = this.underWay.get(claim.owner());
 		if (attempt != null) {
 			attempt.end();
 		}
 		return this.nodes.ask(this::confirmed, (node) -> this.nodes.giveBack(node, claim));
 	}
 
-	private @Nullable Tally confirmed(Tally tally) {
-		boolean known = tally.yes() >= this.nodes.quorum() || tally.no() > this.nodes.spare();
+	private @Nullable Votes confirmed(Votes tally) {
+		boolean known = tally.yes() >= this.nodes.quorum() || tally.no() > this.nodes.tolerated();
 		return (known || tally.pending() == 0) ? tally : null;
 	}
 
@@ -214,7 +214,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public void close() {
 		List<Thread> threads = new ArrayList<>();
-		for (Node node : this.nodes.all()) {
+		for (RedlockNode node : this.nodes.all()) {
 			Thread thread = new Thread(node::close, "holdfast-redlock-close");
 			thread.start();
 			threads.add(thread);

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * One client of a {@link TokenModel}: what {@link Attempt} and {@link Renewal} do, one
+ * One client of a {@link TokenModel}: what {@link QuorumAcquisition} and {@link QuorumRenewal} do, one
  * message at a time.
  */
 final class ModelClient {
@@ -133,7 +133,7 @@ final class ModelClient {
 			held(this.told);
 			return;
 		}
-		TokenVote vote = TokenVote.of(this.votes.values().stream().map(ModelNode.Vote::token).toList(),
+		TokenAgreement vote = TokenAgreement.of(this.votes.values().stream().map(ModelNode.Vote::token).toList(),
 				this.world.quorum());
 		if (vote.agreed()) {
 			held(vote.token());

@@ -87,9 +87,9 @@ class RedlockNodeModelTests {
 		long place = random.nextBoolean() ? 0 : 60_000;
 		return switch (random.nextInt(8)) {
 			case 0, 1, 2, 3 -> new Request("acquire", RedlockScripts.ACQUIRE, this.keys.of(lock), "r", "1", owner,
-					lease, attempt, RedlockTiming.IDLE_TOKEN_MILLIS, mode, place);
+					lease, attempt, RedlockTimes.IDLE_TOKEN_MILLIS, mode, place);
 			case 4 -> new Request("agree", RedlockScripts.AGREE, this.keys.of(lock), "r", "1", owner,
-					FLOOR + random.nextInt(30), RedlockTiming.IDLE_TOKEN_MILLIS);
+					FLOOR + random.nextInt(30), RedlockTimes.IDLE_TOKEN_MILLIS);
 			case 5 -> new Request("renew", RedlockScripts.RENEW,
 					List.of(this.keys.node(), this.keys.part(lock, LockMode.valueOf(mode))), "r", "1", owner, lease,
 					mode);

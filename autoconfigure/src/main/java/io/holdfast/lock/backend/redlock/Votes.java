@@ -10,21 +10,21 @@ import java.util.function.Predicate;
  * @param answers the answers in the order of their arrival
  * @param pending how many nodes may still answer in time
  */
-record Tally(List<NodeAnswer> answers, int pending) {
+record Votes(List<NodeAnswer> answers, int pending) {
 
-	static Tally empty(int nodes) {
-		return new Tally(List.of(), nodes);
+	static Votes empty(int nodes) {
+		return new Votes(List.of(), nodes);
 	}
 
-	Tally with(NodeAnswer answer) {
+	Votes with(NodeAnswer answer) {
 		List<NodeAnswer> more = new ArrayList<>(this.answers);
 		more.add(answer);
-		return new Tally(List.copyOf(more), Math.max(0, this.pending - 1));
+		return new Votes(List.copyOf(more), Math.max(0, this.pending - 1));
 	}
 
 	/** The same when nobody is waited for any more. */
-	Tally closed() {
-		return new Tally(this.answers, 0);
+	Votes closed() {
+		return new Votes(this.answers, 0);
 	}
 
 	int yes() {

@@ -15,15 +15,15 @@ import java.util.Collections;
  * @param token the token
  * @param agreed whether a majority remembers it already
  */
-record TokenVote(long token, boolean agreed) {
+record TokenAgreement(long token, boolean agreed) {
 
-	static TokenVote of(Collection<Long> tokens, int quorum) {
+	static TokenAgreement of(Collection<Long> tokens, int quorum) {
 		for (long token : tokens) {
 			if (Collections.frequency(tokens, token) >= quorum) {
-				return new TokenVote(token, true);
+				return new TokenAgreement(token, true);
 			}
 		}
-		return new TokenVote(Collections.max(tokens) + 1, false);
+		return new TokenAgreement(Collections.max(tokens) + 1, false);
 	}
 
 }

@@ -15,12 +15,12 @@ import io.holdfast.lock.spi.RenewResult;
 /**
  * Starts leases anew where a majority still has them, many in one request to each node.
  */
-final class Renewal {
+final class QuorumRenewal {
 
 	/** A script holds its node up while it runs. */
 	private static final int MOST_AT_ONCE = 200;
 
-	private final Nodes nodes;
+	private final RedlockNodes nodes;
 
 	private final RedlockOptions options;
 
@@ -28,7 +28,7 @@ final class Renewal {
 
 	private final NotifiedTokens notified;
 
-	Renewal(Nodes nodes, RedlockOptions options, RedlockErrors errors, NotifiedTokens notified) {
+	QuorumRenewal(RedlockNodes nodes, RedlockOptions options, RedlockErrors errors, NotifiedTokens notified) {
 		this.nodes = nodes;
 		this.options = options;
 		this.errors = errors;
@@ -51,7 +51,7 @@ final class Renewal {
 			.toList();
 		Object[] args = grants.stream()
 			.flatMap((grant) -> Stream.<Object>of(grant.claim().owner().value(),
-					RedlockTiming.lease(grant.claim()).toMillis(), grant.claim().mode().name()))
+					RedlockTimes.lease(grant.claim()).toMillis(), grant.claim().mode().name()))
 			.toArray();
 		long startedAt = this.nodes.clock().nanos();
 		return this.nodes
@@ -66,14 +66,14 @@ final class Renewal {
 
 	private void note(Claim claim, long startedAt, RenewResult result) {
 		if (result instanceof RenewResult.Renewed) {
-			this.notified.extend(claim.owner(), startedAt + Drift.validity(RedlockTiming.lease(claim), this.options));
+			this.notified.extend(claim.owner(), startedAt + ClockDrift.validity(RedlockTimes.lease(claim), this.options));
 		}
 		else if (result instanceof RenewResult.Refused) {
 			this.notified.remove(claim.owner());
 		}
 	}
 
-	private @Nullable List<RenewResult> results(List<Grant> grants, Tally tally) {
+	private @Nullable List<RenewResult> results(List<Grant> grants, Votes tally) {
 		List<RenewResult> results = new ArrayList<>(grants.size());
 		for (int i = 0; i < grants.size(); i++) {
 			RenewResult result = result(grants.get(i), 1 + i, tally);
@@ -90,13 +90,13 @@ final class Renewal {
 		return results;
 	}
 
-	private @Nullable RenewResult result(Grant grant, int index, Tally tally) {
+	private @Nullable RenewResult result(Grant grant, int index, Votes tally) {
 		int renewed = tally.count((answer) -> answer.isYes() && answer.number(index) == 1);
 		if (renewed >= this.nodes.quorum()) {
-			return new RenewResult.Renewed(Drift.told(RedlockTiming.lease(grant.claim()), this.options));
+			return new RenewResult.Renewed(ClockDrift.trustedLease(RedlockTimes.lease(grant.claim()), this.options));
 		}
 		int gone = tally.count((answer) -> answer.isNoVote() || (answer.isYes() && answer.number(index) == 0));
-		if (gone > this.nodes.spare()) {
+		if (gone > this.nodes.tolerated()) {
 			return new RenewResult.Refused();
 		}
 		if (tally.pending() > 0) {

@@ -9,7 +9,7 @@ import io.holdfast.lock.support.SchedulingClock;
 /**
  * The times that we hand to the nodes and to the engine.
  */
-final class RedlockTiming {
+final class RedlockTimes {
 
 	/** How long a token is remembered after its last grant, in milliseconds. */
 	static final long IDLE_TOKEN_MILLIS = Duration.ofDays(1).toMillis();
@@ -23,7 +23,7 @@ final class RedlockTiming {
 	/** Who has not come so long after a refusal has vanished. */
 	private static final Duration LONGEST_PLACE = Duration.ofSeconds(3);
 
-	private RedlockTiming() {
+	private RedlockTimes() {
 	}
 
 	static Duration lease(Claim claim) {

@@ -19,15 +19,15 @@ import io.holdfast.lock.support.SchedulingClock;
  *
  * @param <R> the result
  */
-final class Poll<R> {
+final class QuorumCall<R> {
 
 	private final CompletableFuture<R> result = new CompletableFuture<>();
 
-	private final AtomicReference<Tally> tally;
+	private final AtomicReference<Votes> tally;
 
 	private final SchedulingClock clock;
 
-	private final Function<Tally, @Nullable R> decision;
+	private final Function<Votes, @Nullable R> decision;
 
 	private final Consumer<NodeAnswer> late;
 
@@ -39,20 +39,20 @@ final class Poll<R> {
 	 * give one once nothing is pending
 	 * @param late takes the answers that came after the decision
 	 */
-	Poll(int nodes, SchedulingClock clock, Function<Tally, @Nullable R> decision, Consumer<NodeAnswer> late) {
-		this.tally = new AtomicReference<>(Tally.empty(nodes));
+	QuorumCall(int nodes, SchedulingClock clock, Function<Votes, @Nullable R> decision, Consumer<NodeAnswer> late) {
+		this.tally = new AtomicReference<>(Votes.empty(nodes));
 		this.clock = clock;
 		this.decision = decision;
 		this.late = late;
 	}
 
-	CompletableFuture<R> ask(List<Node> nodes, Duration timeout,
-			Function<Node, CompletionStage<List<Object>>> question) {
-		for (Node node : nodes) {
+	CompletableFuture<R> ask(List<RedlockNode> nodes, Duration timeout,
+			Function<RedlockNode, CompletionStage<List<Object>>> question) {
+		for (RedlockNode node : nodes) {
 			question.apply(node).whenComplete((value, failure) -> answered(new NodeAnswer(node, value, failure)));
 		}
 		if (!this.result.isDone()) {
-			Runnable cancel = this.clock.after(timeout.toNanos(), () -> decide(this.tally.updateAndGet(Tally::closed)));
+			Runnable cancel = this.clock.after(timeout.toNanos(), () -> decide(this.tally.updateAndGet(Votes::closed)));
 			this.result.whenComplete((value, failure) -> cancel.run());
 		}
 		return this.result;
@@ -72,7 +72,7 @@ final class Poll<R> {
 		}
 	}
 
-	private void decide(Tally present) {
+	private void decide(Votes present) {
 		try {
 			R decided = this.decision.apply(present);
 			if (decided != null) {

@@ -16,9 +16,9 @@ import io.holdfast.lock.support.DurationText;
 /**
  * The first contact with all nodes.
  */
-final class Contact {
+final class QuorumStartupCheck {
 
-	private static final Log logger = LogFactory.getLog(Contact.class);
+	private static final Log logger = LogFactory.getLog(QuorumStartupCheck.class);
 
 	private static final Duration PATIENCE = Duration.ofSeconds(3);
 
@@ -26,20 +26,20 @@ final class Contact {
 
 	private static final long PAUSE_MILLIS = 200;
 
-	private final Nodes nodes;
+	private final RedlockNodes nodes;
 
 	private final RedlockErrors errors;
 
-	Contact(Nodes nodes, RedlockErrors errors) {
+	QuorumStartupCheck(RedlockNodes nodes, RedlockErrors errors) {
 		this.nodes = nodes;
 		this.errors = errors;
 	}
 
 	void make() {
-		Tally tally = new Poll<Tally>(this.nodes.count(), this.nodes.clock(),
+		Votes tally = new QuorumCall<Votes>(this.nodes.count(), this.nodes.clock(),
 				(present) -> (present.pending() == 0) ? present : null, (answer) -> {
 				})
-			.ask(this.nodes.all(), PATIENCE, Contact::meet)
+			.ask(this.nodes.all(), PATIENCE, QuorumStartupCheck::meet)
 			.join();
 		for (NodeAnswer answer : tally.answers()) {
 			if (misconfiguration(answer.failure()) instanceof LockConfigurationException wrong) {
@@ -94,14 +94,14 @@ final class Contact {
 
 	/** Whether a majority may vote, or it is unknown because of nodes that are silent. */
 	private boolean enoughVote() {
-		Tally tally = new Poll<Tally>(this.nodes.count(), this.nodes.clock(),
+		Votes tally = new QuorumCall<Votes>(this.nodes.count(), this.nodes.clock(),
 				(present) -> (present.pending() == 0) ? present : null, (answer) -> {
 				})
 			.ask(this.nodes.all(), PATIENCE,
 					(node) -> this.nodes.vote(node, () -> true, RedlockScripts.RENEW,
 							List.of(this.nodes.keys().node())))
 			.join();
-		return tally.noVote() <= this.nodes.spare();
+		return tally.noVote() <= this.nodes.tolerated();
 	}
 
 	/** Returns whether the thread may go on. */
@@ -116,7 +116,7 @@ final class Contact {
 		}
 	}
 
-	private static CompletionStage<List<Object>> meet(Node node) {
+	private static CompletionStage<List<Object>> meet(RedlockNode node) {
 		return node.connect().thenApply((runId) -> List.of(1L, runId));
 	}
 

@@ -21,14 +21,14 @@ import io.holdfast.lock.support.SchedulingClock;
 /**
  * All nodes, and which of them may vote.
  */
-final class Nodes {
+final class RedlockNodes {
 
 	private static final Consumer<NodeAnswer> NOBODY_CARES = (answer) -> {
 	};
 
 	private static final Duration DRIFT = Duration.ofMillis(2);
 
-	private final List<Node> all;
+	private final List<RedlockNode> all;
 
 	private final RedlockOptions options;
 
@@ -41,18 +41,18 @@ final class Nodes {
 	/** In milliseconds. */
 	private final AtomicLong longestLease;
 
-	Nodes(List<NodeClient> nodes, RedlockOptions options, SchedulingClock clock) {
+	RedlockNodes(List<NodeClient> nodes, RedlockOptions options, SchedulingClock clock) {
 		this.options = options;
 		this.clock = clock;
 		this.keys = new RedlockKeys(options.namespace());
-		Map<String, Node> identities = new ConcurrentHashMap<>();
+		Map<String, RedlockNode> identities = new ConcurrentHashMap<>();
 		this.all = nodes.stream()
-			.map((node) -> new Node(node, this.keys, identities, clock, this.quarantineLog))
+			.map((node) -> new RedlockNode(node, this.keys, identities, clock, this.quarantineLog))
 			.toList();
 		this.longestLease = new AtomicLong(options.longestLease().toMillis());
 	}
 
-	List<Node> all() {
+	List<RedlockNode> all() {
 		return this.all;
 	}
 
@@ -65,7 +65,7 @@ final class Nodes {
 	}
 
 	/** So many nodes can say no, or nothing, and the others are still a majority. */
-	int spare() {
+	int tolerated() {
 		return count() - quorum();
 	}
 
@@ -82,22 +82,22 @@ final class Nodes {
 	}
 
 	/** Somebody asks for a lease of so many milliseconds. */
-	void learnLease(long millis) {
+	void noteLongestLease(long millis) {
 		this.longestLease.accumulateAndGet(millis, Math::max);
 	}
 
 	/** How long a node that forgot everything must not vote. */
 	Duration quarantine() {
 		long millis = this.longestLease.get();
-		return Duration.ofMillis(millis + (long) Math.ceil(millis * Drift.factor(this.options))).plus(DRIFT);
+		return Duration.ofMillis(millis + (long) Math.ceil(millis * ClockDrift.factor(this.options))).plus(DRIFT);
 	}
 
 	/**
 	 * Ask all nodes, and forget what comes too late.
 	 */
-	<R> CompletableFuture<R> ask(Function<Tally, @Nullable R> decision,
-			Function<Node, CompletionStage<List<Object>>> question) {
-		return new Poll<>(count(), this.clock, decision, NOBODY_CARES).ask(this.all, this.options.nodeTimeout(),
+	<R> CompletableFuture<R> ask(Function<Votes, @Nullable R> decision,
+			Function<RedlockNode, CompletionStage<List<Object>>> question) {
+		return new QuorumCall<>(count(), this.clock, decision, NOBODY_CARES).ask(this.all, this.options.nodeTimeout(),
 				question);
 	}
 
@@ -106,7 +106,7 @@ final class Nodes {
 	 * finds that a quarantine is over ends it and asks again.
 	 * @param wanted whether the vote still counts
 	 */
-	CompletionStage<List<Object>> vote(Node node, BooleanSupplier wanted, RedisScript script, List<Object> keys,
+	CompletionStage<List<Object>> vote(RedlockNode node, BooleanSupplier wanted, RedisScript script, List<Object> keys,
 			Object... args) {
 		Object[] all = Stream
 			.concat(Stream.of(RedlockKeys.random(), this.options.restartQuarantine() ? "1" : "0"), Stream.of(args))
@@ -122,7 +122,7 @@ final class Nodes {
 	}
 
 	/** End all that a claim has on a node, whichever attempt brought it. */
-	CompletionStage<List<Object>> giveBack(Node node, Claim claim) {
+	CompletionStage<List<Object>> giveBack(RedlockNode node, Claim claim) {
 		return undo(node, claim, -1, Duration.ZERO);
 	}
 
@@ -131,13 +131,13 @@ final class Nodes {
 	 * @param attempt the last attempt that is to be undone, or -1
 	 * @param place how long the claim keeps a place among those who wait instead
 	 */
-	CompletionStage<List<Object>> undo(Node node, Claim claim, long attempt, Duration place) {
+	CompletionStage<List<Object>> undo(RedlockNode node, Claim claim, long attempt, Duration place) {
 		return node.run(RedlockScripts.RELEASE, this.keys.parts(claim.lock()), claim.owner().value(), attempt,
 				claim.mode().name(), place.toMillis());
 	}
 
-	private CompletionStage<Boolean> admitIfOver(Node node, String memory) {
-		if (!isOver(node, memory) || !node.quarantine().beginToEnd()) {
+	private CompletionStage<Boolean> admitIfOver(RedlockNode node, String memory) {
+		if (!isOver(node, memory) || !node.quarantine().tryStartAdmission()) {
 			return CompletableFuture.completedStage(false);
 		}
 		CompletionStage<Boolean> admission;
@@ -154,7 +154,7 @@ final class Nodes {
 		});
 	}
 
-	private boolean isOver(Node node, String memory) {
+	private boolean isOver(RedlockNode node, String memory) {
 		return node.quarantine().remaining(memory, quarantine()).compareTo(Duration.ZERO) <= 0;
 	}
 
@@ -162,15 +162,15 @@ final class Nodes {
 	 * What the others know may prolong the quarantine, and lifts the tokens of the node
 	 * above those that it has forgotten.
 	 */
-	private CompletionStage<Boolean> admit(Node node, String memory) {
-		List<Node> others = this.all.stream().filter((other) -> other != node).toList();
-		Function<Tally, @Nullable Tally> whenAll = (tally) -> (tally.pending() == 0) ? tally : null;
-		return new Poll<>(others.size(), this.clock, whenAll, NOBODY_CARES)
+	private CompletionStage<Boolean> admit(RedlockNode node, String memory) {
+		List<RedlockNode> others = this.all.stream().filter((other) -> other != node).toList();
+		Function<Votes, @Nullable Votes> whenAll = (tally) -> (tally.pending() == 0) ? tally : null;
+		return new QuorumCall<>(others.size(), this.clock, whenAll, NOBODY_CARES)
 			.ask(others, this.options.nodeTimeout(),
 					(other) -> other.run(RedlockScripts.LOOK, List.of(this.keys.node()), RedlockKeys.random()))
 			.thenCompose((tally) -> {
 				List<NodeAnswer> known = tally.those((answer) -> answer.value() != null);
-				known.forEach((answer) -> learnLease(answer.number(1)));
+				known.forEach((answer) -> noteLongestLease(answer.number(1)));
 				long highest = known.stream().mapToLong((answer) -> answer.number(2)).max().orElse(0);
 				if (!isOver(node, memory)) {
 					return CompletableFuture.completedStage(false);

@@ -23,13 +23,13 @@ import io.holdfast.lock.spi.Grant;
  * Every attempt has a number, and a node keeps the number of the last one. So what undoes
  * an attempt, however late it arrives, cannot touch the next attempt of the same owner.
  */
-final class Attempt {
+final class QuorumAcquisition {
 
 	private static final int MOST_ROUNDS = 5;
 
 	private static final long LARGEST_STEP = 16;
 
-	private final Nodes nodes;
+	private final RedlockNodes nodes;
 
 	private final RedlockOptions options;
 
@@ -55,14 +55,14 @@ final class Attempt {
 	/** Whether the claim was given back or withdrawn, and so does not wait any more. */
 	private final AtomicBoolean ended;
 
-	Attempt(Nodes nodes, RedlockOptions options, RedlockErrors errors, Claim claim, long number,
-			NotifiedTokens notified, @Nullable Attempt before, Runnable allAnswered) {
+	QuorumAcquisition(RedlockNodes nodes, RedlockOptions options, RedlockErrors errors, Claim claim, long number,
+			NotifiedTokens notified, @Nullable QuorumAcquisition before, Runnable allAnswered) {
 		this.nodes = nodes;
 		this.options = options;
 		this.errors = errors;
 		this.claim = claim;
 		this.number = number;
-		this.lease = RedlockTiming.lease(claim);
+		this.lease = RedlockTimes.lease(claim);
 		this.unanswered = new AtomicInteger(nodes.count());
 		this.startedAt = nodes.clock().nanos();
 		this.notified = notified;
@@ -71,13 +71,13 @@ final class Attempt {
 	}
 
 	CompletionStage<AcquireResult> run() {
-		this.nodes.learnLease(this.lease.toMillis());
-		Poll<Tally> poll = new Poll<>(this.nodes.count(), this.nodes.clock(), this::votes, this::late);
-		return poll
+		this.nodes.noteLongestLease(this.lease.toMillis());
+		QuorumCall<Votes> call = new QuorumCall<>(this.nodes.count(), this.nodes.clock(), this::votes, this::late);
+		return call
 			.ask(this.nodes.all(), this.options.nodeTimeout(),
-					(node) -> this.nodes.vote(node, () -> !poll.isDecided() && !this.over, RedlockScripts.ACQUIRE,
+					(node) -> this.nodes.vote(node, () -> !call.isDecided() && !this.over, RedlockScripts.ACQUIRE,
 							this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), this.lease.toMillis(),
-							this.number, RedlockTiming.IDLE_TOKEN_MILLIS, this.claim.mode().name(), place().toMillis())
+							this.number, RedlockTimes.IDLE_TOKEN_MILLIS, this.claim.mode().name(), place().toMillis())
 						.whenComplete((answer, failure) -> answered()))
 			.thenCompose((tally) -> (tally.yes() >= this.nodes.quorum()) ? granted(tally) : refused(tally));
 	}
@@ -92,7 +92,7 @@ final class Attempt {
 	 * Where there is no majority any more, it is still worth knowing whether that is
 	 * because of others or because of silence, if the next answers can tell.
 	 */
-	private @Nullable Tally votes(Tally tally) {
+	private @Nullable Votes votes(Votes tally) {
 		boolean enough = tally.yes() >= this.nodes.quorum();
 		boolean hopeless = tally.yes() + tally.pending() < this.nodes.quorum();
 		boolean clear = isContended(tally, tally.no()) || !isContended(tally, tally.no() + tally.pending());
@@ -114,17 +114,17 @@ final class Attempt {
 
 	/** How long the claim keeps a place on a node that did not grant it. */
 	private Duration place() {
-		return this.ended.get() ? Duration.ZERO : RedlockTiming.place(this.claim, this.options);
+		return this.ended.get() ? Duration.ZERO : RedlockTimes.place(this.claim, this.options);
 	}
 
-	private CompletionStage<AcquireResult> granted(Tally tally) {
+	private CompletionStage<AcquireResult> granted(Votes tally) {
 		List<NodeAnswer> votes = tally.those(NodeAnswer::isYes);
-		votes.forEach((vote) -> this.nodes.learnLease(vote.number(2)));
+		votes.forEach((vote) -> this.nodes.noteLongestLease(vote.number(2)));
 		OptionalLong before = this.notified.find(this.claim.owner());
 		if (before.isPresent() && isUnbroken(votes)) {
 			return CompletableFuture.completedStage(heldIfInTime(before.getAsLong(), tally));
 		}
-		TokenVote vote = TokenVote.of(votes.stream().map((answer) -> answer.number(1)).toList(), this.nodes.quorum());
+		TokenAgreement vote = TokenAgreement.of(votes.stream().map((answer) -> answer.number(1)).toList(), this.nodes.quorum());
 		if (vote.agreed() || !isInTime()) {
 			return CompletableFuture.completedStage(heldIfInTime(vote.token(), tally));
 		}
@@ -135,11 +135,11 @@ final class Attempt {
 	 * Other readers may get tokens at the same moment. Who comes too late with one tries
 	 * a greater one, but not in step with them.
 	 */
-	private CompletionStage<AcquireResult> agree(long token, Tally tally, int round) {
+	private CompletionStage<AcquireResult> agree(long token, Votes tally, int round) {
 		return this.nodes.ask(this::votes,
 				(node) -> this.nodes.vote(node, () -> !this.over, RedlockScripts.AGREE,
 						this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), token,
-						RedlockTiming.IDLE_TOKEN_MILLIS))
+						RedlockTimes.IDLE_TOKEN_MILLIS))
 			.thenCompose((agreement) -> {
 				if (agreement.yes() >= this.nodes.quorum()) {
 					return CompletableFuture.completedStage(heldIfInTime(token, tally));
@@ -148,13 +148,13 @@ final class Attempt {
 				if (greatest >= token && round < MOST_ROUNDS && isInTime()) {
 					return agree(greatest + 1 + this.nodes.clock().jitter(LARGEST_STEP - 1), tally, round + 1);
 				}
-				return CompletableFuture.completedStage(inVain(tally,
+				return CompletableFuture.completedStage(discarded(tally,
 						this.errors.noMajority("was granted, but its token was not", this.claim.lock(), agreement)));
 			});
 	}
 
 	/** The greatest token that a node would not go below, or zero. */
-	private static long greatest(Tally agreement) {
+	private static long greatest(Votes agreement) {
 		return agreement.those(NodeAnswer::isNo).stream().mapToLong((answer) -> answer.number(1)).max().orElse(0);
 	}
 
@@ -168,25 +168,25 @@ final class Attempt {
 		return votes.stream().filter((vote) -> vote.number(3) == 1).count() >= this.nodes.quorum();
 	}
 
-	private AcquireResult heldIfInTime(long token, Tally tally) {
+	private AcquireResult heldIfInTime(long token, Votes tally) {
 		if (isInTime()) {
-			this.notified.put(this.claim.owner(), token, this.startedAt + Drift.validity(this.lease, this.options));
-			return new AcquireResult.Acquired(new Grant(this.claim, token, Drift.told(this.lease, this.options)));
+			this.notified.put(this.claim.owner(), token, this.startedAt + ClockDrift.validity(this.lease, this.options));
+			return new AcquireResult.Acquired(new Grant(this.claim, token, ClockDrift.trustedLease(this.lease, this.options)));
 		}
-		return inVain(tally,
+		return discarded(tally,
 				this.errors.tooSlow(this.claim.lock(), this.lease, this.nodes.clock().nanos() - this.startedAt));
 	}
 
 	private boolean isInTime() {
-		return this.nodes.clock().nanos() - this.startedAt < Drift.validity(this.lease, this.options);
+		return this.nodes.clock().nanos() - this.startedAt < ClockDrift.validity(this.lease, this.options);
 	}
 
-	private AcquireResult inVain(Tally tally, LockBackendException cause) {
+	private AcquireResult discarded(Votes tally, LockBackendException cause) {
 		undo(tally);
 		return new AcquireResult.Indeterminate(cause);
 	}
 
-	private CompletionStage<AcquireResult> refused(Tally tally) {
+	private CompletionStage<AcquireResult> refused(Votes tally) {
 		if (isContended(tally, tally.no())) {
 			undo(tally);
 			return CompletableFuture.completedStage(contended(tally));
@@ -198,37 +198,37 @@ final class Attempt {
 			this.nodes.all().forEach(this::undo);
 			return CompletableFuture.failedStage(cause);
 		}
-		return CompletableFuture.completedStage(inVain(tally, cause));
+		return CompletableFuture.completedStage(discarded(tally, cause));
 	}
 
 	/** Whether others stand in the way, and not the silence of the nodes. */
-	private boolean isContended(Tally tally, int no) {
+	private boolean isContended(Votes tally, int no) {
 		boolean majorityKnown = tally.yes() + no + tally.noVote() >= this.nodes.quorum();
-		return no > this.nodes.spare() || (no > 0 && majorityKnown && tally.noVote() <= this.nodes.spare());
+		return no > this.nodes.tolerated() || (no > 0 && majorityKnown && tally.noVote() <= this.nodes.tolerated());
 	}
 
-	private AcquireResult contended(Tally tally) {
+	private AcquireResult contended(Votes tally) {
 		List<Long> rests = tally.those(NodeAnswer::isNo).stream().map((answer) -> answer.number(1)).toList();
 		int needed = this.nodes.quorum() - (this.nodes.count() - rests.size());
 		return new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
-				RedlockTiming.retryAfter(this.nodes.clock(), rests, needed));
+				RedlockTimes.retryAfter(this.nodes.clock(), rests, needed));
 	}
 
 	/**
 	 * Give back at once what was given, and what may have been, in an earlier attempt as
 	 * well. Who was refused has a place, which stays while the claim waits.
 	 */
-	private void undo(Tally tally) {
+	private void undo(Votes tally) {
 		this.over = true;
 		this.notified.remove(this.claim.owner());
-		List<Node> without = tally.those((answer) -> (answer.isNo() && !this.ended.get()) || answer.isNoVote())
+		List<RedlockNode> without = tally.those((answer) -> (answer.isNo() && !this.ended.get()) || answer.isNoVote())
 			.stream()
 			.map(NodeAnswer::node)
 			.toList();
 		this.nodes.all().stream().filter((node) -> !without.contains(node)).forEach(this::undo);
 	}
 
-	private void undo(Node node) {
+	private void undo(RedlockNode node) {
 		this.nodes.undo(node, this.claim, this.number, place());
 	}
 

@@ -7,13 +7,13 @@ import java.time.Duration;
  * milliseconds off every lease by itself, so only what goes beyond that is taken off
  * here.
  */
-final class Drift {
+final class ClockDrift {
 
 	private static final double TAKEN_BY_THE_ENGINE = 0.01;
 
 	private static final Duration MARGIN = Duration.ofMillis(2);
 
-	private Drift() {
+	private ClockDrift() {
 	}
 
 	static double factor(RedlockOptions options) {
@@ -21,7 +21,7 @@ final class Drift {
 	}
 
 	/** The lease to tell the engine of. */
-	static Duration told(Duration lease, RedlockOptions options) {
+	static Duration trustedLease(Duration lease, RedlockOptions options) {
 		double share = (1 - factor(options)) / (1 - TAKEN_BY_THE_ENGINE);
 		return (share < 1) ? Duration.ofNanos((long) (nanos(lease) * share)) : lease;
 	}
@@ -36,8 +36,8 @@ final class Drift {
 	}
 
 	private static long nanos(Duration lease) {
-		return (lease.compareTo(RedlockTiming.LONGEST_LEASE) < 0) ? lease.toNanos()
-				: RedlockTiming.LONGEST_LEASE.toNanos();
+		return (lease.compareTo(RedlockTimes.LONGEST_LEASE) < 0) ? lease.toNanos()
+				: RedlockTimes.LONGEST_LEASE.toNanos();
 	}
 
 }

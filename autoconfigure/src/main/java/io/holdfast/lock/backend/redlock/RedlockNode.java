@@ -18,17 +18,17 @@ import io.holdfast.lock.support.SchedulingClock;
 /**
  * One of the masters and the first contact with it, which no other node waits for.
  */
-final class Node {
+final class RedlockNode {
 
-	private static final Log logger = LogFactory.getLog(Node.class);
+	private static final Log logger = LogFactory.getLog(RedlockNode.class);
 
-	private final AtomicReference<@Nullable CompletableFuture<String>> contact = new AtomicReference<>();
+	private final AtomicReference<@Nullable CompletableFuture<String>> connection = new AtomicReference<>();
 
 	private final NodeClient redis;
 
 	private final RedlockKeys keys;
 
-	private final Map<String, Node> identities;
+	private final Map<String, RedlockNode> identities;
 
 	private final Quarantine quarantine;
 
@@ -42,7 +42,7 @@ final class Node {
 	 * @param clock the time by which a quarantine is measured
 	 * @param log where a quarantine is reported
 	 */
-	Node(NodeClient redis, RedlockKeys keys, Map<String, Node> identities, SchedulingClock clock, QuarantineLog log) {
+	RedlockNode(NodeClient redis, RedlockKeys keys, Map<String, RedlockNode> identities, SchedulingClock clock, QuarantineLog log) {
 		this.redis = redis;
 		this.keys = keys;
 		this.identities = identities;
@@ -86,12 +86,12 @@ final class Node {
 	 * @return the server's run id
 	 */
 	CompletionStage<String> connect() {
-		CompletableFuture<String> present = this.contact.get();
+		CompletableFuture<String> present = this.connection.get();
 		if (present != null && !present.isCompletedExceptionally()) {
 			return present;
 		}
 		CompletableFuture<String> fresh = new CompletableFuture<>();
-		if (!this.contact.compareAndSet(present, fresh)) {
+		if (!this.connection.compareAndSet(present, fresh)) {
 			return connect();
 		}
 		probe(fresh);
@@ -112,7 +112,7 @@ final class Node {
 
 	private void met(List<Object> answer, CompletableFuture<String> result) {
 		String runId = (String) answer.get(0);
-		Node other = this.identities.putIfAbsent(runId, this);
+		RedlockNode other = this.identities.putIfAbsent(runId, this);
 		if (other != null && other != this) {
 			result.completeExceptionally(new LockConfigurationException(
 					"'distributed-lock.redlock.nodes' has %s and %s, which are one and the same Redis (run id %s), and it would vote twice. List each server once."
