@@ -30,7 +30,7 @@ final class RedisConnector {
 
 	private final RedisScripts scripts;
 
-	private final WakeUps wakeUps;
+	private final ReleaseNotifications notifications;
 
 	private final RedisErrors errors;
 
@@ -38,9 +38,9 @@ final class RedisConnector {
 
 	private volatile boolean connected;
 
-	RedisConnector(RedisScripts scripts, WakeUps wakeUps, RedisErrors errors, RedisLockOptions options) {
+	RedisConnector(RedisScripts scripts, ReleaseNotifications notifications, RedisErrors errors, RedisLockOptions options) {
 		this.scripts = scripts;
-		this.wakeUps = wakeUps;
+		this.notifications = notifications;
 		this.errors = errors;
 		this.options = options;
 	}
@@ -55,7 +55,7 @@ final class RedisConnector {
 	void start() {
 		try {
 			connect().toCompletableFuture().get(LONGEST_CONNECT.toMillis(), TimeUnit.MILLISECONDS);
-			this.wakeUps.subscribe()
+			this.notifications.subscribe()
 				.toCompletableFuture()
 				.get(this.options.responseTimeout().toMillis(), TimeUnit.MILLISECONDS);
 		}
@@ -88,8 +88,8 @@ final class RedisConnector {
 	}
 
 	private void probe(CompletableFuture<Void> result) {
-		LockKeys keys = LockKeys.of(this.options.namespace(), LockName.of("probe", this.wakeUps.instance()));
-		ask(keys, this.wakeUps.instance(), this.wakeUps.channels() + "probe").whenComplete((answer, failure) -> {
+		RedisKeys keys = RedisKeys.of(this.options.namespace(), LockName.of("probe", this.notifications.instance()));
+		ask(keys, this.notifications.instance(), this.notifications.channels() + "probe").whenComplete((answer, failure) -> {
 			if (failure != null) {
 				result.completeExceptionally(failure);
 				return;
@@ -101,7 +101,7 @@ final class RedisConnector {
 	}
 
 	/** That replicas are missing now is no reason not to start; WAIT must be allowed. */
-	private CompletionStage<List<Object>> ask(LockKeys keys, Object... args) {
+	private CompletionStage<List<Object>> ask(RedisKeys keys, Object... args) {
 		if (this.options.waitReplicas() == 0) {
 			return this.scripts.run(RedisScript.PROBE, keys, args);
 		}

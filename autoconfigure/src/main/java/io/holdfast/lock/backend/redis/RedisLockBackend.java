@@ -59,11 +59,11 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	private final RedisScripts scripts;
 
-	private final WakeUps wakeUps;
+	private final ReleaseNotifications notifications;
 
 	private final RedisErrors errors;
 
-	private final Renewals renewals;
+	private final RedisRenewals renewals;
 
 	private final RedisConnector connector;
 
@@ -99,10 +99,10 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		this.clientOwned = clientOwned;
 		this.options = options;
 		this.scripts = new RedisScripts(client, options);
-		this.wakeUps = new WakeUps(client, options.namespace());
+		this.notifications = new ReleaseNotifications(client, options.namespace());
 		this.errors = new RedisErrors(options);
-		this.renewals = new Renewals(this.scripts, this.errors, options, clock);
-		this.connector = new RedisConnector(this.scripts, this.wakeUps, this.errors, options);
+		this.renewals = new RedisRenewals(this.scripts, this.errors, options, clock);
+		this.connector = new RedisConnector(this.scripts, this.notifications, this.errors, options);
 	}
 
 	/**
@@ -146,17 +146,17 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 				// nobody
 				return CompletableFuture.failedStage(new CancellationException("The claim was withdrawn"));
 			}
-			boolean waits = Timing.waits(claim);
-			CompletionStage<?> signal = waits ? this.wakeUps.expect(claim.owner()) : null;
+			boolean waits = RedisTimes.waits(claim);
+			CompletionStage<?> signal = waits ? this.notifications.expect(claim.owner()) : null;
 			if (!waits) {
-				this.wakeUps.forget(claim.owner());
+				this.notifications.forget(claim.owner());
 			}
-			Duration lease = Timing.lease(claim);
+			Duration lease = RedisTimes.lease(claim);
 			return ask(claim, lease).thenApply((answer) -> answered(claim, lease, signal, answer));
 		}).exceptionallyCompose((failure) -> {
 			this.unsent.remove(claim.owner());
 			if (RedisErrors.definiteCode(failure) != null) {
-				this.wakeUps.forget(claim.owner());
+				this.notifications.forget(claim.owner());
 				return CompletableFuture
 					.failedFuture(this.errors.refused("could not be acquired", claim.lock(), failure));
 			}
@@ -165,9 +165,9 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private CompletionStage<Replicated> ask(Claim claim, Duration lease) {
-		Object[] args = { claim.owner().value(), Timing.millis(lease), Timing.placeMillis(claim),
-				this.wakeUps.instance(), Timing.IDLE_TOKEN_MILLIS, claim.mode().name(), claim.fair() ? "1" : "0",
-				this.wakeUps.isCounted() ? "1" : "0" };
+		Object[] args = { claim.owner().value(), RedisTimes.millis(lease), RedisTimes.placeMillis(claim),
+				this.notifications.instance(), RedisTimes.IDLE_TOKEN_MILLIS, claim.mode().name(), claim.fair() ? "1" : "0",
+				this.notifications.isCounted() ? "1" : "0" };
 		if (this.options.waitReplicas() > 0) {
 			return this.scripts.runReplicated(RedisScript.ACQUIRE, keys(claim.lock()), args);
 		}
@@ -181,7 +181,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		if ((Long) answer.value().get(0) == 0) {
 			return new AcquireResult.Contended(
 					(signal != null) ? signal : new CompletableFuture<>().minimalCompletionStage(),
-					Timing.retryAfter(number));
+					RedisTimes.retryAfter(number));
 		}
 		if (answer.replicas() < this.options.waitReplicas()) {
 			// A failover could forget this grant, so it does not count. It stays at the
@@ -189,7 +189,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 			// arrive after a later attempt of the same owner was granted and confirmed
 			return new AcquireResult.Indeterminate(this.errors.unconfirmed(claim.lock(), answer));
 		}
-		this.wakeUps.forget(claim.owner());
+		this.notifications.forget(claim.owner());
 		return new AcquireResult.Acquired(new Grant(claim, number, lease));
 	}
 
@@ -204,7 +204,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<ReleaseResult> release(Grant grant) {
 		LockName lock = grant.claim().lock();
 		return guarded(
-				() -> this.scripts.run(RedisScript.RELEASE, keys(lock), LockKeys.value(grant), this.wakeUps.channels()))
+				() -> this.scripts.run(RedisScript.RELEASE, keys(lock), RedisKeys.value(grant), this.notifications.channels()))
 			.<ReleaseResult>thenApply(
 					(value) -> ((Long) value.get(0) == 1) ? new ReleaseResult.Released() : new ReleaseResult.NotHeld())
 			.exceptionallyCompose((failure) -> (RedisErrors.definiteCode(failure) != null)
@@ -215,9 +215,9 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
 		this.unsent.remove(claim.owner());
-		this.wakeUps.forget(claim.owner());
+		this.notifications.forget(claim.owner());
 		return guarded(() -> this.scripts.run(RedisScript.ABANDON, keys(claim.lock()), claim.owner().value(),
-				this.wakeUps.channels()))
+				this.notifications.channels()))
 			.<Void>thenApply((value) -> null)
 			.exceptionallyCompose((failure) -> CompletableFuture
 				.failedFuture(this.errors.refused("could not be withdrawn", claim.lock(), failure)));
@@ -225,7 +225,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	/** How many claims wait for a signal in this JVM. */
 	int waiting() {
-		return this.wakeUps.size();
+		return this.notifications.size();
 	}
 
 	/**
@@ -235,7 +235,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	public void close() {
 		this.closeClock.run();
 		try {
-			this.wakeUps.close()
+			this.notifications.close()
 				.toCompletableFuture()
 				.get(this.options.responseTimeout().toMillis(), TimeUnit.MILLISECONDS);
 		}
@@ -266,8 +266,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		}
 	}
 
-	private LockKeys keys(LockName lock) {
-		return LockKeys.of(this.options.namespace(), lock);
+	private RedisKeys keys(LockName lock) {
+		return RedisKeys.of(this.options.namespace(), lock);
 	}
 
 }

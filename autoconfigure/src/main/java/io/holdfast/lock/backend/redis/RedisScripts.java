@@ -62,7 +62,7 @@ final class RedisScripts {
 	 * Run a script on one lock.
 	 * @return what the script gave; fails if it gave nothing. Never throws
 	 */
-	CompletionStage<List<Object>> run(RedisScript script, LockKeys keys, Object... args) {
+	CompletionStage<List<Object>> run(RedisScript script, RedisKeys keys, Object... args) {
 		return run(script, keys.asList(), args);
 	}
 
@@ -78,7 +78,7 @@ final class RedisScripts {
 	 * Run a script on one lock and have the replicas confirm what it wrote, in the same
 	 * pipeline: a script cannot wait for them itself.
 	 */
-	CompletionStage<Replicated> runReplicated(RedisScript script, LockKeys keys, Object... args) {
+	CompletionStage<Replicated> runReplicated(RedisScript script, RedisKeys keys, Object... args) {
 		CompletionStage<Replicated> first = caught(() -> sendReplicated(script, keys, args));
 		return first.handle((value, failure) -> {
 			if (failure != null && RedisErrors.isScriptUnknown(failure)) {
@@ -132,7 +132,7 @@ final class RedisScripts {
 		}).thenCompose(Function.identity());
 	}
 
-	private CompletionStage<Replicated> sendReplicated(RedisScript script, LockKeys keys, Object[] args) {
+	private CompletionStage<Replicated> sendReplicated(RedisScript script, RedisKeys keys, Object[] args) {
 		RBatch batch = this.client
 			.createBatch(batchOptions().sync(this.options.waitReplicas(), this.options.waitReplicasTimeout()));
 		CompletionStage<List<Object>> answer = send(batch.getScript(StringCodec.INSTANCE), script, keys.asList(), args);
@@ -181,7 +181,7 @@ final class RedisScripts {
 	 * @param keys the lock's keys
 	 * @param args the script's arguments
 	 */
-	record Call(LockKeys keys, Object... args) {
+	record Call(RedisKeys keys, Object... args) {
 	}
 
 	/**

@@ -37,7 +37,7 @@ final class RedisModel {
 	}
 
 	/** Lets the next token of a lock be greater than this. */
-	void remember(LockKeys keys, long token) {
+	void remember(RedisKeys keys, long token) {
 		lock(keys.lock()).token = token;
 	}
 

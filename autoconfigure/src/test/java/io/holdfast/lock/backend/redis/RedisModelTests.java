@@ -48,7 +48,7 @@ class RedisModelTests {
 
 	private static final String LISTENS = "listens";
 
-	private final LockKeys keys = LockKeys.of("model", LockName.of("lock", "of the test"));
+	private final RedisKeys keys = RedisKeys.of("model", LockName.of("lock", "of the test"));
 
 	private final RedisServer server = RedisServer.started();
 
@@ -127,7 +127,7 @@ class RedisModelTests {
 			case 1, 2 -> new Request("release", RedisScript.RELEASE, grant, CHANNELS);
 			case 3 -> new Request("abandon", RedisScript.ABANDON, owner, CHANNELS);
 			default -> new Request("acquire", RedisScript.ACQUIRE, owner, lease, UNIT * random.nextInt(4),
-					random.nextBoolean() ? LISTENS : "is gone", Timing.IDLE_TOKEN_MILLIS,
+					random.nextBoolean() ? LISTENS : "is gone", RedisTimes.IDLE_TOKEN_MILLIS,
 					LockMode.values()[random.nextInt(2)].name(), bit(random), bit(random));
 		};
 	}

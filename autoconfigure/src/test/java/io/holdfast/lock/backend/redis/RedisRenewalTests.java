@@ -53,7 +53,7 @@ class RedisRenewalTests {
 
 	};
 
-	private final Renewals renewals = new Renewals(new RedisScripts(cluster(), OPTIONS), new RedisErrors(OPTIONS),
+	private final RedisRenewals renewals = new RedisRenewals(new RedisScripts(cluster(), OPTIONS), new RedisErrors(OPTIONS),
 			OPTIONS, this.clock);
 
 	@Test
@@ -85,7 +85,7 @@ class RedisRenewalTests {
 	}
 
 	private void answer(LockName lock) {
-		this.answers.get(LockKeys.of(OPTIONS.namespace(), lock).lock()).complete(List.of(1L));
+		this.answers.get(RedisKeys.of(OPTIONS.namespace(), lock).lock()).complete(List.of(1L));
 	}
 
 	private RedissonClient cluster() {

@@ -22,7 +22,7 @@ class RedisSimulationTests {
 	/** A claim that has ended still waits for a wake-up. */
 	@Test
 	void claimThatIsNotForgottenIsFound() {
-		Mutant mutant = new Mutant().skip("backend.redis.WakeUps#forget");
+		Mutant mutant = new Mutant().skip("backend.redis.ReleaseNotifications#forget");
 		assertThat(mutant.find(RedisStore.class, SEEDS, "leftovers")).isPositive();
 	}
 

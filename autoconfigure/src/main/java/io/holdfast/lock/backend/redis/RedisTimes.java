@@ -9,7 +9,7 @@ import io.holdfast.lock.spi.Grant;
 /**
  * The times that we hand to Redis, in whole milliseconds and within what it takes.
  */
-final class Timing {
+final class RedisTimes {
 
 	/** How long a token is remembered after its last grant. */
 	static final String IDLE_TOKEN_MILLIS = millis(Duration.ofDays(1));
@@ -26,7 +26,7 @@ final class Timing {
 
 	private static final Duration LONGEST_LEASE = Duration.ofDays(36500);
 
-	private Timing() {
+	private RedisTimes() {
 	}
 
 	static boolean waits(Claim claim) {
@@ -58,7 +58,7 @@ final class Timing {
 	static Duration renewalPatience(List<Grant> grants, Duration responseTimeout) {
 		Duration shortest = grants.stream()
 			.map((grant) -> lease(grant.claim()))
-			.reduce(Timing::min)
+			.reduce(RedisTimes::min)
 			.orElse(responseTimeout);
 		return min(shortest.dividedBy(4), responseTimeout.multipliedBy(3).dividedBy(4));
 	}

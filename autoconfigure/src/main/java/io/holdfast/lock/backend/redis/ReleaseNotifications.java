@@ -26,9 +26,9 @@ import io.holdfast.lock.spi.OwnerId;
  * <p>
  * Without the subscription everything still works: the claims then poll.
  */
-final class WakeUps {
+final class ReleaseNotifications {
 
-	private static final Log logger = LogFactory.getLog(WakeUps.class);
+	private static final Log logger = LogFactory.getLog(ReleaseNotifications.class);
 
 	private final Map<String, CompletableFuture<Void>> waiting = new ConcurrentHashMap<>();
 
@@ -44,7 +44,7 @@ final class WakeUps {
 
 	private final boolean counted;
 
-	WakeUps(RedissonClient client, String namespace) {
+	ReleaseNotifications(RedissonClient client, String namespace) {
 		String prefix = namespace + ":wake:";
 		this.topic = client.getTopic(prefix + this.instance, StringCodec.INSTANCE);
 		// A client may map names: what the scripts publish to must be what it listens to

@@ -19,7 +19,7 @@ import io.holdfast.lock.support.SchedulingClock;
 /**
  * Renews many leases in few pipelines, and sees to it that none suffers for another.
  */
-final class Renewals {
+final class RedisRenewals {
 
 	private final RedisScripts scripts;
 
@@ -29,7 +29,7 @@ final class Renewals {
 
 	private final SchedulingClock clock;
 
-	Renewals(RedisScripts scripts, RedisErrors errors, RedisLockOptions options, SchedulingClock clock) {
+	RedisRenewals(RedisScripts scripts, RedisErrors errors, RedisLockOptions options, SchedulingClock clock) {
 		this.scripts = scripts;
 		this.errors = errors;
 		this.options = options;
@@ -46,7 +46,7 @@ final class Renewals {
 		}
 		CompletableFuture<Void> all = CompletableFuture.allOf(results.toArray(CompletableFuture[]::new));
 		if (this.scripts.severalNodes()) {
-			Runnable cancel = answerInTime(results, Timing.renewalPatience(grants, this.options.responseTimeout()));
+			Runnable cancel = answerInTime(results, RedisTimes.renewalPatience(grants, this.options.responseTimeout()));
 			all.whenComplete((nothing, failure) -> cancel.run());
 		}
 		return all.thenApply((nothing) -> results.stream().map(CompletableFuture::join).toList());
@@ -63,8 +63,8 @@ final class Renewals {
 
 	private List<CompletionStage<Replicated>> askToRenew(List<Grant> grants) {
 		List<Call> calls = grants.stream()
-			.map((grant) -> new Call(LockKeys.of(this.options.namespace(), grant.claim().lock()), LockKeys.value(grant),
-					Timing.millis(Timing.lease(grant.claim()))))
+			.map((grant) -> new Call(RedisKeys.of(this.options.namespace(), grant.claim().lock()), RedisKeys.value(grant),
+					RedisTimes.millis(RedisTimes.lease(grant.claim()))))
 			.toList();
 		if (this.options.waitReplicas() > 0) {
 			// The count of confirming replicas is one per pipeline, and each lock needs
@@ -92,7 +92,7 @@ final class Renewals {
 		if (answer.replicas() < this.options.waitReplicas()) {
 			return new RenewResult.Indeterminate(this.errors.unconfirmed(lock, answer));
 		}
-		return new RenewResult.Renewed(Timing.lease(grant.claim()));
+		return new RenewResult.Renewed(RedisTimes.lease(grant.claim()));
 	}
 
 }

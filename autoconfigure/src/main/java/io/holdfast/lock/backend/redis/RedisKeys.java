@@ -15,11 +15,11 @@ import io.holdfast.lock.spi.Grant;
  * @param waiters holds the places of those who wait
  * @param readers holds {@code owner:token} of each who shares the lock
  */
-record LockKeys(String lock, String token, String waiters, String readers) {
+record RedisKeys(String lock, String token, String waiters, String readers) {
 
-	static LockKeys of(String namespace, LockName name) {
+	static RedisKeys of(String namespace, LockName name) {
 		String stem = namespace + ":{" + name + "}:";
-		return new LockKeys(stem + "lock", stem + "token", stem + "waiters", stem + "readers");
+		return new RedisKeys(stem + "lock", stem + "token", stem + "waiters", stem + "readers");
 	}
 
 	List<Object> asList() {
