@@ -82,19 +82,19 @@ final class JdbcConnections {
 
 	/** Work whose every statement commits by itself. */
 	<T> T single(Work<T> work) throws SQLException {
-		return lend(true, work);
+		return withConnection(true, work);
 	}
 
 	/** Work whose statements commit together, or not at all. */
 	<T> T together(Work<T> work) throws SQLException {
-		return lend(false, work);
+		return withConnection(false, work);
 	}
 
 	/**
 	 * What the database has rolled back in favour of another is done again: of that it is
 	 * known that nothing was done.
 	 */
-	private <T> T lend(boolean autoCommit, Work<T> work) throws SQLException {
+	private <T> T withConnection(boolean autoCommit, Work<T> work) throws SQLException {
 		for (int again = 0;; again++) {
 			try {
 				return lendOnce(autoCommit, work);

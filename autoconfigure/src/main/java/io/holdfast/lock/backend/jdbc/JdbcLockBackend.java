@@ -70,7 +70,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	private volatile @Nullable JdbcStatements statements;
 
-	private volatile @Nullable WakeUps wakeUps;
+	private volatile @Nullable ReleaseNotifications notifications;
 
 	/**
 	 * Create the store. Nothing is sent yet.
@@ -165,28 +165,28 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	/** A signal that completes when it is worth asking again, if we can hear of that. */
 	private CompletionStage<?> expect(Claim claim) throws SQLException {
 		boolean hears = this.options.listen() && !claim.patience().isZero() && statements().notify != null;
-		return hears ? wakeUps().expect(claim, id(claim)) : NEVER;
+		return hears ? notifications().expect(claim, id(claim)) : NEVER;
 	}
 
 	private void forget(Claim claim) {
-		WakeUps present = this.wakeUps;
+		ReleaseNotifications present = this.notifications;
 		if (present != null) {
 			present.forget(claim.owner());
 		}
 	}
 
 	/** Made at the first use: it needs the driver of PostgreSQL. */
-	private synchronized WakeUps wakeUps() {
-		WakeUps present = this.wakeUps;
+	private synchronized ReleaseNotifications notifications() {
+		ReleaseNotifications present = this.notifications;
 		if (present == null) {
-			present = new WakeUps(this.connections.dataSource(), this.clock);
-			this.wakeUps = present;
+			present = new ReleaseNotifications(this.connections.dataSource(), this.clock);
+			this.notifications = present;
 		}
 		return present;
 	}
 
 	private AcquireResult contended(CompletionStage<?> signal) {
-		WakeUps present = this.wakeUps;
+		ReleaseNotifications present = this.notifications;
 		boolean hears = signal != NEVER && present != null && present.isListening();
 		long pause = SHORTEST_POLL_MILLIS + this.clock.jitter(LONGEST_POLL_MILLIS - SHORTEST_POLL_MILLIS);
 		return new AcquireResult.Contended(signal, Duration.ofMillis(hears ? pause * POLLS_SAVED : pause));
@@ -278,7 +278,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	/** Listen no longer. */
 	@Override
 	public void close() {
-		WakeUps present = this.wakeUps;
+		ReleaseNotifications present = this.notifications;
 		if (present != null) {
 			present.close();
 		}

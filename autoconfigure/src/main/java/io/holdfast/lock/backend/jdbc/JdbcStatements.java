@@ -168,7 +168,7 @@ final class JdbcStatements {
 			.replace("${now}", this.now)
 			.replace("${andPatience}", and + this.patience)
 			.replace("${fromPatience}", from + this.patience)
-			.replace("${channel}", WakeUps.CHANNEL));
+			.replace("${channel}", ReleaseNotifications.CHANNEL));
 	}
 
 	static String text(String resource) {

@@ -27,12 +27,12 @@ import io.holdfast.lock.support.SchedulingClock;
  * somebody waits, and a little longer, one thread listens on one connection; whenever it
  * cannot, waiters go on asking by themselves.
  */
-final class WakeUps implements AutoCloseable {
+final class ReleaseNotifications implements AutoCloseable {
 
 	/** On what channel, for the statements as well. */
 	static final String CHANNEL = "holdfast";
 
-	private static final Log logger = LogFactory.getLog(WakeUps.class);
+	private static final Log logger = LogFactory.getLog(ReleaseNotifications.class);
 
 	private static final int HEARING_MILLIS = 250;
 
@@ -52,7 +52,7 @@ final class WakeUps implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	WakeUps(DataSource dataSource, SchedulingClock clock) {
+	ReleaseNotifications(DataSource dataSource, SchedulingClock clock) {
 		this.dataSource = dataSource;
 		this.clock = clock;
 	}
@@ -88,7 +88,7 @@ final class WakeUps implements AutoCloseable {
 			while (!this.closed && !this.expected.isEmpty()) {
 				try (BorrowedConnection borrowed = new BorrowedConnection(this.dataSource)) {
 					borrowed.autoCommit(true);
-					hear(borrowed.connection());
+					listen(borrowed.connection());
 				}
 				catch (SQLException | RuntimeException ex) {
 					logger.debug("Releases of locks are not heard of now; waiters ask by themselves", ex);
@@ -104,12 +104,12 @@ final class WakeUps implements AutoCloseable {
 		}
 	}
 
-	private void hear(Connection connection) throws SQLException {
+	private void listen(Connection connection) throws SQLException {
 		PGConnection postgres = connection.unwrap(PGConnection.class);
 		try (Statement statement = connection.createStatement()) {
 			statement.execute("LISTEN " + CHANNEL);
 			this.listening = true;
-			hear(postgres);
+			listen(postgres);
 			statement.execute("UNLISTEN " + CHANNEL);
 		}
 		finally {
@@ -119,7 +119,7 @@ final class WakeUps implements AutoCloseable {
 		}
 	}
 
-	private void hear(PGConnection postgres) throws SQLException {
+	private void listen(PGConnection postgres) throws SQLException {
 		long lastWaiter = this.clock.nanos();
 		while (!this.closed && this.clock.nanos() - lastWaiter < IDLE_NANOS) {
 			for (PGNotification news : postgres.getNotifications(HEARING_MILLIS)) {
