@@ -51,7 +51,7 @@ public final class LocalLockBackend implements LockBackend {
 	 */
 	private static final AtomicLong TOKENS = new AtomicLong(ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now()));
 
-	private final ConcurrentMap<LockName, LockLine> lines = new ConcurrentHashMap<>();
+	private final ConcurrentMap<LockName, LocalLock> locks = new ConcurrentHashMap<>();
 
 	private final LongSupplier nanoClock;
 
@@ -89,24 +89,24 @@ public final class LocalLockBackend implements LockBackend {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		sweepNowAndThen();
 		return CompletableFuture
-			.completedStage(visit(claim.lock(), (line, now) -> line.admit(claim, now, TOKENS::incrementAndGet)));
+			.completedStage(visit(claim.lock(), (local, now) -> local.admit(claim, now, TOKENS::incrementAndGet)));
 	}
 
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
 		return CompletableFuture.completedStage(grants.stream()
-			.map((grant) -> visit(grant.claim().lock(), (line, now) -> line.renew(grant, now)))
+			.map((grant) -> visit(grant.claim().lock(), (local, now) -> local.renew(grant, now)))
 			.toList());
 	}
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
-		return CompletableFuture.completedStage(visit(grant.claim().lock(), (line, now) -> line.release(grant)));
+		return CompletableFuture.completedStage(visit(grant.claim().lock(), (local, now) -> local.release(grant)));
 	}
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		visit(claim.lock(), (line, now) -> line.withdraw(claim.owner()));
+		visit(claim.lock(), (local, now) -> local.withdraw(claim.owner()));
 		return CompletableFuture.completedStage(null);
 	}
 
@@ -117,7 +117,7 @@ public final class LocalLockBackend implements LockBackend {
 	 */
 	public Set<LockName> inUse() {
 		sweep();
-		return Set.copyOf(this.lines.keySet());
+		return Set.copyOf(this.locks.keySet());
 	}
 
 	/**
@@ -125,7 +125,7 @@ public final class LocalLockBackend implements LockBackend {
 	 * @return the number
 	 */
 	int remembered() {
-		return this.lines.size();
+		return this.locks.size();
 	}
 
 	/**
@@ -135,13 +135,13 @@ public final class LocalLockBackend implements LockBackend {
 	private <T> T visit(LockName lock, Visit<T> visit) {
 		List<T> result = new ArrayList<>(1);
 		List<CompletableFuture<Void>> woken = new ArrayList<>(0);
-		this.lines.compute(lock, (key, present) -> {
-			LockLine line = (present != null) ? present : new LockLine();
+		this.locks.compute(lock, (key, present) -> {
+			LocalLock local = (present != null) ? present : new LocalLock();
 			long now = this.nanoClock.getAsLong();
-			line.forgetWhatEnded(now);
-			result.add(visit.apply(line, now));
-			woken.addAll(line.next(now));
-			return line.isEmpty() ? null : line;
+			local.forgetWhatEnded(now);
+			result.add(visit.apply(local, now));
+			woken.addAll(local.next(now));
+			return local.isEmpty() ? null : local;
 		});
 		woken.forEach((signal) -> signal.complete(null));
 		return result.get(0);
@@ -160,7 +160,7 @@ public final class LocalLockBackend implements LockBackend {
 	 * locks that nobody has asked for since.
 	 */
 	private void sweep() {
-		this.lines.keySet().forEach((lock) -> visit(lock, (line, now) -> true));
+		this.locks.keySet().forEach((lock) -> visit(lock, (local, now) -> true));
 	}
 
 	/**
@@ -168,7 +168,7 @@ public final class LocalLockBackend implements LockBackend {
 	 */
 	private interface Visit<T> {
 
-		T apply(LockLine line, long now);
+		T apply(LocalLock local, long now);
 
 	}
 

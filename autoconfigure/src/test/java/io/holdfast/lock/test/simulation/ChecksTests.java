@@ -24,7 +24,7 @@ class ChecksTests {
 
 	@Test
 	void storeThatGrantsALockTwiceIsFound() {
-		Mutant mutant = new Mutant().answer("backend.local.LockLine#conflict", false);
+		Mutant mutant = new Mutant().answer("backend.local.LocalLock#conflict", false);
 		assertThat(mutant.find(AtomicStore.class, SEEDS, "exclusion")).isPositive();
 	}
 

@@ -26,7 +26,7 @@ import io.holdfast.lock.spi.RenewResult;
  * nobody and is overtaken by nobody, and no shared claim overtakes an exclusive one, or
  * else a stream of readers would keep a writer out for ever.
  */
-final class LockLine {
+final class LocalLock {
 
 	private final Map<OwnerId, Lease> leases = new LinkedHashMap<>(2);
 
