@@ -18,7 +18,7 @@ import io.holdfast.lock.interceptor.ChildContextVerifier;
 import io.holdfast.lock.interceptor.DistributedLockBeanPostProcessor;
 import io.holdfast.lock.interceptor.FenceBeanPostProcessor;
 import io.holdfast.lock.interceptor.LockChainVerifier;
-import io.holdfast.lock.interceptor.LockSupportVerifier;
+import io.holdfast.lock.interceptor.BackendCapabilityVerifier;
 
 /**
  * Puts locks around the methods that ask for them.
@@ -29,9 +29,9 @@ public final class LockInterceptorAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockSupportVerifier lockSupportVerifier(ObjectProvider<LockBackends> backends, ObjectProvider<Fence> fence,
+	static BackendCapabilityVerifier lockSupportVerifier(ObjectProvider<LockBackends> backends, ObjectProvider<Fence> fence,
 			ObjectProvider<StartupChecks> checks, ListableBeanFactory beanFactory) {
-		return new LockSupportVerifier(backends::getObject, (method, type) -> {
+		return new BackendCapabilityVerifier(backends::getObject, (method, type) -> {
 			boolean here = beanFactory.getBeanNamesForType(FenceBeanPostProcessor.class, true, false).length > 0;
 			return whyNotFenced(fence.getIfAvailable(), here, method, type);
 		}, (backend) -> checks.ifAvailable((present) -> present.require(backend)));
@@ -39,7 +39,7 @@ public final class LockInterceptorAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DistributedLockBeanPostProcessor distributedLockBeanPostProcessor(LockSupportVerifier support) {
+	static DistributedLockBeanPostProcessor distributedLockBeanPostProcessor(BackendCapabilityVerifier support) {
 		return new DistributedLockBeanPostProcessor(support);
 	}
 

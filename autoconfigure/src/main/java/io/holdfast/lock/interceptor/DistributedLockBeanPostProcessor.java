@@ -48,7 +48,7 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 			"org.springframework.transaction.interceptor.TransactionInterceptor",
 			DistributedLockBeanPostProcessor.class.getClassLoader());
 
-	private final transient LockSupportVerifier support;
+	private final transient BackendCapabilityVerifier support;
 
 	private transient @Nullable LockMethodVerifier verifier;
 
@@ -67,7 +67,7 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 	 * Create the post-processor; to be declared as a {@code static} bean method.
 	 * @param support checks what the annotations ask of the stores
 	 */
-	public DistributedLockBeanPostProcessor(LockSupportVerifier support) {
+	public DistributedLockBeanPostProcessor(BackendCapabilityVerifier support) {
 		this.support = support;
 		setOrder(ORDER);
 	}

@@ -89,7 +89,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 			asked.setPlain(true);
 			return proceed(invocation, spec, request, handle);
 		};
-		Object result = spec.goesOnWithout() ? operations.executeOrElse(request, body, (reason) -> {
+		Object result = spec.hasFallback() ? operations.executeOrElse(request, body, (reason) -> {
 			asked.setPlain(true);
 			refused.setPlain(reason);
 			return null;

@@ -43,7 +43,7 @@ record LockMethodSpec(Method method, LockRequest template, @Nullable KeySource k
 	}
 
 	/** Whether the caller goes on when the lock was not acquired. */
-	boolean goesOnWithout() {
+	boolean hasFallback() {
 		return this.fallback != null || this.whenNotAcquired == WhenNotAcquired.SKIP;
 	}
 

@@ -62,28 +62,28 @@ final class LockMeters {
 
 	LockMeters(MeterRegistry registry, String name, String backend) {
 		this.registry = registry;
-		this.tags = Tags.of(LockMeter.Tag.NAME.asString(), name, LockMeter.Tag.BACKEND.asString(), backend);
+		this.tags = Tags.of(LockMeterDocumentation.Tag.NAME.asString(), name, LockMeterDocumentation.Tag.BACKEND.asString(), backend);
 		this.acquire = forEach(AcquireOutcome.class,
-				(outcome) -> timer(LockMeter.ACQUIRE, LockMeter.Tag.OUTCOME_OF_ACQUISITION.withValue(outcome.tag())));
-		this.acquireLeaseRatio = ratio(LockMeter.ACQUIRE_LEASE_RATIO, ACQUIRE_PERCENT);
-		this.hold = timer(LockMeter.HOLD);
-		this.holdLeaseRatio = ratio(LockMeter.HOLD_LEASE_RATIO, HOLD_PERCENT);
-		this.held = gauge(LockMeter.HELD);
-		this.waiting = gauge(LockMeter.WAITING);
+				(outcome) -> timer(LockMeterDocumentation.ACQUIRE, LockMeterDocumentation.Tag.OUTCOME_OF_ACQUISITION.withValue(outcome.tag())));
+		this.acquireLeaseRatio = ratio(LockMeterDocumentation.ACQUIRE_LEASE_RATIO, ACQUIRE_PERCENT);
+		this.hold = timer(LockMeterDocumentation.HOLD);
+		this.holdLeaseRatio = ratio(LockMeterDocumentation.HOLD_LEASE_RATIO, HOLD_PERCENT);
+		this.held = gauge(LockMeterDocumentation.HELD);
+		this.waiting = gauge(LockMeterDocumentation.WAITING);
 		this.renewal = forEach(RenewalOutcome.class,
-				(outcome) -> counter(LockMeter.RENEWAL, LockMeter.Tag.OUTCOME_OF_RENEWAL.withValue(outcome.tag())));
-		this.renewalDelay = timer(LockMeter.RENEWAL_DELAY);
+				(outcome) -> counter(LockMeterDocumentation.RENEWAL, LockMeterDocumentation.Tag.OUTCOME_OF_RENEWAL.withValue(outcome.tag())));
+		this.renewalDelay = timer(LockMeterDocumentation.RENEWAL_DELAY);
 		this.lost = forEach(LossCause.class,
-				(cause) -> counter(LockMeter.LOST, LockMeter.Tag.CAUSE.withValue(cause.tag())));
-		this.commitRefused = counter(LockMeter.COMMIT_REFUSED);
-		this.fencingRejected = counter(LockMeter.FENCING_REJECTED);
+				(cause) -> counter(LockMeterDocumentation.LOST, LockMeterDocumentation.Tag.CAUSE.withValue(cause.tag())));
+		this.commitRefused = counter(LockMeterDocumentation.COMMIT_REFUSED);
+		this.fencingRejected = counter(LockMeterDocumentation.FENCING_REJECTED);
 	}
 
-	private Timer timer(LockMeter meter, KeyValue... own) {
+	private Timer timer(LockMeterDocumentation meter, KeyValue... own) {
 		return Timer.builder(meter.getName()).description(meter.description()).tags(tags(own)).register(this.registry);
 	}
 
-	private DistributionSummary ratio(LockMeter meter, double... boundaries) {
+	private DistributionSummary ratio(LockMeterDocumentation meter, double... boundaries) {
 		return DistributionSummary.builder(meter.getName())
 			.description(meter.description())
 			.tags(this.tags)
@@ -93,7 +93,7 @@ final class LockMeters {
 			.register(this.registry);
 	}
 
-	private AtomicInteger gauge(LockMeter meter) {
+	private AtomicInteger gauge(LockMeterDocumentation meter) {
 		AtomicInteger value = new AtomicInteger();
 		Gauge.builder(meter.getName(), value, AtomicInteger::get)
 			.description(meter.description())
@@ -103,7 +103,7 @@ final class LockMeters {
 		return value;
 	}
 
-	private Counter counter(LockMeter meter, KeyValue... own) {
+	private Counter counter(LockMeterDocumentation meter, KeyValue... own) {
 		return Counter.builder(meter.getName())
 			.description(meter.description())
 			.tags(tags(own))

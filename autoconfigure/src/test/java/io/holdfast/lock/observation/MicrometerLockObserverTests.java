@@ -126,8 +126,8 @@ class MicrometerLockObserverTests {
 		acquire(AcquireOutcome.ACQUIRED, Duration.ZERO);
 		assertThat(this.registry.getMeters()).filteredOn((meter) -> meter.getId().syntheticAssociation() == null)
 			.extracting((meter) -> meter.getId().getName())
-			.containsOnly(Stream.of(LockMeter.values()).map(LockMeter::getName).toArray(String[]::new));
-		for (LockMeter meter : LockMeter.values()) {
+			.containsOnly(Stream.of(LockMeterDocumentation.values()).map(LockMeterDocumentation::getName).toArray(String[]::new));
+		for (LockMeterDocumentation meter : LockMeterDocumentation.values()) {
 			assertThat(this.registry.get(meter.getName()).meters()).allSatisfy((registered) -> {
 				assertThat(registered.getId().getType()).isEqualTo(meter.getType());
 				assertThat(registered.getId().getDescription()).isEqualTo(meter.description());
@@ -169,11 +169,11 @@ class MicrometerLockObserverTests {
 			acquire(AcquireOutcome.CONTENDED, Duration.ofSeconds(seconds));
 			this.observer.released(LOCK, "redis", Duration.ofSeconds(seconds), LEASE);
 		}
-		assertThat(buckets(LockMeter.ACQUIRE_LEASE_RATIO)).containsExactly(entry(50.0, 2.0), entry(100.0, 4.0));
-		assertThat(buckets(LockMeter.HOLD_LEASE_RATIO)).containsExactly(entry(80.0, 4.0), entry(100.0, 4.0));
+		assertThat(buckets(LockMeterDocumentation.ACQUIRE_LEASE_RATIO)).containsExactly(entry(50.0, 2.0), entry(100.0, 4.0));
+		assertThat(buckets(LockMeterDocumentation.HOLD_LEASE_RATIO)).containsExactly(entry(80.0, 4.0), entry(100.0, 4.0));
 	}
 
-	private Map<Double, Double> buckets(LockMeter meter) {
+	private Map<Double, Double> buckets(LockMeterDocumentation meter) {
 		return Stream.of(this.registry.get(meter.getName()).summary().takeSnapshot().histogramCounts())
 			.collect(Collectors.toMap(CountAtBucket::bucket, CountAtBucket::count, (a, b) -> a, TreeMap::new));
 	}

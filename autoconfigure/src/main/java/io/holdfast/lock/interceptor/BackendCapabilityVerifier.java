@@ -20,7 +20,7 @@ import io.holdfast.lock.engine.LockBackends;
  * Checks that the stores can do what the annotations ask of them: at the end of the
  * start, when the stores are there, and for a bean that is created later, then.
  */
-public final class LockSupportVerifier implements SmartInitializingSingleton {
+public final class BackendCapabilityVerifier implements SmartInitializingSingleton {
 
 	private final Supplier<LockBackends> backends;
 
@@ -40,7 +40,7 @@ public final class LockSupportVerifier implements SmartInitializingSingleton {
 	 * @param requireAvailable checks at the end of the start that a backend that a method
 	 * names can be used
 	 */
-	public LockSupportVerifier(Supplier<LockBackends> backends,
+	public BackendCapabilityVerifier(Supplier<LockBackends> backends,
 			BiFunction<Method, Class<?>, @Nullable String> whyNotFenced, Consumer<String> requireAvailable) {
 		this.backends = backends;
 		this.whyNotFenced = whyNotFenced;

@@ -18,7 +18,7 @@ import io.holdfast.lock.spi.RenewalOutcome;
  * The meters of the locks: the vocabulary of dashboards and alerts. Only outermost holds
  * are counted; a re-entrant one is part of them.
  */
-public enum LockMeter implements MeterDocumentation {
+public enum LockMeterDocumentation implements MeterDocumentation {
 
 	/**
 	 * Time to acquire a lock, or to give up.
@@ -92,7 +92,7 @@ public enum LockMeter implements MeterDocumentation {
 
 	private final String description;
 
-	LockMeter(String meterName, Meter.Type type, @Nullable Tag own, String description) {
+	LockMeterDocumentation(String meterName, Meter.Type type, @Nullable Tag own, String description) {
 		this.meterName = meterName;
 		this.type = type;
 		this.tags = (own != null) ? new KeyName[] { Tag.NAME, Tag.BACKEND, own }
