@@ -11,6 +11,7 @@ import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -23,7 +24,7 @@ class LockExceptionTests {
 	private static final LockName LOCK = LockName.of("stock", "42");
 
 	private final LockEngine engine = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
-			EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of());
+			EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of());
 
 	@AfterEach
 	void close() {

@@ -14,6 +14,7 @@ import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -29,7 +30,7 @@ class LockOrderWatchTests {
 		return new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
 				new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30), Duration.ofSeconds(1), false, false,
 						Duration.ofSeconds(10), watch, Duration.ZERO),
-				HoldBoundary.NONE, List.of());
+				TransactionBoundary.NONE, List.of());
 	}
 
 	@AfterEach

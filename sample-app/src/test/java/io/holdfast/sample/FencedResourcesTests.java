@@ -9,7 +9,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.http.HttpStatus;
 import org.springframework.test.web.servlet.client.StatusAssertions;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.StaleFencingTokenException;
@@ -17,6 +16,7 @@ import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class FencedResourcesTests {
 
 	private final LockEngine locks = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
-			EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of());
+			EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of());
 
 	private LockHandle held() {
 		LockHandle hold = this.locks.acquire(LockRequest.of("prices"));

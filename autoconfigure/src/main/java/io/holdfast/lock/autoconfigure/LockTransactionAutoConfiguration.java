@@ -13,11 +13,11 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.transaction.LockCommitListener;
-import io.holdfast.lock.transaction.TransactionHoldBoundary;
+import io.holdfast.lock.transaction.SpringTransactionBoundary;
 import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
 
 /**
@@ -30,9 +30,9 @@ import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
 public final class LockTransactionAutoConfiguration {
 
 	@Bean
-	@ConditionalOnMissingBean(HoldBoundary.class)
-	TransactionHoldBoundary transactionHoldBoundary(DistributedLockProperties properties) {
-		return new TransactionHoldBoundary(properties.transaction().whenActive());
+	@ConditionalOnMissingBean(TransactionBoundary.class)
+	SpringTransactionBoundary transactionHoldBoundary(DistributedLockProperties properties) {
+		return new SpringTransactionBoundary(properties.transaction().whenActive());
 	}
 
 	@Bean

@@ -7,12 +7,12 @@ import java.util.concurrent.CompletionException;
 
 import org.jspecify.annotations.Nullable;
 
-import io.holdfast.lock.HoldBoundary.SetAside;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 
 /**
  * How a thread that may be blocked comes to its holds: by entering a lock again that it

@@ -12,12 +12,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
-import io.holdfast.lock.HoldBoundary.SetAside;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 
 /**
  * Several holds that are one to the caller: held while all are held, lost when one is

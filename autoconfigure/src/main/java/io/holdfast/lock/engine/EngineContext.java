@@ -1,7 +1,7 @@
 package io.holdfast.lock.engine;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
@@ -18,6 +18,6 @@ import io.holdfast.lock.support.SchedulingClock;
  * @param workers the threads
  */
 record EngineContext(EngineSettings settings, SchedulingClock time, LocalWaitQueues queues, Watchdog watchdog,
-		ReleaseRetrier retrier, HoldRegistry registry, HoldBoundary boundary, LockObserver observer, Workers workers) {
+		ReleaseRetrier retrier, HoldRegistry registry, TransactionBoundary boundary, LockObserver observer, Workers workers) {
 
 }

@@ -2,8 +2,8 @@ package io.holdfast.lock.engine;
 
 import java.util.concurrent.CompletableFuture;
 
-import io.holdfast.lock.HoldBoundary.SetAside;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 
 /**
  * What the engine gives to a caller: a hold, or several that are one to the caller.

@@ -7,8 +7,6 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
-import io.holdfast.lock.HoldBoundary;
-import io.holdfast.lock.HoldBoundary.SetAside;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockException;
@@ -17,12 +15,14 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 import io.holdfast.lock.support.DurationText;
 
 /**
  * One use of a lease by its holder; re-entrant holds share it.
  */
-final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
+final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
 	private static final String COMMIT_REFUSED = " The commit was refused and the transaction is rolled back, so nothing was written by it; repeat the call.";
 

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
-import io.holdfast.lock.HoldBoundary;
-import io.holdfast.lock.HoldBoundary.DeferrableHold;
+import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.TransactionBoundary.DeferrableHold;
 
 /**
  * Ends a hold when its caller has closed it and no transaction defers its release.
@@ -16,7 +16,7 @@ final class HoldEnd {
 
 	static final CompletableFuture<?> DONE = CompletableFuture.completedFuture(null);
 
-	private final HoldBoundary boundary;
+	private final TransactionBoundary boundary;
 
 	private final Supplier<CompletableFuture<?>> action;
 
@@ -30,7 +30,7 @@ final class HoldEnd {
 	 * @param boundary the caller's transactions
 	 * @param action ends the hold, and completes when the store has answered
 	 */
-	HoldEnd(HoldBoundary boundary, Supplier<CompletableFuture<?>> action) {
+	HoldEnd(TransactionBoundary boundary, Supplier<CompletableFuture<?>> action) {
 		this.boundary = boundary;
 		this.action = action;
 	}

@@ -13,7 +13,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
@@ -21,6 +20,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LockedAction;
 import io.holdfast.lock.UnlockedAction;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
@@ -55,13 +55,13 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	 * @param boundary where the caller's transaction meets a hold
 	 * @param observers who are told of what happens
 	 */
-	public LockEngine(LockBackends backends, EngineSettings settings, HoldBoundary boundary,
+	public LockEngine(LockBackends backends, EngineSettings settings, TransactionBoundary boundary,
 			List<? extends LockObserver> observers) {
 		this(backends, settings, boundary, withLog(observers), new SystemSchedulingClock("holdfast-timer"),
 				new Workers());
 	}
 
-	private LockEngine(LockBackends backends, EngineSettings settings, HoldBoundary boundary, LockObserver observer,
+	private LockEngine(LockBackends backends, EngineSettings settings, TransactionBoundary boundary, LockObserver observer,
 			SystemSchedulingClock time, Workers workers) {
 		this(backends, settings, boundary, observer, time, workers, () -> {
 			time.close();
@@ -73,12 +73,12 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	 * Create an engine on a clock and an executor of the caller.
 	 * @param closeThreads closes both
 	 */
-	LockEngine(LockBackends backends, EngineSettings settings, HoldBoundary boundary, LockObserver observer,
+	LockEngine(LockBackends backends, EngineSettings settings, TransactionBoundary boundary, LockObserver observer,
 			SchedulingClock time, Executor executor, Runnable closeThreads) {
 		this(backends, settings, boundary, observer, time, Workers.on(executor), closeThreads);
 	}
 
-	LockEngine(LockBackends backends, EngineSettings settings, HoldBoundary boundary, LockObserver observer,
+	LockEngine(LockBackends backends, EngineSettings settings, TransactionBoundary boundary, LockObserver observer,
 			SchedulingClock time, Workers workers, Runnable closeThreads) {
 		this.backends = backends;
 		this.closeThreads = closeThreads;

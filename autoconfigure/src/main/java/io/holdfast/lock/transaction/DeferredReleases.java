@@ -12,9 +12,9 @@ import org.springframework.core.Ordered;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-import io.holdfast.lock.HoldBoundary.DeferrableHold;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.spi.TransactionBoundary.DeferrableHold;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**

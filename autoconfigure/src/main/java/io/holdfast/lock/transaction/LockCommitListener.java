@@ -40,7 +40,7 @@ public final class LockCommitListener implements TransactionExecutionListener {
 			return;
 		}
 		DeferredReleases.begin();
-		if (TransactionHoldBoundary.JPA_PRESENT && !LockContext.handles().isEmpty()) {
+		if (SpringTransactionBoundary.JPA_PRESENT && !LockContext.handles().isEmpty()) {
 			PersistenceContexts.readPastCaches();
 		}
 	}

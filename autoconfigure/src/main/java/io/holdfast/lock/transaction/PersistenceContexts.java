@@ -19,9 +19,9 @@ import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
-import io.holdfast.lock.HoldBoundary.SetAside;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 
 /**
  * The persistence contexts of JPA that are bound to the current thread. An entity that

@@ -52,7 +52,7 @@ class ArchitectureTests {
 			rooms.put("backend." + store, List.of("", "spi", "support"));
 		}
 		rooms.put("backend.redlock", List.of("", "spi", "support", "backend.redis"));
-		rooms.put("transaction", List.of("", "support"));
+		rooms.put("transaction", List.of("", "spi", "support"));
 		rooms.put("fencing", List.of("", "support"));
 		rooms.put("interceptor", List.of("", "engine", "transaction", "fencing", "support"));
 		rooms.put("observation", List.of("", "spi"));

@@ -11,7 +11,6 @@ import java.util.concurrent.TimeoutException;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
@@ -20,6 +19,7 @@ import io.holdfast.lock.spi.AcquireOutcome;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
@@ -168,7 +168,7 @@ class AcquisitionTests {
 	void waitThatIsOverBeforeItsFirstAttemptStillMakesOne() {
 		Deque<Runnable> steps = new ArrayDeque<>();
 		try (LockEngine busy = new LockEngine(new LockBackends(List.of(this.backend), "fake"), EngineSettings.DEFAULTS,
-				HoldBoundary.NONE, this.fixture.record, this.time, steps::add, () -> {
+				TransactionBoundary.NONE, this.fixture.record, this.time, steps::add, () -> {
 				})) {
 			CompletableFuture<LockHandle> waiting = busy.acquireAsync(request().waitTime(Duration.ofMillis(9)).build())
 				.toCompletableFuture();

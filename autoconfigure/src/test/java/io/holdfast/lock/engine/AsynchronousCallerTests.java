@@ -15,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
@@ -23,6 +22,7 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
@@ -204,7 +204,7 @@ class AsynchronousCallerTests {
 
 	private static EngineFixture awaitingRelease() {
 		return new EngineFixture(new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-				Duration.ofSeconds(1), true, false, Duration.ZERO, false, Duration.ZERO), HoldBoundary.NONE);
+				Duration.ofSeconds(1), true, false, Duration.ZERO, false, Duration.ZERO), TransactionBoundary.NONE);
 	}
 
 }

@@ -13,13 +13,13 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.ForwardingBackend;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
@@ -50,7 +50,7 @@ class BlockingStoreTests {
 		EngineSettings settings = new EngineSettings(Duration.ofMinutes(5), Duration.ofSeconds(30),
 				Duration.ofSeconds(1), awaitRelease, false, Duration.ZERO, false, Duration.ZERO);
 		return new LockEngine(new LockBackends(List.of(new SlowStore(this.backend, this.fast)), "fake"), settings,
-				HoldBoundary.NONE, new EngineFixture.Record(), this.time, this.workers, () -> {
+				TransactionBoundary.NONE, new EngineFixture.Record(), this.time, this.workers, () -> {
 				});
 	}
 

@@ -12,12 +12,12 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -42,7 +42,7 @@ class CallerCodeTests {
 	private LockEngine engine(boolean awaitRelease) {
 		EngineSettings settings = new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
 				Duration.ofSeconds(1), awaitRelease, false, Duration.ZERO, false, Duration.ZERO);
-		return new LockEngine(new LockBackends(List.of(this.backend), "fake"), settings, HoldBoundary.NONE,
+		return new LockEngine(new LockBackends(List.of(this.backend), "fake"), settings, TransactionBoundary.NONE,
 				new EngineFixture.Record(), this.time, this.workers, () -> {
 				});
 	}

@@ -7,9 +7,9 @@ import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,7 +24,7 @@ class ClosingTests {
 	private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
 	private final LockEngine engine = new LockEngine(new LockBackends(List.of(this.backend), "fake"),
-			EngineSettings.DEFAULTS, HoldBoundary.NONE, new ClosesMeanwhile(), new ManualTime(), Runnable::run,
+			EngineSettings.DEFAULTS, TransactionBoundary.NONE, new ClosesMeanwhile(), new ManualTime(), Runnable::run,
 			() -> this.backend.calls.add("threads and clients close"));
 
 	/** Else the client would be gone, and the lock closed for the rest of its lease. */

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
@@ -13,6 +12,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.AcquireOutcome;
 import io.holdfast.lock.spi.LockObserver;
 import io.holdfast.lock.spi.RenewalOutcome;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -33,10 +33,10 @@ final class EngineFixture {
 	final LockEngine engine;
 
 	EngineFixture() {
-		this(EngineSettings.DEFAULTS, HoldBoundary.NONE);
+		this(EngineSettings.DEFAULTS, TransactionBoundary.NONE);
 	}
 
-	EngineFixture(EngineSettings settings, HoldBoundary boundary) {
+	EngineFixture(EngineSettings settings, TransactionBoundary boundary) {
 		this.engine = new LockEngine(new LockBackends(List.of(this.backend), "fake"), settings, boundary, this.record,
 				this.time, Runnable::run, () -> {
 				});

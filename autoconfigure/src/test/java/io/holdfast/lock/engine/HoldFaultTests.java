@@ -12,7 +12,6 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
@@ -21,6 +20,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
@@ -115,7 +115,7 @@ class HoldFaultTests {
 
 	@Test
 	void boundaryThatFailsAfterTheAcquisitionKeepsNoLock() {
-		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new HoldBoundary() {
+		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new TransactionBoundary() {
 			@Override
 			public void deferRelease(DeferrableHold hold) {
 				throw new IllegalStateException("not at all");
@@ -168,7 +168,7 @@ class HoldFaultTests {
 	@Test
 	void holdIsGivenBackByAnInterruptedThreadThatKeepsItsFlag() {
 		EngineFixture awaiting = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-				Duration.ofSeconds(1), true, false, Duration.ZERO, false, Duration.ZERO), HoldBoundary.NONE);
+				Duration.ofSeconds(1), true, false, Duration.ZERO, false, Duration.ZERO), TransactionBoundary.NONE);
 		LockHandle handle = awaiting.engine.acquire(request().build());
 		Thread.currentThread().interrupt();
 		handle.close();
@@ -286,7 +286,7 @@ class HoldFaultTests {
 	}
 
 	/** Fails when a lock is closed in it. */
-	private static final class FailingBoundary implements HoldBoundary {
+	private static final class FailingBoundary implements TransactionBoundary {
 
 		private final Set<LockHandle> acquired = new HashSet<>();
 

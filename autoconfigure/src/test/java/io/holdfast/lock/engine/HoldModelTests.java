@@ -19,7 +19,6 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
@@ -33,6 +32,7 @@ import io.holdfast.lock.spi.LockObserver;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.support.DurationText;
 
 /**
@@ -96,7 +96,7 @@ public class HoldModelTests {
 		EngineSettings settings = EngineSettings.DEFAULTS;
 		return new EngineContext(settings, this.time, new LocalWaitQueues(this.time),
 				new Watchdog(this.time, settings, observer, Runnable::run),
-				new ReleaseRetrier(this.time, settings, Runnable::run), new HoldRegistry(), HoldBoundary.NONE, observer,
+				new ReleaseRetrier(this.time, settings, Runnable::run), new HoldRegistry(), TransactionBoundary.NONE, observer,
 				Workers.on(Runnable::run));
 	}
 

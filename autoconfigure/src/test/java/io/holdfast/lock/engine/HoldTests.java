@@ -8,7 +8,6 @@ import java.util.concurrent.TimeoutException;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
@@ -23,6 +22,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.RenewalOutcome;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
@@ -394,7 +394,7 @@ class HoldTests {
 	@Test
 	void awaitedReleaseThatCameTooLateEndsTheCallInAnException() {
 		EngineFixture awaiting = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), LEASE,
-				Duration.ofSeconds(1), true, false, Duration.ofSeconds(10), false, Duration.ZERO), HoldBoundary.NONE);
+				Duration.ofSeconds(1), true, false, Duration.ofSeconds(10), false, Duration.ZERO), TransactionBoundary.NONE);
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> awaiting.engine.execute(request().build(), (handle) -> {
 				awaiting.backend.owners.clear();
@@ -416,7 +416,7 @@ class HoldTests {
 	@Test
 	void boundaryMayRefuseAndMayDeferTheRelease() {
 		List<Runnable> deferred = new ArrayList<>();
-		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new HoldBoundary() {
+		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new TransactionBoundary() {
 			@Override
 			public boolean defersReleases() {
 				return true;
@@ -440,7 +440,7 @@ class HoldTests {
 	@Test
 	void shutdownRefusesNewcomersAndTakesTheLockFromBodiesThatStillRun() {
 		EngineFixture stopping = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), LEASE,
-				Duration.ofSeconds(1), false, false, Duration.ZERO, false, Duration.ZERO), HoldBoundary.NONE);
+				Duration.ofSeconds(1), false, false, Duration.ZERO, false, Duration.ZERO), TransactionBoundary.NONE);
 		LockHandle running = stopping.acquired(request());
 		CompletableFuture<LockHandle> waiting = stopping.acquire(request());
 		stopping.engine.close();

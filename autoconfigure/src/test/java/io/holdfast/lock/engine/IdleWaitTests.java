@@ -14,11 +14,11 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -32,7 +32,7 @@ class IdleWaitTests {
 
 	private final EngineFixture fixture = new EngineFixture(new EngineSettings(Duration.ofSeconds(5),
 			Duration.ofSeconds(30), Duration.ofSeconds(1), true, false, Duration.ZERO, false, Duration.ZERO),
-			HoldBoundary.NONE);
+			TransactionBoundary.NONE);
 
 	private final CompletableFuture<Thread> waits = new CompletableFuture<>();
 

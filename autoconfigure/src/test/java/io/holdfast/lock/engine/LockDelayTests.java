@@ -6,7 +6,6 @@ import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockRequest;
@@ -15,6 +14,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.RenewalOutcome;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
@@ -31,7 +31,7 @@ class LockDelayTests {
 	private static final Duration DELAY = Duration.ofSeconds(20);
 
 	private final EngineFixture fixture = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), LEASE,
-			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), false, DELAY), HoldBoundary.NONE);
+			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), false, DELAY), TransactionBoundary.NONE);
 
 	private final FakeBackend backend = this.fixture.backend;
 

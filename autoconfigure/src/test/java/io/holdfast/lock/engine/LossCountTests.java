@@ -11,13 +11,13 @@ import java.util.concurrent.CompletableFuture;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.observation.MicrometerLockObserver;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,7 +38,7 @@ class LossCountTests {
 	private final LockEngine engine = new LockEngine(new LockBackends(List.of(this.backend), "fake"),
 			new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30), Duration.ofSeconds(1), false, false,
 					Duration.ZERO, false, Duration.ZERO),
-			HoldBoundary.NONE, new MicrometerLockObserver(this.registry), this.time, Runnable::run, () -> {
+			TransactionBoundary.NONE, new MicrometerLockObserver(this.registry), this.time, Runnable::run, () -> {
 			});
 
 	private final Map<LossCause, Integer> told = new EnumMap<>(LossCause.class);

@@ -11,7 +11,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
@@ -19,6 +18,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
@@ -38,7 +38,7 @@ class RetentionTests {
 
 	private static EngineFixture withoutShutdownWait(Duration lockDelay) {
 		return new EngineFixture(new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-				Duration.ofSeconds(1), false, false, Duration.ZERO, false, lockDelay), HoldBoundary.NONE);
+				Duration.ofSeconds(1), false, false, Duration.ZERO, false, lockDelay), TransactionBoundary.NONE);
 	}
 
 	@Test

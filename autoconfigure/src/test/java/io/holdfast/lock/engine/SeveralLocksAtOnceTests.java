@@ -13,7 +13,6 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
@@ -25,6 +24,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.LockObserver;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -60,7 +60,7 @@ class SeveralLocksAtOnceTests {
 	private CompletableFuture<Optional<LockHandle>> caller(SplittableRandom random, Duration wait) {
 		LockEngine jvm = new LockEngine(
 				new LockBackends(List.of(new Far(this.store, this.time, random.split())), "fake"),
-				EngineSettings.DEFAULTS, HoldBoundary.NONE, LockObserver.NONE, this.time, Runnable::run, () -> {
+				EngineSettings.DEFAULTS, TransactionBoundary.NONE, LockObserver.NONE, this.time, Runnable::run, () -> {
 				});
 		List<LockName> locks = random.ints(4, 0, 5).mapToObj((key) -> LockName.of("stock", "" + key)).toList();
 		return jvm.tryAcquireAsync(LockRequest.forLocks(locks).waitTime(wait).build()).toCompletableFuture();

@@ -16,7 +16,6 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
@@ -29,6 +28,7 @@ import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.spi.AcquireOutcome;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -284,7 +284,7 @@ class SeveralLocksTests {
 	}
 
 	private static LockEngine engine(LocalLockBackend store) {
-		return new LockEngine(new LockBackends(List.of(store), "local"), EngineSettings.DEFAULTS, HoldBoundary.NONE,
+		return new LockEngine(new LockBackends(List.of(store), "local"), EngineSettings.DEFAULTS, TransactionBoundary.NONE,
 				List.of());
 	}
 

@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
@@ -31,7 +31,7 @@ public final class SimulatedEngine {
 	 */
 	public SimulatedEngine(LockBackend backend, EngineSettings settings, LockObserver observer, SchedulingClock clock,
 			Executor steps, Supplier<Executor> threads) {
-		this.engine = new LockEngine(new LockBackends(List.of(backend), backend.name()), settings, HoldBoundary.NONE,
+		this.engine = new LockEngine(new LockBackends(List.of(backend), backend.name()), settings, TransactionBoundary.NONE,
 				observer, clock, new Workers(steps, threads.get(), threads.get(), threads.get(), steps), () -> {
 				});
 	}

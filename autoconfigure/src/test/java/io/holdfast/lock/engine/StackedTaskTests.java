@@ -12,7 +12,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
@@ -20,6 +19,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.local.LocalLockBackend;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -129,7 +129,7 @@ class StackedTaskTests {
 	void readersOfOneLockAreAdmittedEachByItself() {
 		LockRequest shared = request().mode(LockMode.SHARED).build();
 		try (LockEngine local = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
-				EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of())) {
+				EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of())) {
 			List<String> owners = this.pool.submit(() -> local.execute(shared, (outer) -> {
 				String inner = ForkJoinTask.adapt(() -> local.execute(shared, LockHandle::ownerId)).fork().join();
 				return List.of(outer.ownerId(), inner);

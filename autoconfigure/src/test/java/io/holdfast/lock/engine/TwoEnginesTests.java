@@ -13,11 +13,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.FencingToken;
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.local.LocalLockBackend;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,7 +43,7 @@ class TwoEnginesTests {
 
 	private LockEngine engine() {
 		return new LockEngine(new LockBackends(List.of(this.store), "local"), EngineSettings.DEFAULTS,
-				HoldBoundary.NONE, List.of());
+				TransactionBoundary.NONE, List.of());
 	}
 
 	@AfterEach

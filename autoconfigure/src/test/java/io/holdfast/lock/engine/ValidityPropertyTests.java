@@ -9,13 +9,13 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
@@ -87,7 +87,7 @@ class ValidityPropertyTests {
 					Life.this.losses.add(event);
 				}
 			};
-			return new LockEngine(new LockBackends(List.of(this.store), "far"), settings, HoldBoundary.NONE, observer,
+			return new LockEngine(new LockBackends(List.of(this.store), "far"), settings, TransactionBoundary.NONE, observer,
 					this.time, Runnable::run, () -> {
 					});
 		}

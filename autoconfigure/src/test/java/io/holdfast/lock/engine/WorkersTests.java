@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -39,7 +39,7 @@ class WorkersTests {
 	@Test
 	void asynchronousCallerThatComesAfterTheEndIsToldSo() {
 		LockEngine engine = new LockEngine(new LockBackends(List.of(new FakeBackend()), "fake"),
-				EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of());
+				EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of());
 		engine.close();
 		assertThat(engine.acquireAsync(EngineFixture.request().build()).toCompletableFuture())
 			.failsWithin(10, TimeUnit.SECONDS)

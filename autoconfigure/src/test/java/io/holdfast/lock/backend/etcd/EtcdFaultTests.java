@@ -29,7 +29,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
@@ -43,6 +42,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.EtcdServer;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
@@ -117,7 +117,7 @@ class EtcdFaultTests {
 
 	private LockEngine engine(EtcdLockBackend backend) {
 		return open(new LockEngine(new LockBackends(List.of(backend), "etcd"), EngineSettings.DEFAULTS,
-				HoldBoundary.NONE, List.of()));
+				TransactionBoundary.NONE, List.of()));
 	}
 
 	private static LockRequest request(LockName lock, Duration waitTime) {

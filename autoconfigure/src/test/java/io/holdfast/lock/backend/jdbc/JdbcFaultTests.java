@@ -23,7 +23,6 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -36,6 +35,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
 
@@ -229,7 +229,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 			pool.setJdbcUrl(pool.getJdbcUrl().replace(":" + postgres.port(), ":" + wire.port()));
 			pool.setConnectionTimeout(30_000);
 			LockEngine engine = new LockEngine(new LockBackends(List.of(JdbcContract.backend(pool)), "jdbc"),
-					EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of());
+					EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of());
 			LockHandle held = engine.acquire(LockRequest.forLock(newLock()).leaseTime(Duration.ofSeconds(9)).build());
 			wire.close();
 			pool.getHikariPoolMXBean().softEvictConnections();

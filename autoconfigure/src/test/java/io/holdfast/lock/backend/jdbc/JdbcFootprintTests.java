@@ -14,12 +14,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,7 +38,7 @@ class JdbcFootprintTests extends OnEveryDatabase {
 		JdbcLockBackend store = track(new JdbcLockBackend(pool,
 				new JdbcLockOptions("test", JdbcContract.TABLE, Duration.ofSeconds(1), true)));
 		LockEngine engine = new LockEngine(new LockBackends(List.of(store), "jdbc"), EngineSettings.DEFAULTS,
-				HoldBoundary.NONE, List.of());
+				TransactionBoundary.NONE, List.of());
 		try {
 			useOnce(engine, 100);
 			awaitReleases(pool);

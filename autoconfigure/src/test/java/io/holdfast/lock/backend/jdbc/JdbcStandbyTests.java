@@ -19,7 +19,6 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
@@ -31,6 +30,7 @@ import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.fencing.JdbcFencingGuard;
 import io.holdfast.lock.spi.LockDigest;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.TcpProxy;
 
@@ -101,7 +101,7 @@ class JdbcStandbyTests {
 	private LockEngine engine() {
 		return closedLater(
 				new LockEngine(new LockBackends(List.of(JdbcContract.backend(pool(3))), JdbcLockBackend.NAME),
-						EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of()));
+						EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of()));
 	}
 
 	/** What was granted until now has arrived, and nothing of what comes now will. */

@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
@@ -25,6 +24,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
@@ -94,7 +94,7 @@ class RedisFaultTests {
 
 	private LockEngine engine(RedisLockBackend backend, EngineSettings settings) {
 		return open(
-				new LockEngine(new LockBackends(List.of(backend), "redis"), settings, HoldBoundary.NONE, List.of()));
+				new LockEngine(new LockBackends(List.of(backend), "redis"), settings, TransactionBoundary.NONE, List.of()));
 	}
 
 	private static LockRequest request(Duration waitTime) {

@@ -16,13 +16,13 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -56,7 +56,7 @@ class RedisRenewalRaceTests {
 		try (RedisServer server = RedisServer.started();
 				RedisLockBackend backend = TestRedis.backend(server.address());
 				LockEngine engine = new LockEngine(new LockBackends(List.of(backend), "redis"), settings,
-						HoldBoundary.NONE, List.of())) {
+						TransactionBoundary.NONE, List.of())) {
 			List<String> commands = server.watched(() -> {
 				holdAndLetGo(engine);
 				return null;

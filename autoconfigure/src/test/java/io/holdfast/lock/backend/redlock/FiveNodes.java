@@ -14,7 +14,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
@@ -27,6 +26,7 @@ import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.ServerProcess;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -85,7 +85,7 @@ abstract class FiveNodes {
 	}
 
 	static LockEngine engine(RedlockLockBackend backend) {
-		return new LockEngine(new LockBackends(List.of(backend), "redlock"), EngineSettings.DEFAULTS, HoldBoundary.NONE,
+		return new LockEngine(new LockBackends(List.of(backend), "redlock"), EngineSettings.DEFAULTS, TransactionBoundary.NONE,
 				List.of());
 	}
 

@@ -11,11 +11,11 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryNTimes;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
@@ -85,7 +85,7 @@ final class ZooKeeperBench implements AutoCloseable {
 
 	LockEngine engine(ZooKeeperLockBackend store, LockObserver... observers) {
 		return opened(new LockEngine(new LockBackends(List.of(store), "zookeeper"), EngineSettings.DEFAULTS,
-				HoldBoundary.NONE, List.of(observers)));
+				TransactionBoundary.NONE, List.of(observers)));
 	}
 
 	private <T extends AutoCloseable> T opened(T resource) {

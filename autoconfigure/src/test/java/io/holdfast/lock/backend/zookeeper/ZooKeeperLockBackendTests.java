@@ -22,7 +22,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
@@ -35,6 +34,7 @@ import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
@@ -253,7 +253,7 @@ class ZooKeeperLockBackendTests {
 	}
 
 	private static LockEngine engine(ZooKeeperLockBackend store) {
-		return new LockEngine(new LockBackends(List.of(store), "zookeeper"), EngineSettings.DEFAULTS, HoldBoundary.NONE,
+		return new LockEngine(new LockBackends(List.of(store), "zookeeper"), EngineSettings.DEFAULTS, TransactionBoundary.NONE,
 				List.of());
 	}
 

@@ -10,9 +10,9 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
@@ -23,9 +23,9 @@ import io.holdfast.lock.support.FinishedTransaction;
  * A lock that is let go before its transaction commits protects nothing: the next holder
  * reads what was there before. Thread-safe.
  */
-public final class TransactionHoldBoundary implements HoldBoundary {
+public final class SpringTransactionBoundary implements TransactionBoundary {
 
-	private static final Log logger = LogFactory.getLog(TransactionHoldBoundary.class);
+	private static final Log logger = LogFactory.getLog(SpringTransactionBoundary.class);
 
 	static final boolean JPA_PRESENT = isPresent("org.springframework.orm.jpa.EntityManagerHolder")
 			&& isPresent("jakarta.persistence.EntityManager");
@@ -44,12 +44,12 @@ public final class TransactionHoldBoundary implements HoldBoundary {
 	 * Create a boundary.
 	 * @param whenActive the policy for a caller that is in a transaction already
 	 */
-	public TransactionHoldBoundary(WhenActive whenActive) {
+	public SpringTransactionBoundary(WhenActive whenActive) {
 		this.whenActive = whenActive;
 	}
 
 	private static boolean isPresent(String type) {
-		return ClassUtils.isPresent(type, TransactionHoldBoundary.class.getClassLoader());
+		return ClassUtils.isPresent(type, SpringTransactionBoundary.class.getClassLoader());
 	}
 
 	@Override
