@@ -1,14 +1,17 @@
 package io.holdfast.docs;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -24,11 +27,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Links lead somewhere, code is code that was compiled, commands are those that are run,
- * settings exist.
+ * settings and tests exist.
  */
 class DocsTests {
 
 	private static final Pattern SETTING = Pattern.compile("\\bdistributed-lock((?:\\.[a-z][a-z-]*)+)");
+
+	private static final Pattern TEST = Pattern.compile("`([A-Z]\\w+)#([a-z]\\w+)`");
+
+	/** The text of each class of tests by its name. */
+	private static final Map<String, String> TESTS = tests();
 
 	static List<Page> pages() {
 		return Page.all();
@@ -113,6 +121,35 @@ class DocsTests {
 				.map((file) -> file.substring(0, file.indexOf('.')))
 				.collect(Collectors.toSet());
 			assertThat(named).hasSizeGreaterThan(20).isSubsetOf(types);
+		}
+	}
+
+	/** Of the tests, so that a page cannot promise what no test shows. */
+	@ParameterizedTest
+	@MethodSource("pages")
+	void testsThatAreNamedExist(Page page) {
+		List<String> missing = TEST.matcher(page.prose())
+			.results()
+			.filter((test) -> !hasTest(test.group(1), test.group(2)))
+			.map(MatchResult::group)
+			.toList();
+		assertThat(missing).isEmpty();
+	}
+
+	private static boolean hasTest(String type, String name) {
+		String text = TESTS.getOrDefault(type, "");
+		Matcher parent = Pattern.compile("class " + type + " extends (\\w+)").matcher(text);
+		return text.contains("void " + name + "(") || (parent.find() && hasTest(parent.group(1), name));
+	}
+
+	private static Map<String, String> tests() {
+		try (Stream<Path> files = Files.walk(Page.PROJECT)) {
+			return files.filter((file) -> file.toString().contains("/src/test/") && file.toString().endsWith(".java"))
+				.collect(Collectors.toMap((file) -> file.getFileName().toString().replace(".java", ""), Page::text,
+						String::concat));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
 		}
 	}
 
