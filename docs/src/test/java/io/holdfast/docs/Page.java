@@ -26,6 +26,9 @@ record Page(Path file, String prose, List<Block> blocks) {
 	/** The project, as seen from this module. */
 	static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
 
+	private static final List<String> ROOT_PAGES = List.of("README.md", "CHANGELOG.md", "CONTRIBUTING.md",
+			"SECURITY.md");
+
 	private static final Pattern FENCE = Pattern.compile("\\s*```(\\w*).*");
 
 	private static final Pattern SNIPPET = Pattern.compile("<!-- snippet: (\\S+)#(\\S+) -->");
@@ -34,10 +37,10 @@ record Page(Path file, String prose, List<Block> blocks) {
 
 	private static final Pattern HEADING = Pattern.compile("(?m)^#+ +(.*)$");
 
-	/** The README, the changes and all of {@code docs}. */
+	/** The pages in the root and all of {@code docs}. */
 	static List<Page> all() {
 		try (Stream<Path> files = Files.walk(PROJECT.resolve("docs"))) {
-			return Stream.concat(Stream.of("README.md", "CHANGELOG.md").map(PROJECT::resolve), files)
+			return Stream.concat(ROOT_PAGES.stream().map(PROJECT::resolve), files)
 				.filter((file) -> file.toString().endsWith(".md"))
 				.sorted()
 				.map(Page::read)
