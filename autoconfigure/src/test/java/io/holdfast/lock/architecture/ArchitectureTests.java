@@ -56,7 +56,6 @@ class ArchitectureTests {
 		rooms.put("fencing", List.of("", "support"));
 		rooms.put("interceptor", List.of("", "engine", "transaction", "fencing", "support"));
 		rooms.put("observation", List.of("", "spi"));
-		rooms.put("actuate", List.of("", "spi", "engine"));
 		rooms.put("autoconfigure", rooms.keySet().stream().toList());
 		return rooms;
 	}
