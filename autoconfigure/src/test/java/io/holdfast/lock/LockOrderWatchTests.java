@@ -1,6 +1,5 @@
 package io.holdfast.lock;
 
-import java.time.Duration;
 import java.util.List;
 
 import org.junit.jupiter.api.AfterEach;
@@ -11,11 +10,11 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.holdfast.lock.backend.local.LocalLockBackend;
-import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.TransactionBoundary;
 
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -28,8 +27,7 @@ class LockOrderWatchTests {
 
 	private static LockEngine engine(boolean watch) {
 		return new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
-				new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30), Duration.ofSeconds(1), false, false,
-						Duration.ofSeconds(10), watch, Duration.ZERO),
+				settings().watchLockOrder(watch).build(),
 				TransactionBoundary.NONE, List.of());
 	}
 

@@ -26,6 +26,7 @@ import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -203,8 +204,7 @@ class AsynchronousCallerTests {
 	}
 
 	private static EngineFixture awaitingRelease() {
-		return new EngineFixture(new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-				Duration.ofSeconds(1), true, false, Duration.ZERO, false, Duration.ZERO), TransactionBoundary.NONE);
+		return new EngineFixture(settings().awaitRelease(true).shutdownTimeout(Duration.ZERO).build(), TransactionBoundary.NONE);
 	}
 
 }

@@ -23,6 +23,7 @@ import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.ForwardingBackend;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -47,8 +48,7 @@ class BlockingStoreTests {
 	}
 
 	private LockEngine engine(boolean awaitRelease) {
-		EngineSettings settings = new EngineSettings(Duration.ofMinutes(5), Duration.ofSeconds(30),
-				Duration.ofSeconds(1), awaitRelease, false, Duration.ZERO, false, Duration.ZERO);
+		EngineSettings settings = settings().waitTime(Duration.ofMinutes(5)).awaitRelease(awaitRelease).shutdownTimeout(Duration.ZERO).build();
 		return new LockEngine(new LockBackends(List.of(new SlowStore(this.backend, this.fast)), "fake"), settings,
 				TransactionBoundary.NONE, new EngineFixture.Record(), this.time, this.workers, () -> {
 				});

@@ -19,6 +19,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.TransactionBoundary;
 
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -40,8 +41,7 @@ class CallerCodeTests {
 	private final CountDownLatch ends = new CountDownLatch(1);
 
 	private LockEngine engine(boolean awaitRelease) {
-		EngineSettings settings = new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-				Duration.ofSeconds(1), awaitRelease, false, Duration.ZERO, false, Duration.ZERO);
+		EngineSettings settings = settings().awaitRelease(awaitRelease).shutdownTimeout(Duration.ZERO).build();
 		return new LockEngine(new LockBackends(List.of(this.backend), "fake"), settings, TransactionBoundary.NONE,
 				new EngineFixture.Record(), this.time, this.workers, () -> {
 				});

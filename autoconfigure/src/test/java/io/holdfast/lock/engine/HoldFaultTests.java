@@ -24,6 +24,7 @@ import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -167,8 +168,7 @@ class HoldFaultTests {
 
 	@Test
 	void holdIsGivenBackByAnInterruptedThreadThatKeepsItsFlag() {
-		EngineFixture awaiting = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-				Duration.ofSeconds(1), true, false, Duration.ZERO, false, Duration.ZERO), TransactionBoundary.NONE);
+		EngineFixture awaiting = new EngineFixture(settings().awaitRelease(true).shutdownTimeout(Duration.ZERO).build(), TransactionBoundary.NONE);
 		LockHandle handle = awaiting.engine.acquire(request().build());
 		Thread.currentThread().interrupt();
 		handle.close();

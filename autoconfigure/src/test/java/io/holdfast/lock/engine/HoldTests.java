@@ -26,6 +26,7 @@ import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -393,8 +394,7 @@ class HoldTests {
 
 	@Test
 	void awaitedReleaseThatCameTooLateEndsTheCallInAnException() {
-		EngineFixture awaiting = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), LEASE,
-				Duration.ofSeconds(1), true, false, Duration.ofSeconds(10), false, Duration.ZERO), TransactionBoundary.NONE);
+		EngineFixture awaiting = new EngineFixture(settings().leaseTime(LEASE).awaitRelease(true).build(), TransactionBoundary.NONE);
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> awaiting.engine.execute(request().build(), (handle) -> {
 				awaiting.backend.owners.clear();
@@ -439,8 +439,7 @@ class HoldTests {
 
 	@Test
 	void shutdownRefusesNewcomersAndTakesTheLockFromBodiesThatStillRun() {
-		EngineFixture stopping = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), LEASE,
-				Duration.ofSeconds(1), false, false, Duration.ZERO, false, Duration.ZERO), TransactionBoundary.NONE);
+		EngineFixture stopping = new EngineFixture(settings().leaseTime(LEASE).shutdownTimeout(Duration.ZERO).build(), TransactionBoundary.NONE);
 		LockHandle running = stopping.acquired(request());
 		CompletableFuture<LockHandle> waiting = stopping.acquire(request());
 		stopping.engine.close();

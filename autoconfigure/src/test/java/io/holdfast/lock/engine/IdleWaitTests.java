@@ -21,6 +21,7 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -30,8 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class IdleWaitTests {
 
-	private final EngineFixture fixture = new EngineFixture(new EngineSettings(Duration.ofSeconds(5),
-			Duration.ofSeconds(30), Duration.ofSeconds(1), true, false, Duration.ZERO, false, Duration.ZERO),
+	private final EngineFixture fixture = new EngineFixture(settings().awaitRelease(true).shutdownTimeout(Duration.ZERO).build(),
 			TransactionBoundary.NONE);
 
 	private final CompletableFuture<Thread> waits = new CompletableFuture<>();

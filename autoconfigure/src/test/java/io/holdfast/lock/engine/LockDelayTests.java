@@ -18,6 +18,7 @@ import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -30,8 +31,7 @@ class LockDelayTests {
 
 	private static final Duration DELAY = Duration.ofSeconds(20);
 
-	private final EngineFixture fixture = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), LEASE,
-			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), false, DELAY), TransactionBoundary.NONE);
+	private final EngineFixture fixture = new EngineFixture(settings().leaseTime(LEASE).lockDelay(DELAY).build(), TransactionBoundary.NONE);
 
 	private final FakeBackend backend = this.fixture.backend;
 

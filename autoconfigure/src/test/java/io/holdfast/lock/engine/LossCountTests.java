@@ -19,6 +19,7 @@ import io.holdfast.lock.observation.MicrometerLockObserver;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
 
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -36,8 +37,7 @@ class LossCountTests {
 	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
 	private final LockEngine engine = new LockEngine(new LockBackends(List.of(this.backend), "fake"),
-			new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30), Duration.ofSeconds(1), false, false,
-					Duration.ZERO, false, Duration.ZERO),
+			settings().shutdownTimeout(Duration.ZERO).build(),
 			TransactionBoundary.NONE, new MicrometerLockObserver(this.registry), this.time, Runnable::run, () -> {
 			});
 

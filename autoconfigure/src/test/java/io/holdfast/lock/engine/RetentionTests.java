@@ -22,6 +22,7 @@ import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -37,8 +38,7 @@ class RetentionTests {
 	private final FakeBackend backend = this.fixture.backend;
 
 	private static EngineFixture withoutShutdownWait(Duration lockDelay) {
-		return new EngineFixture(new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-				Duration.ofSeconds(1), false, false, Duration.ZERO, false, lockDelay), TransactionBoundary.NONE);
+		return new EngineFixture(settings().shutdownTimeout(Duration.ZERO).lockDelay(lockDelay).build(), TransactionBoundary.NONE);
 	}
 
 	@Test

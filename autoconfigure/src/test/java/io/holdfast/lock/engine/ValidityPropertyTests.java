@@ -17,6 +17,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.LockObserver;
 import io.holdfast.lock.spi.TransactionBoundary;
 
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
@@ -79,8 +80,7 @@ class ValidityPropertyTests {
 
 		private LockEngine engine() {
 			Duration patience = Duration.ofNanos(this.lease.toNanos() / (2 + this.random.nextInt(10)));
-			EngineSettings settings = new EngineSettings(this.lease, this.lease, patience, false, false, Duration.ZERO,
-					false, Duration.ZERO);
+			EngineSettings settings = settings().waitTime(this.lease).leaseTime(this.lease).responseTimeout(patience).shutdownTimeout(Duration.ZERO).build();
 			LockObserver observer = new LockObserver() {
 				@Override
 				public void lost(LockLostEvent event) {

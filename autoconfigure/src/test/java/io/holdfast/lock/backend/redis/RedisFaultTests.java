@@ -38,6 +38,7 @@ import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static io.holdfast.lock.backend.Verbs.soonRenewed;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -242,8 +243,7 @@ class RedisFaultTests {
 		RedisServer server = server();
 		RedisLockBackend patient = open(TestRedis.backend(TestRedis.config(server.address()), new RedisLockOptions(
 				TestRedis.NAMESPACE, Duration.ofSeconds(8), 0, Duration.ZERO, "the test's server")));
-		LockEngine engine = engine(patient, new EngineSettings(Duration.ZERO, Duration.ofMillis(500),
-				Duration.ofSeconds(8), false, false, Duration.ofSeconds(10), false, Duration.ZERO));
+		LockEngine engine = engine(patient, settings().waitTime(Duration.ZERO).leaseTime(Duration.ofMillis(500)).responseTimeout(Duration.ofSeconds(8)).build());
 		server.ask("client", "pause", "1500", "ALL");
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> engine.acquire(LockRequest.forLock(LOCK).build()))

@@ -25,6 +25,7 @@ import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.RedisServer;
 
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -51,8 +52,7 @@ class RedisRenewalRaceTests {
 
 	@Test
 	void nothingIsRenewedAfterItsRelease() throws Exception {
-		EngineSettings settings = new EngineSettings(Duration.ofSeconds(5), LEASE, Duration.ofSeconds(1), true, false,
-				Duration.ZERO, false, Duration.ZERO);
+		EngineSettings settings = settings().leaseTime(LEASE).awaitRelease(true).shutdownTimeout(Duration.ZERO).build();
 		try (RedisServer server = RedisServer.started();
 				RedisLockBackend backend = TestRedis.backend(server.address());
 				LockEngine engine = new LockEngine(new LockBackends(List.of(backend), "redis"), settings,

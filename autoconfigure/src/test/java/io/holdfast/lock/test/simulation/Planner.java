@@ -10,6 +10,8 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.spi.BackendCapabilities;
 
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
+
 /**
  * Draws a plan. Each plan uses only some of all features and faults, and those more
  * often: that finds more than a little of everything.
@@ -92,9 +94,7 @@ final class Planner {
 
 	Plan plan() {
 		Duration delay = one(6) ? millis(100, 3_000) : Duration.ZERO;
-		EngineSettings defaults = EngineSettings.DEFAULTS;
-		EngineSettings settings = new EngineSettings(defaults.waitTime(), defaults.leaseTime(),
-				defaults.responseTimeout(), false, false, defaults.shutdownTimeout(), false, delay);
+		EngineSettings settings = settings().lockDelay(delay).build();
 		List<Operation> operations = new ArrayList<>();
 		long count = millis(2, MOST_OPERATIONS).toMillis();
 		for (int i = 0; i < count; i++) {
