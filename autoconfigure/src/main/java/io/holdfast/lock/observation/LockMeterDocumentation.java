@@ -15,23 +15,23 @@ import io.holdfast.lock.spi.AcquireOutcome;
 import io.holdfast.lock.spi.RenewalOutcome;
 
 /**
- * The meters of the locks: the vocabulary of dashboards and alerts. Only outermost holds
- * are counted; a re-entrant one is part of them.
+ * Meters of locks, for dashboards and alerts. They count outermost holds only; a
+ * re-entrant hold is part of its outer hold.
  */
 public enum LockMeterDocumentation implements MeterDocumentation {
 
 	/**
-	 * Time to acquire a lock, or to give up.
+	 * Time until a lock is acquired or the attempt fails.
 	 */
 	ACQUIRE("distributed.lock.acquire", Meter.Type.TIMER, Tag.OUTCOME_OF_ACQUISITION,
-			"Time to acquire a lock, or to give up"),
+			"Time until a lock is acquired or the attempt fails"),
 
 	/**
-	 * Time to acquire a lock, or to give up, in percent of the lease that was asked for.
-	 * Counted apart: up to 50 and up to 100 percent.
+	 * Time until a lock is acquired or the attempt fails, as a percentage of its lease
+	 * time. Has buckets for up to 50 and up to 100 percent.
 	 */
 	ACQUIRE_LEASE_RATIO("distributed.lock.acquire.lease.ratio", Meter.Type.DISTRIBUTION_SUMMARY, null,
-			"Time to acquire a lock, or to give up, in percent of its lease"),
+			"Time until a lock is acquired or the attempt fails, as a percentage of its lease"),
 
 	/**
 	 * Time for which a lock was held.
@@ -39,11 +39,11 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 	HOLD("distributed.lock.hold", Meter.Type.TIMER, null, "Time for which a lock was held"),
 
 	/**
-	 * Time for which a lock was held in percent of its lease; above 100 it lived on
-	 * renewals. Counted apart: up to 80 and up to 100 percent.
+	 * Time for which a lock was held, as a percentage of its lease; above 100 the lease
+	 * was renewed. Has buckets for up to 80 and up to 100 percent.
 	 */
 	HOLD_LEASE_RATIO("distributed.lock.hold.lease.ratio", Meter.Type.DISTRIBUTION_SUMMARY, null,
-			"Time for which a lock was held, in percent of its lease; above 100 it lived on renewals"),
+			"Time for which a lock was held, as a percentage of its lease; above 100 the lease was renewed"),
 
 	/**
 	 * Locks that this instance holds now.
@@ -51,9 +51,9 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 	HELD("distributed.lock.held", Meter.Type.GAUGE, null, "Locks that this instance holds"),
 
 	/**
-	 * Acquisitions of this instance that are under way now.
+	 * Acquisitions of this instance that are in progress.
 	 */
-	WAITING("distributed.lock.waiting", Meter.Type.GAUGE, null, "Acquisitions of this instance that are under way"),
+	WAITING("distributed.lock.waiting", Meter.Type.GAUGE, null, "Acquisitions of this instance that are in progress"),
 
 	/**
 	 * Renewals of leases.
@@ -61,28 +61,28 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 	RENEWAL("distributed.lock.renewal", Meter.Type.COUNTER, Tag.OUTCOME_OF_RENEWAL, "Renewals of leases"),
 
 	/**
-	 * By how much renewals were sent later than they were due: what a machine without
-	 * time for its timers takes from the leases.
+	 * Delay between the time a renewal was due and the time it was sent, as caused by an
+	 * overloaded machine.
 	 */
 	RENEWAL_DELAY("distributed.lock.renewal.delay", Meter.Type.TIMER, null,
-			"Time by which a renewal was sent later than it was due"),
+			"Delay between the time a renewal was due and the time it was sent"),
 
 	/**
-	 * Holds that ended before their holder let go.
+	 * Holds that were lost before their holder released them.
 	 */
-	LOST("distributed.lock.lost", Meter.Type.COUNTER, Tag.CAUSE, "Holds that ended before their holder let go"),
+	LOST("distributed.lock.lost", Meter.Type.COUNTER, Tag.CAUSE, "Holds that were lost before their holder released them"),
 
 	/**
-	 * Commits that were refused, because a lock that they relied on was lost.
+	 * Commits that were rejected because their lock was lost.
 	 */
 	COMMIT_REFUSED("distributed.lock.commit.refused", Meter.Type.COUNTER, null,
-			"Commits that were refused, because a lock that they relied on was lost"),
+			"Commits that were rejected because their lock was lost"),
 
 	/**
-	 * Holders that a fence refused, because another had been there meanwhile.
+	 * Stale holders that a fence rejected.
 	 */
 	FENCING_REJECTED("distributed.lock.fencing.rejected", Meter.Type.COUNTER, null,
-			"Holders that a fence refused, because another had been there meanwhile");
+			"Stale holders that a fence rejected");
 
 	private final String meterName;
 
@@ -121,7 +121,7 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 	}
 
 	/**
-	 * What it measures, in one sentence.
+	 * Returns a one-sentence description.
 	 * @return the description
 	 */
 	public String description() {
@@ -129,7 +129,7 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 	}
 
 	/**
-	 * The tags. Each has few values: the key of a lock is never among them.
+	 * Tags of the meters. Each has few values; the key of a lock is never a tag.
 	 */
 	public enum Tag implements KeyName {
 
@@ -140,9 +140,9 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 		NAME("name", "the lock's name without its key"),
 
 		/**
-		 * The store.
+		 * The name of the backend.
 		 */
-		BACKEND("backend", "the store, such as `redis`"),
+		BACKEND("backend", "the backend, such as `redis`"),
 
 		/**
 		 * How an acquisition ended.
@@ -181,8 +181,8 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 		}
 
 		/**
-		 * What its value says, or which values it has.
-		 * @return the meaning, for the reference
+		 * Returns the meaning of the tag, or its values.
+		 * @return the meaning
 		 */
 		public String meaning() {
 			return this.meaning;
