@@ -18,14 +18,14 @@ import io.holdfast.lock.spi.OwnerId;
  * State machine of one acquisition, from request to lease or failure.
  *
  * <p>
- * First the turn in this JVM, then attempts at the store: each answer leads to a lease,
- * to waiting for the store's signal, or to asking again. Every attempt carries the same
- * owner id, so an answer that was lost is simply asked for again. Time-out, interrupt,
- * cancellation and the store's failure all end in {@link #giveUp}, which withdraws what
- * the store may have kept.
+ * An acquisition first needs admission in this JVM and then makes attempts at the store.
+ * Each response leads to a lease, to a wait for the store's signal, or to a retry. All
+ * attempts carry the same owner id, so a lost response is requested again. Timeout,
+ * interrupt, cancellation and store failure end in {@link #giveUp}, which withdraws any
+ * state of the claim.
  *
  * <p>
- * All steps run one after another on the executor given, so the state here needs no lock.
+ * All steps run one after another on the given executor, so the state needs no lock.
  */
 final class Acquisition {
 
@@ -59,7 +59,7 @@ final class Acquisition {
 
 	private boolean refused;
 
-	/** Whether the store may keep something of this claim. */
+	/** Whether the store may hold state of this claim. */
 	private boolean mayHaveLeftClaim;
 
 	private @Nullable Attempt latest;
@@ -79,12 +79,12 @@ final class Acquisition {
 		this.report = new Report(context, this.terms, refusal, this.startedAt);
 	}
 
-	/** The lease, or a {@link LockException} that says why there is none. */
+	/** Returns the lease, or the {@link LockException} that explains its absence. */
 	CompletableFuture<Lease> outcome() {
 		return this.outcome;
 	}
 
-	/** Set out; to be called once. */
+	/** Starts the acquisition. Call it once. */
 	void begin() {
 		this.steps.run(this::start);
 	}
@@ -111,9 +111,9 @@ final class Acquisition {
 	}
 
 	/**
-	 * Makes the next attempt unless the wait is over: a step can run long after it was
-	 * due, because the process stood still. Only the attempt of a caller who finds the
-	 * turn free is exempt, or a short wait would succeed less often than none.
+	 * Makes the next attempt unless the deadline has passed, for example while the
+	 * process was paused. A caller that is admitted immediately skips this check.
+	 * Otherwise a short wait would succeed less often than none.
 	 */
 	private void attemptInTime() {
 		if (deadlineHasPassed()) {
@@ -141,7 +141,7 @@ final class Acquisition {
 		request.answer().whenComplete((result, failure) -> this.steps.run(() -> answered(attempt, result, failure)));
 	}
 
-	/** The time to answer begins when the request is sent. */
+	/** Awaits the response. Its timeout starts when the request is sent. */
 	private void awaitAnswer(StoreRequest<AcquireResult> request) {
 		boolean sent = request.isSent();
 		long patience = Backoff.forAnswer(this.terms, this.attempts, sent, left(), this.context.settings());
@@ -151,7 +151,7 @@ final class Acquisition {
 		}
 	}
 
-	/** An attempt may have waited for a thread until its claim must not be sent again. */
+	/** Sends the claim, unless a retry has waited for a thread past the deadline. */
 	private CompletionStage<AcquireResult> send(Claim attempt, boolean first) {
 		return (first || !deadlineHasPassed()) ? this.terms.backend().tryAcquire(attempt)
 				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(Stages.none(false)));
@@ -163,7 +163,7 @@ final class Acquisition {
 			this.withdrawal.sendUnlessKept(lease, attempt, result);
 		}
 		else if (result instanceof AcquireResult.Acquired acquired && attempt == this.latest) {
-			// a grant before the latest attempt may have been undone when that one failed
+			// a later attempt that fails may roll back the grant of an earlier one
 			granted(acquired, attempt.request().sentAt());
 		}
 		else if (attempt.phase() == this.steps.phase()) {
@@ -210,7 +210,7 @@ final class Acquisition {
 		contended.signal().whenComplete((news, failure) -> tryAgain.run());
 	}
 
-	/** The last attempt may have been granted, or may still be: nobody knows. */
+	/** Retries or times out after an attempt that the store may still have granted. */
 	private void onIndeterminate(Throwable cause) {
 		int before = this.unknownOutcomes.add(cause, this.attempts);
 		this.mayHaveLeftClaim = Attempt.end(this.latest, this.mayHaveLeftClaim);
@@ -237,18 +237,18 @@ final class Acquisition {
 		}
 	}
 
-	/** Withdraw at the wish of the caller. */
+	/** Cancels the acquisition on behalf of the caller. */
 	void cancel() {
 		this.steps.run(() -> giveUp(AcquireOutcome.INTERRUPTED,
 				Refusal.interrupted(this.terms, this.attempts, now() - this.startedAt)));
 	}
 
-	/** Withdraw because the application stops. */
+	/** Cancels the acquisition because the application stops. */
 	void stop() {
 		this.steps.run(() -> giveUp(AcquireOutcome.ERROR, Refusal.stopping(this.terms, now() - this.startedAt)));
 	}
 
-	/** The store failed for good, or a step did: that must not leave a caller waiting. */
+	/** Fails after a permanent store failure or a failed step; no caller may hang. */
 	private void failed(Throwable failure) {
 		giveUp(AcquireOutcome.ERROR, Refusal.failed(this.terms, failure));
 	}

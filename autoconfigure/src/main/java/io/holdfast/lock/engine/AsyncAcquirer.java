@@ -12,8 +12,8 @@ import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.spi.LockBackend;
 
 /**
- * How a caller that must not be blocked comes to its holds. They belong to their handle
- * and to no thread, so nothing is entered again. One of these serves one request.
+ * Acquires locks without blocking the caller. The holds belong to their handle and not to
+ * a thread, so they are not re-entrant. Each instance serves one request.
  */
 final class AsyncAcquirer {
 
@@ -25,7 +25,7 @@ final class AsyncAcquirer {
 
 	private final long deadline;
 
-	/** Sends attempts; apart from the steps, which no store may block. */
+	/** Sends attempts, apart from the steps, because no backend may block those. */
 	private final RequestSender requests;
 
 	private final List<Hold> holds;
@@ -44,8 +44,9 @@ final class AsyncAcquirer {
 	}
 
 	/**
-	 * All locks or none: at once if nobody is in the way, else one after another.
-	 * @return the hold; to cancel it withdraws what is under way
+	 * Acquires all locks or none. A parallel first attempt comes first where it is
+	 * useful. The remaining locks follow one after another.
+	 * @return the hold; cancelling it cancels the acquisition in progress
 	 */
 	CompletableFuture<HeldLocks> hold() {
 		try {

@@ -7,14 +7,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits how many attempts to acquire locks are under way at one store at a time; further
- * attempts wait here, in order of arrival.
+ * Limits the number of acquisition attempts that are in progress at one store. Further
+ * attempts wait in order of arrival.
  *
  * <p>
- * A client sends its requests in order. Without a limit, thousands of callers on virtual
- * threads or of asynchronous methods would let renewals and releases wait behind their
- * attempts, until leases expire and attempts time out and are repeated. {@value #LIMIT}
- * attempts keep a store busy.
+ * A client sends its requests in order. Without a limit, the attempts of thousands of
+ * callers on virtual threads or of asynchronous methods would delay renewals and
+ * releases. Leases would then expire, and attempts would time out and be repeated.
+ * {@value #LIMIT} attempts keep a store busy.
  */
 final class AttemptLimiter implements RequestSender {
 
@@ -37,8 +37,8 @@ final class AttemptLimiter implements RequestSender {
 	}
 
 	/**
-	 * Sends requests in the place that was entered for the first of them, for as long as
-	 * they are answered at once.
+	 * Sends requests in the slot that was acquired for the first of them, for as long as
+	 * each is answered immediately.
 	 */
 	private void sendFrom(@Nullable StoreRequest<?> first) {
 		StoreRequest<?> request = first;
@@ -51,7 +51,7 @@ final class AttemptLimiter implements RequestSender {
 		}
 	}
 
-	/** The request that takes over the place, or {@code null} if the place was left. */
+	/** Returns the next request of the slot, or {@code null} if it was released. */
 	private @Nullable StoreRequest<?> next() {
 		do {
 			StoreRequest<?> next = this.waiting.poll();

@@ -6,12 +6,11 @@ import java.util.concurrent.TimeUnit;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * How long an acquisition waits for what: for an answer, before it asks again after a
- * refusal, and after silence. All in nanoseconds.
+ * Timeouts and retry delays of an acquisition, in nanoseconds.
  */
 final class Backoff {
 
-	/** The least time that a later attempt has, even if the wait ends before. */
+	/** Minimum timeout of a later attempt, even if the wait ends earlier. */
 	private static final long SHORTEST_PATIENCE = TimeUnit.MILLISECONDS.toNanos(200);
 
 	private static final long FIRST_AFTER_SILENCE = TimeUnit.MILLISECONDS.toNanos(20);
@@ -26,11 +25,11 @@ final class Backoff {
 	}
 
 	/**
-	 * How long to wait for an answer. The first attempt has the full timeout however
-	 * short the wait is, so that a caller that waits a little does not succeed less often
-	 * than one that does not wait. Later attempts overrun the wait only slightly. A store
-	 * that blocks ends its attempts itself, so none is given up before the deadline; nor
-	 * is one that is not sent yet.
+	 * Returns how long to wait for a response. The first attempt has the full timeout
+	 * even if the wait is shorter. Otherwise a short wait would succeed less often than
+	 * none. Later attempts exceed the wait only slightly. A blocking backend ends its
+	 * attempts itself, so they are not given up before the deadline. Nor is an attempt
+	 * that is not sent yet.
 	 */
 	static long forAnswer(ResolvedRequest terms, int attempt, boolean sent, long left, EngineSettings settings) {
 		long timeout = settings.responseTimeout().toNanos();
@@ -41,16 +40,16 @@ final class Backoff {
 	}
 
 	/**
-	 * How long to wait for the turn in this JVM. A caller that waits for no holder still
-	 * waits for a release that is under way.
+	 * Returns how long to wait for admission in this JVM. A caller that does not wait for
+	 * holders still waits for a release in progress.
 	 */
 	static long forTurn(ResolvedRequest terms, long left, Duration responseTimeout) {
 		return terms.patient() ? left : responseTimeout.toNanos();
 	}
 
 	/**
-	 * After a refusal: what the store advised, and up to a quarter more, so that
-	 * instances do not ask in step.
+	 * Returns the delay after a rejection: the delay that the store advised, plus up to a
+	 * quarter of it as jitter, so that instances do not retry in step.
 	 */
 	static long afterRefusal(Duration advised, SchedulingClock time) {
 		long pause = Math.max(1, advised.toNanos());
@@ -58,8 +57,8 @@ final class Backoff {
 	}
 
 	/**
-	 * After an attempt of unknown outcome: doubling, and spread over half to one and a
-	 * half of itself.
+	 * Returns the delay after an attempt of unknown outcome. It doubles from 20 ms up to
+	 * one second, and jitter spreads it from one half to one and a half of that.
 	 */
 	static long afterSilence(int times, SchedulingClock time) {
 		long pause = Math.min(LONGEST_AFTER_SILENCE, FIRST_AFTER_SILENCE << Math.min(times, DOUBLINGS));

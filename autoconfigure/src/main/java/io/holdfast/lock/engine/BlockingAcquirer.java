@@ -15,8 +15,8 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 
 /**
- * How a thread that may be blocked comes to its holds: by entering a lock again that it
- * stands in already, or by acquiring it while it waits.
+ * Acquires locks for a thread that may block. The thread re-enters a lock that it already
+ * holds, and waits for any other lock.
  */
 final class BlockingAcquirer {
 
@@ -32,8 +32,8 @@ final class BlockingAcquirer {
 	}
 
 	/**
-	 * All locks or none. What the caller has read before the first new one of them is set
-	 * aside until all have ended.
+	 * Acquires all locks or none. State that the caller has read is set aside before the
+	 * first new lock, until all holds have ended.
 	 */
 	HeldLocks hold(List<ResolvedRequest> all, Refusal refusal) {
 		int depth = depth(all.get(0));
@@ -65,7 +65,10 @@ final class BlockingAcquirer {
 		return (all.size() == 1) ? List.of(all.get(0).lock()) : all.stream().map(ResolvedRequest::lock).toList();
 	}
 
-	/** Answers of the store, and renewals of other holds, would wait for this thread. */
+	/**
+	 * Rejects a thread that delivers the store's responses. These, and renewals of other
+	 * holds, would wait for it.
+	 */
 	private static void requireOtherThread(ResolvedRequest terms) {
 		Thread thread = Thread.currentThread();
 		if (terms.backend().answersOn(thread)) {
@@ -76,8 +79,9 @@ final class BlockingAcquirer {
 	}
 
 	/**
-	 * Within how many holds of this thread the new one will be. A body that calls itself
-	 * without end fails here, while its stack still has room to release what it holds.
+	 * Returns how many holds of this thread surround the new one. Unbounded recursion
+	 * fails here, at {@value #MAX_NESTED_HOLDS} nested holds, while its stack still has
+	 * room to release the locks.
 	 */
 	private static int depth(ResolvedRequest terms) {
 		List<LockHandle> handles = LockContext.handles();
@@ -92,8 +96,9 @@ final class BlockingAcquirer {
 	}
 
 	/**
-	 * A task that waits under its lock may have another run on its thread meanwhile. That
-	 * one must neither enter the lock, as it is no part of the first, nor wait for it.
+	 * Rejects a lock that a waiting task on this thread holds. A task that waits under
+	 * its lock may run another task on its thread meanwhile. The other task must not
+	 * re-enter the lock, because it is not part of the first, and must not wait for it.
 	 */
 	private void requireHeldByNoWaitingTask(List<ResolvedRequest> all) {
 		for (LockHandle handle : LockContext.handlesOfWaitingTasks()) {
@@ -108,8 +113,8 @@ final class BlockingAcquirer {
 	}
 
 	/**
-	 * At once if nobody is in the way, else one after another in the order given; what is
-	 * left of the wait is for the next.
+	 * Acquires as many of the locks as possible in parallel, and the others one after
+	 * another in the given order. Each of them gets the rest of the wait time.
 	 */
 	private HeldLocks acquire(List<ResolvedRequest> all, Refusal refusal, int depth) {
 		if (all.size() == 1) {
@@ -129,7 +134,7 @@ final class BlockingAcquirer {
 		}
 	}
 
-	/** The first of these locks, as many of them as can be had at once. */
+	/** Acquires as many of the first locks as are available immediately. */
 	private List<Hold> runAhead(List<ResolvedRequest> all, int depth) {
 		if (!ParallelFirstAttempt.saves(all, this.context.settings()) || all.stream().anyMatch((terms) -> held(terms) != null)) {
 			return List.of();
@@ -143,8 +148,9 @@ final class BlockingAcquirer {
 	}
 
 	/**
-	 * Asked once more for a lock that the first try did not get: by then the caller
-	 * stands in those before it, and will wait with them.
+	 * Runs the checks before an acquisition. They run again for a lock that the parallel
+	 * first attempt did not get: the caller then waits while it holds the locks before
+	 * it.
 	 */
 	private void beforeAcquire(ResolvedRequest terms) {
 		if (this.orderWatch != null) {
@@ -175,7 +181,7 @@ final class BlockingAcquirer {
 			return acquisition.outcome().join();
 		}
 		catch (CompletionException ex) {
-			// the cause was made for this caller alone
+			// safe to rethrow: the cause was created for this caller only
 			throw (ex.getCause() instanceof RuntimeException cause) ? cause : ex;
 		}
 	}
@@ -189,7 +195,7 @@ final class BlockingAcquirer {
 		return held.reenter(terms.minHold());
 	}
 
-	/** The innermost hold of this lock by this thread. */
+	/** Returns the innermost hold of this lock by this thread. */
 	private @Nullable Hold held(ResolvedRequest terms) {
 		for (LockHandle handle : LockContext.handles()) {
 			if (isHoldOf(handle, terms)) {

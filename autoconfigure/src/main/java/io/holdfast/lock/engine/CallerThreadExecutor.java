@@ -8,14 +8,14 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs the steps of one acquisition on the thread that waits for it: that thread would
- * only be parked otherwise, a store that blocks then blocks nobody else, and no step
- * needs a lock.
+ * Runs the steps of one acquisition on the thread that waits for it. That thread would
+ * otherwise be parked, a blocking backend then blocks no other caller, and steps need no
+ * lock.
  *
  * <p>
- * Steps that come after the wait has ended, such as an answer that came too late, run on
- * the thread that brings them. The thread is unparked only while it is parked here, so no
- * permit is left on it that would end a later park of the caller's own code.
+ * Steps that arrive after the wait, such as a late response, run on the thread that
+ * submits them. The waiting thread is unparked only while it is parked here. No permit
+ * remains that could end a later park in the caller's own code.
  */
 final class CallerThreadExecutor implements Executor {
 
@@ -41,8 +41,8 @@ final class CallerThreadExecutor implements Executor {
 	}
 
 	/**
-	 * Run steps until a result is there. An interrupt does not end this by itself; it is
-	 * told once, and the thread's flag is set again at the end.
+	 * Runs steps until a result is available. An interrupt does not end the wait. It runs
+	 * the callback once, and the interrupt flag is set again at the end.
 	 */
 	void runUntilDone(CompletableFuture<?> result, Runnable onInterrupt) {
 		boolean interrupted = false;
@@ -86,12 +86,12 @@ final class CallerThreadExecutor implements Executor {
 	}
 
 	/**
-	 * Another thread unparks this one, now or in a moment, and this one is not parked:
-	 * the permit must not stay.
+	 * Consumes the permit of another thread that unparks this one, now or in a moment.
+	 * This thread is not parked, so the permit must not remain.
 	 */
 	private void takePermit() {
 		if (Thread.interrupted()) {
-			// the permit may be taken already
+			// the permit may already be consumed
 			LockSupport.parkNanos(this, LONGEST_UNPARK_NANOS);
 			this.caller.interrupt();
 		}
@@ -107,7 +107,7 @@ final class CallerThreadExecutor implements Executor {
 		}
 	}
 
-	/** What the waiting thread does. */
+	/** State of the waiting thread. */
 	private enum State {
 
 		RUNNING, PARKED, UNPARKED

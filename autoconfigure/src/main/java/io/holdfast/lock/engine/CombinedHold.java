@@ -20,8 +20,8 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 
 /**
- * Several holds that are one to the caller: held while all are held, lost when one is
- * lost, and let go in the reverse of the order in which they were acquired.
+ * Combines several holds into one for the caller: held while all are held, lost when one
+ * is lost, and released in the reverse order of acquisition.
  */
 final class CombinedHold implements HeldLocks {
 
@@ -32,7 +32,7 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	/**
-	 * Combine holds that were acquired in this order.
+	 * Combines holds that were acquired in this order.
 	 * @throws LockLostException if one was lost while the others were acquired
 	 */
 	static HeldLocks of(List<Hold> parts) {
@@ -43,7 +43,7 @@ final class CombinedHold implements HeldLocks {
 		return new CombinedHold(parts);
 	}
 
-	/** Let go of holds that were acquired in this order; of all, whatever one throws. */
+	/** Releases holds, given in acquisition order. Releases all even if one throws. */
 	static CompletableFuture<?> close(List<Hold> holds) {
 		return close(holds, Hold::closeAsync);
 	}
@@ -128,7 +128,7 @@ final class CombinedHold implements HeldLocks {
 
 	@Override
 	public HeldLocks settingAside(SetAside setAside) {
-		// the first is the last to end
+		// the first hold ends last
 		this.parts.get(0).settingAside(setAside);
 		return this;
 	}

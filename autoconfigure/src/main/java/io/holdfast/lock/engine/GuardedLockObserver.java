@@ -14,7 +14,7 @@ import io.holdfast.lock.spi.LockObserver;
 import io.holdfast.lock.spi.RenewalOutcome;
 
 /**
- * Tells several observers, and keeps what they throw away from the lock.
+ * Notifies observers and logs their exceptions instead of propagating them.
  */
 public final class GuardedLockObserver implements LockObserver {
 
@@ -30,9 +30,9 @@ public final class GuardedLockObserver implements LockObserver {
 	}
 
 	/**
-	 * Combines observers into one. Without any it costs nothing.
+	 * Combines observers into one. Without observers, notifications cost nothing.
 	 * @param observers the observers
-	 * @return one that notifies all of them and throws nothing
+	 * @return an observer that notifies all of them and throws nothing
 	 */
 	public static LockObserver of(List<? extends LockObserver> observers) {
 		return observers.isEmpty() ? LockObserver.NONE : new GuardedLockObserver(List.copyOf(observers));

@@ -20,7 +20,7 @@ import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * One use of a lease by its holder; re-entrant holds share it.
+ * One use of a lease by its holder. Re-entrant holds share the lease.
  */
 final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
@@ -58,10 +58,10 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	}
 
 	/**
-	 * Makes this the innermost hold of the current thread. If its request asks for that,
-	 * the thread is interrupted when the lease is lost, provided that a hold of that
-	 * lease is bound to it at that moment: by then it may do other work.
-	 * @param depth how many holds of this thread it is within
+	 * Makes this the innermost hold of the current thread. If requested, the thread is
+	 * interrupted when the lease is lost while a hold of that lease is still bound to it.
+	 * Later work of the thread is not interrupted.
+	 * @param depth how many holds of this thread surround this one
 	 */
 	Hold bind(int depth) {
 		this.depth = depth;
@@ -83,9 +83,9 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	}
 
 	/**
-	 * Enter again.
-	 * @param minHold how long the lock must stay closed from now on, at least
-	 * @return a further hold of the same lease, or {@code null} if the lease has ended
+	 * Re-enters the lock.
+	 * @param minHold the minimum time from now for which the lock must stay closed
+	 * @return another hold of the same lease, or {@code null} if the lease has ended
 	 */
 	@Nullable Hold reenter(Duration minHold) {
 		String lost = lossMessage();
@@ -98,8 +98,8 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	}
 
 	/**
-	 * Fails if the lease was lost while the other locks of the same request were
-	 * acquired: a body must not start without one of its locks.
+	 * Fails if the lease was lost while the other locks of the request were acquired. A
+	 * body must not start without one of its locks.
 	 */
 	void requireHeldAtStart() {
 		String lost = lossMessage();
@@ -129,7 +129,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		return this;
 	}
 
-	/** Asked for when something is refused, so that it costs nothing before. */
+	/** Computed only when a call is rejected, so it costs nothing otherwise. */
 	@Override
 	public String diagnosis() {
 		if (!this.userManaged || !LockContext.handles().contains(this)) {
@@ -257,7 +257,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		}, this.context.workers().callbacks());
 	}
 
-	/** Completes with the answer of the store, if callers are to wait for that. */
+	/** Ends this hold; completes with the store's response if callers wait for it. */
 	CompletableFuture<?> release() {
 		CompletableFuture<?> answered = this.end.close(this);
 		return this.context.settings().awaitRelease() ? answered : HoldEnd.DONE;

@@ -22,13 +22,13 @@ final class HoldEnd {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	/** The caller, and each transaction that defers the release. */
+	/** Number of users: the caller, and each transaction that defers the release. */
 	private final AtomicInteger users = new AtomicInteger(1);
 
 	/**
 	 * Creates the end of a hold.
-	 * @param boundary the caller's transactions
-	 * @param action ends the hold, and completes when the store has answered
+	 * @param boundary relates the hold to the caller's transactions
+	 * @param action ends the hold, and completes when the store has responded
 	 */
 	HoldEnd(TransactionBoundary boundary, Supplier<CompletableFuture<?>> action) {
 		this.boundary = boundary;

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Who holds and who waits in this JVM right now. Thread-safe.
+ * Registry of the current holders and waiters of this JVM. Thread-safe.
  */
 final class HoldRegistry {
 
@@ -23,8 +23,8 @@ final class HoldRegistry {
 	private final AtomicBoolean closed = new AtomicBoolean();
 
 	/**
-	 * Count in an acquisition, unless this JVM stops acquiring.
-	 * @return whether it may go on
+	 * Registers an acquisition, unless this JVM has stopped acquiring.
+	 * @return whether the acquisition may proceed
 	 */
 	boolean begin(Acquisition acquisition) {
 		this.waiting.add(acquisition);
@@ -48,7 +48,7 @@ final class HoldRegistry {
 		changed();
 	}
 
-	/** A lease is no longer in use, or gone. */
+	/** Signals that a lease is no longer in use or has ended. */
 	void changed() {
 		if (this.closed.get()) {
 			this.lock.lock();
@@ -62,8 +62,8 @@ final class HoldRegistry {
 	}
 
 	/**
-	 * Let nobody begin any more.
-	 * @return whether this was not so before
+	 * Rejects further acquisitions.
+	 * @return whether this call closed the registry
 	 */
 	boolean close() {
 		return this.closed.compareAndSet(false, true);
@@ -78,8 +78,8 @@ final class HoldRegistry {
 	}
 
 	/**
-	 * Wait until no body runs under a lock any more and what has ended is being released.
-	 * @return whether that came to be in time
+	 * Waits until no body runs under a lock and the release of every ended hold is sent.
+	 * @return whether this happened in time; {@code false} also after an interrupt
 	 */
 	boolean awaitNoneInUse(long nanos) {
 		long left = nanos;
