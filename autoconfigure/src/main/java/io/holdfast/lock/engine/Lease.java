@@ -15,19 +15,20 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 
 /**
- * One grant of a store, from its beginning until it is given back or lost, and the holds
- * that share it.
+ * A lease that a store has granted, until it is released or lost, and the holds that
+ * share it.
  *
  * <p>
- * <em>Validity.</em> The holder believes in the lease for a little less time than the
- * store keeps it: counted from before the request left, and shorter by the lock-delay and
- * by an allowance for clocks that do not run at the same speed
- * ({@link EngineSettings#validity}). Every renewal starts it anew.
+ * <em>Validity.</em> The holder relies on the lease for slightly less time than the store
+ * keeps it. The validity starts before the request is sent. The lock delay and an
+ * allowance for clock drift shorten it ({@link EngineSettings#validity}). Every renewal
+ * restarts it.
  *
  * <p>
  * <em>States.</em> {@code HELD} until the last hold ends ({@code ENDED}) or the lease is
- * lost ({@code LOST}); neither ever turns back. Whichever comes first decides, under the
- * lock of this object; listeners and the store are called outside of it.
+ * lost ({@code LOST}). The first of the two wins and is final, except that an ended lease
+ * becomes lost if the store rejects its release. The lock of this object guards the
+ * state. Listeners and the store are called outside of it.
  */
 final class Lease {
 
@@ -56,8 +57,8 @@ final class Lease {
 	private volatile int holds = 1;
 
 	/**
-	 * Whether its holder has ended and its {@code minHold} has not; whoever clears this
-	 * goes on with the end of the lease.
+	 * Whether all holds have ended but the {@code minHold} has not. The thread that
+	 * clears this flag ends the lease.
 	 */
 	private final AtomicBoolean lingering = new AtomicBoolean();
 
@@ -76,7 +77,7 @@ final class Lease {
 		this.validUntil = sentAt + context.settings().validity(grant.lease());
 	}
 
-	/** Begin to be watched, and to hear of the store's own news. */
+	/** Starts renewal, and listens for a revocation by the store. */
 	void begin() {
 		this.context.registry().begin(this);
 		this.context.watchdog().watch(this.schedule);
@@ -86,9 +87,9 @@ final class Lease {
 	}
 
 	/**
-	 * Add a hold of the same holder.
-	 * @param minHold how long the lock must stay closed from now on, at least
-	 * @return {@code false} if the lease has ended meanwhile
+	 * Adds a hold of the same holder.
+	 * @param minHold the minimum time from now for which the lock must stay closed
+	 * @return {@code false} if the lease has already ended
 	 */
 	boolean addHold(Duration minHold) {
 		this.lock.lock();
@@ -106,7 +107,7 @@ final class Lease {
 	}
 
 	/**
-	 * End one hold, and with the last one the lease; completes with the store's answer.
+	 * Ends one hold, and the lease with the last one; completes with the response.
 	 */
 	CompletableFuture<?> endHold() {
 		boolean lingers;
@@ -138,7 +139,7 @@ final class Lease {
 		}
 	}
 
-	/** Leaves the census last: an engine that closes waits for the release until then. */
+	/** Leaves the registry last: a closing engine awaits the release until then. */
 	private CompletableFuture<?> release() {
 		CompletableFuture<?> quiet = this.context.watchdog().unwatch(this.schedule);
 		CompletableFuture<?> answered = this.loss.happened() ? CompletableFuture.completedFuture(null) : release(quiet);
@@ -157,7 +158,7 @@ final class Lease {
 		});
 	}
 
-	/** Not to be watched or counted any more; completes when no renewal is under way. */
+	/** Stops watching the lease; completes when no renewal is in progress. */
 	private CompletableFuture<?> leaveCare() {
 		CompletableFuture<?> quiet = this.context.watchdog().unwatch(this.schedule);
 		this.context.registry().end(this);
@@ -165,8 +166,8 @@ final class Lease {
 	}
 
 	/**
-	 * The store has begun the lease anew, perhaps a shorter one: its latest word counts.
-	 * The validity ends if the lock-delay takes it all.
+	 * Restarts the validity after a renewal. The store's latest lease counts, even if it
+	 * is shorter. The validity ends if the lock delay uses up the whole lease.
 	 */
 	void extended(long sentAt, Duration lease) {
 		boolean usable = this.context.settings().isUsable(lease);
@@ -175,8 +176,8 @@ final class Lease {
 	}
 
 	/**
-	 * The lease is no longer to be relied on. The first cause stands; once it is given
-	 * back there is nothing to lose any more.
+	 * Declares the lease lost. Only the first cause counts. A released lease can no
+	 * longer be lost.
 	 */
 	void lose(LossCause cause) {
 		lose(cause, false);
@@ -213,7 +214,7 @@ final class Lease {
 		telling.run();
 	}
 
-	/** Why the lease can no longer be relied on, or {@code null} while it can. */
+	/** Returns why the lease is no longer reliable, or {@code null} if it is. */
 	@Nullable String lossMessage() {
 		if (this.loss.happened() || this.context.time().nanos() < this.validUntil) {
 			return this.loss.message();
@@ -226,7 +227,7 @@ final class Lease {
 		return this.loss.happened();
 	}
 
-	/** Whether the store keeps the lock for a holder, a minHold or the lock-delay. */
+	/** Whether the store keeps the lock for a holder, a minHold or the lock delay. */
 	boolean keepsLock() {
 		return !this.end.hasBegun();
 	}
@@ -236,14 +237,14 @@ final class Lease {
 		return this.holds > 0 && !this.loss.happened();
 	}
 
-	/** Whether a closing engine waits: for its body, and until its release is sent. */
+	/** Whether a closing engine waits for the body or the sending of the release. */
 	boolean delaysClosing() {
 		return !this.lingering.get() && !this.loss.happened();
 	}
 
 	/**
-	 * Take the lease from bodies that still run, and give it back, or have the store keep
-	 * it for the rest of its minHold.
+	 * Declares the lease of a running body lost, which releases it, or has the store keep
+	 * the lock for the rest of its minHold.
 	 */
 	void endAtShutdown() {
 		if (inUse()) {
@@ -262,7 +263,7 @@ final class Lease {
 		return Duration.ofNanos(Math.max(0, nanos));
 	}
 
-	/** What of the store's lease is the holder's. */
+	/** Returns the holder's part of the store's lease. */
 	Duration length() {
 		return this.length;
 	}

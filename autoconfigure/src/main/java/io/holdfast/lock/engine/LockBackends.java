@@ -18,7 +18,7 @@ import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.NearestName;
 
 /**
- * The stores of this application by name, and which of them is the default.
+ * Registry of the application's lock backends by name, one of which is the default.
  *
  * <p>
  * Immutable and thread-safe.
@@ -32,11 +32,11 @@ public final class LockBackends {
 	private final boolean standIn;
 
 	/**
-	 * Create the directory.
-	 * @param backends the stores, each with a name of its own
-	 * @param defaultName the name of the default store
-	 * @throws LockConfigurationException if two stores have one name, or the default is
-	 * not among them
+	 * Creates a registry.
+	 * @param backends the backends, with unique names
+	 * @param defaultName the name of the default backend
+	 * @throws LockConfigurationException if two backends have the same name, or the
+	 * default backend is missing
 	 */
 	public LockBackends(Collection<? extends LockBackend> backends, String defaultName) {
 		this(backends, defaultName, false);
@@ -55,30 +55,30 @@ public final class LockBackends {
 	}
 
 	/**
-	 * Create a directory whose default store stands in for every store that is not in it,
-	 * as tests want it.
-	 * @param backends the stores, each with a name of its own
-	 * @param defaultName the name of the default store
-	 * @return the directory
+	 * Creates a registry whose default backend replaces every backend that is not
+	 * registered, for use in tests.
+	 * @param backends the backends, with unique names
+	 * @param defaultName the name of the default backend
+	 * @return the registry
 	 */
 	public static LockBackends withStandIn(Collection<? extends LockBackend> backends, String defaultName) {
 		return new LockBackends(backends, defaultName, true);
 	}
 
 	/**
-	 * Whether the default store stands in for others, as in a test that has a part of the
-	 * application's beans.
-	 * @return whether it does
+	 * Returns whether the default backend replaces backends that are not registered, as
+	 * in a test that loads only a part of the application's beans.
+	 * @return whether it replaces other backends
 	 */
 	public boolean hasStandIn() {
 		return this.standIn;
 	}
 
 	/**
-	 * The store of a name.
-	 * @param name the name; {@code null} or empty for the default store
-	 * @return the store
-	 * @throws LockConfigurationException if there is none of that name
+	 * Returns the backend with the given name.
+	 * @param name the name; {@code null} or empty for the default backend
+	 * @return the backend
+	 * @throws LockConfigurationException if there is no backend with that name
 	 */
 	public LockBackend get(@Nullable String name) {
 		if (name == null || name.isEmpty()) {
@@ -91,7 +91,7 @@ public final class LockBackends {
 		return backend;
 	}
 
-	/** Blanks around a name and its case do not matter. */
+	/** Finds a backend by name, ignoring case and surrounding whitespace. */
 	private @Nullable LockBackend find(String name) {
 		LockBackend backend = this.backends.get(name);
 		if (backend != null) {
@@ -114,13 +114,14 @@ public final class LockBackends {
 	}
 
 	/**
-	 * Check that a store can do what is asked of it.
-	 * @param name the store's name; {@code null} or empty for the default store
-	 * @param mode the mode that is asked for
-	 * @param fair whether a strict order is asked for
-	 * @param leaseTime the lease that is asked for, or {@code null} for the default
-	 * @param user who asks, for the message
-	 * @throws LockConfigurationException if the store cannot do it
+	 * Checks that a backend supports the requested options.
+	 * @param name the backend's name; {@code null} or empty for the default backend
+	 * @param mode the requested mode
+	 * @param fair whether strict order is requested
+	 * @param leaseTime the requested lease, or {@code null} for the default
+	 * @param user describes the requester in messages
+	 * @throws LockConfigurationException if the backend does not exist or does not
+	 * support an option
 	 */
 	public void requireSupport(@Nullable String name, LockMode mode, boolean fair, @Nullable Duration leaseTime,
 			Supplier<String> user) {
@@ -148,7 +149,7 @@ public final class LockBackends {
 	}
 
 	/**
-	 * The name of the default store.
+	 * Returns the name of the default backend.
 	 * @return the name
 	 */
 	public String defaultName() {

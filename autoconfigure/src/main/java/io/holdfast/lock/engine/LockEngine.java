@@ -26,13 +26,13 @@ import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
- * The engine's entry: acquires locks from the stores it is given, keeps them while they
- * are held, and gives them back.
+ * Acquires locks from its backends, renews their leases while they are held, and releases
+ * them.
  *
  * <p>
- * Thread-safe. {@link #close()} ends it: nothing is acquired any more, running bodies may
- * end within the shutdown time-out while their leases are still renewed, and what is held
- * after that is declared lost and given back.
+ * Thread-safe. {@link #close()} stops all acquisitions. Running bodies may complete
+ * within the shutdown timeout, and their leases are still renewed meanwhile. Locks that
+ * are held after that are declared lost and released.
  */
 public final class LockEngine implements LockOperations, AutoCloseable {
 
@@ -49,11 +49,11 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	private final Runnable closeThreads;
 
 	/**
-	 * Create an engine that runs on the system's clock and threads of its own.
-	 * @param backends the stores
-	 * @param settings what holds for every lock
-	 * @param boundary where the caller's transaction meets a hold
-	 * @param observers who are told of what happens
+	 * Creates an engine that uses the system's clock and its own threads.
+	 * @param backends the backends
+	 * @param settings the settings of the engine
+	 * @param boundary relates holds to the caller's transactions
+	 * @param observers the observers to notify of lock events
 	 */
 	public LockEngine(LockBackends backends, EngineSettings settings, TransactionBoundary boundary,
 			List<? extends LockObserver> observers) {
@@ -70,7 +70,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	}
 
 	/**
-	 * Create an engine on a clock and an executor of the caller.
+	 * Creates an engine that uses the given clock and executor.
 	 * @param closeThreads closes both
 	 */
 	LockEngine(LockBackends backends, EngineSettings settings, TransactionBoundary boundary, LockObserver observer,
@@ -144,7 +144,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		return this.blocking.hold(terms(request), refusal);
 	}
 
-	/** A caller that only tries does not wait, unless a wait is asked for. */
+	/** Sets the wait time to zero unless the request specifies one. */
 	private static LockRequest trying(LockRequest request) {
 		return (required(request).waitTime() != null) ? request : request.toBuilder().waitTime(Duration.ZERO).build();
 	}
@@ -178,15 +178,15 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	}
 
 	/**
-	 * Closes a hold when a stage has completed, whatever becomes of the future that is
-	 * returned. Never blocks the thread that completes the stage.
+	 * Closes a hold when a stage has completed, regardless of the state of the returned
+	 * future. Never blocks the thread that completes the stage.
 	 * @param stage the work that needs the lock
-	 * @param handle the hold, which is bound to no thread
+	 * @param handle the hold, which is not bound to a thread
 	 * @param <T> the type of the result
-	 * @return completes as the stage does, after the store has answered the release if
-	 * callers are to wait for that. Fails with a
+	 * @return a future that completes as the stage does, after the store has responded to
+	 * the release if callers wait for that. It fails with a
 	 * {@link io.holdfast.lock.LockLostException} if the hold was lost meanwhile.
-	 * Completing it from outside does not complete the stage
+	 * Completing the future does not complete the stage
 	 */
 	public static <T extends @Nullable Object> CompletableFuture<T> closeAfter(CompletionStage<T> stage,
 			LockHandle handle) {
@@ -206,9 +206,9 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	}
 
 	/**
-	 * Whether a hold is one of this engine's.
+	 * Returns whether this engine has acquired a hold.
 	 * @param hold the handle of the hold
-	 * @return whether it was acquired here
+	 * @return whether all parts of the hold belong to this engine
 	 */
 	public boolean owns(LockHandle hold) {
 		return hold.parts().stream().allMatch((part) -> part instanceof Hold own && own.belongsTo(this.context));

@@ -5,9 +5,9 @@ import java.time.Duration;
 import io.holdfast.lock.LockNotAcquiredException;
 
 /**
- * The lock was not available, and the caller asked to continue without it. Its type tells
- * it apart from an interrupt, from shutdown, and from the failure of a lock within the
- * body.
+ * Thrown when the lock is not available and the caller asked to continue without it. The
+ * type distinguishes this case from an interrupt, from shutdown, and from a lock failure
+ * within the body.
  */
 final class LockSkippedException extends LockNotAcquiredException {
 

@@ -15,8 +15,8 @@ import io.holdfast.lock.LossCause;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * Whether, and why, a lease was lost, and who wants to be told. A loss happens once: the
- * first cause stands. Thread-safe.
+ * State of the loss of a lease: whether and why it was lost, and which listeners to
+ * notify. A lease is lost once, and only the first cause counts. Thread-safe.
  */
 final class Loss {
 
@@ -40,8 +40,8 @@ final class Loss {
 	}
 
 	/**
-	 * Declare the loss. The caller holds the lease's lock.
-	 * @return what tells the listeners, to be run outside of that lock
+	 * Declares the loss. The caller holds the lease's lock.
+	 * @return notifies the listeners; to be run outside of that lock
 	 */
 	Consumer<Consumer<LockLostEvent>> declare(LossCause cause) {
 		LockLostEvent lost = new LockLostEvent(this.terms.lock(), this.terms.backend().name(), this.token, cause);
@@ -56,9 +56,9 @@ final class Loss {
 	}
 
 	/**
-	 * Add a listener. The caller holds the lease's lock.
-	 * @return what tells it at once because the loss has happened, to be run outside of
-	 * that lock
+	 * Adds a listener. The caller holds the lease's lock.
+	 * @return notifies the listener immediately if the loss has already happened; to be
+	 * run outside of that lock
 	 */
 	Runnable add(Consumer<LockLostEvent> listener) {
 		LockLostEvent lost = this.event;
@@ -79,7 +79,7 @@ final class Loss {
 		}
 	}
 
-	/** What was lost and why, or {@code null} if nothing was. */
+	/** Returns a description of the loss, or {@code null} if there is none. */
 	@Nullable String message() {
 		LockLostEvent lost = this.event;
 		return (lost != null) ? message(lost) : null;

@@ -9,13 +9,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The first try of a request for several locks: all are asked for at the same moment, so
+ * First attempt of a request for several locks. It requests all of them in parallel, so
  * that together they take no longer than one.
  *
  * <p>
- * Nobody waits here, and whoever waits later must not hold a lock that comes after the
- * one it waits for, or two callers could wait for each other. So of the locks that were
- * granted only those before the first refusal are kept; the others are let go.
+ * This attempt does not wait for holders. A caller that waits later must not hold a lock
+ * that comes after the awaited one, or two callers could deadlock. Therefore, only the
+ * locks before the first rejection are kept, and the other granted locks are released.
  */
 final class ParallelFirstAttempt {
 
@@ -31,11 +31,12 @@ final class ParallelFirstAttempt {
 	}
 
 	/**
-	 * Whether to ask for all at once. Not at a store that blocks, which is asked one by
-	 * one anyway. Not with {@code minHold}, since a grant that is not kept would leave
-	 * its lock closed. And not with a wait shorter than an answer may take: of several
-	 * callers each could get a part and be gone before the others have given up theirs.
-	 * In the global order, the one that gets farthest gets all.
+	 * Whether a parallel first attempt is useful. Not used with a blocking backend, which
+	 * gets its requests one by one anyway. Not used with {@code minHold}: a discarded
+	 * grant would keep the lock closed. Not used with a wait shorter than the response
+	 * timeout: several callers could each get a part of the locks and time out before the
+	 * others release theirs. In the global order, the caller that gets farthest gets all
+	 * locks.
 	 */
 	static boolean saves(List<ResolvedRequest> all, EngineSettings settings) {
 		ResolvedRequest first = all.get(0);
@@ -43,7 +44,10 @@ final class ParallelFirstAttempt {
 				&& first.waitTime().compareTo(settings.responseTimeout()) >= 0;
 	}
 
-	/** The holds that are kept, in the order of the request; to be called once. */
+	/**
+	 * Starts the attempt. Call it once.
+	 * @return the holds that are kept, in the order of the request
+	 */
 	CompletableFuture<List<Hold>> begin() {
 		List<CompletableFuture<@Nullable Lease>> leases = this.acquisitions.stream()
 			.map((acquisition) -> acquisition.outcome().<@Nullable Lease>handle((lease, refusal) -> lease))

@@ -10,18 +10,18 @@ import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.Failures;
 
 /**
- * How an acquisition says no: what a lock that is not to be had means to the caller, and
- * the words for every reason.
+ * Handling of an acquisition that fails: its effect on the caller, and the exception for
+ * each reason.
  */
 enum Refusal {
 
-	/** The caller is told by an exception. */
+	/** The caller gets an exception. */
 	THROWS(AcquireOutcome.TIMEOUT),
 
-	/** The caller goes on without. */
+	/** The caller continues without the lock. */
 	SKIPS(AcquireOutcome.SKIPPED),
 
-	/** The caller does not wait now, but will come back; this is told to nobody. */
+	/** The caller does not wait now but retries later; observers are not notified. */
 	TENTATIVE(AcquireOutcome.SKIPPED);
 
 	private final AcquireOutcome outcome;
@@ -35,8 +35,8 @@ enum Refusal {
 	}
 
 	/**
-	 * The wait is over.
-	 * @param obstacle what was in the way
+	 * Creates the exception for a wait that has timed out.
+	 * @param obstacle why the lock was not available
 	 */
 	LockException notAcquired(ResolvedRequest terms, String obstacle, int attempts, long waitedNanos) {
 		Duration waited = terms.waited(waitedNanos);
@@ -70,7 +70,10 @@ enum Refusal {
 				null);
 	}
 
-	/** A cause of ours names the root, what else matters and the remedy. */
+	/**
+	 * Creates the exception for an unknown outcome. The message of a
+	 * {@link LockException} already names the root cause, further details and the remedy.
+	 */
 	static LockException unknown(ResolvedRequest terms, int attempts, Throwable cause) {
 		String message = "Lock '%s' was not acquired: store %s did not confirm whether it granted the lock (%s%s). "
 			.formatted(terms.lock(), terms.backend().name(), terms, attempts(attempts));

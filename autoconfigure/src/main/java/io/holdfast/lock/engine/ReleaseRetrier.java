@@ -27,10 +27,9 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Releases leases and withdraws claims at the store. A request that the store has not
- * confirmed is sent again for as long as it may have left something there: until the
- * lease has ended, or, where the store keeps it with a session of the client, until this
- * engine closes.
+ * Releases leases and withdraws claims at the store. It retries an unconfirmed request
+ * for as long as the store may hold state of it: until the lease has expired, or, with a
+ * session-bound store, until this engine closes.
  */
 final class ReleaseRetrier {
 
@@ -52,8 +51,8 @@ final class ReleaseRetrier {
 	private final Queue<LockName> notRetained = new ConcurrentLinkedQueue<>();
 
 	/**
-	 * Create the cleanup.
-	 * @param threads send the requests to stores that block
+	 * Creates a retrier.
+	 * @param threads sends the requests to blocking backends
 	 */
 	ReleaseRetrier(SchedulingClock time, EngineSettings settings, Executor threads) {
 		this.time = time;
@@ -62,11 +61,10 @@ final class ReleaseRetrier {
 	}
 
 	/**
-	 * Release a lease.
-	 * @param leaseEnds when it has ended by itself, on the engine's clock
-	 * @param quiet completes when nothing that was sent before is under way any more
-	 * @return the first answer, or the failure to get one; what follows is this class's
-	 * affair
+	 * Releases a lease.
+	 * @param leaseEnds when the lease expires, on the engine's clock
+	 * @param quiet completes when no earlier request for the lease is in progress
+	 * @return the first response, or the failure to get one; retries follow independently
 	 */
 	CompletableFuture<ReleaseResult> release(LockBackend backend, Grant grant, long leaseEnds,
 			CompletableFuture<?> quiet) {
@@ -76,8 +74,11 @@ final class ReleaseRetrier {
 	}
 
 	/**
-	 * Have a lock kept for a while without this JVM, or released if that is over by then.
-	 * @param remaining how long from the time of asking
+	 * Has the store keep a lock for a time without this JVM, or releases it if that time
+	 * is over.
+	 * @param leaseEnds when the lease expires, on the engine's clock
+	 * @param quiet completes when no earlier request for the lease is in progress
+	 * @param remaining supplies the remaining time when the request is sent
 	 */
 	void retain(LockBackend backend, Grant grant, long leaseEnds, CompletableFuture<?> quiet,
 			Supplier<Duration> remaining) {
@@ -93,10 +94,9 @@ final class ReleaseRetrier {
 	}
 
 	/**
-	 * Withdraw a claim.
-	 * @param leaseEnds when whatever it may have got has ended by itself, on the engine's
-	 * clock
-	 * @return the first answer, or the failure to get one
+	 * Withdraws a claim.
+	 * @param leaseEnds when any lease granted to the claim expires, on the engine's clock
+	 * @return the first response, or the failure to get one
 	 */
 	CompletableFuture<Void> abandon(LockBackend backend, Claim claim, long leaseEnds) {
 		return new Request<>(backend, claim.lock(), "withdrawal", leaseEnds, () -> backend.abandon(claim),
@@ -105,9 +105,9 @@ final class ReleaseRetrier {
 	}
 
 	/**
-	 * Waits until every request has had its first answer, but no longer than a request
-	 * after a renewal under way may take. A store that blocks may take longer than that,
-	 * for example while a connection pool waits for its database.
+	 * Waits for the first response to every request, but at most as long as a request
+	 * that follows a renewal in progress may take. A blocking backend may take longer
+	 * than that, for example while a connection pool waits for its database.
 	 */
 	void awaitAnswers() {
 		CompletableFuture<?>[] answers = this.underWay.toArray(CompletableFuture[]::new);
@@ -132,7 +132,7 @@ final class ReleaseRetrier {
 		}
 	}
 
-	/** Repeat nothing any more. */
+	/** Stops all retries. */
 	void close() {
 		this.retries.values().forEach(Retries::close);
 	}
@@ -173,7 +173,10 @@ final class ReleaseRetrier {
 			return this.firstAnswer;
 		}
 
-		/** Not to block the caller, whose connection this may need, nor the timer. */
+		/**
+		 * Blocks neither the caller, whose connection this request may need, nor the
+		 * timer.
+		 */
 		@Override
 		void sendAgain() {
 			if (this.backend.capabilities().blocking()) {
@@ -216,7 +219,10 @@ final class ReleaseRetrier {
 			return this.deadline;
 		}
 
-		/** What a store keeps by itself for a lease is not worth an operator's notice. */
+		/**
+		 * Only a session-bound store keeps the lock after a rejected request. In any
+		 * other store, the lease expires without an operator's action.
+		 */
 		@Override
 		boolean isRefused(Object answer) {
 			return answer instanceof LockBackendException && this.backend.capabilities().sessionBound();

@@ -6,30 +6,30 @@ import java.util.concurrent.CompletableFuture;
 import io.holdfast.lock.LossCause;
 
 /**
- * What the watchdog knows of one lease. Guarded by the watchdog's lock.
+ * Times of the renewals of one lease. Guarded by the watchdog's lock.
  */
 final class RenewalSchedule {
 
 	private static final int RENEWALS_PER_LEASE = 3;
 
 	/**
-	 * How early a renewal may come in order to go with others: a tenth of its interval.
+	 * Share of its interval by which a renewal may be early to join a batch: one tenth.
 	 */
 	private static final int BATCH_SHARE = 10;
 
 	final Lease lease;
 
-	/** Of two that are due at the same moment the elder comes first. */
+	/** Orders leases that are due at the same time: the oldest comes first. */
 	long number;
 
 	boolean watched;
 
-	/** When to look after it next. */
+	/** Time of the next check. */
 	long at;
 
 	long nextRenewal;
 
-	/** The renewal that is or was under way; there is never more than one. */
+	/** The current or last renewal; at most one is in progress at a time. */
 	CompletableFuture<Void> renewal = CompletableFuture.completedFuture(null);
 
 	private volatile long renewalDue;
@@ -42,13 +42,13 @@ final class RenewalSchedule {
 		return Math.max(1, this.lease.length().toNanos() / RENEWALS_PER_LEASE);
 	}
 
-	/** Whether renewal is wanted at this moment. */
+	/** Whether the lease is renewed and has not reached its {@code maxHold}. */
 	boolean wantsRenewal(long now) {
 		Duration maxHold = this.lease.terms().maxHold();
 		return this.lease.terms().renew() && (maxHold == null || now - this.lease.acquiredAt() < maxHold.toNanos());
 	}
 
-	/** The cause of an end that nobody prevented. */
+	/** Returns the cause of loss if the validity runs out. */
 	LossCause causeOfExpiry(long now) {
 		return (this.lease.terms().renew() && !wantsRenewal(now)) ? LossCause.MAX_HOLD : LossCause.EXPIRED;
 	}
@@ -57,7 +57,7 @@ final class RenewalSchedule {
 		return wantsRenewal(now) && this.nextRenewal - now <= interval() / BATCH_SHARE;
 	}
 
-	/** Whether a renewal is to be sent now; if so it counts as under way. */
+	/** Returns whether to send a renewal now; if so, it counts as in progress. */
 	boolean beginsRenewal(long now) {
 		if (!wantsRenewal(now)) {
 			return false;
@@ -71,7 +71,7 @@ final class RenewalSchedule {
 		return begins;
 	}
 
-	/** By how much a renewal that is sent at this moment is later than it was due. */
+	/** Returns the delay of a renewal that is sent at the given time. */
 	Duration late(long sentAt) {
 		return Duration.ofNanos(Math.max(0, sentAt - this.renewalDue));
 	}

@@ -5,8 +5,8 @@ import java.time.Duration;
 import io.holdfast.lock.spi.AcquireOutcome;
 
 /**
- * What the observers hear of one acquisition: that it begins, and once how it ended. Of a
- * tentative one that came to nothing they hear nothing.
+ * Notifies the observers of one acquisition: when it starts, and once when it ends. A
+ * tentative acquisition is reported only if it succeeds.
  */
 final class Report {
 
