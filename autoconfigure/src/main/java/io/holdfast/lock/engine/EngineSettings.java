@@ -30,9 +30,9 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 	private static final int DRIFT_MILLIS = 2;
 
 	/**
-	 * Settings of an application that configures none: 5 seconds of wait time, 30 seconds
-	 * of lease time, a response timeout of one second, a shutdown timeout of 10 seconds,
-	 * no lock delay, and all options disabled.
+	 * Settings of an application that configures none. The wait time is 5 seconds, the
+	 * lease time 30 seconds, the response timeout one second, and the shutdown timeout 10
+	 * seconds. There is no lock delay, and all options are disabled.
 	 */
 	public static final EngineSettings DEFAULTS = new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
 			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), false, Duration.ZERO);

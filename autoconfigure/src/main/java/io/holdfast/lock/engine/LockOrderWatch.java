@@ -16,8 +16,8 @@ import io.holdfast.lock.LockName;
 /**
  * Development aid that detects contradictory lock orders. It records in which order locks
  * are acquired while others are held. It logs a warning once when two locations in the
- * code use opposite orders, because their callers can wait for each other until one of
- * them times out.
+ * code use opposite orders. Their callers can wait for each other until one of them times
+ * out.
  *
  * <p>
  * Locks with different names are compared by name, because any of their keys may meet.

@@ -12,8 +12,8 @@ import io.holdfast.lock.spi.RenewalOutcome;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * Logs the events of each lock at DEBUG, from the request to the end of the hold, so that
- * an operator can follow one lock by its name.
+ * Logs the events of each lock at DEBUG, from the request to the end of the hold. An
+ * operator can follow one lock by its name.
  */
 final class LoggingLockObserver implements LockObserver {
 

@@ -13,18 +13,17 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * One lock of a request, with nothing left open: every default filled in, the store
- * found.
+ * Request for one lock, with every default applied and the backend resolved.
  *
  * @param lock the lock
- * @param backend the store
- * @param mode alone or shared
- * @param requestedWait the longest wait that was asked for
- * @param waitTime what is left of it for this lock
- * @param leaseTime the lease to ask for
- * @param renew whether it is renewed
- * @param maxHold when renewal stops, or {@code null} for never
- * @param minHold how long the lock stays closed at least
+ * @param backend the backend
+ * @param mode exclusive or shared
+ * @param requestedWait the maximum wait that was requested
+ * @param waitTime the part of it that is left for this lock
+ * @param leaseTime the lease to request
+ * @param renew whether the lease is renewed
+ * @param maxHold the time after which renewal stops, or {@code null} for never
+ * @param minHold the minimum time for which the lock stays closed
  * @param fair whether the order is strict
  * @param interruptOnLoss whether the acquiring thread is interrupted on loss
  */
@@ -33,7 +32,7 @@ record ResolvedRequest(LockName lock, LockBackend backend, LockMode mode, Durati
 		boolean interruptOnLoss) {
 
 	/**
-	 * The terms of each lock of a request, in the global order.
+	 * Resolves a request into one request for each lock, in the global order.
 	 */
 	static List<ResolvedRequest> of(LockRequest request, LockBackends backends, EngineSettings settings) {
 		LockBackend backend = backends.get(request.backend());
@@ -51,7 +50,7 @@ record ResolvedRequest(LockName lock, LockBackend backend, LockMode mode, Durati
 		return terms;
 	}
 
-	/** The same terms, with what is left of a wait that began before. */
+	/** Returns a copy with the remaining wait time; a negative value counts as zero. */
 	ResolvedRequest withWaitTime(long nanos) {
 		return new ResolvedRequest(this.lock, this.backend, this.mode, this.requestedWait, Duration.ofNanos(Math.max(0, nanos)),
 				this.leaseTime, this.renew, this.maxHold, this.minHold, this.fair, this.interruptOnLoss);
@@ -62,7 +61,7 @@ record ResolvedRequest(LockName lock, LockBackend backend, LockMode mode, Durati
 	}
 
 	/**
-	 * How long the call has waited since it was made, with other locks before this one.
+	 * Returns how long the call has waited in total, including the locks before this one.
 	 */
 	Duration waited(long nanosForThisLock) {
 		return this.requestedWait.minus(this.waitTime).plusNanos(nanosForThisLock);

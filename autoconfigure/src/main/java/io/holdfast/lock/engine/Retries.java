@@ -15,12 +15,11 @@ import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Repeats the requests that one store has not confirmed, the oldest first. At most
- * {@value #MOST_UNDER_WAY} are under way at a time and the rest waits, so that a store
- * that was away is not overrun when it is back. Each failure makes all of them pause. A
- * request that the store refuses rests by itself and for longer and longer, because only
- * an operator can change that; it is not given up, as what it left may stay for as long
- * as the client's session. Thread-safe.
+ * Retries the requests that one store has not confirmed, oldest first. At most
+ * {@value #MOST_UNDER_WAY} are in progress at a time, so that a recovering store is not
+ * overloaded. Each failure pauses all of them. A request that the store rejects has its
+ * own, growing backoff, because only an operator can resolve the rejection. It is not
+ * given up, because the lock may remain for as long as the client's session. Thread-safe.
  */
 final class Retries {
 
@@ -32,7 +31,7 @@ final class Retries {
 
 	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(2);
 
-	/** The longest interval at which a request is repeated that the store refuses. */
+	/** Maximum retry interval of a rejected request. */
 	static final Duration LONGEST_REST = Duration.ofMinutes(1);
 
 	private final String store;
@@ -51,7 +50,7 @@ final class Retries {
 
 	private boolean pausing;
 
-	/** Whether an operator was told that the store refuses requests. */
+	/** Whether a warning was logged that the store rejects requests. */
 	private boolean warned;
 
 	private long pause = FIRST_PAUSE;
@@ -63,7 +62,7 @@ final class Retries {
 		this.time = time;
 	}
 
-	/** Adds a request whose first answer was no confirmation. */
+	/** Adds a request whose first response was not a confirmation. */
 	void add(Request request, Object answer) {
 		boolean first;
 		this.lock.lock();
@@ -88,8 +87,8 @@ final class Retries {
 	}
 
 	/**
-	 * Takes note that a repeated request was answered.
-	 * @param answer the answer or failure, or {@code null} if that is a confirmation
+	 * Records the response to a retried request.
+	 * @param answer the response or failure, or {@code null} for a confirmation
 	 */
 	void answered(Request request, @Nullable Object answer) {
 		this.lock.lock();
@@ -159,7 +158,7 @@ final class Retries {
 		sendMore();
 	}
 
-	/** An answer can arrive while its request is sent: one caller then sends for all. */
+	/** One caller sends for all, because a response can arrive during a send. */
 	private void sendMore() {
 		if (this.wishes.getAndIncrement() > 0) {
 			return;
@@ -196,7 +195,7 @@ final class Retries {
 		}
 	}
 
-	/** Repeats nothing any more. */
+	/** Stops all retries. */
 	void close() {
 		this.lock.lock();
 		try {
@@ -215,19 +214,19 @@ final class Retries {
 	}
 
 	/**
-	 * What is repeated. Its text names it in messages.
+	 * A request to retry. Its text names it in messages.
 	 */
 	abstract static class Request {
 
 		private long rest = FIRST_PAUSE;
 
-		/** When nothing can be left at the store, on the engine's clock. */
+		/** Returns when the store holds no more state of it, on the engine's clock. */
 		abstract long deadline();
 
-		/** Sends it; {@link Retries#answered} is called once for that. */
+		/** Sends the request; {@link Retries#answered} is called once for it. */
 		abstract void sendAgain();
 
-		/** Whether the store would answer the same if it was asked again soon. */
+		/** Whether the store would respond in the same way if asked again soon. */
 		abstract boolean isRefused(Object answer);
 
 		private long nextRest() {

@@ -13,8 +13,7 @@ import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Asks a store and makes sure that something comes back: an answer, or the failure to get
- * one.
+ * Sends requests to a store and ensures a result: a response, or the failure to get one.
  */
 final class Stages {
 
@@ -22,9 +21,10 @@ final class Stages {
 	}
 
 	/**
-	 * Ask, and fail with a {@link TimeoutException} if there is no answer in time.
-	 * @param question sends the request; should not throw, and may
-	 * @param patienceNanos how long to wait for the answer
+	 * Sends a request, and fails with a {@link TimeoutException} if there is no response
+	 * in time.
+	 * @param question sends the request; should not throw, but may
+	 * @param patienceNanos how long to wait for the response
 	 * @param time the engine's clock
 	 */
 	static <T> CompletableFuture<T> within(Supplier<? extends CompletionStage<T>> question, long patienceNanos,
@@ -45,9 +45,9 @@ final class Stages {
 	}
 
 	/**
-	 * Ask, and fail if nothing comes back that could ever complete.
-	 * @param question sends the request; should not throw or return {@code null}, and may
-	 * @param missing makes the failure if it returns {@code null}
+	 * Sends a request, and fails if that throws or returns no stage.
+	 * @param question sends the request; should not throw or return {@code null}, but may
+	 * @param missing creates the failure if it returns {@code null}
 	 */
 	static <T> CompletionStage<T> ask(Supplier<? extends @Nullable CompletionStage<T>> question,
 			Supplier<? extends RuntimeException> missing) {
@@ -56,7 +56,7 @@ final class Stages {
 			return (asked != null) ? asked : CompletableFuture.failedFuture(missing.get());
 		}
 		catch (Throwable ex) {
-			// Kotlin throws checked exceptions undeclared
+			// Kotlin throws checked exceptions without declaring them
 			return CompletableFuture.failedFuture(ex);
 		}
 	}
@@ -71,7 +71,7 @@ final class Stages {
 	}
 
 	/**
-	 * What really happened, without the wrapping of the future that brought it.
+	 * Returns the original failure, without the wrapper of the future.
 	 * @param failure the failure, or {@code null} if the stage completed with
 	 * {@code null}
 	 */
@@ -82,13 +82,15 @@ final class Stages {
 		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
 	}
 
-	/** Why a grant does not count that took longer to arrive than its lease lasts. */
+	/**
+	 * Creates the failure for a grant that took longer to arrive than its lease lasts.
+	 */
 	static IllegalStateException longerThan(Duration lease) {
 		return new IllegalStateException(
 				"the grant took longer to arrive than its lease of " + DurationText.of(lease) + " lasts");
 	}
 
-	/** Why there is no answer to a request, which was sent or had to wait for that. */
+	/** Creates the failure for an unanswered request, which may not have been sent. */
 	static TimeoutException none(boolean sent) {
 		return new UnknownOutcomes.NoAnswerException(sent);
 	}

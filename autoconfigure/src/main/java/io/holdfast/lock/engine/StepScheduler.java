@@ -6,12 +6,12 @@ import java.util.function.Consumer;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * The order of one acquisition's steps: one after another, each belonging to a phase.
- * When a phase ends, whatever was planned in it is off; so a timer or a signal that comes
- * too late does nothing.
+ * Runs the steps of one acquisition one after another, each in a phase. The end of a
+ * phase discards all steps that are scheduled in it. A late timer or signal therefore has
+ * no effect.
  *
  * <p>
- * {@link #run} may be called by any thread; all else only by a step.
+ * Any thread may call {@link #run}. Only steps may call the other methods.
  */
 final class StepScheduler {
 
@@ -29,9 +29,9 @@ final class StepScheduler {
 	private Runnable cancelTimer = NOTHING;
 
 	/**
-	 * Create the order.
+	 * Creates a scheduler.
 	 * @param executor runs the steps one after another
-	 * @param onFailure told of a step that throws: it must not leave a caller waiting
+	 * @param onFailure handles the exception of a step, so that no caller hangs
 	 */
 	StepScheduler(SchedulingClock time, Executor executor, Consumer<Throwable> onFailure) {
 		this.time = time;
@@ -39,7 +39,7 @@ final class StepScheduler {
 		this.onFailure = onFailure;
 	}
 
-	/** Run a step, whatever the phase. */
+	/** Runs a step in any phase. */
 	void run(Runnable step) {
 		this.executor.execute(() -> {
 			try {
@@ -51,7 +51,7 @@ final class StepScheduler {
 		});
 	}
 
-	/** End the present phase and begin the next. */
+	/** Ends the current phase and starts the next one. */
 	void nextPhase() {
 		this.phase++;
 		this.cancelTimer.run();
@@ -63,7 +63,8 @@ final class StepScheduler {
 	}
 
 	/**
-	 * A task that runs the step if the present phase still lasts then; for any thread.
+	 * Returns a task that runs the step if the current phase still lasts. Any thread may
+	 * run the task.
 	 */
 	Runnable inThisPhase(Runnable step) {
 		int current = this.phase;
@@ -75,8 +76,8 @@ final class StepScheduler {
 	}
 
 	/**
-	 * Run a step later, if the present phase still lasts then; there is one such plan at
-	 * a time.
+	 * Runs a step after a delay, if the current phase still lasts. Replaces the step that
+	 * was scheduled before.
 	 */
 	void after(long nanos, Runnable step) {
 		this.cancelTimer.run();

@@ -5,8 +5,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The attempts of one acquisition whose outcome is unknown, since the last definite
- * answer.
+ * Attempts of one acquisition whose outcome is unknown, since the last definite response.
  */
 final class UnknownOutcomes {
 
@@ -15,11 +14,11 @@ final class UnknownOutcomes {
 	private @Nullable Throwable last;
 
 	/**
-	 * Adds one. What is known stays the reason if the wait ends before the next attempt
-	 * is answered; one that was not sent changes nothing that is known, unless it was the
-	 * first.
-	 * @param attempts how many attempts were made
-	 * @return how many there were before
+	 * Adds an attempt. A missing response never replaces a known cause. An attempt that
+	 * was not sent gives no cause, unless it was the first one.
+	 * @param cause why the outcome is unknown
+	 * @param attempts the number of attempts that were made
+	 * @return the number of unknown outcomes before this one
 	 */
 	int add(Throwable cause, int attempts) {
 		boolean tellsNothing = cause instanceof NoAnswerException none
@@ -28,18 +27,18 @@ final class UnknownOutcomes {
 		return this.number++;
 	}
 
-	/** Forgets them, because the backend has given a definite answer. */
+	/** Removes all attempts, because the backend has given a definite response. */
 	void clear() {
 		this.number = 0;
 		this.last = null;
 	}
 
-	/** Why the outcome is unknown, or {@code null} if it is not. */
+	/** Returns why the outcome is unknown, or {@code null} if it is known. */
 	@Nullable Throwable last() {
 		return this.last;
 	}
 
-	/** The backend has not answered, or was not asked in time. */
+	/** Signals a missing response, or a request that was not sent in time. */
 	static final class NoAnswerException extends TimeoutException {
 
 		private static final long serialVersionUID = 1L;

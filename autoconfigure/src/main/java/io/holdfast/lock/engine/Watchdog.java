@@ -21,14 +21,13 @@ import io.holdfast.lock.spi.RenewalOutcome;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Renews the leases of this JVM at a third of their time, and notices the end of those
- * that were not renewed. There is one for all leases: it sleeps until the next of them
- * needs care, and then looks after all that are nearly due, in one request to each store.
+ * Renews the leases of this JVM at one third of their duration, and detects leases that
+ * expire. One watchdog serves all leases. It sleeps until the next one is due, and then
+ * renews all that are nearly due, with one request to each store.
  *
  * <p>
- * A renewal without an answer costs nothing but time: the hold stays valid as long as it
- * was, and the renewal is tried again sooner. Only a refusal or the end of validity loses
- * it.
+ * An unanswered renewal does not shorten the validity, and the renewal is retried sooner.
+ * Only a rejected renewal or the end of the validity makes the watchdog declare a loss.
  */
 final class Watchdog {
 
@@ -80,9 +79,9 @@ final class Watchdog {
 	}
 
 	/**
-	 * Renew a lease no more.
-	 * @return completes when no renewal of it is under way either, so that what is sent
-	 * then is the last that the store hears of it
+	 * Stops renewing a lease.
+	 * @return completes when no renewal is in progress either; a request that is sent
+	 * then is the last one for the lease
 	 */
 	CompletableFuture<?> unwatch(RenewalSchedule schedule) {
 		this.lock.lock();

@@ -8,7 +8,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 
 /**
- * Withdraws at the store what the attempts of one acquisition may have left there.
+ * Withdraws the state that the attempts of one acquisition may have left at the store.
  */
 final class Withdrawal {
 
@@ -24,16 +24,16 @@ final class Withdrawal {
 		this.claim = claim;
 	}
 
-	/** Withdraws the claim; completes with the store's first answer. */
+	/** Withdraws the claim; completes with the store's first response. */
 	CompletableFuture<Void> send() {
 		long leaseEnds = this.context.time().nanos() + this.claim.leaseTime().toNanos();
 		return this.context.retrier().abandon(this.terms.backend(), this.claim, leaseEnds);
 	}
 
 	/**
-	 * Withdraws what an attempt may have left when its answer arrives after the decision.
-	 * While the lease that an earlier answer led to keeps the lock, there is nothing to
-	 * withdraw: both attempts are the same claim.
+	 * Withdraws what an attempt may have left when its response arrives after the
+	 * decision. Nothing is withdrawn while the lease from an earlier response keeps the
+	 * lock, because both attempts have the same claim.
 	 * @param lease that lease, or {@code null} if there is none
 	 */
 	void sendUnlessKept(@Nullable Lease lease, Attempt attempt, @Nullable AcquireResult result) {
