@@ -18,13 +18,14 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * Who holds one lock and who stands in line for it. Used by one thread at a time.
+ * Holders and wait queue of one lock. Not thread-safe: the caller serializes access.
  *
  * <p>
- * Two claims conflict unless both are shared. A claim is let in if it conflicts with no
- * holder and with nobody before it whom it must not overtake: a fair claim overtakes
- * nobody and is overtaken by nobody, and no shared claim overtakes an exclusive one, or
- * else a stream of readers would keep a writer out for ever.
+ * Two claims conflict unless both are shared. A claim is granted if it conflicts with no
+ * holder and with no earlier waiter that it must not overtake. A fair claim overtakes no
+ * conflicting waiter, and no conflicting claim overtakes it. A shared claim never
+ * overtakes an exclusive one, because a stream of readers could otherwise keep a writer
+ * waiting forever.
  */
 final class LocalLock {
 
@@ -47,7 +48,7 @@ final class LocalLock {
 			this.waiters.remove(claim.owner());
 			own = Lease.start(new Grant(claim, tokens.getAsLong(), claim.leaseTime()), now);
 		}
-		// who asks again counts validity from this request, so the lease must too
+		// a repeated request counts validity from now on, so the lease must too
 		this.leases.put(claim.owner(), Lease.start(own.grant(), now));
 		return new AcquireResult.Acquired(own.grant());
 	}
@@ -56,7 +57,7 @@ final class LocalLock {
 		CompletableFuture<Void> signal = new CompletableFuture<>();
 		long patience = nanos(claim.patience());
 		if (patience > 0) {
-			// replacing the waiter keeps its place
+			// replacing the waiter keeps its position
 			this.waiters.put(claim.owner(), new Waiter(claim, now + patience, signal));
 		}
 		else {
@@ -93,8 +94,9 @@ final class LocalLock {
 	}
 
 	/**
-	 * The signals of those who would be let in if they came now. They keep their places,
-	 * so whoever leaves the line instead of coming passes its turn on.
+	 * Returns the signals of the waiters that could be admitted now. They keep their
+	 * positions: if one of them withdraws instead of retrying, the next waiter is
+	 * notified.
 	 */
 	List<CompletableFuture<Void>> next(long now) {
 		List<CompletableFuture<Void>> signals = new ArrayList<>(0);
@@ -114,8 +116,8 @@ final class LocalLock {
 	}
 
 	/**
-	 * How long the claim is kept out at most by those who are here now; zero if nobody
-	 * does.
+	 * Returns the longest time in nanoseconds for which the present holders and waiters
+	 * can block the claim; zero if none of them does.
 	 */
 	private long blockedFor(Claim claim, long now) {
 		long longest = 0;

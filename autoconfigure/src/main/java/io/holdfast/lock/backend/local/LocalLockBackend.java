@@ -25,17 +25,17 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * The store of locks within this JVM. It excludes the threads of one process and nothing
- * else: two instances of an application do not see each other's locks.
+ * Lock backend for locks in this JVM. In-memory locks exclude the threads of one process
+ * only: two instances of an application do not see each other's locks.
  *
  * <p>
- * Every instance is a store of its own. Time is the clock's that it was given, so a test
- * can end a lease by moving that clock. Knows shared and fair claims, answers at once and
- * never blocks. Thread-safe.
+ * Each instance is a separate store. Leases are measured on the clock given to the
+ * constructor, so a test can expire a lease by advancing that clock. Supports shared and
+ * fair claims, responds immediately, and never blocks. Thread-safe.
  */
 public final class LocalLockBackend implements LockBackend {
 
-	/** The name of this store in properties, annotations and meters. */
+	/** The name of this backend in properties, annotations, and meters. */
 	public static final String NAME = "local";
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, false,
@@ -44,10 +44,10 @@ public final class LocalLockBackend implements LockBackend {
 	private static final long SWEEP_NANOS = Duration.ofSeconds(10).toNanos();
 
 	/**
-	 * One counter for all locks, so that no key needs a memory of its own, and for all
-	 * instances. It starts at the wall clock's microseconds, which is read this once: a
-	 * process that remembers nothing can only continue above its predecessor if it starts
-	 * from something that has grown meanwhile. No lease depends on it.
+	 * Token counter of all locks and all instances, so that no lock needs a counter of
+	 * its own. It starts at the wall clock's microseconds, which are read only this once.
+	 * A process without memory stays above its predecessor's tokens only if it starts
+	 * from a value that has grown since. No lease depends on it.
 	 */
 	private static final AtomicLong TOKENS = new AtomicLong(ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now()));
 
@@ -57,17 +57,15 @@ public final class LocalLockBackend implements LockBackend {
 
 	private final AtomicLong nextSweep;
 
-	/**
-	 * Create an empty store on this JVM's monotonic clock.
-	 */
+	/** Creates an empty store on this JVM's monotonic clock. */
 	public LocalLockBackend() {
 		this(System::nanoTime);
 	}
 
 	/**
-	 * Create an empty store.
-	 * @param nanoClock the clock that leases are measured by, in nanoseconds: monotonic,
-	 * with any origin, and safe to be read by any thread
+	 * Creates an empty store.
+	 * @param nanoClock the clock that measures leases, in nanoseconds: monotonic, with
+	 * any origin, and safe to read from any thread
 	 */
 	public LocalLockBackend(LongSupplier nanoClock) {
 		Assert.notNull(nanoClock, "'nanoClock' must not be null");
@@ -111,9 +109,9 @@ public final class LocalLockBackend implements LockBackend {
 	}
 
 	/**
-	 * The locks that somebody holds or waits for at this moment. A test that has ended
-	 * well finds none.
-	 * @return a copy of their names, in no order
+	 * Returns the locks that are currently held or waited for. The set is empty after a
+	 * test that has released all its locks.
+	 * @return a copy of their names, in no particular order
 	 */
 	public Set<LockName> inUse() {
 		sweep();
@@ -121,7 +119,8 @@ public final class LocalLockBackend implements LockBackend {
 	}
 
 	/**
-	 * How many locks take up memory, whether or not somebody still holds or waits.
+	 * Returns the number of locks in memory, including those that are no longer held or
+	 * waited for.
 	 * @return the number
 	 */
 	int remembered() {
@@ -129,8 +128,8 @@ public final class LocalLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Acts on one lock's line while nobody else does. Whom this may let in is told
-	 * afterwards, since the waiter's code runs in the signal.
+	 * Runs an operation on one lock with exclusive access. Waiters that can now be
+	 * admitted are notified afterwards, because the signal runs their code.
 	 */
 	private <T> T visit(LockName lock, Visit<T> visit) {
 		List<T> result = new ArrayList<>(1);
@@ -156,15 +155,15 @@ public final class LocalLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Forgets leases that ended without a release, and waiters that never came back, of
-	 * locks that nobody has asked for since.
+	 * Removes expired leases and waiters that did not retry, for locks that have not been
+	 * used since.
 	 */
 	private void sweep() {
 		this.locks.keySet().forEach((lock) -> visit(lock, (local, now) -> true));
 	}
 
 	/**
-	 * What is done to a line.
+	 * An operation on one lock.
 	 */
 	private interface Visit<T> {
 
