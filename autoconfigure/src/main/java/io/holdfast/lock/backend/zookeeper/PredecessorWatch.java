@@ -6,8 +6,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches for a place the one node that stands in its way, and no other: a release wakes
- * one and not all.
+ * Watches the one node that blocks a claim, and no other. A release therefore wakes one
+ * waiter instead of all of them.
  */
 final class PredecessorWatch {
 
@@ -17,7 +17,7 @@ final class PredecessorWatch {
 		this.calls = calls;
 	}
 
-	/** Completes when the node goes, or the session does. */
+	/** Completes when the node is deleted or the session ends. */
 	CompletionStage<Void> watch(QueueNode queueNode, String path) {
 		QueueNode.Watch present = queueNode.watchOn(path);
 		if (present != null && !present.signal().isDone()) {

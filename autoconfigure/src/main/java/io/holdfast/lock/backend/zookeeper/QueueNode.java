@@ -10,9 +10,10 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.spi.Claim;
 
 /**
- * What this JVM knows of one claim's node: where it is, which session made it, and whom
- * it waits for. Once it is over it makes no node any more. Guarded by itself; nothing is
- * asked of the store meanwhile.
+ * State of one claim's node in this JVM: its path, the session that created it, and the
+ * node that it waits for. Once the claim has ended, it creates no more nodes.
+ * Thread-safe: guarded by its own monitor, which is never held during a request to the
+ * store.
  */
 final class QueueNode {
 
@@ -22,10 +23,10 @@ final class QueueNode {
 
 	private CompletableFuture<Void> revoked = new CompletableFuture<>();
 
-	/** The creation under way, of which there is one at most. */
+	/** The creation under way; there is at most one. */
 	private @Nullable CompletableFuture<Boolean> creation;
 
-	/** The deletion under way, of which there is one at most. */
+	/** The deletion under way; there is at most one. */
 	private @Nullable CompletableFuture<Void> deletion;
 
 	/** The node, once it is known. */
@@ -35,7 +36,7 @@ final class QueueNode {
 
 	private @Nullable Watch watch;
 
-	/** How many interruptions there had been when the node was last asked for. */
+	/** The number of interruptions when the last confirmed request was sent. */
 	private int confirmedAfter;
 
 	QueueNode(Claim claim, String queue, int interruptions) {
@@ -45,19 +46,22 @@ final class QueueNode {
 	}
 
 	/**
-	 * The server has said that the node is there.
-	 * @param interruptions how many there had been when it was asked
+	 * Records that the server has confirmed the node.
+	 * @param interruptions the number of interruptions when the request was sent
 	 */
 	synchronized void confirmed(int interruptions) {
 		this.confirmedAfter = Math.max(this.confirmedAfter, interruptions);
 	}
 
-	/** Whether the node was asked for after the last of so many interruptions. */
+	/**
+	 * Whether the node was confirmed after the latest interruption, given the number of
+	 * interruptions so far.
+	 */
 	synchronized boolean confirmedSince(int interruptions) {
 		return this.confirmedAfter == interruptions;
 	}
 
-	/** The node is there. One after a loss is another grant than that before. */
+	/** Records a created node. A node that follows a lost one is a new grant. */
 	void created(ZooKeeperCalls.Node node) {
 		CompletableFuture<Void> former = null;
 		synchronized (this) {
@@ -72,15 +76,16 @@ final class QueueNode {
 		}
 	}
 
-	/** The node is gone, or not ours any more. */
+	/** Forgets the node, which is deleted or no longer belongs to this claim. */
 	synchronized void forget() {
 		this.node = null;
 	}
 
 	/**
-	 * Makes the node, unless the place is over. Several attempts that find no node make
-	 * one together.
-	 * @return completes when it is made; whether by this attempt, and so after it began
+	 * Creates the node unless the claim has ended. Concurrent attempts that find no node
+	 * share one creation.
+	 * @return completes when the node is created; {@code true} if this call created it,
+	 * and therefore after this call started
 	 */
 	CompletableFuture<Boolean> createOnce(Supplier<CompletableFuture<Void>> create) {
 		CompletableFuture<Boolean> mine = new CompletableFuture<>();
@@ -108,9 +113,9 @@ final class QueueNode {
 	}
 
 	/**
-	 * Ends the place and deletes what it has made. A creation under way is awaited first,
-	 * because its node may appear as long as it was not answered. Several callers share
-	 * one deletion.
+	 * Ends the claim and deletes its node. Waits for a creation under way first, because
+	 * its node may appear until the request is answered. Concurrent callers share one
+	 * deletion.
 	 */
 	CompletableFuture<Void> abandon(Supplier<CompletableFuture<Void>> delete) {
 		CompletableFuture<Void> mine = new CompletableFuture<>();
@@ -139,26 +144,26 @@ final class QueueNode {
 		return mine;
 	}
 
-	/** Ends the place; nothing of it is left in the store. */
+	/** Ends the claim after everything that it left in the store is gone. */
 	synchronized void end() {
 		this.over = true;
 	}
 
-	/** Whether the claim was abandoned, or its node went for good. */
+	/** Whether the claim was abandoned or its node is gone for good. */
 	synchronized boolean over() {
 		return this.over;
 	}
 
-	/** Completes when the session that made the present node is over. */
+	/** Completes when the session that created the current node has ended. */
 	synchronized CompletionStage<Void> revoked() {
 		return this.revoked.minimalCompletionStage();
 	}
 
 	/**
-	 * A session is over: a holder has lost the lock, and a waiter its place, unless the
-	 * node is of the present session already.
-	 * @return whether nothing of this place is left, neither in the store nor on the way
-	 * there
+	 * Handles the end of a session. A holder has lost the lock and a waiter its position,
+	 * unless the node already belongs to the current session.
+	 * @return whether nothing of this claim is left, neither in the store nor in a
+	 * request under way
 	 */
 	boolean sessionLost(long currentSession) {
 		CompletableFuture<Void> loss;
@@ -184,8 +189,8 @@ final class QueueNode {
 	}
 
 	/**
-	 * The path of the node if the given session made it: one of an older session is not
-	 * ours.
+	 * Returns the node's path if the given session created the node. A node of an older
+	 * session does not belong to this claim.
 	 */
 	synchronized @Nullable String path(long currentSession) {
 		return (this.node != null && this.node.session() == currentSession) ? this.node.path() : null;
@@ -195,17 +200,20 @@ final class QueueNode {
 		return (this.node != null) ? this.node.path() : null;
 	}
 
-	/** The number of the transaction that made the node, or zero if there is none. */
+	/**
+	 * Returns the number of the transaction that created the node, or zero if there is no
+	 * node.
+	 */
 	synchronized long czxid() {
 		return (this.node != null) ? this.node.czxid() : 0;
 	}
 
-	/** The watch on a node, if it is watched already. */
+	/** Returns the current watch if it watches the given node. */
 	synchronized @Nullable Watch watchOn(String watched) {
 		return (this.watch != null && this.watch.path().equals(watched)) ? this.watch : null;
 	}
 
-	/** Wait for another than before. */
+	/** Replaces the watch and returns the former one. */
 	synchronized @Nullable Watch watch(@Nullable Watch next) {
 		Watch before = this.watch;
 		this.watch = next;
@@ -213,11 +221,11 @@ final class QueueNode {
 	}
 
 	/**
-	 * Whom a place waits for.
+	 * A watch on the node that blocks this claim.
 	 *
-	 * @param path the node that must go
-	 * @param signal completed then
-	 * @param cancel takes the watch back
+	 * @param path the node that must be deleted first
+	 * @param signal completes when the node is deleted
+	 * @param cancel removes the watch
 	 */
 	record Watch(String path, CompletableFuture<Void> signal, Runnable cancel) {
 	}

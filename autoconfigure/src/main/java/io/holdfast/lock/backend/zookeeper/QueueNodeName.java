@@ -12,19 +12,19 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.spi.Claim;
 
 /**
- * The name of a node in a lock's line: the mode, the owner, and the number that ZooKeeper
- * gave it.
+ * Name of a node in a wait queue: the mode, the owner, and the sequence number that
+ * ZooKeeper assigned.
  *
  * @param name the whole name
- * @param shared whether it reads
- * @param owner whose it is
- * @param number its number in the line
+ * @param shared whether the claim is shared
+ * @param owner the owner id of the claim
+ * @param number the sequence number in the wait queue
  */
 record QueueNodeName(String name, boolean shared, String owner, long number) {
 
 	private static final Pattern NAME = Pattern.compile("([xs])-([0-9a-f-]{36})-(-?\\d{10})");
 
-	/** What a new node's name begins with. */
+	/** Returns the prefix of a new node's name. */
 	static String prefix(Claim claim) {
 		return ((claim.mode() == LockMode.SHARED) ? "s-" : "x-") + claim.owner() + "-";
 	}
@@ -36,7 +36,7 @@ record QueueNodeName(String name, boolean shared, String owner, long number) {
 				: null;
 	}
 
-	/** The line in its order; what is not of ours in it is passed over. */
+	/** Returns the wait queue in order, ignoring foreign nodes. */
 	static List<QueueNodeName> queue(List<String> children) {
 		return children.stream()
 			.map(QueueNodeName::parse)
@@ -50,8 +50,9 @@ record QueueNodeName(String name, boolean shared, String owner, long number) {
 	}
 
 	/**
-	 * Who must go before this one may hold: the next before it, or for a reader the last
-	 * writer before it. Watching that one alone, a release wakes one and not all.
+	 * Returns the node that must be deleted before this one holds the lock: the previous
+	 * node or, for a shared claim, the last exclusive one before it. A claim watches that
+	 * node alone, so a release wakes one waiter instead of all of them.
 	 */
 	@Nullable QueueNodeName blockedBy(List<QueueNodeName> queue) {
 		QueueNodeName before = null;

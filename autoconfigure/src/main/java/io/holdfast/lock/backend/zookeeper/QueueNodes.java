@@ -15,8 +15,8 @@ import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.spi.OwnerId;
 
 /**
- * The places of all claims and grants of this JVM. A place is kept until nothing of it is
- * left in the store.
+ * Registry of the queue nodes of all claims and grants in this JVM. A queue node stays
+ * registered until nothing of it is left in the store.
  */
 final class QueueNodes {
 
@@ -33,43 +33,43 @@ final class QueueNodes {
 		this.root = basePath + "/" + NOT_IN_A_PATH.matcher(namespace).replaceAll("_");
 	}
 
-	/** The node below which all lines are. */
+	/** Returns the path below which all wait queues are created. */
 	String root() {
 		return this.root;
 	}
 
 	/**
-	 * The place of a claim, new if there is none.
-	 * @param interruptions how many there have been
+	 * Returns the queue node of a claim, registering it if it is absent.
+	 * @param interruptions the number of interruptions so far
 	 */
 	QueueNode of(Claim claim, int interruptions) {
 		return this.byOwner.computeIfAbsent(claim.owner(),
 				(owner) -> new QueueNode(claim, queue(claim.lock()), interruptions));
 	}
 
-	/** The place whose node was granted so, or {@code null} if that is gone. */
+	/** Returns the queue node of a grant, or {@code null} if its node is gone. */
 	@Nullable QueueNode of(Grant grant) {
 		QueueNode queueNode = this.byOwner.get(grant.claim().owner());
 		return (queueNode != null && queueNode.czxid() == grant.storeToken()) ? queueNode : null;
 	}
 
-	/** Nothing of the place is left in the store. */
+	/** Removes a queue node of which nothing is left in the store. */
 	void end(QueueNode queueNode) {
 		queueNode.end();
 		this.byOwner.remove(queueNode.claim.owner(), queueNode);
 	}
 
 	/**
-	 * Deletes what a place has made. It is remembered until that is certain, so that it
-	 * is not taken again.
+	 * Ends a claim and deletes its node. The queue node stays registered until the
+	 * deletion is confirmed, so that it is not used again.
 	 */
 	CompletableFuture<Void> abandon(QueueNode queueNode, Supplier<CompletableFuture<Void>> delete) {
 		return queueNode.abandon(delete).thenRun(() -> this.byOwner.remove(queueNode.claim.owner(), queueNode));
 	}
 
 	/**
-	 * With the session all its nodes are gone, or will be before anybody can rely on
-	 * them.
+	 * Revokes the queue nodes of a lost session. Their nodes are deleted, or will be
+	 * before anything can rely on them.
 	 */
 	void sessionLost(long currentSession) {
 		this.byOwner.values().removeIf((queueNode) -> queueNode.sessionLost(currentSession));

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import io.holdfast.lock.spi.LockDigest;
 
 /**
- * Takes places in the lines of locks, and gives them up.
+ * Creates the nodes of claims in the wait queues of their locks, and deletes them.
  */
 final class WaitQueue {
 
@@ -20,14 +20,14 @@ final class WaitQueue {
 		this.calls = calls;
 	}
 
-	/** Make the node of a place if it is not there, and read the line. */
+	/** Creates the node of a claim unless it exists, and reads the wait queue. */
 	CompletableFuture<List<QueueNodeName>> enqueue(QueueNode queueNode) {
 		String path = queueNode.path(this.calls.session());
 		if (path != null) {
 			return recheck(queueNode, path);
 		}
 		CompletableFuture<Boolean> created = queueNode.createOnce(() -> create(queueNode));
-		// sent right behind it, and answered right behind it: the node is in the list
+		// sent and answered right after the creation, so the list contains the node
 		CompletableFuture<List<QueueNodeName>> queue = read(queueNode.queue);
 		return created.thenCompose((byThis) -> byThis ? queue.handle((read, failure) -> {
 			boolean seen = read != null && read.stream().anyMatch((other) -> other.isOf(queueNode.claim));
@@ -36,9 +36,9 @@ final class WaitQueue {
 	}
 
 	/**
-	 * The line as a server shows it is not enough: one that lags behind shows a node
-	 * whose session has ended, in a line that others have left. So the leader is asked
-	 * whether the node is there, from which on the lease counts.
+	 * Confirms the node with the leader and reads the wait queue. Reading alone is not
+	 * enough: a lagging server may show the node of an expired session, in a wait queue
+	 * that others have already left. The lease counts from this check.
 	 */
 	private CompletableFuture<List<QueueNodeName>> recheck(QueueNode queueNode, String path) {
 		CompletableFuture<Void> there = this.calls.check(path);
@@ -51,13 +51,17 @@ final class WaitQueue {
 	private CompletableFuture<Void> create(QueueNode queueNode) {
 		String data = LockDigest.readable(queueNode.claim.lock(), NAME_LENGTH);
 		return create(queueNode.queue + "/" + QueueNodeName.prefix(queueNode.claim), data, MOST_REPETITIONS)
-			// a client that found the node after a lost reply knows nothing of its making
+			// a client that found the node after a lost reply does not know the
+			// transaction
 			.thenCompose((made) -> (made.czxid() != 0) ? CompletableFuture.completedFuture(made)
 					: this.calls.stat(made.path()))
 			.thenAccept(queueNode::created);
 	}
 
-	/** The server may remove the empty line between its making and that of the node. */
+	/**
+	 * Creates a node, repeating the request if the server removes the empty wait queue
+	 * between its creation and that of the node.
+	 */
 	private CompletableFuture<ZooKeeperCalls.Node> create(String path, String data, int repetitions) {
 		return this.calls.create(path, data)
 			.exceptionallyCompose((failure) -> (ZooKeeperCalls.noNode(failure) && repetitions > 0)
@@ -69,8 +73,9 @@ final class WaitQueue {
 	}
 
 	/**
-	 * The line with one node of this claim. A creation whose reply was lost may have been
-	 * repeated by the client, and a claim must not wait for itself.
+	 * Returns the wait queue with a single node of this claim, and deletes the others.
+	 * The client may have repeated a creation whose reply was lost, and a claim must not
+	 * wait for itself.
 	 */
 	CompletableFuture<List<QueueNodeName>> withoutDoubles(QueueNode queueNode, List<QueueNodeName> queue, QueueNodeName own) {
 		List<QueueNodeName> doubles = queue.stream()
@@ -80,15 +85,15 @@ final class WaitQueue {
 		return deleteAll(queueNode.queue, doubles).thenApply((done) -> single);
 	}
 
-	/** Delete the node of a claim that the line shows once. */
+	/** Deletes the node of a claim that the wait queue contains only once. */
 	CompletableFuture<Void> leave(QueueNode queueNode, QueueNodeName own) {
 		return deleteAll(queueNode.queue, List.of(own));
 	}
 
 	/**
-	 * Delete by owner, not by path: the reply that would have told the path may have been
-	 * lost. The line is read after the leader has answered, as a server that lags behind
-	 * may not show the node yet.
+	 * Deletes the nodes of a claim by owner, not by path, because the reply with the path
+	 * may have been lost. Reads the wait queue after the leader has answered: a lagging
+	 * server may not show the node yet.
 	 */
 	CompletableFuture<Void> leave(QueueNode queueNode) {
 		return this.calls.check(queueNode.queue)

@@ -23,30 +23,31 @@ import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
- * Keeps locks as lines of ephemeral nodes in ZooKeeper. A claim makes a node at the end
- * of the lock's line and reads the line in one round trip; who is first holds the lock,
- * and readers hold it together up to the first writer. The token is the number of the
- * transaction that made the node.
+ * Lock backend for ZooKeeper, with a wait queue of ephemeral sequential nodes for each
+ * lock. A claim appends a node to the wait queue and reads the queue in one round trip.
+ * The first node holds the lock; shared claims hold it together up to the first exclusive
+ * one. The token is the number of the transaction that created the node ({@code czxid}).
  *
  * <p>
- * A lease lasts as long as the session: the time that the server granted it, counted anew
- * from every renewal, which asks the leader for the node. What is not renewed the engine
- * releases at the end of its lease time. Claims are granted in the order of arrival.
+ * A lease lasts as long as the session: the session timeout that the server has granted,
+ * counted from each renewal. A renewal checks the node with the leader. At the end of its
+ * lease time, the engine releases a lock that is not renewed. Claims are granted in the
+ * order of arrival.
  *
  * <p>
- * Thread-safe and never blocks.
+ * Thread-safe. Never blocks.
  */
 public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
-	/** The name of this store. */
+	/** The name of this backend. */
 	public static final String NAME = "zookeeper";
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, true,
 			Duration.ofMillis(100));
 
 	/**
-	 * How long to wait without a signal at most: a watch is lost with its session only,
-	 * so this is a net.
+	 * Longest wait without a signal. This is a safety net, because a watch is lost only
+	 * with its session.
 	 */
 	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
 
@@ -67,12 +68,12 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	private final QueueNodes queueNodes;
 
 	/**
-	 * Create the store.
-	 * @param client the client, started or to be started; not closed by this store
-	 * @param basePath the node below which all locks are, such as {@code /holdfast}
-	 * @param namespace what the locks of this application are told apart by from those of
-	 * others
-	 * @param whenSuspended what a check of a hold does while the connection is suspended
+	 * Creates the backend.
+	 * @param client the client, started or to be started; not closed by this backend
+	 * @param basePath the parent node of all locks, such as {@code /holdfast}
+	 * @param namespace distinguishes the locks of this application from those of others
+	 * @param whenSuspended how a check of a hold behaves while the connection is
+	 * suspended
 	 */
 	public ZooKeeperLockBackend(CuratorFramework client, String basePath, String namespace,
 			WhenSuspended whenSuspended) {
@@ -80,14 +81,14 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Create the store for a client whose age is known. What a session of unknown age is
-	 * worth has to be proven first, which delays the first grants.
-	 * @param client the client, started or to be started; not closed by this store
-	 * @param basePath the node below which all locks are, such as {@code /holdfast}
-	 * @param namespace what the locks of this application are told apart by from those of
-	 * others
-	 * @param whenSuspended what a check of a hold does while the connection is suspended
-	 * @param longestAge the longest time for which the client can have been started
+	 * Creates the backend for a client whose age is known. How long a session of unknown
+	 * age lasts must be proven first, which delays the first grants.
+	 * @param client the client, started or to be started; not closed by this backend
+	 * @param basePath the parent node of all locks, such as {@code /holdfast}
+	 * @param namespace distinguishes the locks of this application from those of others
+	 * @param whenSuspended how a check of a hold behaves while the connection is
+	 * suspended
+	 * @param longestAge an upper bound of the time since the client was started
 	 */
 	public ZooKeeperLockBackend(CuratorFramework client, String basePath, String namespace, WhenSuspended whenSuspended,
 			Duration longestAge) {
@@ -101,13 +102,14 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Create the store.
-	 * @param calls sends its requests
-	 * @param basePath the node below which all locks are
-	 * @param namespace what the locks of this application are told apart by
-	 * @param whenSuspended what a check of a hold does while the connection is suspended
+	 * Creates the backend.
+	 * @param calls sends the requests
+	 * @param basePath the parent node of all locks
+	 * @param namespace distinguishes the locks of this application
+	 * @param whenSuspended how a check of a hold behaves while the connection is
+	 * suspended
 	 * @param clock the source of time
-	 * @param longestAge the longest time for which the session can have existed
+	 * @param longestAge an upper bound of the session's age
 	 * @param stopClock called when the backend is closed
 	 */
 	ZooKeeperLockBackend(ZooKeeperCalls calls, String basePath, String namespace, WhenSuspended whenSuspended,
@@ -272,12 +274,15 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		}
 	}
 
-	/** The number of claims and grants that are remembered. */
+	/** Returns the number of claims and grants in memory. */
 	int remembered() {
 		return this.queueNodes.size();
 	}
 
-	/** Stop listening. What is held ends with the client's session. */
+	/**
+	 * Stops listening to the connection and sending heartbeats. Locks that are still held
+	 * end with the client's session.
+	 */
 	@Override
 	public void close() {
 		this.calls.close();

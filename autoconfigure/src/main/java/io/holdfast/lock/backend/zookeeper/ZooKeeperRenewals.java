@@ -11,7 +11,7 @@ import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Renews holds and makes sure of them, by asking the leader for their nodes.
+ * Renews and confirms holds by checking their nodes with the leader.
  */
 final class ZooKeeperRenewals {
 
@@ -66,13 +66,16 @@ final class ZooKeeperRenewals {
 		return new RenewResult.Indeterminate(new IllegalStateException(why));
 	}
 
-	/** The holder will hear that its node is gone, and ask for nothing any more. */
+	/**
+	 * Ends a hold whose node is gone. The holder is notified and sends no more requests
+	 * for it.
+	 */
 	private RenewResult refused(QueueNode queueNode) {
 		this.queueNodes.end(queueNode);
 		return new RenewResult.Refused();
 	}
 
-	/** See {@link LockBackend#confirm}. */
+	/** Implements {@link LockBackend#confirm}. */
 	CompletionStage<Boolean> confirm(Grant grant) {
 		QueueNode queueNode = this.queueNodes.of(grant);
 		if (queueNode == null) {
