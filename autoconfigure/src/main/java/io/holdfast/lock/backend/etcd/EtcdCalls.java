@@ -17,11 +17,11 @@ import io.holdfast.lock.backend.etcd.EtcdTransaction.Operation;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Put;
 
 /**
- * The requests that locks need, each sent without waiting.
+ * Sends the requests that locks need, without blocking.
  */
 final class EtcdCalls {
 
-	/** How many operations a transaction may have at most; etcd's default is 128. */
+	/** The maximum number of operations in a transaction; etcd's default limit is 128. */
 	static final int OPERATIONS = 100;
 
 	private final EtcdClient client;
@@ -42,7 +42,7 @@ final class EtcdCalls {
 		return this.client.revoke(lease);
 	}
 
-	/** Write a key that lives with a lease; tells the revision of etcd after it. */
+	/** Writes a key attached to a lease; returns the revision of etcd after the write. */
 	CompletableFuture<Long> put(String key, long lease) {
 		return this.client.commit(EtcdTransaction.of(new Put(key, "", lease))).thenApply(EtcdTransaction.Answer::revision);
 	}
@@ -57,14 +57,14 @@ final class EtcdCalls {
 	}
 
 	/**
-	 * Creates a claim's key unless it exists already, and reads its predecessor. All in
-	 * one round trip; repeating it changes nothing.
-	 * @param epoch what must be true of the session for the key to be created, if it
-	 * lives with one
+	 * Creates a claim's key unless it exists already, and reads its predecessor. Takes
+	 * one round trip, or two if the key exists already. Idempotent.
+	 * @param epoch the condition on the session's epoch for creating the key, or
+	 * {@code null} if the key is not attached to a session
 	 */
 	CompletableFuture<QueuePosition> enqueue(String key, String value, long lease, String rivals, @Nullable Condition epoch) {
 		List<Condition> conditions = Stream.of(Condition.created(key, 0), epoch).filter(Objects::nonNull).toList();
-		// the newest of them is this key itself, unless it is no rival to its like
+		// two, because the newest one is this key itself, except in shared mode
 		List<Operation> enqueue = List.of(new Put(key, value, lease), new GetNewest(rivals, 2, 0));
 		return this.client.commit(new EtcdTransaction(conditions, enqueue, List.of(new Get(key)))).thenCompose((answer) -> {
 			List<Key> read = answer.read().get(0);
@@ -72,15 +72,15 @@ final class EtcdCalls {
 				return CompletableFuture
 					.completedFuture(new QueuePosition(answer.revision(), other(read, key), answer.revision()));
 			}
-			// an earlier attempt did it, and its answer was lost
+			// an earlier attempt created the key, and its response was lost
 			return read.isEmpty() ? CompletableFuture.failedFuture(new EpochPassedException())
 					: look(key, created(read), rivals);
 		});
 	}
 
 	/**
-	 * See who stands before a key that stands in the line; fails with
-	 * {@link KeyGoneException} if it does not any more. Never answered from the past.
+	 * Reads the predecessor of a key that is in the wait queue. Fails with
+	 * {@link KeyGoneException} if the key is gone. Never returns stale data.
 	 */
 	CompletableFuture<QueuePosition> look(String key, long revision, String rivals) {
 		return this.client.commit(onlyIf(key, revision, new GetNewest(rivals, 1, revision - 1))).thenApply((answer) -> {
@@ -91,7 +91,7 @@ final class EtcdCalls {
 		});
 	}
 
-	/** Deletes a key; returns whether it was still the one that this revision created. */
+	/** Deletes a key, whichever revision created it; returns whether it was this one. */
 	CompletableFuture<Boolean> delete(String key, long revision) {
 		List<Operation> delete = List.of(new Delete(key));
 		return this.client.commit(new EtcdTransaction(List.of(Condition.created(key, revision)), delete, delete))
@@ -99,8 +99,8 @@ final class EtcdCalls {
 	}
 
 	/**
-	 * Lets a key live with another lease; returns whether it was still the one that this
-	 * revision created, which it stays.
+	 * Moves a key to another lease; returns whether the key was still the one that this
+	 * revision created. The move does not change that revision.
 	 */
 	CompletableFuture<Boolean> move(String key, long revision, String value, long lease) {
 		return this.client.commit(onlyIf(key, revision, new Put(key, value, lease)))
@@ -108,8 +108,8 @@ final class EtcdCalls {
 	}
 
 	/**
-	 * The revisions that created these keys, 0 for one that is not there, in one round
-	 * trip and never from the past.
+	 * Returns the revisions that created these keys, 0 for a missing key. Takes one round
+	 * trip and never returns stale data.
 	 */
 	CompletableFuture<List<Long>> revisions(List<String> keys) {
 		return this.client.commit(EtcdTransaction.of(keys.stream().map(Get::new).toArray(Operation[]::new)))
@@ -117,14 +117,14 @@ final class EtcdCalls {
 	}
 
 	/**
-	 * Ask whether keys like these may be written and read, without doing so. etcd checks
-	 * the permissions of both branches of a transaction.
+	 * Checks whether keys with this prefix may be written and read, without doing so.
+	 * etcd checks the permissions of both branches of a transaction.
 	 */
 	CompletableFuture<?> tryAccess(String prefix) {
 		return this.client.commit(onlyIf(prefix, 1, new Put(prefix, "", 0), new GetNewest(prefix, 1, 0)));
 	}
 
-	/** Watch a key for its deletion, from now on. */
+	/** Watches a key for its deletion, from now on. */
 	Runnable watch(String key, EtcdClient.WatchListener listener) {
 		return this.client.watch(key, listener);
 	}
@@ -145,7 +145,7 @@ final class EtcdCalls {
 		return read.stream().map(Key::name).filter((found) -> !found.equals(key)).findFirst().orElse(null);
 	}
 
-	/** The key of a claim does not exist any more. */
+	/** Thrown when the key of a claim no longer exists. */
 	static final class KeyGoneException extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;
@@ -157,14 +157,16 @@ final class EtcdCalls {
 			this.revision = revision;
 		}
 
-		/** The revision that had created the key. */
+		/** Returns the revision that had created the key. */
 		long revision() {
 			return this.revision;
 		}
 
 	}
 
-	/** The session's epoch is another than the one that an attempt was sent in. */
+	/**
+	 * Thrown when the session's epoch differs from the one in which an attempt was sent.
+	 */
 	static final class EpochPassedException extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;

@@ -8,7 +8,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.LockDigest;
 
 /**
- * Where in etcd the claims of one application stand.
+ * Names of the etcd keys of one application.
  */
 final class EtcdKeys {
 
@@ -23,30 +23,31 @@ final class EtcdKeys {
 		this.root = "/holdfast/" + plain(namespace) + "/";
 	}
 
-	/** What all keys of this application begin with. */
+	/** Returns the prefix of all keys of this application. */
 	String root() {
 		return this.root;
 	}
 
-	/** What all claims to a lock begin with. */
+	/** Returns the prefix of the keys of all claims to a lock. */
 	private String queue(LockName lock) {
 		return this.root + "locks/" + plain(lock.name()) + "-" + LockDigest.of(this.namespace, lock) + "/";
 	}
 
-	/** The key of one claim, which no other claim has. */
+	/** Returns the key of a claim, which no other claim has. */
 	String of(Claim claim) {
 		return queue(claim.lock()) + mode(claim.mode()) + claim.owner();
 	}
 
 	/**
-	 * What those begin with that a claim must not overtake: a reader none but writers.
+	 * Returns the prefix of the keys that a claim must not overtake: for a shared claim,
+	 * those of exclusive claims only.
 	 */
 	String rivals(Claim claim) {
 		String queue = queue(claim.lock());
 		return (claim.mode() == LockMode.SHARED) ? queue + mode(LockMode.EXCLUSIVE) : queue;
 	}
 
-	/** The key that lives as long as a session's lease. */
+	/** Returns the key that lives as long as a session's lease. */
 	String session(long lease) {
 		return this.root + "sessions/" + Long.toHexString(lease);
 	}

@@ -24,29 +24,29 @@ import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
- * Keeps locks as lines of keys in etcd. One transaction puts a claim's own key at the end
- * of the lock's line and reads who stands just before; who is first holds the lock, and
- * readers hold it together up to the first writer. The token is the revision that created
- * the key: etcd gives each once, and gives them in the order of the line.
+ * Lock backend for etcd, with a wait queue of keys for each lock. One transaction appends
+ * a claim's key to the wait queue and reads its predecessor. The first key holds the
+ * lock; shared claims hold it together up to the first exclusive one. The token is the
+ * revision that created the key. Revisions are unique and follow the order of the queue.
  *
  * <p>
- * Keys live with a lease: claims that are renewed with one that this JVM keeps alive for
- * all of the same lease time, others each with its own. Leases are in whole seconds, and
- * etcd may grant longer ones than were asked for. Claims are granted in the order of
- * arrival.
+ * Each key is attached to a lease. Renewed claims with the same lease time share one
+ * lease, which this JVM keeps alive. Every other claim has its own. Leases are in whole
+ * seconds, and etcd may grant longer ones than requested. Claims are granted in the order
+ * of arrival.
  *
  * <p>
- * Thread-safe and never blocks, but in {@link #checkAccess} and {@link #close}.
+ * Thread-safe. Only {@link #checkAccess} and {@link #close} block.
  */
 public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
-	/** The name of this store. */
+	/** The name of this backend. */
 	public static final String NAME = "etcd";
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, true,
 			Duration.ofSeconds(2));
 
-	/** How long to wait without a signal at most: a net under the watch. */
+	/** Longest wait without a signal: a safety net for the watch. */
 	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
 
 	private final EtcdCalls calls;
@@ -66,12 +66,11 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	private final Runnable stopClock;
 
 	/**
-	 * Create the store with a client of its own. Nothing is connected before the first
-	 * request.
-	 * @param where where etcd is and as whom to log in; how requests are sent is set here
-	 * @param namespace what the locks of this application are told apart by from those of
-	 * others
-	 * @param responseTimeout longest wait for an answer
+	 * Creates the backend with a client of its own, which connects on the first request.
+	 * @param where the endpoints and credentials of etcd; this backend sets how requests
+	 * are sent
+	 * @param namespace distinguishes the locks of this application from those of others
+	 * @param responseTimeout the longest wait for a response
 	 */
 	public EtcdLockBackend(ClientBuilder where, String namespace, Duration responseTimeout) {
 		this(JetcdClient.create(where, responseTimeout), namespace, new SystemSchedulingClock("holdfast-etcd"));
@@ -99,9 +98,9 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Ask etcd whether locks can be kept there, and wait for the answer.
-	 * @throws LockBackendException if it does not answer
-	 * @throws LockConfigurationException if it refuses access
+	 * Checks whether etcd can keep locks, and blocks until it responds.
+	 * @throws LockBackendException if etcd does not respond
+	 * @throws LockConfigurationException if etcd denies access
 	 */
 	public void checkAccess() {
 		try {
@@ -131,7 +130,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		QueueNode queueNode = this.queueNodes.computeIfAbsent(claim.owner(), (owner) -> new QueueNode(claim, this.keys.of(claim)));
 		if (queueNode.isReleased()) {
-			// an owner whose release is still under way asks anew
+			// an owner whose release is still under way starts over
 			return withdraw(queueNode).thenCompose((done) -> tryAcquire(claim))
 				.exceptionally(AcquireResult.Indeterminate::new);
 		}
@@ -173,7 +172,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	private CompletionStage<AcquireResult> failed(QueueNode queueNode, Claim claim, Throwable cause) {
 		boolean gone = cause instanceof EtcdCalls.KeyGoneException || EtcdFailures.isLeaseGone(cause);
 		if (gone && queueNode.isGranted() && queueNode.end()) {
-			// an owner that was overtaken is a newcomer
+			// an owner that was overtaken is enqueued again
 			return lost(queueNode).thenCompose((done) -> tryAcquire(claim));
 		}
 		String refusal = EtcdFailures.refusal(cause);
@@ -201,7 +200,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		return this.renewals.renew(grants);
 	}
 
-	/** Forgets a hold whose key is gone, once no late request can create it anew. */
+	/** Forgets a hold whose key is gone, once no late request can create it again. */
 	private CompletableFuture<Void> lost(QueueNode queueNode) {
 		if (queueNode.isOpen()) {
 			return withdraw(queueNode);
@@ -242,7 +241,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Gives the key a lease of its own, which outlives the session and this client.
+	 * Moves the key to a lease of its own, which outlives the session and this client.
 	 */
 	@Override
 	public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
@@ -260,7 +259,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
 		QueueNode queueNode = this.queueNodes.get(claim.owner());
-		// of a claim that is not known, etcd keeps nothing
+		// etcd keeps nothing of an unknown claim
 		return (queueNode == null) ? CompletableFuture.completedFuture(null)
 				: withdraw(queueNode).exceptionallyCompose((failure) -> {
 					Throwable cause = EtcdFailures.cause(failure);
@@ -269,7 +268,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 				});
 	}
 
-	/** The keys of the claims that this JVM knows of. */
+	/** Returns the keys of the claims that this JVM knows. */
 	List<String> claimedKeys() {
 		return this.queueNodes.values().stream().map((queueNode) -> queueNode.key).toList();
 	}
@@ -283,7 +282,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		});
 	}
 
-	/** Give back what this JVM still has at etcd, and close the client. */
+	/** Revokes everything that this JVM still holds in etcd, and closes the client. */
 	@Override
 	public void close() {
 		this.stopClock.run();

@@ -31,7 +31,7 @@ final class EtcdRenewals {
 
 	/**
 	 * Creates the renewals of one backend.
-	 * @param queueNodes finds what is known of a claim
+	 * @param queueNodes finds the queue node of an owner
 	 * @param lost forgets a hold whose key is gone
 	 */
 	EtcdRenewals(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Function<OwnerId, @Nullable QueueNode> queueNodes,
@@ -43,7 +43,7 @@ final class EtcdRenewals {
 		this.lost = lost;
 	}
 
-	/** Renews grants, as many in one round trip as a transaction holds. */
+	/** Renews grants, as many in one round trip as fit into a transaction. */
 	CompletableFuture<List<RenewResult>> renew(List<Grant> grants) {
 		List<CompletableFuture<List<RenewResult>>> parts = new ArrayList<>();
 		for (int i = 0; i < grants.size(); i += EtcdCalls.OPERATIONS) {
@@ -53,8 +53,8 @@ final class EtcdRenewals {
 	}
 
 	/**
-	 * Renew the leases, and at the same time read the keys: etcd has been seen to renew a
-	 * lease whose keys were gone already.
+	 * Renews the leases and reads the keys at the same time: etcd has been seen to renew
+	 * a lease whose keys were already gone.
 	 */
 	private CompletableFuture<List<RenewResult>> renewPart(List<Grant> grants) {
 		long start = this.clock.nanos();

@@ -3,15 +3,15 @@ package io.holdfast.lock.backend.etcd;
 import java.util.List;
 
 /**
- * What etcd carries out at once or not at all.
+ * A transaction that etcd executes atomically.
  *
- * @param conditions what must be true of the present keys
- * @param then what to do if all conditions are true
- * @param otherwise what to do if one is not
+ * @param conditions the conditions on the current keys
+ * @param then the operations if all conditions are true
+ * @param otherwise the operations if any condition is false
  */
 record EtcdTransaction(List<Condition> conditions, List<Operation> then, List<Operation> otherwise) {
 
-	/** A transaction without a condition. */
+	/** Creates a transaction without conditions. */
 	static EtcdTransaction of(Operation... operations) {
 		return new EtcdTransaction(List.of(), List.of(operations), List.of());
 	}
@@ -21,7 +21,7 @@ record EtcdTransaction(List<Condition> conditions, List<Operation> then, List<Op
 	 *
 	 * @param key the key
 	 * @param change which change of the key is compared
-	 * @param revision the revision that must have made it
+	 * @param revision the revision that must have made that change
 	 */
 	record Condition(String key, Change change, long revision) {
 
@@ -40,16 +40,16 @@ record EtcdTransaction(List<Condition> conditions, List<Operation> then, List<Op
 	 */
 	enum Change {
 
-		/** The one that created it. */
+		/** The change that created the key. */
 		CREATED,
 
-		/** The latest one. */
+		/** The latest change. */
 		WRITTEN
 
 	}
 
 	/**
-	 * One step of a transaction.
+	 * One operation of a transaction.
 	 */
 	sealed interface Operation {
 
@@ -60,13 +60,13 @@ record EtcdTransaction(List<Condition> conditions, List<Operation> then, List<Op
 	 *
 	 * @param key the key
 	 * @param value its value
-	 * @param lease the lease that it lives with
+	 * @param lease the lease that the key is attached to
 	 */
 	record Put(String key, String value, long lease) implements Operation {
 	}
 
 	/**
-	 * Deletes a key, if there is one.
+	 * Deletes a key if it exists.
 	 *
 	 * @param key the key
 	 */
@@ -82,10 +82,10 @@ record EtcdTransaction(List<Condition> conditions, List<Operation> then, List<Op
 	}
 
 	/**
-	 * Reads the keys that were created last, without their values and the newest first.
+	 * Reads the most recently created keys, newest first and without their values.
 	 *
-	 * @param prefix what they begin with
-	 * @param limit how many at most
+	 * @param prefix the prefix of the keys
+	 * @param limit the maximum number of keys
 	 * @param until the greatest revision that may have created them; 0 for any
 	 */
 	record GetNewest(String prefix, int limit, long until) implements Operation {
@@ -105,7 +105,7 @@ record EtcdTransaction(List<Condition> conditions, List<Operation> then, List<Op
 	 *
 	 * @param succeeded whether all conditions were true
 	 * @param revision the revision of etcd after it
-	 * @param read what each of the reads has found, in their order
+	 * @param read the keys found by each read, in the order of the reads
 	 */
 	record Answer(boolean succeeded, long revision, List<List<Key>> read) {
 	}

@@ -21,7 +21,7 @@ import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchResponse;
 
 /**
- * Sends requests with jetcd. Every one but a watch has a deadline, by
+ * Sends requests with jetcd. Every request except a watch has a deadline, set by
  * {@link DeadlineInterceptor}.
  */
 final class JetcdClient implements EtcdClient {
@@ -41,9 +41,10 @@ final class JetcdClient implements EtcdClient {
 	}
 
 	/**
-	 * Creates a client; nothing is connected before the first request.
-	 * @param where where etcd is and as whom to log in; how requests are sent is set here
-	 * @param responseTimeout longest wait for an answer
+	 * Creates a client, which connects on the first request.
+	 * @param where the endpoints and credentials of etcd; this method sets how requests
+	 * are sent
+	 * @param responseTimeout the longest wait for a response
 	 * @return the client
 	 */
 	static JetcdClient create(ClientBuilder where, Duration responseTimeout) {
@@ -149,9 +150,9 @@ final class JetcdClient implements EtcdClient {
 	}
 
 	/**
-	 * Passes on what a watch of jetcd says.
+	 * Forwards the events of a jetcd watch.
 	 *
-	 * @param listener notified of it
+	 * @param listener notified of the events
 	 */
 	private record Adapter(WatchListener listener) implements Watch.Listener {
 

@@ -10,8 +10,9 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * What this JVM knows of one claim's key: which lease it lives with, which revision
- * created it, and which key it waits for. Guarded by itself; sends nothing.
+ * State of one claim's key in this JVM: its lease, the revision that created it, and the
+ * key that it waits for. Thread-safe: guarded by its own monitor, which is never held
+ * during a request to the store.
  */
 final class QueueNode {
 
@@ -23,7 +24,7 @@ final class QueueNode {
 
 	private @Nullable EtcdLease lease;
 
-	/** The revision that created the key, or 0 as long as that is not known. */
+	/** The revision that created the key, or 0 while it is unknown. */
 	private long revision;
 
 	private CompletableFuture<Void> revoked = new CompletableFuture<>();
@@ -34,7 +35,7 @@ final class QueueNode {
 
 	private boolean released;
 
-	/** How many requests that create the key may still be carried out. */
+	/** The number of requests that may still create the key. */
 	private int open;
 
 	private long openEpoch;
@@ -49,7 +50,8 @@ final class QueueNode {
 	}
 
 	/**
-	 * Lets the key live with a lease, unless it has one already or the claim has ended.
+	 * Attaches the key to a lease, unless it has one already or the claim has ended.
+	 * Returns whether it did.
 	 */
 	synchronized boolean bind(EtcdLease lease, @Nullable Session session) {
 		if (this.lease != null || this.ended) {
@@ -64,12 +66,18 @@ final class QueueNode {
 		return this.lease;
 	}
 
-	/** The session that the key lives with, if its lease is not the claim's own. */
+	/**
+	 * Returns the session whose lease the key is attached to, or {@code null} if there is
+	 * none.
+	 */
 	synchronized @Nullable Session session() {
 		return this.session;
 	}
 
-	/** Whether a request that creates the key may be sent; it then counts as open. */
+	/**
+	 * Whether a request that creates the key may be sent. If so, it counts as open until
+	 * it is answered.
+	 */
 	synchronized boolean open(long epoch) {
 		if (this.ended || this.granted) {
 			return false;
@@ -79,23 +87,23 @@ final class QueueNode {
 		return true;
 	}
 
-	/** Etcd has answered a request that would have created the key. */
+	/** Records the response to a request that did not create the key. */
 	synchronized void answered() {
 		this.open--;
 	}
 
-	/** Etcd has answered a request that created the key, or found it. */
+	/** Records the response to a request that created the key or found it. */
 	synchronized void stands(long revision) {
 		this.open--;
 		this.revision = revision;
 	}
 
-	/** Whether a request that creates the key may still be carried out. */
+	/** Whether an open request may still create the key. */
 	synchronized boolean isOpen() {
 		return this.open > 0;
 	}
 
-	/** The latest epoch in which such a request was sent. */
+	/** Returns the latest epoch in which such a request was sent. */
 	synchronized long openEpoch() {
 		return this.openEpoch;
 	}
@@ -104,14 +112,17 @@ final class QueueNode {
 		return this.revision;
 	}
 
-	/** The key that this revision created is gone. */
+	/** Forgets the key that this revision created, because it is gone. */
 	synchronized void forgetKey(long revision) {
 		if (this.revision == revision) {
 			this.revision = 0;
 		}
 	}
 
-	/** A lease is over, and the key with it; the next attempt needs another. */
+	/**
+	 * Forgets a lease that has ended, and the key with it. The next attempt needs another
+	 * lease.
+	 */
 	synchronized void forgetLease(EtcdLease over) {
 		if (this.lease == over && !this.granted && !this.ended) {
 			leaveSession();
@@ -128,7 +139,7 @@ final class QueueNode {
 		}
 	}
 
-	/** Grants the claim, unless it has ended or its lease has. */
+	/** Grants the claim, unless the claim or its lease has ended. */
 	boolean grant() {
 		synchronized (this) {
 			if (this.ended || this.lease == null || this.lease.hasEnded()) {
@@ -145,8 +156,8 @@ final class QueueNode {
 	}
 
 	/**
-	 * Ends the claim: no request that creates its key is sent from now on. Returns
-	 * whether it had not ended before.
+	 * Ends the claim: no more requests that create its key are sent. Returns whether it
+	 * had not ended before.
 	 */
 	boolean end() {
 		synchronized (this) {
@@ -180,7 +191,7 @@ final class QueueNode {
 		return !this.ended && !this.granted;
 	}
 
-	/** Waits for a key, which is watched if it is not yet. */
+	/** Waits for a key, which is watched unless it is watched already. */
 	CompletionStage<Void> waitFor(String before, Supplier<KeyWatch> begin) {
 		synchronized (this) {
 			if (this.watch != null && this.watch.key().equals(before) && !this.watch.isOver()) {
@@ -196,8 +207,8 @@ final class QueueNode {
 	}
 
 	/**
-	 * Renews a lease of the claim's own regularly while the claim waits with it, so that
-	 * its position in the wait queue lasts as long as the wait.
+	 * Renews the claim's own lease regularly while the claim waits, so its position in
+	 * the wait queue lasts as long as the wait.
 	 */
 	void renewWhileWaiting(EtcdLease waiting, SchedulingClock clock) {
 		synchronized (this) {
@@ -246,7 +257,10 @@ final class QueueNode {
 		}
 	}
 
-	/** Its lease is over: a holder has lost the lock, and a waiter its position. */
+	/**
+	 * Handles the end of the lease: a holder has lost the lock, and a waiter its
+	 * position.
+	 */
 	void leaseEnded() {
 		CompletableFuture<Void> loss;
 		KeyWatch present;
@@ -260,7 +274,7 @@ final class QueueNode {
 		}
 	}
 
-	/** Completes when the lease that the claim now lives with is over. */
+	/** Completes when the claim's current lease has ended. */
 	synchronized CompletionStage<Void> revoked() {
 		return this.revoked.minimalCompletionStage();
 	}

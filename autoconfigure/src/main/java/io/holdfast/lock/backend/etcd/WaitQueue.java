@@ -16,7 +16,9 @@ final class WaitQueue {
 
 	private static final int NAME_LENGTH = 200;
 
-	/** A lease that etcd has ended and an epoch that has passed cost one each. */
+	/**
+	 * The maximum number of attempts. An ended lease and a passed epoch cost one each.
+	 */
 	private static final int MOST_ATTEMPTS = 4;
 
 	private final EtcdCalls calls;
@@ -35,9 +37,9 @@ final class WaitQueue {
 	}
 
 	/**
-	 * Creates a claim's key with a lease that has time ahead, and reads its predecessor.
-	 * If etcd has ended the lease or the key since they were last used, once more with
-	 * new ones.
+	 * Creates a claim's key with a lease that has enough time left, and reads its
+	 * predecessor. Retries with new ones if etcd has ended the lease or the key since
+	 * their last use.
 	 */
 	CompletableFuture<QueuePosition> enqueue(QueueNode queueNode) {
 		return attempt(queueNode, 1);
@@ -96,9 +98,7 @@ final class WaitQueue {
 		});
 	}
 
-	/**
-	 * The lease is started anew by each attempt, so that whoever waited has all of it.
-	 */
+	/** Each attempt renews the lease, so a claim that has waited gets its full length. */
 	private CompletableFuture<QueuePosition> withOwnLease(QueueNode queueNode) {
 		EtcdLease present = queueNode.lease();
 		if (present != null) {
@@ -138,7 +138,9 @@ final class WaitQueue {
 		});
 	}
 
-	/** Whether etcd has not created the key, and is not going to. */
+	/**
+	 * Whether etcd has reported that it has not created the key, and will not create it.
+	 */
 	private static boolean isAnswer(Throwable failure) {
 		Throwable cause = EtcdFailures.cause(failure);
 		return cause instanceof EtcdCalls.KeyGoneException || cause instanceof EtcdCalls.EpochPassedException
@@ -146,9 +148,9 @@ final class WaitQueue {
 	}
 
 	/**
-	 * Deletes the key of a claim that has ended; says whether it was still the one that
-	 * this revision created. Of a lease only its own answer could tell, and jetcd may
-	 * have asked twice.
+	 * Deletes the key of a claim that has ended; returns whether it was still the one
+	 * that this revision created. Only the deletion tells that reliably: jetcd may have
+	 * sent the revocation of a lease twice.
 	 */
 	CompletableFuture<Boolean> end(QueueNode queueNode, long revision) {
 		EtcdLease own = ownLease(queueNode);
@@ -165,8 +167,8 @@ final class WaitQueue {
 	}
 
 	/**
-	 * Lets the key of a claim that has ended live with a new lease that is not renewed;
-	 * says whether it was still the one that this revision created.
+	 * Moves the key of a claim that has ended to a new lease that is not renewed. Returns
+	 * whether the key was still the one that this revision created.
 	 */
 	CompletableFuture<Boolean> retain(QueueNode queueNode, long revision, Duration remaining) {
 		String value = LockDigest.readable(queueNode.claim.lock(), NAME_LENGTH);
@@ -179,8 +181,8 @@ final class WaitQueue {
 	}
 
 	/**
-	 * Deletes the key of a claim that has ended, whatever is known of it, so that no
-	 * request still under way can create it afterwards.
+	 * Deletes the key of a claim that has ended, whatever its state, so that no request
+	 * under way can create it afterwards.
 	 */
 	CompletableFuture<?> leave(QueueNode queueNode) {
 		EtcdLease lease = queueNode.lease();
@@ -194,19 +196,24 @@ final class WaitQueue {
 		return noneUnderWay(queueNode).thenCompose((done) -> this.calls.delete(queueNode.key, queueNode.revision()));
 	}
 
-	/** Completes when no request that creates the key can be carried out any more. */
+	/** Completes when no request can create the key any more. */
 	private static CompletableFuture<Void> noneUnderWay(QueueNode queueNode) {
 		Session session = queueNode.session();
 		return (session != null && queueNode.isOpen()) ? session.passed(queueNode.openEpoch())
 				: CompletableFuture.completedFuture(null);
 	}
 
-	/** The lease that no other claim lives with, if there is one. */
+	/**
+	 * Returns the lease that belongs to this claim alone, or {@code null} if there is
+	 * none.
+	 */
 	private static @Nullable EtcdLease ownLease(QueueNode queueNode) {
 		return queueNode.claim.renewed() ? null : queueNode.lease();
 	}
 
-	/** The claim was abandoned, released or lost while an attempt was prepared. */
+	/**
+	 * Thrown when a claim was abandoned, released, or lost while an attempt was prepared.
+	 */
 	private static final class ClaimEndedException extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;
