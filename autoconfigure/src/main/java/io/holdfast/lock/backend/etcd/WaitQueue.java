@@ -149,8 +149,8 @@ final class WaitQueue {
 
 	/**
 	 * Deletes the key of a claim that has ended; returns whether it was still the one
-	 * that this revision created. Only the deletion tells that reliably: jetcd may have
-	 * sent the revocation of a lease twice.
+	 * that this revision created. Only the response to the deletion proves that: jetcd
+	 * may have sent the revocation of a lease twice, so its response is ambiguous.
 	 */
 	CompletableFuture<Boolean> end(QueueNode queueNode, long revision) {
 		EtcdLease own = ownLease(queueNode);
