@@ -16,14 +16,18 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.LockName;
 
 /**
- * The first contact with Redis. A client that has not connected yet does so on whichever
- * thread asks first and makes all others wait, so that happens on a thread of its own.
+ * Connects to Redis and checks it. A client that is not connected yet connects on the
+ * first calling thread and blocks every other caller. The connector therefore uses a
+ * dedicated thread.
  */
 final class RedisConnector {
 
 	private static final Log logger = LogFactory.getLog(RedisConnector.class);
 
-	/** More than any client's own time-out for a connection should be. */
+	/**
+	 * Upper bound for connecting; longer than the connect timeout of any client should
+	 * be.
+	 */
 	private static final Duration LONGEST_CONNECT = Duration.ofSeconds(15);
 
 	private final AtomicReference<@Nullable CompletableFuture<Void>> attempt = new AtomicReference<>();
@@ -50,7 +54,8 @@ final class RedisConnector {
 	}
 
 	/**
-	 * Connect and check, and say what is wrong.
+	 * Connects, checks Redis and subscribes to release notifications. A failure throws an
+	 * exception with a remedy.
 	 */
 	void start() {
 		try {
@@ -69,7 +74,7 @@ final class RedisConnector {
 	}
 
 	/**
-	 * Connect if that has not been done; everybody who asks meanwhile shares one attempt.
+	 * Connects unless this has succeeded before. Concurrent callers share one attempt.
 	 * @return completes when Redis has answered, and fails if it has not
 	 */
 	CompletionStage<Void> connect() {
@@ -100,7 +105,7 @@ final class RedisConnector {
 		});
 	}
 
-	/** That replicas are missing now is no reason not to start; WAIT must be allowed. */
+	/** Runs the probe. Missing replicas do not fail it, but a rejected WAIT does. */
 	private CompletionStage<List<Object>> ask(RedisKeys keys, Object... args) {
 		if (this.options.waitReplicas() == 0) {
 			return this.scripts.run(RedisScript.PROBE, keys, args);

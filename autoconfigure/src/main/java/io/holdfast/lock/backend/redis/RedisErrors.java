@@ -21,18 +21,19 @@ import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * Tells what Redis refused for good from what nobody knows the outcome of, and words it.
+ * Classifies failures as definite rejections or unknown outcomes, and creates exceptions
+ * with a remedy.
  */
 final class RedisErrors {
 
-	/** The code of an answer; before Redis 7 an error inside a script hides it. */
+	/** Extracts the error code; before Redis 7, an error inside a script hides it. */
 	private static final Pattern CODE = Pattern
 		.compile("^(?:ERR Error (?:running|compiling) script.*?-)?([A-Z]{2,})\\b");
 
-	/** How Redis 7.0 says NOPERM when it is a command within a script. */
+	/** How Redis 7.0 reports NOPERM for a command inside a script. */
 	private static final String NO_PERMISSION_IN_SCRIPT = "The user executing the script can't";
 
-	/** Answers that will be no in a second, too, and after which nothing was done. */
+	/** Codes of errors that a retry would repeat and that leave the store unchanged. */
 	private static final Set<String> DEFINITE = Set.of("NOAUTH", "WRONGPASS", "NOPERM", "OOM", "WRONGTYPE", "MISCONF",
 			"ERR");
 
@@ -43,7 +44,7 @@ final class RedisErrors {
 	}
 
 	/**
-	 * A request on a lock failed.
+	 * Creates the exception for a failed request on a lock.
 	 */
 	LockBackendException refused(String what, LockName lock, Throwable failure) {
 		String code = definiteCode(failure);
@@ -54,7 +55,8 @@ final class RedisErrors {
 	}
 
 	/**
-	 * A failover could forget the lock.
+	 * Creates the exception for a grant that too few replicas have. A failover could lose
+	 * such a lock.
 	 */
 	LockBackendException unconfirmed(LockName lock, Replicated answer) {
 		Throwable failure = answer.failure();
@@ -69,7 +71,7 @@ final class RedisErrors {
 	}
 
 	/**
-	 * Describes why the first contact failed.
+	 * Creates the exception for a failed first connection.
 	 * @return a configuration exception if another attempt would not change it
 	 */
 	LockException unreachable(Throwable failure) {
@@ -86,7 +88,7 @@ final class RedisErrors {
 	}
 
 	/**
-	 * What a stage failed of, without the wrappings of futures.
+	 * Returns the cause of a failed stage without the wrappers that futures add.
 	 */
 	static Throwable unwrap(Throwable failure) {
 		Throwable cause = failure;
@@ -98,15 +100,15 @@ final class RedisErrors {
 	}
 
 	/**
-	 * Whether Redis does not remember the script, so that nothing of it has run.
+	 * Whether Redis does not know the script, so that no part of it has run.
 	 */
 	static boolean isScriptUnknown(Throwable failure) {
 		return unwrap(failure) instanceof RedisNoScriptException;
 	}
 
 	/**
-	 * The code of a definite refusal.
-	 * @return the code, or {@code null} if the outcome is not known
+	 * Returns the code of a definite rejection.
+	 * @return the code, or {@code null} if the outcome is unknown
 	 */
 	static @Nullable String definiteCode(Throwable failure) {
 		int depth = 0;
@@ -136,13 +138,13 @@ final class RedisErrors {
 		return matcher.find() ? matcher.group(1) : null;
 	}
 
-	/** Answers under the general code that are over when the server has recovered. */
+	/** Whether an error with a general code ends once the server recovers. */
 	private static boolean isPassing(Throwable cause) {
 		return String.valueOf(cause.getMessage()).startsWith("ERR max number of clients");
 	}
 
 	/**
-	 * What to do about a definite refusal.
+	 * Returns the remedy for a definite rejection.
 	 */
 	private String remedy(String code, String said) {
 		return switch (code) {
@@ -161,7 +163,7 @@ final class RedisErrors {
 		};
 	}
 
-	/** For errors that have no code of their own. */
+	/** Returns the remedy for an error without a specific code. */
 	private static String remedyOf(String said) {
 		if (said.contains("DB index") || said.contains("SELECT")) {
 			return "Set a database that this Redis has, with 'distributed-lock.redis.database', at the end of its address, or with 'spring.data.redis.database'.";
@@ -173,7 +175,8 @@ final class RedisErrors {
 	}
 
 	/**
-	 * What Redis said, without the client's account of channels and parameters.
+	 * Returns the message of a failure without the client's details of channels and
+	 * parameters.
 	 */
 	static String said(Throwable failure) {
 		Throwable cause = unwrap(failure);

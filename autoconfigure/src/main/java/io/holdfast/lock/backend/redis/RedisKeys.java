@@ -6,14 +6,14 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.Grant;
 
 /**
- * The keys of one lock. What stands between the first braces decides the slot on a
- * cluster, and it is the same for all of them: a namespace and a name have no braces, and
- * if the key has some, they cut all alike.
+ * The keys of one lock. On a Cluster, the text inside the first pair of braces decides
+ * the slot, and it is the same in all of these keys. Namespaces and lock names contain no
+ * braces. Braces in a lock key cut this text at the same position in every key.
  *
- * @param lock holds {@code owner:token} while one holds the lock alone
- * @param token holds the last token that was given
- * @param waiters holds the places of those who wait
- * @param readers holds {@code owner:token} of each who shares the lock
+ * @param lock holds {@code owner:token} of the exclusive holder
+ * @param token holds the last token granted
+ * @param waiters holds the positions of the waiters
+ * @param readers holds {@code owner:token} of each shared holder
  */
 record RedisKeys(String lock, String token, String waiters, String readers) {
 
@@ -27,7 +27,7 @@ record RedisKeys(String lock, String token, String waiters, String readers) {
 	}
 
 	/**
-	 * What Redis holds of a grant.
+	 * Returns the value that Redis stores for a grant.
 	 */
 	static String value(Grant grant) {
 		return grant.claim().owner() + ":" + grant.storeToken();

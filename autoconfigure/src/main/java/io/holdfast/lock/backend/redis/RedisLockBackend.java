@@ -33,21 +33,22 @@ import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
- * Keeps locks in Redis. One script takes a lock and gives its token, one ends it; a
- * refused claim leaves its place in the same request and is woken over one channel of
- * this JVM. Knows shared and fair claims.
+ * {@link LockBackend} that keeps locks in Redis. One script acquires a lock and assigns
+ * its token, another releases it. A contended claim enters the wait queue in the same
+ * request and is notified over one channel per JVM. Supports shared and fair claims.
  *
  * <p>
- * Thread-safe. Blocks no caller, except {@link #start()} and {@link #close()}.
+ * Thread-safe. Does not block the caller, except in {@link #start()} and
+ * {@link #close()}.
  */
 public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
-	/** The name of this store. */
+	/** The name of this backend. */
 	public static final String NAME = "redis";
 
 	private static final Log logger = LogFactory.getLog(RedisLockBackend.class);
 
-	/** Expiry is exact to 1 ms; below this, a usual round trip eats the lease up. */
+	/** Expiry is exact to 1 ms, but a usual round trip would use up a shorter lease. */
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, false,
 			Duration.ofMillis(100));
 
@@ -69,13 +70,13 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	private final Runnable closeClock;
 
-	/** Claims that wait for the first connection; empty ever after. */
+	/** Claims that wait for the first connection; always empty after that. */
 	private final Set<OwnerId> unsent = ConcurrentHashMap.newKeySet();
 
 	/**
-	 * Create the store. Nothing is sent yet.
+	 * Creates the backend. Sends no request.
 	 * @param client the client
-	 * @param clientOwned whether {@link #close()} is to shut the client down
+	 * @param clientOwned whether {@link #close()} shuts the client down
 	 * @param options how locks are kept
 	 */
 	public RedisLockBackend(RedissonClient client, boolean clientOwned, RedisLockOptions options) {
@@ -88,9 +89,9 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Create the store on a clock. Nothing is sent yet.
-	 * @param clock runs time-outs
-	 * @param closeClock runs when the store is closed
+	 * Creates the backend with a given clock. Sends no request.
+	 * @param clock runs timeouts
+	 * @param closeClock runs when the backend is closed
 	 */
 	RedisLockBackend(RedissonClient client, boolean clientOwned, RedisLockOptions options, SchedulingClock clock,
 			Runnable closeClock) {
@@ -106,10 +107,10 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Connect, check that Redis lets us do all that locks need, and begin to listen for
-	 * wake-ups. Without it, that happens at the first use.
+	 * Connects, checks that Redis permits everything that locks need, and subscribes to
+	 * release notifications. Without this call, the first use does so.
 	 * @throws LockBackendException if Redis cannot be reached
-	 * @throws LockConfigurationException if Redis refuses what locks need
+	 * @throws LockConfigurationException if Redis rejects what locks need
 	 */
 	public void start() {
 		this.connector.start();
@@ -142,8 +143,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		this.unsent.add(claim.owner());
 		return guarded(() -> {
 			if (!this.unsent.remove(claim.owner())) {
-				// Given up while we were connecting; sent now, it might be granted to
-				// nobody
+				// The claim was withdrawn while the client was connecting. A grant would
+				// have no holder
 				return CompletableFuture.failedStage(new CancellationException("The claim was withdrawn"));
 			}
 			boolean waits = RedisTimes.waits(claim);
@@ -184,8 +185,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 					RedisTimes.retryAfter(number));
 		}
 		if (answer.replicas() < this.options.waitReplicas()) {
-			// A failover could forget this grant, so it does not count. It stays at the
-			// store until the claim is repeated or abandoned: a release from here could
+			// A failover could lose this grant, so it does not count. It stays in Redis
+			// until the claim is retried or abandoned. A release sent from here could
 			// arrive after a later attempt of the same owner was granted and confirmed
 			return new AcquireResult.Indeterminate(this.errors.unconfirmed(claim.lock(), answer));
 		}
@@ -223,13 +224,13 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 				.failedFuture(this.errors.refused("could not be withdrawn", claim.lock(), failure)));
 	}
 
-	/** How many claims wait for a signal in this JVM. */
+	/** Returns how many claims wait for a notification in this JVM. */
 	int waiting() {
 		return this.notifications.size();
 	}
 
 	/**
-	 * Stop listening, and shut the client down if it is this store's own.
+	 * Unsubscribes, and shuts the client down if the backend owns it.
 	 */
 	@Override
 	public void close() {
@@ -255,7 +256,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		return "RedisLockBackend[" + this.options.server() + "]";
 	}
 
-	/** Connect first where that has not happened; whatever is thrown fails the stage. */
+	/** Runs a request after the first connection. Exceptions fail the stage. */
 	private <T> CompletionStage<T> guarded(Supplier<CompletionStage<T>> request) {
 		try {
 			return this.connector.isConnected() ? request.get()

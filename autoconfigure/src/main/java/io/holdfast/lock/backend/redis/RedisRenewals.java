@@ -17,7 +17,8 @@ import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Renews many leases in few pipelines, and sees to it that none suffers for another.
+ * Renews many leases in few pipelines, so that no lease suffers from a failure of
+ * another.
  */
 final class RedisRenewals {
 
@@ -53,7 +54,8 @@ final class RedisRenewals {
 	}
 
 	/**
-	 * A silent node must not hold up the answers of the others.
+	 * Completes missing results in time, so that an unresponsive node does not delay the
+	 * results of the others.
 	 * @return cancels the timer
 	 */
 	private Runnable answerInTime(List<CompletableFuture<RenewResult>> results, Duration patience) {
@@ -67,8 +69,8 @@ final class RedisRenewals {
 					RedisTimes.millis(RedisTimes.lease(grant.claim()))))
 			.toList();
 		if (this.options.waitReplicas() > 0) {
-			// The count of confirming replicas is one per pipeline, and each lock needs
-			// its own
+			// A pipeline has one count of confirming replicas, but each lock needs its
+			// own
 			return calls.stream()
 				.map((call) -> this.scripts.runReplicated(RedisScript.RENEW, call.keys(), call.args()))
 				.toList();

@@ -7,18 +7,19 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 
 /**
- * The times that we hand to Redis, in whole milliseconds and within what it takes.
+ * Durations for Redis, in whole milliseconds and within the range it accepts.
  */
 final class RedisTimes {
 
-	/** How long a token is remembered after its last grant. */
+	/** How long Redis remembers a token after its last grant. */
 	static final String IDLE_TOKEN_MILLIS = millis(Duration.ofDays(1));
 
-	/** How long a claim that hears nothing waits: a wake-up may be lost with its JVM. */
+	/** Polling interval without a notification, which can be lost with its JVM. */
 	private static final Duration POLL = Duration.ofSeconds(1);
 
 	/**
-	 * A claim asks at least once per {@link #POLL}, so its place need not last longer.
+	 * Longest life of a position in the wait queue. A claim asks at least once per
+	 * {@link #POLL}, so its position need not last longer.
 	 */
 	private static final Duration LONGEST_PLACE = Duration.ofSeconds(10);
 
@@ -33,7 +34,7 @@ final class RedisTimes {
 		return claim.patience().compareTo(Duration.ZERO) > 0;
 	}
 
-	/** How long a refused claim keeps its place. */
+	/** Returns how long a contended claim keeps its position in the wait queue. */
 	static String placeMillis(Claim claim) {
 		return waits(claim) ? millis(min(claim.patience(), LONGEST_PLACE).plus(PLACE_MARGIN)) : "0";
 	}
@@ -43,17 +44,17 @@ final class RedisTimes {
 	}
 
 	/**
-	 * When to ask again at the latest.
-	 * @param rest what Redis gave as the remaining time: -1 for a key that never ends and
-	 * so is not ours
+	 * Returns when to retry at the latest.
+	 * @param rest the remaining time that Redis returned; -1 for a key without expiry,
+	 * which Holdfast did not write
 	 */
 	static Duration retryAfter(long rest) {
 		return (rest == -1) ? POLL : min(Duration.ofMillis(Math.max(1, rest)), POLL);
 	}
 
 	/**
-	 * How long to wait for the slowest of several renewals: less than whoever asked waits
-	 * for all of them, which is at most a third of the shortest lease.
+	 * Returns how long to wait for the slowest of several renewals. This is less than the
+	 * caller waits for all of them, which is at most a third of the shortest lease.
 	 */
 	static Duration renewalPatience(List<Grant> grants, Duration responseTimeout) {
 		Duration shortest = grants.stream()

@@ -20,11 +20,11 @@ import org.redisson.config.SubscriptionMode;
 import io.holdfast.lock.spi.OwnerId;
 
 /**
- * The waiting claims of this JVM and the one channel over which they are woken. A message
- * on it is the owner id of the claim that should try again.
+ * The waiting claims of this JVM and the channel that notifies them. A message contains
+ * the owner id of the claim that should retry.
  *
  * <p>
- * Without the subscription everything still works: the claims then poll.
+ * Without the subscription, waiting claims poll.
  */
 final class ReleaseNotifications {
 
@@ -47,7 +47,7 @@ final class ReleaseNotifications {
 	ReleaseNotifications(RedissonClient client, String namespace) {
 		String prefix = namespace + ":wake:";
 		this.topic = client.getTopic(prefix + this.instance, StringCodec.INSTANCE);
-		// A client may map names: what the scripts publish to must be what it listens to
+		// A client may map names: scripts must publish to the name that it subscribes to
 		String mapped = this.topic.getChannelNames().get(0);
 		this.channels = mapped.endsWith(this.instance) ? mapped.substring(0, mapped.length() - this.instance.length())
 				: prefix;
@@ -55,36 +55,36 @@ final class ReleaseNotifications {
 	}
 
 	/**
-	 * PUBLISH on the primary counts no subscriber of a replica, and on a cluster none of
-	 * another node.
+	 * Whether the client subscribes at the primary. PUBLISH there does not count
+	 * subscribers of a replica, nor on a Cluster those of another node.
 	 */
 	private static boolean listensOnThePrimary(Config config) {
 		return config.isSingleConfig() || (config.isSentinelConfig()
 				&& config.useSentinelServers().getSubscriptionMode() == SubscriptionMode.MASTER);
 	}
 
-	/** Whether PUBLISH counts this JVM whenever it listens. */
+	/** Whether PUBLISH counts this JVM whenever it is subscribed. */
 	boolean isCounted() {
 		return this.counted;
 	}
 
 	/**
-	 * The random identity of this JVM as a listener.
+	 * Returns the random identity of this JVM as a subscriber.
 	 */
 	String instance() {
 		return this.instance;
 	}
 
 	/**
-	 * What stands before an instance in the name of its channel.
+	 * Returns the prefix of a channel name, which ends with the instance.
 	 */
 	String channels() {
 		return this.channels;
 	}
 
 	/**
-	 * A signal for a claim. It must exist before the claim is sent, since the wake-up may
-	 * overtake the refusal.
+	 * Returns a signal for a claim. It must exist before the claim is sent, because the
+	 * notification may overtake the response.
 	 */
 	CompletionStage<Void> expect(OwnerId owner) {
 		subscribe();
@@ -101,8 +101,8 @@ final class ReleaseNotifications {
 	}
 
 	/**
-	 * Listen, unless it is so already.
-	 * @return completes when this JVM listens
+	 * Subscribes unless this JVM is subscribed already.
+	 * @return completes when this JVM is subscribed
 	 */
 	CompletionStage<Integer> subscribe() {
 		CompletableFuture<Integer> present = this.subscription.get();
@@ -148,8 +148,8 @@ final class ReleaseNotifications {
 	}
 
 	/**
-	 * Stop listening.
-	 * @return completes when that is done, well or not
+	 * Unsubscribes.
+	 * @return completes when the attempt has ended, whether or not it succeeded
 	 */
 	CompletionStage<?> close() {
 		CompletableFuture<Integer> present = this.subscription.get();
