@@ -3,9 +3,8 @@ package io.holdfast.lock.backend.redlock;
 import java.time.Duration;
 
 /**
- * How much of a lease may be believed in. The engine takes one hundredth and two
- * milliseconds off every lease by itself, so only what goes beyond that is taken off
- * here.
+ * Allowance for clocks that run at different speeds. The engine subtracts one hundredth
+ * and two milliseconds from every lease, so this class subtracts only the excess.
  */
 final class ClockDrift {
 
@@ -20,14 +19,14 @@ final class ClockDrift {
 		return Math.max(options.driftFactor(), TAKEN_BY_THE_ENGINE);
 	}
 
-	/** The lease to tell the engine of. */
+	/** Returns the lease to report to the engine. */
 	static Duration trustedLease(Duration lease, RedlockOptions options) {
 		double share = (1 - factor(options)) / (1 - TAKEN_BY_THE_ENGINE);
 		return (share < 1) ? Duration.ofNanos((long) (nanos(lease) * share)) : lease;
 	}
 
 	/**
-	 * How long a lease may be believed in from before the first request left.
+	 * Returns the validity of a lease, counted from before the first request was sent.
 	 * @return nanoseconds
 	 */
 	static long validity(Duration lease, RedlockOptions options) {

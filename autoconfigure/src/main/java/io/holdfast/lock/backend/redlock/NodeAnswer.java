@@ -5,11 +5,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one node said to one request.
+ * The response of one node to one request.
  *
  * @param node the node
- * @param value what its script gave, or {@code null}
- * @param failure why there is no value, or {@code null}
+ * @param value the script's result, or {@code null}
+ * @param failure why there is no result, or {@code null}
  */
 record NodeAnswer(RedlockNode node, @Nullable List<Object> value, @Nullable Throwable failure) {
 
@@ -31,7 +31,7 @@ record NodeAnswer(RedlockNode node, @Nullable List<Object> value, @Nullable Thro
 		return is(NO);
 	}
 
-	/** Whether the node restarted or was flushed, and so has nothing to say. */
+	/** Whether the node has restarted or was flushed, and therefore does not vote. */
 	boolean isNoVote() {
 		return is(NO_VOTE);
 	}
@@ -41,8 +41,8 @@ record NodeAnswer(RedlockNode node, @Nullable List<Object> value, @Nullable Thro
 	}
 
 	/**
-	 * A number of the answer.
-	 * @param index its place; zero is the code
+	 * Returns a number from the result.
+	 * @param index its index; zero is the code
 	 */
 	long number(int index) {
 		if (this.value == null) {

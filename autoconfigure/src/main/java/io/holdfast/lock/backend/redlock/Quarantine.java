@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Since when this JVM knows that a node remembers nothing from before. Timed by this
- * JVM's monotonic clock: a node's uptime follows its wall clock and can lie.
+ * Measures how long this JVM has known that a node lost its memory of earlier locks. Uses
+ * this JVM's monotonic clock: a node's uptime follows its wall clock and can be wrong.
  */
 final class Quarantine {
 
@@ -31,10 +31,10 @@ final class Quarantine {
 	}
 
 	/**
-	 * The node has a memory that does not count.
-	 * @param memory its name; another name is another memory, and time starts anew
-	 * @param length how long to keep it out
-	 * @return how much of that is left; zero or less if it is over
+	 * Records that the node has a memory that is not admitted.
+	 * @param memory its name; a new name is a new memory and restarts the time
+	 * @param length the length of the quarantine
+	 * @return the remaining quarantine; zero or less if it has passed
 	 */
 	Duration remaining(String memory, Duration length) {
 		Sight now = new Sight(memory, this.clock.nanos());
@@ -46,13 +46,15 @@ final class Quarantine {
 		return length.minusNanos(now.since() - before.since());
 	}
 
-	/** What the last answer made of it, for messages. */
+	/** Returns the remaining quarantine as of the last response, for messages. */
 	@Nullable Duration remaining(Duration length) {
 		Sight present = this.sight.get();
 		return (present != null) ? length.minusNanos(this.clock.nanos() - present.since()) : null;
 	}
 
-	/** Only one at a time need see to the end of the quarantine. */
+	/**
+	 * Starts the admission of the node, which only one caller at a time needs to perform.
+	 */
 	boolean tryStartAdmission() {
 		return this.ending.compareAndSet(false, true);
 	}
@@ -66,10 +68,10 @@ final class Quarantine {
 	}
 
 	/**
-	 * When a memory was first seen.
+	 * The first sighting of a memory.
 	 *
 	 * @param memory its name
-	 * @param since when, on the monotonic clock
+	 * @param since the time on the monotonic clock, in nanoseconds
 	 */
 	private record Sight(String memory, long since) {
 

@@ -16,12 +16,12 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 
 /**
- * One attempt of a claim at all nodes: the votes, if need be a second round for the
- * token, and the return of what was given in vain.
+ * One attempt of a claim at all nodes: collects votes, agrees on the token in a second
+ * round if necessary, and releases discarded grants.
  *
  * <p>
- * Every attempt has a number, and a node keeps the number of the last one. So what undoes
- * an attempt, however late it arrives, cannot touch the next attempt of the same owner.
+ * Every attempt has a number, and a node keeps the number of the last one. A late request
+ * that undoes an attempt therefore cannot affect the next attempt of the same owner.
  */
 final class QuorumAcquisition {
 
@@ -49,10 +49,10 @@ final class QuorumAcquisition {
 
 	private final NotifiedTokens notified;
 
-	/** Whether what a node still grants is granted to nobody. */
+	/** Whether the attempt is over, so that later grants are discarded. */
 	private volatile boolean over;
 
-	/** Whether the claim was given back or withdrawn, and so does not wait any more. */
+	/** Whether the claim was released or withdrawn, and so no longer waits. */
 	private final AtomicBoolean ended;
 
 	QuorumAcquisition(RedlockNodes nodes, RedlockOptions options, RedlockErrors errors, Claim claim, long number,
@@ -89,8 +89,9 @@ final class QuorumAcquisition {
 	}
 
 	/**
-	 * Where there is no majority any more, it is still worth knowing whether that is
-	 * because of others or because of silence, if the next answers can tell.
+	 * Decides when a majority has granted the claim or no longer can. In the second case
+	 * it waits while pending responses can show the reason: other owners or missing
+	 * responses.
 	 */
 	private @Nullable Votes votes(Votes tally) {
 		boolean enough = tally.yes() >= this.nodes.quorum();
@@ -99,20 +100,20 @@ final class QuorumAcquisition {
 		return (enough || (hopeless && clear)) ? tally : null;
 	}
 
-	/** What was granted in vain, or to a claim that has ended, is given back. */
+	/** Undoes a discarded grant, and removes the position of a claim that has ended. */
 	private void late(NodeAnswer answer) {
 		if ((answer.isYes() && this.over) || (answer.isNo() && this.ended.get())) {
 			undo(answer.node());
 		}
 	}
 
-	/** The claim was given back or withdrawn. */
+	/** Ends the attempt because the claim was released or withdrawn. */
 	void end() {
 		this.over = true;
 		this.ended.set(true);
 	}
 
-	/** How long the claim keeps a place on a node that did not grant it. */
+	/** Returns how long the claim keeps its position on a node that did not grant it. */
 	private Duration place() {
 		return this.ended.get() ? Duration.ZERO : RedlockTimes.place(this.claim, this.options);
 	}
@@ -132,8 +133,9 @@ final class QuorumAcquisition {
 	}
 
 	/**
-	 * Other readers may get tokens at the same moment. Who comes too late with one tries
-	 * a greater one, but not in step with them.
+	 * Writes a token to a majority. Other readers may get tokens at the same moment. If
+	 * their token is not smaller, the next round tries a greater one with a random step,
+	 * so that competing readers do not proceed in lockstep.
 	 */
 	private CompletionStage<AcquireResult> agree(long token, Votes tally, int round) {
 		return this.nodes.ask(this::votes,
@@ -153,16 +155,16 @@ final class QuorumAcquisition {
 			});
 	}
 
-	/** The greatest token that a node would not go below, or zero. */
+	/** Returns the greatest token below which a node did not go, or zero. */
 	private static long greatest(Votes agreement) {
 		return agreement.those(NodeAnswer::isNo).stream().mapToLong((answer) -> answer.number(1)).max().orElse(0);
 	}
 
 	/**
-	 * Whether a majority was this owner's before this attempt. If the lease of an earlier
-	 * grant lasts as well, no other owner can have held the lock since then: it is the
-	 * same grant with the same token, although these nodes need not be those that agreed
-	 * on it.
+	 * Whether a majority belonged to this owner before this attempt. If the lease of an
+	 * earlier grant has not expired either, no other owner can have held the lock since.
+	 * It is the same grant with the same token, although other nodes may have agreed on
+	 * it.
 	 */
 	private boolean isUnbroken(List<NodeAnswer> votes) {
 		return votes.stream().filter((vote) -> vote.number(3) == 1).count() >= this.nodes.quorum();
@@ -193,7 +195,7 @@ final class QuorumAcquisition {
 		}
 		LockBackendException cause = this.errors.noMajority("could not be acquired", this.claim.lock(), tally);
 		if (this.errors.isDefinite(tally)) {
-			// nobody withdraws a claim that failed for good
+			// the engine does not withdraw a claim that failed definitely
 			end();
 			this.nodes.all().forEach(this::undo);
 			return CompletableFuture.failedStage(cause);
@@ -201,7 +203,7 @@ final class QuorumAcquisition {
 		return CompletableFuture.completedStage(discarded(tally, cause));
 	}
 
-	/** Whether others stand in the way, and not the silence of the nodes. */
+	/** Whether other owners, rather than missing responses, prevent a majority. */
 	private boolean isContended(Votes tally, int no) {
 		boolean majorityKnown = tally.yes() + no + tally.noVote() >= this.nodes.quorum();
 		return no > this.nodes.tolerated() || (no > 0 && majorityKnown && tally.noVote() <= this.nodes.tolerated());
@@ -215,8 +217,9 @@ final class QuorumAcquisition {
 	}
 
 	/**
-	 * Give back at once what was given, and what may have been, in an earlier attempt as
-	 * well. Who was refused has a place, which stays while the claim waits.
+	 * Undoes every grant of this claim, including those that a node may have made in this
+	 * or an earlier attempt. A node that rejected the claim keeps its position while the
+	 * claim waits.
 	 */
 	private void undo(Votes tally) {
 		this.over = true;

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * One question to all nodes at once. It is decided as soon as the answers suffice, and at
- * the latest when the node time-out has passed; answers that come after that go to
- * whoever wants to know of them.
+ * One request to several nodes in parallel. Decides as soon as the responses suffice, at
+ * the latest at the node timeout. A callback receives the responses that arrive after
+ * that.
  *
  * @param <R> the result
  */
@@ -32,12 +32,12 @@ final class QuorumCall<R> {
 	private final Consumer<NodeAnswer> late;
 
 	/**
-	 * Create a poll; nothing is asked yet.
-	 * @param nodes how many will be asked
-	 * @param clock runs the node time-out
-	 * @param decision gives the result, or {@code null} while too little is known; must
-	 * give one once nothing is pending
-	 * @param late takes the answers that came after the decision
+	 * Creates a call. Sends no request.
+	 * @param nodes number of nodes that will be asked
+	 * @param clock runs the node timeout
+	 * @param decision returns the result, or {@code null} while the responses do not
+	 * suffice; must return one if no response is pending
+	 * @param late receives the responses that arrive after the decision
 	 */
 	QuorumCall(int nodes, SchedulingClock clock, Function<Votes, @Nullable R> decision, Consumer<NodeAnswer> late) {
 		this.tally = new AtomicReference<>(Votes.empty(nodes));
@@ -58,7 +58,7 @@ final class QuorumCall<R> {
 		return this.result;
 	}
 
-	/** Whether the decision has fallen, so that nobody wants to be asked any more. */
+	/** Whether the call is decided, so that further requests are unnecessary. */
 	boolean isDecided() {
 		return this.result.isDone();
 	}

@@ -13,11 +13,11 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * Starts leases anew where a majority still has them, many in one request to each node.
+ * Renews leases that a majority still has, many in one request to each node.
  */
 final class QuorumRenewal {
 
-	/** A script holds its node up while it runs. */
+	/** A script blocks its node while it runs. */
 	private static final int MOST_AT_ONCE = 200;
 
 	private final RedlockNodes nodes;
@@ -107,7 +107,8 @@ final class QuorumRenewal {
 	}
 
 	/**
-	 * A minority that still has the lock would only stand in the way of the next owner.
+	 * Releases the lock on all nodes. A minority that still has it would only block the
+	 * next owner.
 	 */
 	private void freeTheRest(Grant grant) {
 		this.nodes.all().forEach((node) -> this.nodes.giveBack(node, grant.claim()));

@@ -14,7 +14,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * The first contact with all nodes.
+ * Connects to all nodes at startup, and waits until a majority may vote.
  */
 final class QuorumStartupCheck {
 
@@ -56,9 +56,9 @@ final class QuorumStartupCheck {
 
 	/**
 	 * Waits until a majority may vote, if too many nodes remember nothing of earlier
-	 * locks: at the very first start of all, or after all have restarted. These look
-	 * alike, and a lock from before may still be held.
-	 * @param longest how long to wait at most; if it would take longer, it is not waited
+	 * locks. This is the case at the very first start and after all nodes have restarted.
+	 * The two cases look the same, and an earlier lock may still be held.
+	 * @param longest the longest wait; if more time is needed, this method does not wait
 	 * at all
 	 */
 	void awaitVotes(Duration longest) {
@@ -92,7 +92,10 @@ final class QuorumStartupCheck {
 		}
 	}
 
-	/** Whether a majority may vote, or it is unknown because of nodes that are silent. */
+	/**
+	 * Whether a majority may vote. Also {@code true} if missing responses leave this
+	 * unknown.
+	 */
 	private boolean enoughVote() {
 		Votes tally = new QuorumCall<Votes>(this.nodes.count(), this.nodes.clock(),
 				(present) -> (present.pending() == 0) ? present : null, (answer) -> {
@@ -104,7 +107,7 @@ final class QuorumStartupCheck {
 		return tally.noVote() <= this.nodes.tolerated();
 	}
 
-	/** Returns whether the thread may go on. */
+	/** Pauses. Returns {@code false} if the thread was interrupted. */
 	private static boolean pause() {
 		try {
 			TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);

@@ -10,7 +10,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.RedisNode;
 
 /**
- * Words why there was no majority.
+ * Creates exceptions that explain why there was no majority.
  */
 final class RedlockErrors {
 
@@ -23,14 +23,15 @@ final class RedlockErrors {
 		this.options = options;
 	}
 
-	/** Whether so many nodes refused for good that the others are no majority. */
+	/** Whether so many nodes failed definitely that the others are no majority. */
 	boolean isDefinite(Votes tally) {
 		return tally.count((answer) -> answer.failure() != null && RedisNode.isDefinite(answer.failure())) > this.nodes
 			.tolerated();
 	}
 
 	/**
-	 * Too few nodes answered, or too few may vote.
+	 * Creates the exception for a request that too few nodes answered, or on which too
+	 * few may vote.
 	 */
 	LockBackendException noMajority(String what, LockName lock, Votes tally) {
 		return new LockBackendException(
@@ -46,7 +47,7 @@ final class RedlockErrors {
 	}
 
 	/**
-	 * The first contact failed with some.
+	 * Creates the exception for a failed first connection to some nodes.
 	 */
 	LockBackendException unreachable(Votes tally, Duration waited) {
 		return new LockBackendException("%s of %s Redis nodes can be used, and %s must be: %s. %s"

@@ -16,7 +16,7 @@ import io.holdfast.lock.backend.redis.RedisScript;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * One of the masters and the first contact with it, which no other node waits for.
+ * One of the masters. Connects at the first use, independently of the other nodes.
  */
 final class RedlockNode {
 
@@ -35,12 +35,12 @@ final class RedlockNode {
 	private volatile boolean connected;
 
 	/**
-	 * Create a node.
-	 * @param redis where it is
+	 * Creates a node.
+	 * @param redis the node's client
 	 * @param keys its keys
-	 * @param identities the nodes by their run ids, shared by all of them
-	 * @param clock the time by which a quarantine is measured
-	 * @param log where a quarantine is reported
+	 * @param identities the nodes by their run ids, shared by all nodes
+	 * @param clock measures the quarantine
+	 * @param log logs the quarantine
 	 */
 	RedlockNode(NodeClient redis, RedlockKeys keys, Map<String, RedlockNode> identities, SchedulingClock clock, QuarantineLog log) {
 		this.redis = redis;
@@ -58,15 +58,15 @@ final class RedlockNode {
 	}
 
 	/**
-	 * Run a script, after the first contact.
-	 * @return what the script gave; never throws
+	 * Runs a script, after connecting if necessary.
+	 * @return the script's result; never throws
 	 */
 	CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
 		return runIf(() -> true, script, keys, args);
 	}
 
 	/**
-	 * Run a script if that is still wanted after the first contact.
+	 * Runs a script if it is still wanted after connecting.
 	 */
 	CompletionStage<List<Object>> runIf(BooleanSupplier wanted, RedisScript script, List<Object> keys, Object... args) {
 		if (this.connected) {
@@ -81,8 +81,7 @@ final class RedlockNode {
 	}
 
 	/**
-	 * Make the first contact if that has not been done; everybody who asks meanwhile
-	 * shares one attempt.
+	 * Connects unless this has succeeded before. Concurrent callers share one attempt.
 	 * @return the server's run id
 	 */
 	CompletionStage<String> connect() {

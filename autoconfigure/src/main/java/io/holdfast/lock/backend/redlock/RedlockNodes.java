@@ -19,7 +19,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * All nodes, and which of them may vote.
+ * All nodes and their right to vote.
  */
 final class RedlockNodes {
 
@@ -38,7 +38,7 @@ final class RedlockNodes {
 
 	private final QuarantineLog quarantineLog = new QuarantineLog();
 
-	/** In milliseconds. */
+	/** Longest known lease, in milliseconds. */
 	private final AtomicLong longestLease;
 
 	RedlockNodes(List<NodeClient> nodes, RedlockOptions options, SchedulingClock clock) {
@@ -64,7 +64,10 @@ final class RedlockNodes {
 		return this.all.size() / 2 + 1;
 	}
 
-	/** So many nodes can say no, or nothing, and the others are still a majority. */
+	/**
+	 * Returns how many nodes may reject or not answer while the others are still a
+	 * majority.
+	 */
 	int tolerated() {
 		return count() - quorum();
 	}
@@ -81,19 +84,19 @@ final class RedlockNodes {
 		return this.quarantineLog;
 	}
 
-	/** Somebody asks for a lease of so many milliseconds. */
+	/** Records a requested lease, in milliseconds. */
 	void noteLongestLease(long millis) {
 		this.longestLease.accumulateAndGet(millis, Math::max);
 	}
 
-	/** How long a node that forgot everything must not vote. */
+	/** Returns how long a node that lost its memory must not vote. */
 	Duration quarantine() {
 		long millis = this.longestLease.get();
 		return Duration.ofMillis(millis + (long) Math.ceil(millis * ClockDrift.factor(this.options))).plus(DRIFT);
 	}
 
 	/**
-	 * Ask all nodes, and forget what comes too late.
+	 * Asks all nodes and ignores late responses.
 	 */
 	<R> CompletableFuture<R> ask(Function<Votes, @Nullable R> decision,
 			Function<RedlockNode, CompletionStage<List<Object>>> question) {
@@ -102,8 +105,8 @@ final class RedlockNodes {
 	}
 
 	/**
-	 * Ask a node to vote. Its two first arguments are put before those given. Whoever
-	 * finds that a quarantine is over ends it and asks again.
+	 * Asks a node to vote. Prepends the two arguments that every voting script expects.
+	 * If the node's quarantine has passed, this method admits the node and asks again.
 	 * @param wanted whether the vote still counts
 	 */
 	CompletionStage<List<Object>> vote(RedlockNode node, BooleanSupplier wanted, RedisScript script, List<Object> keys,
@@ -121,15 +124,15 @@ final class RedlockNodes {
 		});
 	}
 
-	/** End all that a claim has on a node, whichever attempt brought it. */
+	/** Removes everything that a claim has on a node, from any attempt. */
 	CompletionStage<List<Object>> giveBack(RedlockNode node, Claim claim) {
 		return undo(node, claim, -1, Duration.ZERO);
 	}
 
 	/**
-	 * End what a claim has on a node.
-	 * @param attempt the last attempt that is to be undone, or -1
-	 * @param place how long the claim keeps a place among those who wait instead
+	 * Removes what a claim has on a node.
+	 * @param attempt the last attempt to undo, or -1 for all
+	 * @param place how long the claim keeps a position in the wait queue instead
 	 */
 	CompletionStage<List<Object>> undo(RedlockNode node, Claim claim, long attempt, Duration place) {
 		return node.run(RedlockScripts.RELEASE, this.keys.parts(claim.lock()), claim.owner().value(), attempt,
@@ -159,8 +162,9 @@ final class RedlockNodes {
 	}
 
 	/**
-	 * What the others know may prolong the quarantine, and lifts the tokens of the node
-	 * above those that it has forgotten.
+	 * Admits a node after its quarantine. Longer leases that the other nodes know extend
+	 * the quarantine. Their highest token raises the node's tokens above those it has
+	 * lost.
 	 */
 	private CompletionStage<Boolean> admit(RedlockNode node, String memory) {
 		List<RedlockNode> others = this.all.stream().filter((other) -> other != node).toList();

@@ -7,11 +7,11 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * The times that we hand to the nodes and to the engine.
+ * Durations for the nodes and for the engine.
  */
 final class RedlockTimes {
 
-	/** How long a token is remembered after its last grant, in milliseconds. */
+	/** How long a node remembers a token after its last grant, in milliseconds. */
 	static final long IDLE_TOKEN_MILLIS = Duration.ofDays(1).toMillis();
 
 	static final Duration LONGEST_LEASE = Duration.ofDays(36500);
@@ -20,7 +20,9 @@ final class RedlockTimes {
 
 	private static final long LONGEST_PAUSE = 200;
 
-	/** Who has not come so long after a refusal has vanished. */
+	/**
+	 * Longest life of a position: a waiter that has not retried after this time is gone.
+	 */
 	private static final Duration LONGEST_PLACE = Duration.ofSeconds(3);
 
 	private RedlockTimes() {
@@ -33,8 +35,8 @@ final class RedlockTimes {
 	}
 
 	/**
-	 * How long a refused claim keeps its place among those who wait; zero if it does not
-	 * come back.
+	 * Returns how long a contended claim keeps its position in the wait queue; zero if it
+	 * will not retry.
 	 */
 	static Duration place(Claim claim, RedlockOptions options) {
 		Duration patience = claim.patience();
@@ -46,11 +48,12 @@ final class RedlockTimes {
 	}
 
 	/**
-	 * When to ask again: at random, so that claims that split the votes do not do so
-	 * again, but not after the lock may be free.
-	 * @param clock gives the random part
-	 * @param rests the remaining times of the nodes that refused, in milliseconds
-	 * @param needed how many of them must become free
+	 * Returns when to retry: at random, so that claims that split the votes do not do so
+	 * again, but no later than the lock may be free.
+	 * @param clock provides the random part
+	 * @param rests the remaining times of the nodes that rejected the claim, in
+	 * milliseconds
+	 * @param needed how many of these nodes must become free
 	 */
 	static Duration retryAfter(SchedulingClock clock, List<Long> rests, int needed) {
 		long random = SHORTEST_PAUSE + clock.jitter(LONGEST_PAUSE - SHORTEST_PAUSE + 1);

@@ -4,16 +4,16 @@ import java.util.Collection;
 import java.util.Collections;
 
 /**
- * What follows from the tokens that a majority of nodes gave to one owner.
+ * The token that follows from those that a majority of nodes gave to one owner.
  *
  * <p>
- * Any two majorities share a node, and a node's token grows with every grant. So a token
- * that a majority of nodes remembers lies below all of which a later majority is made,
- * and above all that an earlier one remembered. If no majority agrees by itself, one more
- * than the greatest is written to a majority before the lock counts as held.
+ * Any two majorities share a node, and a node's token grows with every grant. A token
+ * that a majority remembers is therefore greater than those of earlier majorities and
+ * smaller than those of later ones. If no majority agrees, the greatest token plus one is
+ * written to a majority before the lock counts as held.
  *
  * @param token the token
- * @param agreed whether a majority remembers it already
+ * @param agreed whether a majority already remembers it
  */
 record TokenAgreement(long token, boolean agreed) {
 

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * The answers to one question so far. Immutable.
+ * The responses to one request so far. Immutable.
  *
- * @param answers the answers in the order of their arrival
- * @param pending how many nodes may still answer in time
+ * @param answers the responses in the order of arrival
+ * @param pending number of nodes that may still answer in time
  */
 record Votes(List<NodeAnswer> answers, int pending) {
 
@@ -22,7 +22,7 @@ record Votes(List<NodeAnswer> answers, int pending) {
 		return new Votes(List.copyOf(more), Math.max(0, this.pending - 1));
 	}
 
-	/** The same when nobody is waited for any more. */
+	/** Returns the same votes without pending responses. */
 	Votes closed() {
 		return new Votes(this.answers, 0);
 	}
