@@ -10,8 +10,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
 
 /**
- * Tells errors that will not go away by themselves from those of unknown outcome, by the
- * class of their SQL state.
+ * Distinguishes definite errors from unknown outcomes by the class of the SQL state.
  */
 final class JdbcErrors {
 
@@ -19,21 +18,22 @@ final class JdbcErrors {
 	}
 
 	/**
-	 * A deadlock, or two that could not have come one after the other: ours was undone.
+	 * Whether a deadlock or a serialization failure has rolled the transaction back in
+	 * favor of another.
 	 */
 	static boolean rolledBackForAnother(SQLException ex) {
 		return hasClass(ex, "40001") || hasClass(ex, "40P01");
 	}
 
-	/** Another has inserted the same row at the same moment. */
+	/** Whether a concurrent transaction has inserted the same row. */
 	static boolean duplicate(SQLException ex) {
 		return hasClass(ex, "23");
 	}
 
 	/**
-	 * What to tell of an error that stands until somebody acts.
-	 * @return the exception, or {@code null} if the outcome is unknown or another try may
-	 * go well
+	 * Creates the exception for an error that remains until someone corrects its cause.
+	 * @return the exception, or {@code null} if the outcome is unknown or a retry may
+	 * succeed
 	 */
 	static @Nullable LockBackendException definite(SQLException ex, LockName lock, String table) {
 		if (hasClass(ex, "42")) {
@@ -52,14 +52,14 @@ final class JdbcErrors {
 	}
 
 	/**
-	 * What to tell of a connection that was not to be had.
-	 * @return the exception, or {@code null} if it is not the pool that had none
+	 * Creates the exception for an exhausted connection pool.
+	 * @return the exception, or {@code null} if the pool is not the cause
 	 */
 	static @Nullable LockBackendException poolExhausted(SQLException ex) {
 		boolean exhausted = ex instanceof SQLTransientConnectionException
 				|| ex.getCause() instanceof NoSuchElementException
 				|| ex.getClass().getSimpleName().equals("PoolExhaustedException");
-		// a database that is away has a state of its own
+		// an unreachable database has an SQL state of its own
 		if (!exhausted || hasClass(ex, "")) {
 			return null;
 		}

@@ -23,13 +23,13 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Hears from PostgreSQL which locks were let go, and wakes those who wait for them. While
- * somebody waits, and a little longer, one thread listens on one connection; whenever it
- * cannot, waiters go on asking by themselves.
+ * Receives release notifications from PostgreSQL and signals the waiting claims. One
+ * thread listens on one connection while claims wait, and ten seconds longer. Without
+ * this connection, waiting claims poll.
  */
 final class ReleaseNotifications implements AutoCloseable {
 
-	/** On what channel, for the statements as well. */
+	/** The channel's name, which statements use as well. */
 	static final String CHANNEL = "holdfast";
 
 	private static final Log logger = LogFactory.getLog(ReleaseNotifications.class);
@@ -57,7 +57,10 @@ final class ReleaseNotifications implements AutoCloseable {
 		this.clock = clock;
 	}
 
-	/** Wait for a lock; to be called before it is asked for, or its release is missed. */
+	/**
+	 * Returns a signal for the release of a lock. Call this method before the attempt,
+	 * because a release before this call is missed.
+	 */
 	CompletionStage<?> expect(Claim claim, String lockId) {
 		Expected own = new Expected(lockId, this.clock.nanos() + claim.patience().toNanos() + IDLE_NANOS,
 				new CompletableFuture<>());
@@ -70,7 +73,7 @@ final class ReleaseNotifications implements AutoCloseable {
 		this.expected.remove(owner);
 	}
 
-	/** Whether a release would be heard at this moment. */
+	/** Whether a release would be noticed at this moment. */
 	boolean isListening() {
 		return this.listening;
 	}
@@ -114,7 +117,7 @@ final class ReleaseNotifications implements AutoCloseable {
 		}
 		finally {
 			this.listening = false;
-			// whoever was refused a moment ago may rely on us: let them look
+			// claims rejected a moment ago may rely on this connection: let them retry
 			this.expected.values().forEach((waiter) -> waiter.signal().complete(null));
 		}
 	}
@@ -146,11 +149,11 @@ final class ReleaseNotifications implements AutoCloseable {
 	}
 
 	/**
-	 * One who waits.
+	 * A waiting claim.
 	 *
-	 * @param lockId for which lock
-	 * @param until when to forget it by ourselves
-	 * @param signal completed when the lock was let go
+	 * @param lockId the id of its lock
+	 * @param until when to remove the claim, in nanoseconds of the clock
+	 * @param signal completed when the lock was released
 	 */
 	private record Expected(String lockId, long until, CompletableFuture<Void> signal) {
 	}
