@@ -48,8 +48,9 @@ if mine then
   return {1, token, longest, 1}
 end
 
--- A reader is blocked by writers before it in the wait queue, not by readers or later
--- writers. A writer is blocked by holders only.
+-- The exclusive holder blocks every claim. A reader is also blocked by writers before it
+-- in the wait queue, not by readers or later writers. A writer is also blocked by readers
+-- that hold the lock, not by the wait queue.
 local mark, writers = place(KEYS[5], owner)
 if shared then
   rest = writers
