@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for what exceptions tell a caller beside their text.
+ * Tests for the properties of lock exceptions, besides their messages.
  */
 class LockExceptionTests {
 

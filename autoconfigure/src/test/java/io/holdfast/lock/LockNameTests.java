@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What every store gets as the identity of a lock.
+ * Tests for {@link LockName}, the identity of a lock at every store.
  */
 class LockNameTests {
 

@@ -18,7 +18,8 @@ import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for the watch over the order of nested locks, from the caller's room.
+ * Tests for the diagnosis of lock order in nested locks. This class is outside of the
+ * engine's package because the diagnosis skips stack frames of that package.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LockOrderWatchTests {

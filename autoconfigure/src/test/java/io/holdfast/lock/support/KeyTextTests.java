@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Two JVMs make the same text of the same value, or none.
+ * Tests for {@link KeyText}: two JVMs produce the same text for the same value, or none.
  */
 class KeyTextTests {
 
