@@ -31,13 +31,13 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The rooms and the arrows between them.
+ * Tests for the packages and the dependencies that are allowed between them.
  */
 class ArchitectureTests {
 
 	private static final String ROOT = "io.holdfast.lock";
 
-	/** Which rooms a room may import; {@code ""} is the root room. */
+	/** The packages that each package may import; {@code ""} is the root package. */
 	private static final Map<String, List<String>> ROOMS = rooms();
 
 	private static final JavaClasses CLASSES = new ClassFileImporter().importPath(Path.of("target", "classes"));
@@ -117,7 +117,7 @@ class ArchitectureTests {
 			.satisfies((access) -> assertThat(access.getOrigin().getName()).isEqualTo("<clinit>"));
 	}
 
-	/** The local store has a clock of its own, which a test gives it. */
+	/** The local store is exempt: it reads its own clock, which a test can replace. */
 	@Test
 	void backendsAndEngineTakeTimeFromTheirSchedulingClock() {
 		noClasses().that()

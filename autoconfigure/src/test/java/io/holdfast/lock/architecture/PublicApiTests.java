@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Compares the public types and members of this module with the list in the repository,
- * so that each addition and removal is a decision. To accept a change, run the test with
- * {@code -Dpublic-api.write=true} and commit the list.
+ * Compares the public types of this module, and their public and protected members, with
+ * the list in the repository, so that each addition and removal is deliberate. To accept
+ * a change, run the test with {@code -Dpublic-api.write=true} and commit the list.
  */
 class PublicApiTests {
 
