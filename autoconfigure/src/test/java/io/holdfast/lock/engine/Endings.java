@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.Arguments;
 
 /**
- * What a caller can do to a future to complete it from outside.
+ * Ways in which a caller can complete a future from outside.
  */
 final class Endings {
 

@@ -17,7 +17,7 @@ import io.holdfast.lock.spi.TransactionBoundary;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An engine on a played store and on time that only the test moves. Asynchronous
+ * An engine on a scripted store and a clock that only the test advances. Asynchronous
  * acquisitions run on the test's own thread.
  */
 final class EngineFixture {
@@ -64,7 +64,7 @@ final class EngineFixture {
 		assertThat(this.backend.owners).as("locks in the store").isEmpty();
 	}
 
-	/** What the engine told its observer. */
+	/** Records the notifications that the engine sends to its observer. */
 	static final class Record implements LockObserver {
 
 		final List<AcquireOutcome> outcomes = new ArrayList<>();

@@ -20,9 +20,9 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * A store of one lock at the far end of a bad line, whose clock runs a little faster or
- * slower than that of its callers: requests and answers are late or lost, and leases may
- * be shorter than asked for.
+ * A store of one lock behind an unreliable network. Requests and answers are late or
+ * lost, and leases may be shorter than requested. Its clock runs slightly faster or
+ * slower than that of its callers.
  */
 final class FarStore implements LockBackend {
 
@@ -32,7 +32,7 @@ final class FarStore implements LockBackend {
 
 	private final Duration lease;
 
-	/** The speed of its clock: within one percent of ours. */
+	/** The speed of the store's clock: within one percent of the callers' clock. */
 	private final double speed;
 
 	private final Set<OwnerId> releaseSent = new HashSet<>();
@@ -52,7 +52,7 @@ final class FarStore implements LockBackend {
 		this.speed = 0.99 + 0.02 * random.nextDouble();
 	}
 
-	/** Who has the lock at this moment, by the store's own clock. */
+	/** Whether the owner holds the lock at this moment, by the store's own clock. */
 	boolean isHeldBy(String owner) {
 		return this.owner != null && clock() < this.endsAt && this.owner.value().equals(owner);
 	}
@@ -86,7 +86,7 @@ final class FarStore implements LockBackend {
 		});
 	}
 
-	/** What was promised before is kept, even if the new lease is shorter. */
+	/** Starts a lease. An earlier promise is kept, even if the new lease is shorter. */
 	private Duration begin(Duration asked) {
 		Duration length = (this.random.nextInt(4) == 0) ? asked.dividedBy(2) : asked;
 		this.endsAt = Math.max(this.endsAt, clock() + length.toNanos());
@@ -135,7 +135,7 @@ final class FarStore implements LockBackend {
 		return answer;
 	}
 
-	/** Mostly soon, now and then late, and sometimes never. */
+	/** Delivers a message: usually soon, sometimes late, and sometimes never. */
 	private void underWay(Runnable arrival) {
 		int luck = this.random.nextInt(20);
 		if (luck == 0) {

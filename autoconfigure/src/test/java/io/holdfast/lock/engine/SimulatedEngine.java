@@ -13,8 +13,7 @@ import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * An engine for the simulation: the real one, on a clock and threads that are given to
- * it.
+ * An engine for the simulation: the real engine on a given clock and given threads.
  */
 public final class SimulatedEngine {
 
@@ -22,12 +21,12 @@ public final class SimulatedEngine {
 
 	/**
 	 * Creates an engine.
-	 * @param backend its only store
+	 * @param backend its only backend
 	 * @param settings the settings of every lock
-	 * @param observer is notified of what happens
-	 * @param clock the clock
-	 * @param steps runs what must not run on its caller's thread
-	 * @param threads creates a pool for each kind of work that may block
+	 * @param observer the observer to notify
+	 * @param clock the clock that the engine reads and schedules on
+	 * @param steps runs work that must not run on its caller's thread
+	 * @param threads creates an executor for each kind of work that may block
 	 */
 	public SimulatedEngine(LockBackend backend, EngineSettings settings, LockObserver observer, SchedulingClock clock,
 			Executor steps, Supplier<Executor> threads) {
@@ -37,7 +36,7 @@ public final class SimulatedEngine {
 	}
 
 	/**
-	 * The engine as its callers see it.
+	 * Returns the engine as its callers use it.
 	 * @return the engine
 	 */
 	public LockOperations operations() {
@@ -45,9 +44,9 @@ public final class SimulatedEngine {
 	}
 
 	/**
-	 * Whether a lease counts as valid, whether or not a body still runs under it.
+	 * Whether a lease is valid, even if no body runs under it any longer.
 	 * @param owner the owner id
-	 * @return whether it does
+	 * @return whether the lease is valid
 	 */
 	public boolean keeps(String owner) {
 		return this.engine.context()
@@ -58,7 +57,7 @@ public final class SimulatedEngine {
 	}
 
 	/**
-	 * What the engine still has when it should have nothing.
+	 * Describes the state that the engine still has when it should have none.
 	 * @return a description of each part that is not empty
 	 */
 	public List<String> leftovers() {
