@@ -110,7 +110,7 @@ class AcquisitionTests {
 		assertThat(this.backend.claims).hasSize(2).extracting(Claim::owner).containsOnly(this.backend.owners.get(LOCK));
 	}
 
-	/** The failure of the later attempt may have undone what the earlier was granted. */
+	/** A later attempt that fails may have undone the grant of an earlier one. */
 	@Test
 	void grantOfAnEarlierAttemptDoesNotCountOnceALaterOneIsSent() {
 		CompletableFuture<AcquireResult> first = new CompletableFuture<>();
@@ -163,7 +163,7 @@ class AcquisitionTests {
 		this.fixture.assertNothingLeft();
 	}
 
-	/** Its steps wait for a thread; the store has not been asked yet. */
+	/** The acquisition's steps wait for a thread, so no request has been sent yet. */
 	@Test
 	void waitThatIsOverBeforeItsFirstAttemptStillMakesOne() {
 		Deque<Runnable> steps = new ArrayDeque<>();

@@ -31,7 +31,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Callers that do not block, and what becomes of a lock when they no longer want it.
+ * Tests for asynchronous callers, including those that complete their futures from
+ * outside.
  */
 class AsynchronousCallerTests {
 
@@ -76,12 +77,12 @@ class AsynchronousCallerTests {
 		Awaitility.await().untilAsserted(this.fixture::assertNothingLeft);
 	}
 
-	/** A timeout ends the future on a thread of the JDK's. */
+	/** Waits because a timeout completes the future on a JDK thread. */
 	private void awaitWithdrawal() {
 		Awaitility.await().until(() -> this.backend.called("abandon stock:42"));
 	}
 
-	/** The grant is under way when the caller ends its future. */
+	/** The grant is in flight when the caller completes its future. */
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.holdfast.lock.engine.Endings#endings")
 	void grantThatArrivesAfterTheEndIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
@@ -189,7 +190,7 @@ class AsynchronousCallerTests {
 		awaiting.assertNothingLeft();
 	}
 
-	/** It may be closed on an event loop. */
+	/** Such a handle may be closed on an event loop. */
 	@Test
 	void handleThatBelongsToNoThreadIsClosedWithoutWaiting() {
 		EngineFixture awaiting = awaitingRelease();

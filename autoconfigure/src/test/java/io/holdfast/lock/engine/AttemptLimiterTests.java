@@ -78,7 +78,7 @@ class AttemptLimiterTests {
 		assertThat(this.sent).hasSize(LIMIT + 2);
 	}
 
-	/** A stack of calls would not hold them. */
+	/** A limiter that sent them recursively would overflow the stack. */
 	@Test
 	void thousandsOfAttemptsMayBeAnsweredAtOnce() {
 		fill();
@@ -146,7 +146,10 @@ class AttemptLimiterTests {
 			.withCauseInstanceOf(LockNotAcquiredException.class);
 	}
 
-	/** Callers of different locks that do not wait; the store does not answer them. */
+	/**
+	 * Starts callers that request different locks without waiting. The store does not
+	 * answer them.
+	 */
 	private List<CompletableFuture<LockHandle>> burst(int callers) {
 		return IntStream.range(0, callers).mapToObj((i) -> {
 			this.fixture.backend.acquires.add((claim) -> new CompletableFuture<AcquireResult>());

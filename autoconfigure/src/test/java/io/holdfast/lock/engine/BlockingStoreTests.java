@@ -27,7 +27,7 @@ import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Asynchronous callers of a store that blocks, on the engine's own threads.
+ * Tests for asynchronous callers of a store that blocks the engine's own threads.
  */
 class BlockingStoreTests {
 
@@ -37,7 +37,7 @@ class BlockingStoreTests {
 
 	private final Workers workers = new Workers();
 
-	/** While this is not complete, the store does not answer attempts for other locks. */
+	/** Blocks attempts for locks named {@code other} until it completes. */
 	private final CompletableFuture<Void> fast = new CompletableFuture<>();
 
 	private final LockEngine engine;
@@ -77,7 +77,7 @@ class BlockingStoreTests {
 		assertThat(others).noneMatch(CompletableFuture::isDone);
 		this.fast.complete(null);
 		await(() -> {
-			// an attempt that took longer than its lease is repeated
+			// the engine repeats an attempt that took longer than its lease
 			this.time.advance(Duration.ofMillis(10));
 			return others.stream().allMatch(CompletableFuture::isDone);
 		});
@@ -86,7 +86,7 @@ class BlockingStoreTests {
 		await(() -> !this.backend.holdsAny());
 	}
 
-	/** The others wait for a thread, and none of the engine's steps does. */
+	/** Most attempts wait for a thread, but the engine's steps do not. */
 	@Test
 	void callersAreRefusedAtTheirDeadlineThoughEveryThreadWaitsForTheStore() {
 		List<CompletableFuture<LockHandle>> calls = IntStream.range(0, 50)
@@ -118,7 +118,7 @@ class BlockingStoreTests {
 			.satisfies(LockHandle::close);
 	}
 
-	/** As many as there are threads, and more. */
+	/** Runs more calls than the engine has threads. */
 	@Test
 	void awaitedReleasesOfAsynchronousCallersBlockNoThread() {
 		this.fast.complete(null);
@@ -164,7 +164,8 @@ class BlockingStoreTests {
 	}
 
 	/**
-	 * Blocks attempts for other locks until it is fast, and nothing else.
+	 * A store that blocks only attempts for locks named {@code other}, until {@code fast}
+	 * completes.
 	 */
 	private static final class SlowStore extends ForwardingBackend {
 

@@ -23,11 +23,12 @@ import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Code of asynchronous callers that blocks, on the engine's own threads.
+ * Tests that blocking code of asynchronous callers does not block the engine's own
+ * threads.
  */
 class CallerCodeTests {
 
-	/** More than the engine has threads for its steps. */
+	/** More calls than the engine has threads for its steps. */
 	private static final int MANY = 50;
 
 	private final FakeBackend backend = new FakeBackend();
@@ -103,7 +104,7 @@ class CallerCodeTests {
 		Awaitility.await().until(() -> !this.backend.holdsAny());
 	}
 
-	/** Which may be the only one of the store's client. */
+	/** That thread may be the only one of the store's client. */
 	@Test
 	void resultDoesNotCompleteOnTheThreadThatBringsTheAnswerToItsRelease() {
 		CompletableFuture<ReleaseResult> released = new CompletableFuture<>();

@@ -25,7 +25,7 @@ import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for callers that block: real threads in an engine whose time stands still.
+ * Tests for blocking callers: real threads on an engine whose clock does not advance.
  */
 class CallerTests {
 
@@ -115,7 +115,7 @@ class CallerTests {
 		outer.close();
 	}
 
-	/** A permit that is left would end the next park of the caller's own code. */
+	/** A leftover permit would end the next park in the caller's own code. */
 	@Test
 	void noPermitIsLeftOnTheThreadThatAcquires() {
 		LockSupport.parkNanos(1);
@@ -125,7 +125,7 @@ class CallerTests {
 		}
 	}
 
-	/** Some come while the thread is parked, some just before and some just after. */
+	/** Some answers arrive while the thread is parked, others just before or after. */
 	@Test
 	void noPermitIsLeftByAnswersOfOtherThreads() {
 		AtomicReference<Runnable> next = new AtomicReference<>();
@@ -178,8 +178,8 @@ class CallerTests {
 	}
 
 	/**
-	 * On virtual threads where this JVM has them, each parked without a carrier; else on
-	 * a few of its own.
+	 * Uses virtual threads where the JVM has them, each parked without a carrier.
+	 * Otherwise uses a smaller number of platform threads.
 	 */
 	@Test
 	void thousandsOfWaitersAllGetTheirTurn() throws Exception {

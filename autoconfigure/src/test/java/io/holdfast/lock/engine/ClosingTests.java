@@ -15,7 +15,7 @@ import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An engine that closes while another thread ends a hold.
+ * Tests for closing an engine while another thread ends a hold.
  */
 class ClosingTests {
 
@@ -27,7 +27,9 @@ class ClosingTests {
 			EngineSettings.DEFAULTS, TransactionBoundary.NONE, new ClosesMeanwhile(), new ManualTime(), Runnable::run,
 			() -> this.backend.calls.add("threads and clients close"));
 
-	/** Else the client would be gone, and the lock closed for the rest of its lease. */
+	/**
+	 * Otherwise the client closes first, and the lock stays held until its lease ends.
+	 */
 	@Test
 	void releaseThatAnotherThreadIsAboutToSendIsWaitedFor() {
 		this.engine.acquire(request().build()).close();
@@ -35,7 +37,7 @@ class ClosingTests {
 		assertThat(this.backend.calls).endsWith("release stock:42", "threads and clients close");
 	}
 
-	/** The hold has ended, and its release is not sent yet. */
+	/** Closes the engine after the hold has ended and before its release is sent. */
 	private final class ClosesMeanwhile implements LockObserver {
 
 		@Override

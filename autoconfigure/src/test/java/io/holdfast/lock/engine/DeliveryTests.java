@@ -32,8 +32,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A lock that was granted to an asynchronous caller reaches code of the caller, or is
- * released.
+ * Tests that a lock granted to an asynchronous caller either reaches the caller's code or
+ * is released.
  */
 class DeliveryTests {
 
@@ -41,7 +41,7 @@ class DeliveryTests {
 
 	private final FakeBackend backend = this.fixture.backend;
 
-	/** An executor of the caller that is busy until {@link #runTasks}. */
+	/** Tasks of the caller's executor, which is busy until {@link #runTasks}. */
 	private final Queue<Runnable> tasks = new ArrayDeque<>();
 
 	private final AtomicInteger runs = new AtomicInteger();
@@ -84,7 +84,7 @@ class DeliveryTests {
 	}
 
 	private void assertReleasedUnused() {
-		// a timeout ends the future on a thread of the JDK's
+		// a timeout completes the future on a JDK thread
 		Awaitility.await().untilAsserted(this.fixture::assertNothingLeft);
 		runTasks();
 		assertThat(this.runs).hasValue(0);
@@ -152,7 +152,10 @@ class DeliveryTests {
 			.toList();
 	}
 
-	/** All stages of a future are told of its end in the reverse order. */
+	/**
+	 * A {@link CompletableFuture} runs its dependent stages in reverse order, so the
+	 * cancellation comes first.
+	 */
 	@ParameterizedTest
 	@MethodSource("functions")
 	void stageThatEndsAtTheMomentOfTheGrantReleasesTheLock(Method method) throws Exception {

@@ -30,8 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * What becomes of a hold when those around it fail: its body, its boundary, its thread or
- * its store.
+ * Tests for holds whose body, boundary, thread or store fails.
  */
 class HoldFaultTests {
 
@@ -63,7 +62,7 @@ class HoldFaultTests {
 		assertThat(this.fixture.record.losses).hasSize(1);
 	}
 
-	/** Its loss and the renewal of the other fall due together. */
+	/** The loss of one lease and the renewal of the other fall due together. */
 	@Test
 	void errorOfAListenerNeitherKeepsOthersFromBeingToldNorAnotherLeaseFromItsRenewal() {
 		LockHandle lost = this.fixture.acquired(LockRequest.forLock(A).leaseTime(Duration.ofSeconds(10)).renew(false));
@@ -285,7 +284,7 @@ class HoldFaultTests {
 		handle.close();
 	}
 
-	/** Fails when a lock is closed in it. */
+	/** A boundary that fails when a lock is closed. */
 	private static final class FailingBoundary implements TransactionBoundary {
 
 		private final Set<LockHandle> acquired = new HashSet<>();

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
- * What a check of a valid hold does while its store is in doubt about it.
+ * Tests for checks of a valid hold while its store is in doubt about it.
  */
 class HoldInDoubtTests {
 
@@ -30,7 +30,7 @@ class HoldInDoubtTests {
 
 	private final CompletableFuture<Boolean> word = new CompletableFuture<>();
 
-	/** What is checked on a thread of its own, and has begun to wait for the store. */
+	/** Runs a check on its own thread and returns once it waits for the store. */
 	private CompletableFuture<Void> waiting(Runnable check) {
 		this.fixture.backend.confirmation = this.word;
 		int planned = this.fixture.time.planned();

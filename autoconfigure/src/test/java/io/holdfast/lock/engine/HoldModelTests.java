@@ -36,10 +36,10 @@ import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * Explores the interleavings of those who enter one hold again, leave it and rely on it,
- * of its renewals and of the store's own news. What they see must be what one after
- * another would have seen ({@link OneAfterAnother}), and the store and the listeners must
- * have been told what they should.
+ * Explores the interleavings of one hold's re-entries, releases and checks with its
+ * renewals and with revocation by the store. Results must match a sequential execution
+ * ({@link OneAfterAnother}). The store and the listeners must receive exactly the
+ * expected calls.
  */
 public class HoldModelTests {
 
@@ -65,7 +65,7 @@ public class HoldModelTests {
 
 	private final Hold outer = hold();
 
-	/** Each place is touched by its own thread only. */
+	/** Each element is accessed by its own thread only. */
 	private final Hold[] inner = new Hold[THREADS];
 
 	private final AtomicInteger open = new AtomicInteger(1);
@@ -74,7 +74,7 @@ public class HoldModelTests {
 
 	private final AtomicInteger listenersTold = new AtomicInteger();
 
-	/** Its turn in the local line is not ours: the line has a test of its own. */
+	/** The ticket is never admitted: the local wait queue has a test of its own. */
 	private Hold hold() {
 		LockRequest request = LockRequest.forLock(LockName.of("stock")).leaseTime(LEASE).build();
 		ResolvedRequest terms = ResolvedRequest.of(request, new LockBackends(List.of(this.store), "model"), EngineSettings.DEFAULTS).get(0);
@@ -171,13 +171,12 @@ public class HoldModelTests {
 		timePasses(Answer.UNKNOWN);
 	}
 
-	/** A renewal falls due, and the store answers like this. */
+	/** Advances the time until a renewal is due, and sets the answer of the store. */
 	private void timePasses(Answer answer) {
 		this.store.answer = answer;
 		this.time.advance(INTERVAL);
 	}
 
-	/** The process stands still. */
 	@Operation(nonParallelGroup = "time")
 	public void pause() {
 		this.time.pause(PAUSE);
@@ -208,7 +207,7 @@ public class HoldModelTests {
 		}
 	}
 
-	/** What is initialized once must not be so in the midst of an exploration. */
+	/** One-time initialization must not happen during an exploration. */
 	@BeforeAll
 	static void initializeClasses() {
 		HoldModelTests warmUp = new HoldModelTests();
@@ -228,7 +227,7 @@ public class HoldModelTests {
 			.actorsAfter(1)
 			.iterations(THOROUGH ? 100 : 20)
 			.invocationsPerIteration(THOROUGH ? 500 : 25)
-			// more than a busy machine needs, which would be told as a hang
+			// longer than a busy machine needs; slowness must not be reported as a hang
 			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))
 			.minimizeFailedScenario(false)
 			.sequentialSpecification(OneAfterAnother.class)
@@ -237,7 +236,7 @@ public class HoldModelTests {
 			.check(HoldModelTests.class);
 	}
 
-	/** Texts, durations and logs: to look into them would take most of the time. */
+	/** Excludes texts, durations and logs: exploring them would take most of the time. */
 	private static boolean hasNoStateToShare(String type) {
 		return Stream
 			.of("org.apache.commons.logging.", "ch.qos.logback.", "org.slf4j.", "java.time.", "java.lang.String",
@@ -253,7 +252,7 @@ public class HoldModelTests {
 			.anyMatch(type::startsWith);
 	}
 
-	/** What the store answers to a renewal. */
+	/** The answer of the store to a renewal. */
 	private enum Answer {
 
 		RENEWED, REFUSED, UNKNOWN
@@ -261,7 +260,7 @@ public class HoldModelTests {
 	}
 
 	/**
-	 * What a hold promises, to one after another.
+	 * The sequential specification of a hold.
 	 */
 	public static class OneAfterAnother {
 
@@ -365,7 +364,7 @@ public class HoldModelTests {
 	}
 
 	/**
-	 * Answers at once, and notes what it should not have been asked.
+	 * A store that answers immediately and records requests that it should not receive.
 	 */
 	private final class Store implements LockBackend {
 
