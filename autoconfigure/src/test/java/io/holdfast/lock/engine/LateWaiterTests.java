@@ -23,9 +23,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A waiter whose process stands still, below, across and beyond the deadline of its wait.
- * Whatever is due when it goes on, the claim is granted or abandoned once, and after that
- * the store is not asked for it again.
+ * Tests for a waiter whose process pauses before, across or beyond its deadline. Whatever
+ * is due when the process resumes, the claim is granted or abandoned exactly once. After
+ * that, the store receives no further attempt.
  */
 class LateWaiterTests {
 
@@ -89,7 +89,7 @@ class LateWaiterTests {
 		assertNothingLeft();
 	}
 
-	/** Nothing was decided yet, the caller still waits, and the lease is valid. */
+	/** Nothing is decided yet, the caller still waits, and the lease is valid. */
 	@Test
 	void grantThatArrivesAfterTheDeadlineButBeforeTheTimerCounts() {
 		CompletableFuture<AcquireResult> answer = nextAnswerIsLate();
@@ -118,7 +118,9 @@ class LateWaiterTests {
 		assertNothingLeft();
 	}
 
-	/** The place that the store kept of it would stop those behind it. */
+	/**
+	 * A position that the store keeps for the claim would block the waiters behind it.
+	 */
 	@Test
 	void refusalThatArrivesAfterTheTimerIsWithdrawn() {
 		CompletableFuture<AcquireResult> answer = nextAnswerIsLate();
@@ -170,8 +172,8 @@ class LateWaiterTests {
 	}
 
 	/**
-	 * Any pause, and in any order what may be due after it: the store's signal, the
-	 * answer to an attempt, the timers.
+	 * Combines any pause with any order of the events that may be due after it: the
+	 * store's signal, the answer to an attempt, the timers.
 	 */
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 2, 3, 4, 5, 6, 7, 8 })
@@ -241,7 +243,7 @@ class LateWaiterTests {
 		}
 	}
 
-	/** Carried out by the store when it answers. */
+	/** Sends an attempt that the store carries out when it answers. */
 	private CompletableFuture<AcquireResult> late(Claim claim, List<Runnable> answers) {
 		sent(claim);
 		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();

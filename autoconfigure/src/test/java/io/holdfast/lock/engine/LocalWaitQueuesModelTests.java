@@ -12,9 +12,9 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 
 /**
- * Explores the interleavings of callers that enter and leave a line: each outcome must be
- * one that could have come about by one caller after another, so no two ever have the
- * turn.
+ * Explores the interleavings of callers that enter and leave a wait queue. Each outcome
+ * must be possible for callers that run one after another, so no two are ever admitted
+ * together.
  */
 public class LocalWaitQueuesModelTests {
 
@@ -27,7 +27,7 @@ public class LocalWaitQueuesModelTests {
 
 	private final LocalWaitQueues queues = new LocalWaitQueues(new ManualTime());
 
-	/** Whose turn it is; each place is touched by its own thread only. */
+	/** Which threads are admitted. Each element is accessed by its own thread only. */
 	private final boolean[] mine = new boolean[THREADS];
 
 	@Operation
@@ -55,13 +55,13 @@ public class LocalWaitQueuesModelTests {
 			.actorsPerThread(3)
 			.iterations(THOROUGH ? 50 : 5)
 			.invocationsPerIteration(THOROUGH ? 2_000 : 200)
-			// more than a busy machine needs, which would be told as a hang
+			// longer than a busy machine needs; slowness must not be reported as a hang
 			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))
 			.check(LocalWaitQueuesModelTests.class);
 	}
 
 	/**
-	 * Takes the turn or goes.
+	 * A waiter that is either admitted at once or rejected.
 	 */
 	private static final class Impatient implements LocalWaitQueues.Waiter {
 

@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A lock that was lost rather than released stays closed for a while.
+ * Tests that a lock stays unavailable for a while after a loss, but not after a release.
  */
 class LockDelayTests {
 
@@ -92,7 +92,7 @@ class LockDelayTests {
 		this.fixture.assertNothingLeft();
 	}
 
-	/** The other lease of the same renewal is as long as ever. */
+	/** The other lease in the same renewal keeps its full length. */
 	@Test
 	void renewalThatLeavesNothingBeyondTheDelayLosesTheHoldAndNoOther() {
 		LockHandle handle = this.fixture.acquired(request());

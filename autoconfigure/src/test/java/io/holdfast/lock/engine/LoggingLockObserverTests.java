@@ -21,7 +21,7 @@ import io.holdfast.lock.spi.TransactionBoundary;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for the log that follows one lock.
+ * Tests for {@link LoggingLockObserver}.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LoggingLockObserverTests {

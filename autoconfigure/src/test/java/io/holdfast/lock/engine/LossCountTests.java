@@ -23,8 +23,8 @@ import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A run with faults of every kind: each loss is counted once, by the cause that its
- * holder is told.
+ * Tests a run with faults of every kind: each loss is counted once, by the cause that is
+ * reported to its holder.
  */
 class LossCountTests {
 

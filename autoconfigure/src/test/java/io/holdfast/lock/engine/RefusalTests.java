@@ -19,7 +19,7 @@ import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the exceptions of an acquisition say.
+ * Tests for the exceptions that an acquisition throws.
  */
 class RefusalTests {
 
@@ -63,7 +63,7 @@ class RefusalTests {
 		return waiting;
 	}
 
-	/** Not that the wait was over before the last attempt was answered. */
+	/** The message does not report the missing answer to the last attempt instead. */
 	@Test
 	void reasonThatTheBackendHasGivenIsStated() {
 		LockBackendException reason = new LockBackendException("0 of 1 replicas have it. Connect the replicas.");

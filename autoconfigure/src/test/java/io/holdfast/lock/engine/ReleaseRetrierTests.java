@@ -26,7 +26,8 @@ import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Releases and withdrawals that the store does not confirm for a while.
+ * Tests for {@link ReleaseRetrier}: releases and withdrawals that the store does not
+ * confirm for a while.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ReleaseRetrierTests {

@@ -22,8 +22,8 @@ import io.holdfast.lock.spi.TransactionBoundary;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Renewals come in time where threads for all processors do other work and make garbage,
- * and how late they were is measured.
+ * Tests that renewals are sent in time while threads on all processors do other work and
+ * produce garbage, and that their delay is measured.
  */
 class RenewalDelayTests {
 

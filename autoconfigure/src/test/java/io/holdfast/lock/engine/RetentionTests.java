@@ -26,7 +26,7 @@ import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What becomes of a {@code minHold} when the engine closes before it is over.
+ * Tests for closing the engine before a {@code minHold} is over.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class RetentionTests {
@@ -86,7 +86,7 @@ class RetentionTests {
 		this.fixture.assertNothingLeft();
 	}
 
-	/** A renewal that is carried out later would give the lock its whole lease again. */
+	/** A renewal that the store carries out later would restore the full lease. */
 	@Test
 	void storeIsAskedWhenNoRenewalIsUnderWay() {
 		CompletableFuture<List<RenewResult>> renewal = new CompletableFuture<>();
@@ -103,7 +103,7 @@ class RetentionTests {
 		assertThat(this.backend.calls).endsWith("retain stock:42 for PT9M50S");
 	}
 
-	/** It is of the same claim, and to abandon that would free the lock. */
+	/** The answer has the same claim, and abandoning that claim would free the lock. */
 	@Test
 	void lateAnswerOfTheAcquisitionDoesNotFreeWhatIsKept() {
 		CompletableFuture<AcquireResult> late = new CompletableFuture<>();

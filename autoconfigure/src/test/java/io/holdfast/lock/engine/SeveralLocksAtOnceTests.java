@@ -29,8 +29,8 @@ import io.holdfast.lock.spi.TransactionBoundary;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Ten JVMs that try for several free locks at the same moment and hardly wait: each could
- * get a part, and all be refused.
+ * Tests ten JVMs that request several free locks at the same moment and hardly wait. Each
+ * could acquire only some of its locks, and all could fail. At least one must succeed.
  */
 class SeveralLocksAtOnceTests {
 
@@ -56,7 +56,7 @@ class SeveralLocksAtOnceTests {
 		}
 	}
 
-	/** Some of five locks, in any order. */
+	/** Requests some of five locks, in any order. */
 	private CompletableFuture<Optional<LockHandle>> caller(SplittableRandom random, Duration wait) {
 		LockEngine jvm = new LockEngine(
 				new LockBackends(List.of(new Far(this.store, this.time, random.split())), "fake"),
@@ -67,7 +67,7 @@ class SeveralLocksAtOnceTests {
 	}
 
 	/**
-	 * A store behind a network: requests and answers of one caller take their time.
+	 * A store behind a network that delays one caller's requests and their answers.
 	 */
 	private record Far(FakeBackend store, ManualTime time, SplittableRandom random) implements LockBackend {
 

@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Several locks of one request: all or none, in one order.
+ * Tests for requests for several locks: all or none, in one order.
  */
 class SeveralLocksTests {
 
@@ -72,7 +72,7 @@ class SeveralLocksTests {
 		assertThat(LockContext.handles()).isEmpty();
 	}
 
-	/** A body must not start under a lock that ended while the others were waited for. */
+	/** A body must not start under a lock lost during the wait for the others. */
 	@Test
 	void locksOfWhichOneWasLostWhileAnotherWasWaitedForAreNotHandedOver() {
 		this.backend.heldByAnother(B);

@@ -27,7 +27,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * A thread of a {@code ForkJoinPool} runs another task while one waits under its lock.
+ * Tests for a thread of a {@code ForkJoinPool} that runs another task while one waits
+ * under its lock.
  */
 class StackedTaskTests {
 
@@ -35,7 +36,7 @@ class StackedTaskTests {
 
 	private final LockEngine engine = this.fixture.engine;
 
-	/** One thread and never another, so that it runs whatever it waits for. */
+	/** A pool of exactly one thread, which therefore runs any task that it waits for. */
 	private final ForkJoinPool pool = new ForkJoinPool(1, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, false,
 			1, 1, 0, (full) -> true, 1, TimeUnit.MINUTES);
 

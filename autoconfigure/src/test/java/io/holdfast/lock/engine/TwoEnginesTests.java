@@ -22,7 +22,7 @@ import io.holdfast.lock.spi.TransactionBoundary;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Two engines on one store, as two JVMs would have it, with real threads and real time.
+ * Tests two engines on one store, like two JVMs, with real threads and real time.
  */
 class TwoEnginesTests {
 
@@ -36,7 +36,7 @@ class TwoEnginesTests {
 
 	private final ExecutorService threads = Executors.newFixedThreadPool(2 * THREADS);
 
-	/** Written without any protection but the lock's. */
+	/** Protected by the lock only. */
 	private long counter;
 
 	private FencingToken greatest = new FencingToken(1);

@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What is told of a hold that code has acquired and left on its thread.
+ * Tests for the diagnosis of a hold that code acquired and left open on its thread.
  */
 class UnclosedHoldTests {
 

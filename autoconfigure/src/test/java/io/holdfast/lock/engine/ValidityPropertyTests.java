@@ -22,11 +22,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 /**
- * Thousands of random lives of a lock, in time that only the test moves: two JVMs, a
- * store behind a bad line ({@link FarStore}), pauses, and holders that enter again, leave
- * or let their leases run out. At every step whoever believes to hold the lock must hold
- * it by the store's own clock, so a successor never begins before the validity of the one
- * before it has ended.
+ * Tests thousands of random histories of a lock, on a clock that only the test advances.
+ * A history has two JVMs, a store behind an unreliable network ({@link FarStore}),
+ * pauses, and holders that re-enter, release or let their leases expire. At every step, a
+ * holder whose hold is valid must hold the lock by the store's own clock. A successor
+ * therefore never starts before the validity of its predecessor has ended.
  */
 class ValidityPropertyTests {
 
@@ -132,7 +132,7 @@ class ValidityPropertyTests {
 			}
 		}
 
-		/** Now and then the world stands still, so that all is late. */
+		/** Advances the time, with an occasional pause that makes everything late. */
 		private void timePasses() {
 			if (this.random.nextInt(20) == 0) {
 				this.time.pause(part(1.5));
@@ -170,7 +170,7 @@ class ValidityPropertyTests {
 
 	}
 
-	/** A hold, all who stand in it, and what it has said of itself before. */
+	/** A hold, its re-entrant holds, and the losses that it has reported. */
 	private static final class Held {
 
 		private final Hold hold;

@@ -53,7 +53,7 @@ class WorkersTests {
 		return thread;
 	}
 
-	/** As where the system's limit of threads is reached. */
+	/** Fails like a system that has reached its limit of threads. */
 	private static Thread noThread(Runnable task) {
 		throw new OutOfMemoryError("unable to create native thread");
 	}
