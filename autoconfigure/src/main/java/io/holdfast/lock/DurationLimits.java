@@ -8,7 +8,7 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * Checks the durations of a request.
+ * Validates the durations of a request.
  *
  * @param lock the lock that messages name
  */
