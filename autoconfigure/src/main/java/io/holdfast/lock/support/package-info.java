@@ -1,8 +1,8 @@
 /**
- * Internal plumbing that several rooms share. Not for applications.
+ * Internal utilities that several packages share. Not intended for applications.
  *
  * <p>
- * Imports nothing of Holdfast.
+ * This package imports nothing from Holdfast.
  */
 @NullMarked
 package io.holdfast.lock.support;
