@@ -19,16 +19,19 @@ import io.holdfast.lock.spi.AcquireOutcome;
 import io.holdfast.lock.spi.RenewalOutcome;
 
 /**
- * The meters of one lock name in one store.
+ * The meters of one lock name and one backend.
  */
 final class LockMeters {
 
-	/** Histograms of Micrometer are integer: a share would be rounded up to 1. */
+	/**
+	 * Scales shares to percent: Micrometer's histograms use integers and would round up
+	 * to 1.
+	 */
 	private static final double PERCENT = 100;
 
 	/**
-	 * The shares at which an operator should look: half of a lease spent waiting, four
-	 * fifths of it held. They are counted exactly, without a histogram.
+	 * The shares that deserve an operator's attention: half of a lease spent waiting,
+	 * four fifths of it held. They are counted exactly, without a histogram.
 	 */
 	private static final double[] ACQUIRE_PERCENT = { 50, 100 };
 
