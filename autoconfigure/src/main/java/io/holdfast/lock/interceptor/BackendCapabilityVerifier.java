@@ -17,8 +17,9 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.engine.LockBackends;
 
 /**
- * Checks that the stores can do what the annotations ask of them: at the end of the
- * start, when the stores are there, and for a bean that is created later, then.
+ * Verifies that the backends support the requirements of the annotations. The
+ * verification runs at the end of startup, when the backends are available, and
+ * immediately for a bean that is created later.
  */
 public final class BackendCapabilityVerifier implements SmartInitializingSingleton {
 
@@ -33,12 +34,13 @@ public final class BackendCapabilityVerifier implements SmartInitializingSinglet
 	private volatile boolean started;
 
 	/**
-	 * Create the verifier.
-	 * @param backends the stores, looked up at the end of the start
-	 * @param whyNotFenced why the transaction of a method is not fenced, or {@code null}
-	 * if it is or that is not known yet; asked for if the annotation wants it
-	 * @param requireAvailable checks at the end of the start that a backend that a method
-	 * names can be used
+	 * Creates the verifier.
+	 * @param backends the backends, looked up at the end of startup
+	 * @param whyNotFenced returns why the transaction of a method is not fenced, or
+	 * {@code null} if it is fenced or that is not known yet; called if the annotation
+	 * requires fencing
+	 * @param requireAvailable verifies, at the end of startup, that a backend that a
+	 * method names can be used
 	 */
 	public BackendCapabilityVerifier(Supplier<LockBackends> backends,
 			BiFunction<Method, Class<?>, @Nullable String> whyNotFenced, Consumer<String> requireAvailable) {

@@ -24,8 +24,8 @@ import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.transaction.MethodTransactions;
 
 /**
- * Holds the lock around one call: acquires it, lets the rest of the chain run (the
- * transaction among it), and lets it go. Without the lock nothing of the chain runs.
+ * Holds the lock around one call: acquires it, runs the rest of the chain, which includes
+ * the transaction, and releases it. Without the lock, nothing of the chain runs.
  */
 final class DistributedLockInterceptor implements MethodInterceptor {
 
@@ -38,12 +38,12 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 	private final @Nullable Class<?> type;
 
 	/**
-	 * Create the interceptor.
-	 * @param locks the locks, looked up at the first call
-	 * @param specs what the annotations mean
-	 * @param transactions the transactions of methods; {@code null} where there are none
-	 * @param type whose annotations count, instead of those of the target's class;
-	 * {@code null}: those
+	 * Creates the interceptor.
+	 * @param locks the lock operations, looked up at the first call
+	 * @param specs the specs of annotated methods
+	 * @param transactions the transactions of methods; {@code null} if there are none
+	 * @param type the type whose annotations apply, instead of the target's class;
+	 * {@code null}: the target's class
 	 */
 	DistributedLockInterceptor(Supplier<LockOperations> locks, LockMethodSpecs specs,
 			@Nullable MethodTransactions transactions, @Nullable Class<?> type) {
@@ -53,7 +53,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 		this.type = type;
 	}
 
-	/** The same for a type whose annotations count. */
+	/** Returns the same interceptor for a type whose annotations apply. */
 	DistributedLockInterceptor of(Class<?> annotated) {
 		return new DistributedLockInterceptor(this.locks, this.specs, this.transactions, annotated);
 	}
@@ -101,7 +101,8 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * Neither the method nor what stands in for it was run: operations that are a mock.
+	 * Creates the exception for operations that ran neither the method nor its fallback,
+	 * such as a mock.
 	 */
 	private static LockConfigurationException notRun(LockOperations operations, LockMethodSpec spec) {
 		return LockMethodSpecs.problem(spec.method(),
@@ -140,8 +141,8 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * A second hold, which belongs to no thread, keeps the lock until the work has
-	 * completed; the first ends when the method returns, or with the caller's
+	 * Keeps the lock until the work has completed, with a second hold that is bound to no
+	 * thread. The first hold ends when the method returns, or with the caller's
 	 * transaction.
 	 */
 	private @Nullable Object proceedUntilCompletion(MethodInvocation invocation, LockRequest request) throws Throwable {

@@ -26,8 +26,8 @@ import org.springframework.expression.spel.ast.VariableReference;
 import io.holdfast.lock.support.KeyText;
 
 /**
- * Looks at a key expression before the first call: whether the names in it are those of
- * the method, and whether it can give a key that identifies anything.
+ * Verifies a key expression before the first call: the method must declare the names that
+ * it uses, and it must be able to produce a key that identifies something.
  */
 final class KeyExpressionVerifier {
 
@@ -53,8 +53,8 @@ final class KeyExpressionVerifier {
 	}
 
 	/**
-	 * Verify an expression.
-	 * @return what is wrong with it: the end of a sentence that begins with the key; or
+	 * Verifies an expression.
+	 * @return the problem, as the end of a sentence that starts with the key, or
 	 * {@code null}
 	 */
 	@Nullable String problem(SpelNode expression) {
@@ -81,7 +81,7 @@ final class KeyExpressionVerifier {
 		}
 	}
 
-	/** Whether a name there is not one of the root's properties. */
+	/** Returns whether a name in this child is not a property of the root. */
 	private static boolean isOfAnother(SpelNode node, int child) {
 		return (node instanceof CompoundExpression && child > 0) || node instanceof Indexer || node instanceof InlineMap
 				|| node instanceof Projection || node instanceof Selection;
@@ -143,7 +143,9 @@ final class KeyExpressionVerifier {
 		return null;
 	}
 
-	/** Where the key is a parameter itself, its type shows whether it has a text. */
+	/**
+	 * If the key is a parameter itself, its declared type shows whether it has a text.
+	 */
 	private @Nullable String valueWithoutIdentity(SpelNode expression) {
 		int index = (expression instanceof VariableReference variable) ? indexOf(variable.toStringAST().substring(1))
 				: -1;

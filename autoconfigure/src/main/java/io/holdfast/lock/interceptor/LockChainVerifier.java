@@ -11,13 +11,13 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * Reads the finished chain of every bean that holds locks, and stops the start if a
- * transaction begins before the lock, because it would end after the lock was released,
- * or if the call moves to another thread after it, which would not have the lock.
+ * Verifies the completed chain of every bean that holds locks. Prevents startup if a
+ * transaction starts before the lock, because it would end after the lock was released.
+ * Also prevents startup if the call moves to another thread after the lock, because that
+ * thread would not hold the lock.
  *
  * <p>
- * It has no order, so it runs after every post-processor that has one and sees what they
- * made.
+ * Has no order, so it runs after every ordered post-processor and sees its result.
  */
 public final class LockChainVerifier implements BeanPostProcessor {
 
@@ -29,7 +29,7 @@ public final class LockChainVerifier implements BeanPostProcessor {
 		return bean;
 	}
 
-	/** Whether the lock stands in this proxy, or in one that it wraps. */
+	/** Returns whether this proxy, or one that it wraps, contains the lock. */
 	private static boolean holdsLocks(Advised proxy) {
 		for (Advisor advisor : proxy.getAdvisors()) {
 			if (advisor.getAdvice() instanceof DistributedLockInterceptor) {
@@ -39,7 +39,7 @@ public final class LockChainVerifier implements BeanPostProcessor {
 		return AopProxyUtils.getSingletonTarget(proxy) instanceof Advised inner && holdsLocks(inner);
 	}
 
-	/** Walk from the outside to the body. */
+	/** Traverses the chain from the outside to the body. */
 	private static void verify(Advised proxy, boolean locked, String beanName) {
 		boolean inside = locked;
 		for (Advisor advisor : proxy.getAdvisors()) {

@@ -14,16 +14,16 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockNotAcquiredException;
 
 /**
- * The method of the same class that is called when the lock was not to be had.
+ * The method of the same class that is called if the lock was not acquired.
  *
  * @param method the method
- * @param withReason whether it wants to know why
+ * @param withReason whether it declares a parameter for the reason
  */
 record LockFallback(Method method, boolean withReason) {
 
 	/**
-	 * Find the fallback of a method.
-	 * @throws LockConfigurationException if there is none that could stand in
+	 * Finds the fallback of a method.
+	 * @throws LockConfigurationException if there is no suitable method
 	 */
 	static LockFallback find(String name, Method instead, Class<?> targetClass) {
 		Class<?>[] parameters = instead.getParameterTypes();

@@ -26,8 +26,8 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.WhenNotAcquired;
 
 /**
- * Turns annotations into {@link LockMethodSpec}s, once for each method, and refuses those
- * that could never work. Thread-safe.
+ * Resolves annotations to {@link LockMethodSpec}s, once for each method, and rejects
+ * those that can never work. Thread-safe.
  */
 final class LockMethodSpecs {
 
@@ -40,7 +40,7 @@ final class LockMethodSpecs {
 	private final @Nullable KeyBeans beans;
 
 	/**
-	 * Create the directory.
+	 * Creates an empty cache of specs.
 	 * @param placeholders resolves <code>${...}</code>
 	 * @param beans resolves <code>&#64;bean</code> in key expressions
 	 */
@@ -50,8 +50,8 @@ final class LockMethodSpecs {
 	}
 
 	/**
-	 * The spec of a method that has the annotation.
-	 * @throws LockConfigurationException if it could never work
+	 * Returns the spec of a method that has the annotation.
+	 * @throws LockConfigurationException if the annotation can never work
 	 */
 	LockMethodSpec get(Method method, Class<?> targetClass) {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
@@ -90,7 +90,9 @@ final class LockMethodSpecs {
 		return new LockKey(resolve(method, "key", expression), method, this.beans);
 	}
 
-	/** Whether the lock is held until the stage that the method returns completes. */
+	/**
+	 * Returns whether the lock is held until the stage that the method returns completes.
+	 */
 	private static boolean requireSupportedReturnType(Method method, Class<?> targetClass) {
 		Class<?> type = ResolvableType.forMethodReturnType(method, targetClass).toClass();
 		boolean stage = type == CompletableFuture.class || type == CompletionStage.class;
@@ -150,7 +152,7 @@ final class LockMethodSpecs {
 		}
 	}
 
-	/** What is skipped when it is busy does not wait, unless a wait is asked for. */
+	/** Returns zero for {@code SKIP} unless the annotation requests a wait. */
 	private @Nullable Duration waitTime(Method method, DistributedLock annotation) {
 		Duration waitTime = duration(method, "waitTime", annotation.waitTime());
 		return (waitTime == null && annotation.whenNotAcquired() == WhenNotAcquired.SKIP) ? Duration.ZERO : waitTime;
@@ -183,7 +185,8 @@ final class LockMethodSpecs {
 	}
 
 	/**
-	 * Where nothing else resolves placeholders, the context leaves what it does not know.
+	 * Resolves placeholders. If nothing else resolves them, the context leaves unknown
+	 * placeholders in the text.
 	 */
 	private String resolve(Method method, String attribute, String text) {
 		String resolved;

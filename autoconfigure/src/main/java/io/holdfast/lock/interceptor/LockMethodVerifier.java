@@ -14,8 +14,8 @@ import org.springframework.util.ClassUtils;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * Looks at every annotated method of a class before the first call: one that no proxy
- * could intercept, or whose annotation could never work, stops the start.
+ * Verifies every annotated method of a class before the first call. A method that no
+ * proxy can intercept, or whose annotation can never work, prevents startup.
  */
 final class LockMethodVerifier {
 
@@ -26,9 +26,9 @@ final class LockMethodVerifier {
 	}
 
 	/**
-	 * Verify a bean's class.
+	 * Verifies the class of a bean.
 	 * @return the specs of its annotated methods
-	 * @throws LockConfigurationException if one of them could never work
+	 * @throws LockConfigurationException if one of them can never work
 	 */
 	List<LockMethodSpec> verify(Class<?> type) {
 		Class<?> userType = ClassUtils.getUserClass(type);
@@ -50,12 +50,15 @@ final class LockMethodVerifier {
 		return this.specs.get(method, type);
 	}
 
-	/** Spring makes a proxy of the interfaces of a lambda and of another proxy. */
+	/**
+	 * Returns whether a class cannot be subclassed. For a lambda or another proxy, Spring
+	 * creates a proxy of its interfaces instead.
+	 */
 	static boolean cannotBeSubclassed(Class<?> type) {
 		return Modifier.isFinal(type.getModifiers()) && !Proxy.isProxyClass(type) && !ClassUtils.isLambdaClass(type);
 	}
 
-	/** A class of which no proxy could be made. */
+	/** Creates the exception for a class that cannot be proxied. */
 	static LockConfigurationException notProxied(Class<?> type, String beanName, @Nullable AopConfigException cause) {
 		Method method = LockAnnotations.methods(type).iterator().next();
 		String why = (cause == null || cannotBeSubclassed(type)) ? "in a final class"
