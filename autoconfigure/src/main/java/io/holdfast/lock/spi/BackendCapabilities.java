@@ -3,8 +3,8 @@ package io.holdfast.lock.spi;
 import java.time.Duration;
 
 /**
- * The capabilities of a backend. A request for a capability that is missing here stops
- * the application's start.
+ * The capabilities of a backend. A request for a capability that is missing here prevents
+ * application startup.
  *
  * @param shared whether it supports {@code LockMode.SHARED}
  * @param fair whether it can grant strictly in order of arrival
