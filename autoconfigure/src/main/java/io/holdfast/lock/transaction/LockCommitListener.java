@@ -12,23 +12,24 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
- * Has a transaction keep the locks of its thread until it has completed and read past the
- * caches of JPA, and refuses a commit whose locks have been lost. It looks at every lock
- * that the committing thread holds, right before the transaction manager commits; an
- * exception there rolls back.
+ * Makes a transaction keep the locks of its thread until it has completed and bypass the
+ * caches of JPA, and rejects a commit whose locks have been lost. It checks every lock
+ * that the committing thread holds, right before the transaction manager commits. An
+ * exception at that moment rolls back.
  *
  * <p>
- * What is acquired in a callback after the commit does not belong to the transaction. A
- * read-only transaction has nothing to lose and is not checked. Nothing here throws when
- * a transaction begins: that would leak its connection. Thread-safe.
+ * Locks acquired in a callback after the commit do not belong to the transaction. A
+ * read-only transaction has no updates to lose and is not checked. The listener throws
+ * nothing when a transaction starts, because that would leak its connection. Thread-safe.
  */
 public final class LockCommitListener implements TransactionExecutionListener {
 
 	private final Predicate<LockHandle> own;
 
 	/**
-	 * Create a listener.
-	 * @param own which holds of the thread concern the transactions that this listens to
+	 * Creates a listener.
+	 * @param own selects the holds of the thread that concern the transactions of this
+	 * listener
 	 */
 	public LockCommitListener(Predicate<LockHandle> own) {
 		this.own = own;

@@ -17,11 +17,11 @@ import io.holdfast.lock.support.FinishedTransaction;
 
 /**
  * Keeps a lock that was acquired inside a transaction until that transaction has
- * completed, or refuses to acquire it there, by the policy of {@link WhenActive}.
+ * completed, or rejects the acquisition, depending on {@link WhenActive}.
  *
  * <p>
- * A lock that is let go before its transaction commits protects nothing: the next holder
- * reads what was there before. Thread-safe.
+ * A lock that is released before its transaction commits protects nothing, because the
+ * next holder reads the previous state. Thread-safe.
  */
 public final class SpringTransactionBoundary implements TransactionBoundary {
 
@@ -37,12 +37,12 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 
 	private final TransactionSnapshot snapshot = new TransactionSnapshot();
 
-	/** Lock names, not locks: as many as there are annotations. */
+	/** Lock names without keys: about one entry for each annotation. */
 	private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
 	/**
-	 * Create a boundary.
-	 * @param whenActive the policy for a caller that is in a transaction already
+	 * Creates a boundary.
+	 * @param whenActive the policy for a caller that is already in a transaction
 	 */
 	public SpringTransactionBoundary(WhenActive whenActive) {
 		this.whenActive = whenActive;
@@ -54,7 +54,7 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 
 	@Override
 	public SetAside setAside(List<LockName> locks) {
-		// in a transaction its context must stay: it writes what the caller has changed
+		// the context of a transaction must stay, because it writes the caller's changes
 		return (JPA_PRESENT && !TransactionSynchronizationManager.isActualTransactionActive()
 				&& !TransactionSynchronizationManager.isSynchronizationActive()) ? PersistenceContexts.setAside(locks)
 						: SetAside.NOTHING;
@@ -99,7 +99,9 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 		requireNothingReadBefore(lock);
 	}
 
-	/** What was read before the lock, and would not be read again under it. */
+	/**
+	 * Rejects data that was read before the lock and would not be read again under it.
+	 */
 	private void requireNothingReadBefore(LockName lock) {
 		String entities = JPA_PRESENT ? PersistenceContexts.entities() : null;
 		if (entities != null) {
