@@ -10,14 +10,14 @@ import io.holdfast.lock.StaleFencingTokenException;
 /**
  * One holder at the fence of one lock.
  *
- * @param id the fence's identity: differs for every two locks, and for every two stores,
- * whose tokens cannot be compared
+ * @param id the identity of the fence: different for every two locks, and for every two
+ * stores, because their tokens cannot be compared
  * @param lock the lock
- * @param backend the store that granted it
+ * @param backend the name of the backend that granted the lock
  * @param token the holder's token
- * @param owner the holder
- * @param shared whether it is held together with others
- * @param diagnosis what to say besides if this holder is refused
+ * @param owner the holder's owner id
+ * @param shared whether the lock is held in shared mode
+ * @param diagnosis provides a hint for the message if this holder is rejected
  */
 record FenceEntry(String id, LockName lock, String backend, long token, String owner, boolean shared,
 		Supplier<String> diagnosis) {
@@ -27,14 +27,15 @@ record FenceEntry(String id, LockName lock, String backend, long token, String o
 				hold.mode() == LockMode.SHARED, hold::diagnosis);
 	}
 
-	/** The same fence before anybody has come. */
+	/** Returns an entry for the same fence before any holder has passed it. */
 	FenceEntry asNobody() {
 		return new FenceEntry(this.id, this.lock, this.backend, 0, "", this.shared, this.diagnosis);
 	}
 
 	/**
-	 * Whether what the fence remembers lets this one pass. Among readers nobody overtakes
-	 * anybody, so the fence remembers none of them.
+	 * Returns whether this holder may pass, compared with the last holder that the fence
+	 * has recorded. Readers do not make each other stale, so the fence records none of
+	 * them.
 	 */
 	boolean passes(long seenToken, String seenOwner) {
 		return seenToken < this.token || (seenToken == this.token && seenOwner.equals(this.owner));

@@ -10,7 +10,7 @@ import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * Explains why a database did not let a transaction pass its fence.
+ * Explains why a database prevented a transaction from passing its fence.
  */
 final class FenceFailure {
 
@@ -25,7 +25,7 @@ final class FenceFailure {
 	private FenceFailure() {
 	}
 
-	/** The same failure, or one that names the lock and the remedy. */
+	/** Returns the same failure, or one that names the lock and the remedy. */
 	static DataAccessException explained(FenceEntry entry, DataAccessException failure) {
 		if (hiddenBySnapshot(failure)) {
 			return new CannotAcquireLockException(
@@ -43,9 +43,9 @@ final class FenceFailure {
 	}
 
 	/**
-	 * Whether the database does not let a transaction on whose snapshot is older than
-	 * what it meets. That says nothing of who is the newer holder: it also happens to the
-	 * one that has waited for its predecessor.
+	 * Returns whether the database rejects a transaction because its snapshot is older
+	 * than the rows that it accesses. That does not identify the newer holder: it also
+	 * happens to a holder that has waited for its predecessor.
 	 */
 	private static boolean hiddenBySnapshot(DataAccessException failure) {
 		return causedBy(failure, (sql) -> sql.getErrorCode() == MARIADB_CHANGED_SINCE
