@@ -32,7 +32,7 @@ public final class LockContext {
 
 	/**
 	 * Returns the holds of the current thread, innermost first. On a thread of a
-	 * {@code ForkJoinPool}, returns only those of the current task: while a task waits
+	 * {@code ForkJoinPool}, returns only those of the current task. While a task waits
 	 * for another task, the pool may run an unrelated one on the same thread.
 	 * @return a copy; empty if there are none
 	 */

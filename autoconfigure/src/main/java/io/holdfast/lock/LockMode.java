@@ -9,8 +9,9 @@ public enum LockMode {
 	EXCLUSIVE,
 
 	/**
-	 * Any number of shared holders and no exclusive one. A store that does not support
-	 * this mode rejects it at startup.
+	 * Any number of shared holders and no exclusive one. If the store does not support
+	 * this mode, an annotation is rejected at startup, and a request in code when it is
+	 * made.
 	 */
 	SHARED
 

@@ -10,9 +10,9 @@ import org.springframework.util.StringUtils;
 import io.holdfast.lock.support.KeyText;
 
 /**
- * The identity of a lock: a fixed {@code name} such as {@code stock}, and an optional
- * evaluated {@code key} such as {@code 42} for one resource of that kind. Two lock names
- * denote the same lock if, and only if, they are equal.
+ * The identity of a lock. It consists of a fixed {@code name} such as {@code stock}, and
+ * an optional evaluated {@code key} such as {@code 42} for one resource of that kind. Two
+ * lock names denote the same lock if, and only if, they are equal.
  *
  * <p>
  * The name has few values and is safe as a meter tag. The key may have millions of values

@@ -78,12 +78,12 @@ public interface LockOperations {
 	 * {@code distributed-lock.transaction.when-active} is {@code allow}. The same applies
 	 * to the other asynchronous methods.
 	 * @param request the lock and its settings
-	 * @return a stage that completes with the hold, or fails as {@link #acquire} does.
-	 * Completing its {@link CompletionStage#toCompletableFuture() future} in any way,
-	 * such as by {@code cancel} or {@code orTimeout}, withdraws the claim and releases a
-	 * lock that is granted at the same moment. Completing the only stage derived from it
-	 * has the same effect, unless its function has started. Dependent stages run on a
-	 * thread of their own and may block
+	 * @return a stage that completes with the hold, or fails as {@link #acquire} does. To
+	 * withdraw the claim, complete its {@link CompletionStage#toCompletableFuture()
+	 * future} in any way, such as by {@code cancel} or {@code orTimeout}. This also
+	 * releases a lock that is granted at the same moment. Completing the only stage
+	 * derived from it has the same effect, unless its function has started. Dependent
+	 * stages run on a thread of their own and may block
 	 */
 	CompletionStage<LockHandle> acquireAsync(LockRequest request);
 

@@ -51,10 +51,9 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 
 	/**
 	 * Validates the locks and the durations.
-	 * @throws LockConfigurationException if there is no lock or there are too many, if a
-	 * duration is negative, too long or, for a lease, shorter than one millisecond, or if
-	 * two durations contradict each other: a {@code maxHold} below {@code leaseTime} or
-	 * {@code minHold}
+	 * @throws LockConfigurationException if there is no lock or there are too many; if a
+	 * duration is negative, too long or, for a lease, shorter than one millisecond; or if
+	 * {@code maxHold} is below {@code leaseTime} or {@code minHold}
 	 */
 	public LockRequest {
 		if (locks.isEmpty() || locks.size() > MAX_LOCKS) {

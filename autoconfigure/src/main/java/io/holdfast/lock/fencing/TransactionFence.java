@@ -28,8 +28,8 @@ import io.holdfast.lock.support.FinishedTransaction;
 
 /**
  * Makes the transactions of one data source pass the fence of every lock that their
- * thread holds: when they start, when a lock is acquired inside them, and at the latest
- * before they commit.
+ * thread holds. They pass it when they start, when a lock is acquired inside them, and at
+ * the latest before they commit.
  *
  * <p>
  * A rejection at the start of a transaction cannot be reported there, because an

@@ -32,15 +32,15 @@ import io.holdfast.lock.transaction.MethodTransactions;
  *
  * <p>
  * Requires only spring-aop. Dependencies are looked up at the first call, so that no bean
- * is created too early, or at the end of startup, so that a call after the context was
- * closed creates no bean.
+ * is created too early. At the end of startup they are looked up if that has not happened
+ * yet, so that a call after the context was closed creates no bean.
  */
 public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
 		implements SmartInitializingSingleton {
 
 	/**
 	 * Before the post-processor of the fence, so that this one explains why a class has
-	 * no proxy, and before those of {@code @Retryable} ({@code LOWEST_PRECEDENCE - 1})
+	 * no proxy. Also before those of {@code @Retryable} ({@code LOWEST_PRECEDENCE - 1})
 	 * and {@code @Async}.
 	 */
 	static final int ORDER = Ordered.LOWEST_PRECEDENCE - 3;

@@ -26,8 +26,9 @@ import org.springframework.expression.spel.ast.VariableReference;
 import io.holdfast.lock.support.KeyText;
 
 /**
- * Verifies a key expression before the first call: the method must declare the names that
- * it uses, and it must be able to produce a key that identifies something.
+ * Verifies a key expression before the first call. The method must declare the names that
+ * the expression uses, and the expression must be able to produce a key that identifies
+ * something.
  */
 final class KeyExpressionVerifier {
 

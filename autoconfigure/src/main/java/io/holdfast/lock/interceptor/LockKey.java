@@ -78,8 +78,8 @@ final class LockKey implements KeySource {
 	 * Returns the keys of one call: one, or one for each element of the collection or
 	 * array that the expression returns.
 	 * @throws LockConfigurationException if the expression cannot be evaluated or returns
-	 * no key, or if a key identifies nothing: unrelated calls would share one lock, or
-	 * each call would have its own
+	 * no key, or if a key identifies nothing. With such a key, unrelated calls would
+	 * share one lock, or each call would have its own
 	 */
 	@Override
 	public List<String> evaluate(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments) {

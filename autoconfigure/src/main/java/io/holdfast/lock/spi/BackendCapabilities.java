@@ -3,8 +3,9 @@ package io.holdfast.lock.spi;
 import java.time.Duration;
 
 /**
- * The capabilities of a backend. A request for a capability that is missing here prevents
- * application startup.
+ * The capabilities of a backend. An annotation that requires a missing capability
+ * prevents application startup. A request in code that requires one is rejected when it
+ * is made.
  *
  * @param shared whether it supports {@code LockMode.SHARED}
  * @param fair whether it can grant strictly in order of arrival

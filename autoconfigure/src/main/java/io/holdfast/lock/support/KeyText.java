@@ -33,10 +33,10 @@ import org.springframework.util.ReflectionUtils;
  * would use a different lock.
  *
  * <p>
- * A value is represented by its {@code toString()}, with these exceptions: an enum
- * constant by its name, a {@link Date} and a {@link Calendar} by their instant, and an
- * {@code Optional} by the text of its content. Lists, arrays, sorted sets and maps, and
- * records consist of the texts of their parts.
+ * A value is represented by its {@code toString()}, with some exceptions. The text of an
+ * enum constant is its name. That of a {@link Date} or a {@link Calendar} is its instant,
+ * and that of an {@code Optional} is the text of its content. Lists, arrays, sorted sets
+ * and maps, and records consist of the texts of their parts.
  *
  * <p>
  * A value is rejected if its class has no {@code toString()} of its own, or if that
