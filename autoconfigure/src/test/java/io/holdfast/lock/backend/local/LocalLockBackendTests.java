@@ -27,7 +27,7 @@ class LocalLockBackendTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
-	/** Starts just below the overflow, which a monotonic clock may pass. */
+	/** Starts just below the overflow, because a monotonic clock may overflow. */
 	private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - LEASE.toNanos() / 2);
 
 	private final LocalLockBackend store = new LocalLockBackend(this.clock::get);

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What {@code docs/how-to/test-with-the-local-store.md} shows.
+ * Tests for the examples in {@code docs/how-to/test-with-the-local-store.md}.
  */
 class LocalStoreAsTestDoubleTests {
 
