@@ -62,8 +62,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * An application whose locks and data are in the same database, and whose transactions
- * and locks share one pool.
+ * Tests for an application whose locks and data are in the same database, and whose
+ * transactions and locks share a connection pool.
  */
 class JdbcCallerTests {
 
@@ -177,7 +177,7 @@ class JdbcCallerTests {
 					return ex;
 				}
 			});
-			// when one has failed, the other may find its connection
+			// after one failure, the other thread may obtain a connection
 			assertThat(outcomes).hasAtLeastOneElementOfType(LockException.class)
 				.allMatch((outcome) -> outcome == null || outcome instanceof LockException);
 			String name = counter.create();
@@ -274,7 +274,7 @@ class JdbcCallerTests {
 		}
 	}
 
-	/** Reads, and writes what it has read and one more. */
+	/** A counter that reads its value and then writes the value plus one. */
 	static class Counter {
 
 		private final JdbcClient jdbc;

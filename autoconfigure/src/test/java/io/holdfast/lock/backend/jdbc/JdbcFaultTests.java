@@ -46,7 +46,7 @@ import static io.holdfast.lock.backend.Verbs.renewed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What can go wrong between the store and its database, on real servers.
+ * Tests for faults between the backend and its database, on real servers.
  */
 class JdbcFaultTests extends OnEveryDatabase {
 
@@ -68,7 +68,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 		}
 	}
 
-	/** Before and after the clocks went back, the local time was the same. */
+	/** The local time is the same before and after the clocks go back. */
 	@ParameterizedTest
 	@ValueSource(longs = { 1_000_000_000L - 1_800, 1_000_000_000L + 1_800 })
 	void mariaDbsTimeIsNotThatOfTheSessionsTimeZone(long seconds) {
@@ -103,7 +103,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 		}
 	}
 
-	/** The server's {@code now()} would still be that of the transaction's begin. */
+	/** On the server, {@code now()} would return the start time of the transaction. */
 	@Test
 	void leaseBeginsAtTheClockAndNotAtTheBeginOfAnOldTransaction() throws Exception {
 		HikariDataSource pool = opened(Database.POSTGRESQL, 2);
@@ -157,7 +157,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 		assertThat(granted(store, impatient(lock, LockMode.EXCLUSIVE)).storeToken()).isGreaterThan(before.storeToken());
 	}
 
-	/** As after a failover to a standby that did not have the last commits yet. */
+	/** Simulates a failover to a standby that lacks the last commits. */
 	@ParameterizedTest
 	@EnumSource
 	void tokenGrowsThoughAnOlderRowWasRestored(Database database) throws Exception {
@@ -194,7 +194,9 @@ class JdbcFaultTests extends OnEveryDatabase {
 		released(store, grant);
 	}
 
-	/** The statement that takes the lock, and the commit of a reader. */
+	/**
+	 * Loses the reply to the statement that takes the lock, or to the commit of a reader.
+	 */
 	@ParameterizedTest
 	@CsvSource({ "POSTGRESQL, EXCLUSIVE, takes the lock", "POSTGRESQL, SHARED, COMMIT",
 			"MARIADB, EXCLUSIVE, takes the lock", "MARIADB, SHARED, '\u0003COMMIT'" })
@@ -221,7 +223,9 @@ class JdbcFaultTests extends OnEveryDatabase {
 		}
 	}
 
-	/** The pool waits for half a minute, and so does whoever asks it for a connection. */
+	/**
+	 * The pool waits up to 30 seconds for a connection, and so does each of its callers.
+	 */
 	@Test
 	void closingWithTheDatabaseGoneTakesNoLongerThanTheShutdownAndItsRequests() throws Exception {
 		try (TcpProxy wire = TcpProxy.to(postgres.port())) {

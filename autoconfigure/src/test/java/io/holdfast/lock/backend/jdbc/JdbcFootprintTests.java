@@ -24,13 +24,13 @@ import io.holdfast.lock.spi.TransactionBoundary;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What locks that were used once leave on the heap.
+ * Tests for the objects that remain on the heap after locks were used once.
  */
 class JdbcFootprintTests extends OnEveryDatabase {
 
 	private static final int KEYS = 2_000;
 
-	/** While releases are under way they have objects, so the last one is waited for. */
+	/** A pending release keeps objects, so the test waits for the last release. */
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
 	void locksThatWereUsedOnceLeaveNoObjectWhenTheirReleasesAreAnswered(Database database) throws Exception {
@@ -72,7 +72,7 @@ class JdbcFootprintTests extends OnEveryDatabase {
 				.single() == 0);
 	}
 
-	/** Reachable objects of ours, and futures. */
+	/** Returns the number of reachable objects of Holdfast and of futures. */
 	private static long objects() throws Exception {
 		String histogram = (String) ManagementFactory.getPlatformMBeanServer()
 			.invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"), "gcClassHistogram",

@@ -44,7 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Many that want one lock at the same moment, on real servers.
+ * Tests for many simultaneous requests for one lock, on real servers.
  */
 class JdbcRaceTests extends OnEveryDatabase {
 
@@ -52,7 +52,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 
 	private static final int ROUNDS = 100;
 
-	/** A time of the database, in microseconds. */
+	/** A time of the database, in microseconds since the epoch. */
 	private static final long NOON = 1_900_000_000_000_000L;
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
@@ -74,7 +74,10 @@ class JdbcRaceTests extends OnEveryDatabase {
 		assertThat(results).filteredOn(AcquireResult.Contended.class::isInstance).hasSize(RACERS - 1);
 	}
 
-	/** Whoever races in a crowd on a busy machine may be answered late. */
+	/**
+	 * Returns a backend with a long response timeout, because many concurrent requests on
+	 * a busy machine may be answered late.
+	 */
 	private static LockBackend patient(HikariDataSource pool) {
 		return new JdbcLockBackend(pool, new JdbcLockOptions("test", JdbcContract.TABLE, LEASE, true));
 	}
@@ -98,7 +101,10 @@ class JdbcRaceTests extends OnEveryDatabase {
 		}
 	}
 
-	/** PostgreSQL fails a statement there that waited for a row which was changed. */
+	/**
+	 * At this isolation level, PostgreSQL fails a statement that waited for a changed
+	 * row.
+	 */
 	@ParameterizedTest
 	@EnumSource
 	void poolWhoseTransactionsAreSerializableMakesNoOnesAttemptFail(Database database) throws Exception {
@@ -160,7 +166,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 		}
 	}
 
-	/** Ask on and on until somebody has it, and once more after that. */
+	/** Retries until one of the threads has the lock, and once more after that. */
 	private static Void take(LockBackend store, LockName lock, Queue<Grant> winners) throws Exception {
 		Claim claim = impatient(lock, LockMode.EXCLUSIVE);
 		boolean last;
@@ -175,7 +181,10 @@ class JdbcRaceTests extends OnEveryDatabase {
 		return null;
 	}
 
-	/** With clocks that stand still, so that all is asked at the very instant. */
+	/**
+	 * The clocks of the databases are frozen, so that each request happens at an exact
+	 * instant.
+	 */
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
 	void atTheInstantAtWhichALeaseEndsItIsOpenToOneAndCannotBeRenewed(Database database) throws Exception {
@@ -196,7 +205,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 		refused(atTheEnd, impatient(another, LockMode.EXCLUSIVE));
 	}
 
-	/** A statement may wait for its row, and see its clock as it was before. */
+	/** A statement that waits for its row may see the clock as it was before the wait. */
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
 	void statementFromBeforeTheEndOfALeaseFindsNoLeaseOnceAnotherWasAdmitted(Database database) throws Exception {
@@ -232,7 +241,10 @@ class JdbcRaceTests extends OnEveryDatabase {
 		return TimeUnit.NANOSECONDS.toMicros(duration.toNanos());
 	}
 
-	/** Connections for which the clock of the database always shows one time. */
+	/**
+	 * Returns connections for which the clock of the database always shows the given
+	 * time.
+	 */
 	private HikariDataSource poolAt(Database database, long micros) {
 		HikariDataSource pool = opened(database, 1);
 		pool.setConnectionInitSql((database == Database.MARIADB) ? "SET timestamp = %d.%06d"

@@ -36,7 +36,7 @@ import static io.holdfast.lock.backend.Verbs.released;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Renewals of many leases at once, on real servers.
+ * Tests for simultaneous renewals of many leases, on real servers.
  */
 class JdbcRenewalTests extends OnEveryDatabase {
 
@@ -48,7 +48,8 @@ class JdbcRenewalTests extends OnEveryDatabase {
 	}
 
 	/**
-	 * With one statement after another it was a second for the row, and 250 round trips.
+	 * With one statement per lease, the renewal took one second for the locked row, and
+	 * 250 round trips.
 	 */
 	@ParameterizedTest
 	@MethodSource("everyDatabaseAndMode")
@@ -110,7 +111,7 @@ class JdbcRenewalTests extends OnEveryDatabase {
 		return connection;
 	}
 
-	/** Connections that count what is sent over them: statements and commits. */
+	/** Returns connections that count the statements and commits sent over them. */
 	private static DataSource counting(DataSource pool, AtomicInteger statements) {
 		return new DelegatingDataSource(pool) {
 

@@ -39,8 +39,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A real standby that follows asynchronously, and takes over without what its primary has
- * granted and confirmed last.
+ * Tests for a real standby that replicates asynchronously and takes over without the last
+ * grants that its primary confirmed.
  */
 class JdbcStandbyTests {
 
@@ -86,7 +86,7 @@ class JdbcStandbyTests {
 		return closeable;
 	}
 
-	/** Connections to whichever of the two takes writes. */
+	/** Returns connections to the server that accepts writes. */
 	private HikariDataSource pool(int size) {
 		HikariDataSource pool = new HikariDataSource();
 		pool.setJdbcUrl(
@@ -104,7 +104,10 @@ class JdbcStandbyTests {
 						EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of()));
 	}
 
-	/** What was granted until now has arrived, and nothing of what comes now will. */
+	/**
+	 * Stops replication. The standby has received all earlier grants and receives no
+	 * later one.
+	 */
 	private void stopReplication() {
 		long confirmed = number(this.primary, "SELECT pg_current_wal_lsn() - '0/0'");
 		Awaitility.await("the standby to have it all")
@@ -158,9 +161,9 @@ class JdbcStandbyTests {
 	}
 
 	/**
-	 * What the standby lacks of the fence it also lacks of what the fence guards: nobody
-	 * is refused for the sake of something that is lost, and nothing that is there is
-	 * overwritten.
+	 * The standby lacks the same changes of the fence and of the data that the fence
+	 * protects. So the fence rejects no holder because of a lost change, and no existing
+	 * change is overwritten.
 	 */
 	@Test
 	void fenceGoesBackTogetherWithItsDataAndRefusesTheFirstOnceTheSecondHasPassed() {

@@ -19,11 +19,11 @@ import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.ServerProcess;
 
 /**
- * Tests of the store on each database that it knows, on real servers.
+ * Base class for tests of the backend on each supported database, on real servers.
  */
 abstract class OnEveryDatabase {
 
-	/** Where locks are kept. */
+	/** A database that keeps locks. */
 	enum Database {
 
 		H2, POSTGRESQL, MARIADB
