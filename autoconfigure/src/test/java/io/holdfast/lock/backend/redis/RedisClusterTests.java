@@ -27,8 +27,8 @@ import io.holdfast.lock.test.server.RedisServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * On a Cluster of three masters the locks are spread, and each has all its keys in one
- * slot.
+ * Tests for a Redis Cluster of three masters: locks spread over the masters, and all keys
+ * of a lock are in one slot.
  */
 class RedisClusterTests {
 

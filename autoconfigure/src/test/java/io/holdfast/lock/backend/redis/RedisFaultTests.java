@@ -43,7 +43,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What others have found wrong with locks in Redis, and with Redis.
+ * Tests for problems that others have reported with locks in Redis, and with Redis
+ * itself.
  */
 class RedisFaultTests {
 
@@ -51,7 +52,7 @@ class RedisFaultTests {
 
 	private static final String KEY = "test:{" + LOCK + "}:lock";
 
-	/** Write half a megabyte. */
+	/** A script that writes half a megabyte. */
 	private static final String FILL = """
 			local time = redis.call('TIME')
 			for i = 1, 500 do
@@ -191,8 +192,8 @@ class RedisFaultTests {
 	}
 
 	/**
-	 * As whoever watches over them would; clients then find the replica where the primary
-	 * was.
+	 * Promotes the replica, as a failover monitor does. Clients then find the replica at
+	 * the address of the primary.
 	 */
 	private static void promote(RedisServer primary, RedisServer replica, TcpProxy wire) {
 		primary.kill();

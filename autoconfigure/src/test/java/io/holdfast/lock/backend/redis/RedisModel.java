@@ -13,11 +13,14 @@ import java.util.function.ToIntBiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the scripts do on one Redis, in Java: the same keys, arguments and answers.
+ * Java model of the scripts on one Redis server, with the same keys, arguments and
+ * results.
  */
 final class RedisModel {
 
-	/** A waiter that was woken and has not come by then has vanished. */
+	/**
+	 * How long a notified waiter keeps its position without retrying, in milliseconds.
+	 */
 	private static final long WOKEN_MILLIS = 3_000;
 
 	private final Map<String, Lock> locks = new TreeMap<>();
@@ -28,15 +31,15 @@ final class RedisModel {
 
 	/**
 	 * Creates an empty Redis.
-	 * @param clockMicros its time of day
-	 * @param publish sends a message to a channel and returns how many listen there
+	 * @param clockMicros the time of day of the server, in microseconds
+	 * @param publish sends a message to a channel and returns the number of subscribers
 	 */
 	RedisModel(LongSupplier clockMicros, ToIntBiFunction<String, String> publish) {
 		this.clockMicros = clockMicros;
 		this.publish = publish;
 	}
 
-	/** Lets the next token of a lock be greater than this. */
+	/** Makes the next token of a lock greater than the given one. */
 	void remember(RedisKeys keys, long token) {
 		lock(keys.lock()).token = token;
 	}
@@ -46,11 +49,11 @@ final class RedisModel {
 	}
 
 	/**
-	 * Carries out a script.
-	 * @param sha1 its digest
+	 * Runs a script.
+	 * @param sha1 the SHA-1 digest of the script
 	 * @param keys the keys of the lock
 	 * @param args the arguments
-	 * @return the answer
+	 * @return the result
 	 */
 	List<Object> run(String sha1, List<?> keys, Object... args) {
 		Lock lock = lock(keys.get(0).toString());
@@ -168,7 +171,7 @@ final class RedisModel {
 		}
 	}
 
-	/** What Redis has of one lock. */
+	/** The state of one lock in Redis. */
 	private static final class Lock {
 
 		private final List<Grant> grants = new ArrayList<>();
@@ -198,7 +201,7 @@ final class RedisModel {
 			return this.places.stream().sorted(Comparator.comparingLong((place) -> place.number)).toList();
 		}
 
-		/** How long others hold the lock at most, or 0. */
+		/** Returns the time until which others hold the lock at most, or 0. */
 		long heldUntil(boolean shared) {
 			return this.grants.stream()
 				.filter((grant) -> !(shared && grant.shared))
@@ -207,7 +210,7 @@ final class RedisModel {
 				.orElse(0);
 		}
 
-		/** How long those who came before keep a claim out at most, or 0. */
+		/** Returns the time until which earlier waiters exclude a claim at most, or 0. */
 		long keptUntil(@Nullable Place own, boolean shared, boolean fair) {
 			return line().stream()
 				.takeWhile((place) -> !Objects.equals(place, own))
@@ -244,7 +247,7 @@ final class RedisModel {
 
 	}
 
-	/** A place of one who waits. */
+	/** The position of one waiter in the wait queue. */
 	private static final class Place {
 
 		private final long number;

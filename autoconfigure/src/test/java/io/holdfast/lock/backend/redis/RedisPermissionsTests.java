@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @ExtendWith(OutputCaptureExtension.class)
 class RedisPermissionsTests {
 
-	/** As in docs/how-to/redis.md. */
+	/** The minimum permissions, as documented in {@code docs/how-to/redis.md}. */
 	private static final String MINIMUM = "~test:* &test:* +@connection +eval +evalsha +script|load +get +set +del +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +zscore +publish +subscribe +unsubscribe";
 
 	@Test
@@ -92,7 +92,7 @@ class RedisPermissionsTests {
 		}
 	}
 
-	/** Some versions of Redis have it among the commands of a connection. */
+	/** Some Redis versions include {@code WAIT} in {@code @connection}. */
 	@Test
 	void missingPermissionToWaitForReplicasStopsTheStartWithTheRemedy() {
 		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM + " -wait")) {

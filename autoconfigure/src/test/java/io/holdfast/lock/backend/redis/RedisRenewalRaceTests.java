@@ -29,8 +29,8 @@ import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Releases at the very moment when a renewal is due, thousands of them, as Redis sees
- * them.
+ * Tests for thousands of releases at the moment when a renewal is due, in the order in
+ * which Redis receives them.
  */
 class RedisRenewalRaceTests {
 
@@ -39,15 +39,17 @@ class RedisRenewalRaceTests {
 	private static final int ROUNDS = 20;
 
 	/**
-	 * A renewal is waited for as long as the next one is away: longer than Redis may
-	 * take.
+	 * The engine waits for a renewal until the next one is due. With this lease, that is
+	 * longer than Redis may take.
 	 */
 	private static final Duration LEASE = Duration.ofMillis(1_500);
 
-	/** The arguments of a release are the grant and the beginning of channels' names. */
+	/**
+	 * Matches the arguments of a release: the grant and the prefix of the channel names.
+	 */
 	private static final Pattern RELEASE = Pattern.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"[^\"]*[a-z][^\"]*\"$");
 
-	/** Those of a renewal are the grant and milliseconds. */
+	/** Matches the arguments of a renewal: the grant and milliseconds. */
 	private static final Pattern RENEWAL = Pattern.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"\\d+\"$");
 
 	@Test

@@ -23,7 +23,7 @@ import io.holdfast.lock.support.SchedulingClock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Renewals at several nodes, one of which does not answer.
+ * Tests for renewals on several nodes, one of which does not respond.
  */
 class RedisRenewalTests {
 

@@ -21,7 +21,7 @@ import static io.holdfast.lock.backend.Verbs.soonTold;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Clients that know the replicas of their server.
+ * Tests for clients that know the replicas of their server.
  */
 class RedisReplicaTests {
 
@@ -43,7 +43,7 @@ class RedisReplicaTests {
 		primary.close();
 	}
 
-	/** Its subscription is none that PUBLISH on the primary counts. */
+	/** {@code PUBLISH} on the primary does not count a subscriber on a replica. */
 	@Test
 	void fairWaiterWhoListensOnAReplicaIsWokenAndKeepsItsPlace() throws Exception {
 		try (RedisLockBackend onReplica = TestRedis.backend(listeningOnTheReplica(), TestRedis.options(0));

@@ -82,7 +82,10 @@ class RedisSentinelTests {
 		release(second, grant[0]);
 	}
 
-	/** A release that is repeated may have been carried out before. */
+	/**
+	 * Retries the release until it succeeds. An earlier attempt may have released the
+	 * lock already.
+	 */
 	private static void release(RedisLockBackend backend, Grant grant) {
 		AtomicBoolean repeated = new AtomicBoolean();
 		answered(() -> {
@@ -92,7 +95,10 @@ class RedisSentinelTests {
 		});
 	}
 
-	/** A client that has just found its server again may answer late. */
+	/**
+	 * Retries a request until it succeeds, because a client that has just reconnected may
+	 * respond late.
+	 */
 	private static void answered(Callable<Boolean> request) {
 		Awaitility.await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(request);
 	}

@@ -16,7 +16,7 @@ import io.holdfast.lock.test.simulation.SimulatedStore;
 import io.holdfast.lock.test.simulation.Simulation;
 
 /**
- * The real backend on a model of one Redis.
+ * The Redis backend on a model of one Redis server.
  */
 public final class RedisStore implements SimulatedStore {
 
@@ -35,7 +35,7 @@ public final class RedisStore implements SimulatedStore {
 
 	/**
 	 * Creates an empty Redis.
-	 * @param simulation the run
+	 * @param simulation the simulation
 	 */
 	public RedisStore(Simulation simulation) {
 		this.server = simulation.server("redis");
@@ -53,7 +53,7 @@ public final class RedisStore implements SimulatedStore {
 		ModelRedisson client = new ModelRedisson(process, link, this.model, this.listeners);
 		RedisLockBackend backend = new RedisLockBackend(client.proxy(), true, OPTIONS, process, () -> {
 		});
-		// that has happened when the application started, before the run
+		// an application does this at startup, before the run
 		backend.start();
 		client.startRun();
 		this.backends.put(process, backend);
