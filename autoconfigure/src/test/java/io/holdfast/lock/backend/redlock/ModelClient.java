@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * One client of a {@link TokenModel}: what {@link QuorumAcquisition} and {@link QuorumRenewal} do, one
- * message at a time.
+ * One client of a {@link TokenModel}, which acts as {@link QuorumAcquisition} and
+ * {@link QuorumRenewal} do, one message at a time.
  */
 final class ModelClient {
 
@@ -39,7 +39,7 @@ final class ModelClient {
 	/** The token of the grant, or zero. */
 	private long told;
 
-	/** The token to agree on. */
+	/** The token that the nodes are to agree on. */
 	private long proposed;
 
 	private int round;
@@ -64,7 +64,7 @@ final class ModelClient {
 		return this.shared;
 	}
 
-	/** Whether the lock is this client's as far as it knows. */
+	/** Whether this client holds the lock, as far as it knows. */
 	boolean believes() {
 		return this.told > 0 && this.world.now() < this.validUntil;
 	}
@@ -121,7 +121,7 @@ final class ModelClient {
 	}
 
 	private void vote() {
-		// those not asked yet may still grant, unseen by the vote
+		// nodes that were not asked yet may still grant the lock, unseen by the vote
 		for (ModelNode node : this.toAsk) {
 			if (this.world.arrives()) {
 				node.acquire(this.owner, this.shared, this.attempt);
@@ -200,7 +200,10 @@ final class ModelClient {
 		}
 	}
 
-	/** Until the lease has ended; then the owner asks again, or knows that it is over. */
+	/**
+	 * Waits until the lease has expired. The owner then retries, or knows that it no
+	 * longer holds the lock.
+	 */
 	private void standStill() {
 		if (!believes()) {
 			if (this.world.chance(2)) {
@@ -234,7 +237,7 @@ final class ModelClient {
 		}
 	}
 
-	/** What was given is undone; the owner may ask again before that has arrived. */
+	/** Undoes the attempt. The owner may retry before the release has arrived. */
 	private void inVain() {
 		this.validUntil = 0;
 		if (this.world.rules().memoryEndsWithTheLease()) {

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One node of a {@link TokenModel}: what the scripts do.
+ * One node of a {@link TokenModel}, which acts as the scripts do.
  */
 final class ModelNode {
 
@@ -61,7 +61,7 @@ final class ModelNode {
 		this.parts.values().removeIf((part) -> part.ends() <= this.world.now());
 	}
 
-	/** As acquire.lua. */
+	/** Acquires a part as {@code acquire.lua} does. */
 	@Nullable Vote acquire(int owner, boolean shared, int attempt) {
 		if (!this.votes) {
 			return null;
@@ -104,9 +104,9 @@ final class ModelNode {
 	}
 
 	/**
-	 * As agree.lua.
-	 * @return zero if agreed, -1 if the lock is not the owner's here, else the token that
-	 * was given meanwhile
+	 * Agrees on a token as {@code agree.lua} does.
+	 * @return zero if the node agrees, -1 if it does not vote or the owner does not hold
+	 * the lock here, otherwise the token that was granted meanwhile
 	 */
 	long agree(int owner, long token) {
 		forgetWhatHasEnded();
@@ -126,7 +126,7 @@ final class ModelNode {
 		return 0;
 	}
 
-	/** As renew.lua. */
+	/** Renews a part as {@code renew.lua} does. */
 	boolean renew(int owner) {
 		forgetWhatHasEnded();
 		Part mine = this.parts.get(owner);
@@ -137,7 +137,7 @@ final class ModelNode {
 		return true;
 	}
 
-	/** As release.lua. */
+	/** Releases a part as {@code release.lua} does. */
 	void release(int owner, int last) {
 		Part mine = this.parts.get(owner);
 		if (mine != null && (last < 0 || mine.attempt() <= last || !this.world.rules().attempts())) {
@@ -146,16 +146,16 @@ final class ModelNode {
 	}
 
 	/**
-	 * What a node has granted.
+	 * The part of a lock that a node has granted.
 	 */
 	private record Part(boolean shared, int attempt, long token, long ends) {
 	}
 
 	/**
-	 * What a node grants.
+	 * The vote of a node that grants its part of a lock.
 	 *
-	 * @param token its token
-	 * @param before whether it was the owner's before
+	 * @param token the token of the node
+	 * @param before whether the owner held the part before
 	 */
 	record Vote(long token, boolean before) {
 	}

@@ -28,13 +28,13 @@ import io.holdfast.lock.test.server.TcpProxy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What others have found wrong with Redlock.
+ * Tests for problems that others have reported with Redlock.
  */
 class RedlockFaultTests extends FiveNodes {
 
 	/**
-	 * A node's clock that jumps ahead by more than the rest of a lease ends the lease
-	 * there.
+	 * A clock that jumps ahead by more than the rest of a lease expires the lease on that
+	 * node.
 	 */
 	@Test
 	void clockThatJumpedLetsASecondHolderInWithAGreaterTokenAndTheFirstHearsOfIt() throws Exception {
@@ -51,7 +51,7 @@ class RedlockFaultTests extends FiveNodes {
 		assertThat(get(this.first.renew(List.of(second)))).first().isInstanceOf(RenewResult.Renewed.class);
 	}
 
-	/** The answers come when the lease that they grant has ended long since. */
+	/** The responses arrive long after the lease that they grant has expired. */
 	@Test
 	void nodeThatIsSlowByMoreThanALeaseNeverLetsTwoIn() throws Exception {
 		List<RedlockLockBackend> clients = threeNodes(3);
@@ -97,8 +97,8 @@ class RedlockFaultTests extends FiveNodes {
 	}
 
 	/**
-	 * An attempt of the first owner comes late to a majority, when the second has
-	 * released: its reply and what undoes it are lost.
+	 * An attempt of the first owner reaches a majority late, after the second owner has
+	 * released the lock. Its reply and the request that undoes it are lost.
 	 */
 	@Test
 	void ownerWhoseLeaseHasEndedDoesNotGetTheTokenOfThatLeaseAgain() throws Exception {
@@ -170,7 +170,9 @@ class RedlockFaultTests extends FiveNodes {
 				.allMatch((part) -> part.startsWith(holder.claim().owner().value())));
 	}
 
-	/** What the nodes say lies in the client's host until the client goes on. */
+	/**
+	 * The responses of the nodes wait on the host of the client until the client resumes.
+	 */
 	@Test
 	void clientThatStandsStillBeforeItReadsTheAnswersDoesNotHold() throws Exception {
 		List<TcpProxy> wires = nodes.all().stream().map((node) -> TcpProxy.to(node.port())).toList();

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Five real masters, and what happens to some of them.
+ * Tests for {@link RedlockLockBackend} on five real masters, some of which fail.
  */
 class RedlockLockBackendTests extends FiveNodes {
 
@@ -248,7 +248,7 @@ class RedlockLockBackendTests extends FiveNodes {
 			.until(() -> get(this.first.tryAcquire(claim())) instanceof Acquired);
 	}
 
-	/** One to acquire and one to release. A node that answers late is asked again. */
+	/** One request acquires and one releases. The backend asks a late node again. */
 	@Test
 	void uncontendedLockTakesOneRequestPerNodeOnceTheNodesAgree() {
 		Awaitility.await().ignoreExceptions().untilAsserted(() -> {

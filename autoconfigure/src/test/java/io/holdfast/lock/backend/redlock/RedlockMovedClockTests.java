@@ -20,7 +20,7 @@ import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Three masters whose clocks are all moved.
+ * Tests for {@link RedlockLockBackend} on three masters whose clocks all move.
  */
 class RedlockMovedClockTests extends MovedClockContract {
 
@@ -51,7 +51,7 @@ class RedlockMovedClockTests extends MovedClockContract {
 		return this.nodes.get(node).port();
 	}
 
-	/** The third node has never heard of the lock. */
+	/** The third node has never received a request for the lock. */
 	@ParameterizedTest
 	@ValueSource(ints = { -1, 1 })
 	void nodeThatRestartedIsKeptOutWhateverItsClockSaysOfWhen(int hours) throws Exception {

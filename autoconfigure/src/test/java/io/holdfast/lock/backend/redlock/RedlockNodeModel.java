@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.backend.redis.RedisScript;
 
 /**
- * What the scripts of Redlock do on one node, in Java: the same keys, arguments and
- * answers. A node that restarts has forgotten everything.
+ * Java model of the Redlock scripts on one node, with the same keys, arguments and
+ * results. A node that restarts has lost all data.
  */
 final class RedlockNodeModel {
 
@@ -42,7 +42,7 @@ final class RedlockNodeModel {
 		this.clockMicros = clockMicros;
 	}
 
-	/** As an operator does, or after a first quarantine. */
+	/** Admits the node, as an operator does or as happens after a first quarantine. */
 	void admit() {
 		admit(micros());
 	}
@@ -237,7 +237,7 @@ final class RedlockNodeModel {
 		return List.of(this.run, (name != null) ? name : "", "");
 	}
 
-	/** What the node has of one lock. */
+	/** The state of one lock on the node. */
 	private static final class Lock {
 
 		private final Map<String, Part> parts = new TreeMap<>();
@@ -255,7 +255,7 @@ final class RedlockNodeModel {
 			return !this.parts.isEmpty() || !this.places.isEmpty();
 		}
 
-		/** How long others are in the way at most, or -1. */
+		/** Returns how long others exclude the owner at most, in milliseconds, or -1. */
 		long rest(String owner, boolean shared, long now) {
 			long number = this.places.containsKey(owner) ? this.places.get(owner).number() : Long.MAX_VALUE;
 			long rest = -1;
@@ -272,7 +272,7 @@ final class RedlockNodeModel {
 			return rest;
 		}
 
-		/** Keeps the owner's place, or gives it one at the end, or removes it. */
+		/** Keeps, appends or removes the owner's position in the wait queue. */
 		void place(String owner, boolean shared, long millis, long micros) {
 			Place present = this.places.remove(owner);
 			if (millis > 0) {

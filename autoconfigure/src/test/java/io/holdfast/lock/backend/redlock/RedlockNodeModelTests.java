@@ -19,8 +19,8 @@ import io.holdfast.lock.test.server.RedisServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Holds the model of a node against a real one: the same requests in the same order get
- * the same answers, apart from times, which only have to be near.
+ * Compares the model of a node with a real one. The same requests in the same order have
+ * the same results, except for times, which only have to be close.
  */
 class RedlockNodeModelTests {
 
@@ -28,7 +28,7 @@ class RedlockNodeModelTests {
 
 	private static final int LENGTH = 50;
 
-	/** Above any time, so that tokens do not depend on the clock. */
+	/** Exceeds any time, so that tokens do not depend on the clock. */
 	private static final long FLOOR = 4_000_000_000_000_000L;
 
 	private static final long NEAR = Duration.ofSeconds(20).toMillis();
@@ -99,9 +99,6 @@ class RedlockNodeModelTests {
 		};
 	}
 
-	/**
-	 * One request.
-	 */
 	private record Request(String name, RedisScript script, List<Object> keys, Object... args) {
 
 		@Override

@@ -24,7 +24,7 @@ import io.holdfast.lock.spi.RenewResult;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Readers and writers on five real masters.
+ * Tests for shared and exclusive holders on five real masters.
  */
 class RedlockSharedTests extends FiveNodes {
 

@@ -23,7 +23,7 @@ import static io.holdfast.lock.backend.Verbs.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The start with nodes that remember nothing of earlier locks.
+ * Tests for startup with nodes that have no memory of earlier locks.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class RedlockStartTests {
@@ -114,7 +114,7 @@ class RedlockStartTests {
 	}
 
 	private static List<String> warnings(CapturedOutput output) {
-		// the name of a logger may be shortened
+		// the logging system may abbreviate the name of a logger
 		return output.getAll().lines().filter((line) -> line.contains("WARN") && line.contains(".redlock.")).toList();
 	}
 

@@ -10,16 +10,19 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A world of nodes and clients that fight for one lock, alone or shared, one random step
- * after another: requests and replies get lost or come late, nodes restart without memory
- * and their clocks differ. In one half of the worlds parts of a lock also end at any
- * moment, so that as many tokens as possible are given; in the other they last as long as
- * their leases, and after every acquisition it looks whether somebody else still believes
- * that he holds the lock. In all of them it looks at the token.
+ * Random model of nodes and clients that compete for one lock, exclusive or shared.
+ * Requests and replies get lost or arrive late, nodes restart without memory, and their
+ * clocks differ.
+ *
+ * <p>
+ * For half of the seeds, parts of a lock also end at any moment, so that the nodes grant
+ * as many tokens as possible. For the other half, parts last as long as their leases. The
+ * model then checks after every acquisition that no other client still believes that it
+ * holds the lock. It always checks the tokens.
  */
 final class TokenModel {
 
-	/** By how much the nodes' clocks differ at most. */
+	/** The largest difference between the clocks of the nodes. */
 	static final int SKEW = 40;
 
 	static final int LEASE = 240;
@@ -42,10 +45,10 @@ final class TokenModel {
 
 	private final List<Runnable> late = new ArrayList<>();
 
-	/** Who was given which token. */
+	/** The owner of each granted token. */
 	private final TreeMap<Long, Integer> given = new TreeMap<>();
 
-	/** The greatest token that was given to one alone. */
+	/** The greatest token of an exclusive grant. */
 	private long greatestAlone;
 
 	private long now = 1_000;
@@ -72,8 +75,8 @@ final class TokenModel {
 	}
 
 	/**
-	 * Let the world go on.
-	 * @return what is wrong with a token or a holder, or {@code null}
+	 * Advances the model.
+	 * @return the problem with a token or a holder, or {@code null}
 	 */
 	@Nullable String run(int steps) {
 		for (int i = 0; i < steps && this.violation == null; i++) {
@@ -91,12 +94,12 @@ final class TokenModel {
 		return this.violation;
 	}
 
-	/** How often the lock was given to one alone. */
+	/** Returns how often the lock was granted exclusively. */
 	int alone() {
 		return this.alone;
 	}
 
-	/** How often a reader got it while another read. */
+	/** Returns how often a reader acquired the lock while another reader held it. */
 	int together() {
 		return this.together;
 	}
@@ -129,12 +132,14 @@ final class TokenModel {
 		return this.random.nextInt(bound);
 	}
 
-	/** A message is lost now and then. */
+	/** Whether a message arrives; one in ten is lost. */
 	boolean arrives() {
 		return !chance(10);
 	}
 
-	/** Nobody waits for this message: it may come at any time. */
+	/**
+	 * Sends a message whose response no client awaits, and which may arrive at any time.
+	 */
 	void send(Runnable message) {
 		if (chance(5)) {
 			this.late.add(message);
@@ -150,7 +155,7 @@ final class TokenModel {
 		return all;
 	}
 
-	/** The greatest token that any other has. */
+	/** Returns the greatest token of any other owner. */
 	long greatestBut(int owner) {
 		for (Map.Entry<Long, Integer> entry : this.given.descendingMap().entrySet()) {
 			if (entry.getValue() != owner) {
@@ -175,8 +180,8 @@ final class TokenModel {
 	}
 
 	/**
-	 * The same grant as before, with the same token. A part that a node has just
-	 * confirmed may end before the next node does so, but not if leases last.
+	 * Checks a grant that is confirmed with the same token. A part that a node has just
+	 * confirmed may end before the next node confirms its own, but not if leases last.
 	 */
 	void stillHeld(ModelClient who, long token) {
 		long greatest = who.shared() ? this.greatestAlone : this.given.lastKey();
@@ -202,19 +207,21 @@ final class TokenModel {
 	}
 
 	/**
-	 * What may be left out to see whether it matters.
+	 * Rules that can be switched off to show that each one matters.
 	 *
 	 * @param writeBack a token counts when a majority remembers it
-	 * @param floor a node that restarted gives no token below those that it forgot
-	 * @param refusesSmallerToken a node agrees to no less than it gave this owner
-	 * @param refusesTokenOfAnother nor to what it may have given another reader
-	 * @param newTokenWhereOthersFollowed a reader that asks again does not bring an old
+	 * @param floor a restarted node grants no token below those that it lost
+	 * @param refusesSmallerToken a node agrees to no token below the one that it granted
+	 * to this owner
+	 * @param refusesTokenOfAnother a node agrees to no token that it may have granted to
+	 * another reader
+	 * @param newTokenWhereOthersFollowed a reader that retries does not bring an old
 	 * token into a new vote
-	 * @param quarantine a node that restarted does not vote for as long as a lease lasts
-	 * @param attempts what undoes an attempt leaves later ones alone
+	 * @param quarantine a restarted node does not vote for the duration of a lease
+	 * @param attempts undoing an attempt leaves later attempts alone
 	 * @param readersKeepWritersOut a writer needs a majority without readers
-	 * @param memoryEndsWithTheLease a client whose lease has ended knows of no token when
-	 * it asks again
+	 * @param memoryEndsWithTheLease a client whose lease has expired remembers no token
+	 * when it retries
 	 */
 	record Rules(boolean writeBack, boolean floor, boolean refusesSmallerToken, boolean refusesTokenOfAnother,
 			boolean newTokenWhereOthersFollowed, boolean quarantine, boolean attempts, boolean readersKeepWritersOut,
@@ -222,7 +229,7 @@ final class TokenModel {
 
 		static final Rules ALL = new Rules(true, true, true, true, true, true, true, true, true);
 
-		/** All rules but one. */
+		/** Returns all rules but one. */
 		static Rules without(int index) {
 			boolean[] on = new boolean[9];
 			for (int i = 0; i < on.length; i++) {
