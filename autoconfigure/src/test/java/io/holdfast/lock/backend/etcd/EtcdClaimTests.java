@@ -40,8 +40,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What becomes of a claim's key: requests that etcd carries out late, claims that end
- * while requests are under way, and the leases that keys live with.
+ * Tests for the key of a claim: requests that etcd carries out late, claims that end
+ * while requests are under way, and the leases that keys belong to.
  */
 class EtcdClaimTests {
 
@@ -213,7 +213,9 @@ class EtcdClaimTests {
 		released(this.other, granted(this.other, second));
 	}
 
-	/** There is no condition to wait for: the time itself is what matters. */
+	/**
+	 * Waits for a fixed time. The test depends on the elapsed time, not on a condition.
+	 */
 	private static void waitFor(Duration time) {
 		Awaitility.await().timeout(time.multipliedBy(2)).pollDelay(time).until(() -> true);
 	}

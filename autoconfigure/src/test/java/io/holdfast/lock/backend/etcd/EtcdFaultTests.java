@@ -63,7 +63,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 
 /**
- * What others have found wrong with locks in etcd, and with etcd.
+ * Tests for problems that others have reported with locks in etcd, and with etcd itself.
  */
 class EtcdFaultTests {
 
@@ -146,7 +146,7 @@ class EtcdFaultTests {
 		assertThat(CompletableFuture.allOf(turns.toArray(CompletableFuture[]::new))).succeedsWithin(BOUND);
 	}
 
-	/** Bounds that are far above what is needed, and far below what a loop would do. */
+	/** Asserts bounds far above the need and far below the load of a loop. */
 	private void assertAllRest(TcpProxy wire) {
 		Duration window = Duration.ofSeconds(5);
 		this.calls.sent();
@@ -158,7 +158,7 @@ class EtcdFaultTests {
 		assertThat(Duration.ofNanos(busyNanos() - busy)).as("time of processors").isLessThan(window.dividedBy(4));
 	}
 
-	/** Of the threads that came with this test: what others leave behind is not ours. */
+	/** Returns the CPU time of this test's threads, not of those left by other tests. */
 	private long busyNanos() {
 		return LongStream.of(THREADS.getAllThreadIds())
 			.filter((id) -> !this.threadsOfOthers.contains(id))
@@ -224,7 +224,7 @@ class EtcdFaultTests {
 			.withMessageContaining("503");
 	}
 
-	/** With leases so long that none ends by itself while the test looks. */
+	/** The leases are so long that none expires while the test runs. */
 	@ParameterizedTest
 	@CsvSource({ "0,false", "1,false", "1,true", "2,false", "2,true", "3,false", "3,true" })
 	void attemptThatFailsAtAnyStepLeavesNoLease(int step, boolean carriedOut) throws Exception {
@@ -310,7 +310,7 @@ class EtcdFaultTests {
 		return members.stream().map(EtcdServer::endpoint).toArray(String[]::new);
 	}
 
-	/** How many claims stand in lines. */
+	/** Returns the number of claims in wait queues. */
 	private static int places(EtcdServer server) throws Exception {
 		try (Client inspection = Client.builder().endpoints(server.endpoint()).build()) {
 			return EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/locks/").size();
@@ -325,7 +325,7 @@ class EtcdFaultTests {
 		return (int) LEASE.matcher(answer).results().count();
 	}
 
-	/** How etcd is away. */
+	/** How etcd becomes unavailable. */
 	enum Absence {
 
 		KILLED, PAUSED;

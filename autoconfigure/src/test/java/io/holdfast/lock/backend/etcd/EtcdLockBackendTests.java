@@ -47,7 +47,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What is particular to etcd: leases and sessions, watches, members that fail, logins.
+ * Tests for {@link EtcdLockBackend} that are specific to etcd: leases and sessions,
+ * watches, failing members, logins.
  */
 class EtcdLockBackendTests {
 
@@ -300,7 +301,7 @@ class EtcdLockBackendTests {
 					"shop", Duration.ofSeconds(1));
 			this.others.add(one);
 			Grant holder = granted(one, claim(LOCK));
-			// its tokens are in its memory only
+			// the server keeps its login tokens only in memory
 			guarded.restart();
 			soonRenewed(one, holder);
 			released(one, holder);

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import static io.holdfast.lock.backend.Verbs.BOUND;
 
 /**
- * Sends requests to a real etcd, and holds some of them back as a slow member does: the
- * client has given up when etcd carries them out.
+ * Sends requests to a real etcd and holds some of them back, as a slow member does. The
+ * client has timed out by the time that etcd carries them out.
  */
 final class LateClient implements EtcdClient {
 
@@ -43,17 +43,17 @@ final class LateClient implements EtcdClient {
 			.anyMatch((step) -> step instanceof EtcdTransaction.Put put && put.key().contains("/locks/")));
 	}
 
-	/** Lets every request fail that is sent from now on. */
+	/** Sets whether each later request fails. */
 	void away(boolean away) {
 		this.failure = away ? new TimeoutException("etcd is away") : null;
 	}
 
-	/** Lets etcd refuse every request that is sent from now on. */
+	/** Sets whether etcd denies each later request. */
 	void refusing(boolean refusing) {
 		this.failure = refusing ? Status.PERMISSION_DENIED.asRuntimeException() : null;
 	}
 
-	/** Lets etcd carry out what was held back; returns how many requests that were. */
+	/** Carries out the requests that were held back, and returns their number. */
 	synchronized int carryOut() throws Exception {
 		int count = this.heldBack.size();
 		while (!this.heldBack.isEmpty()) {

@@ -14,8 +14,8 @@ import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 
 /**
- * Stands between a client and a real etcd: counts requests, lets one of them fail, and
- * changes answers.
+ * Intercepts the calls of a client to a real etcd: counts requests, makes one of them
+ * fail, and changes responses.
  */
 final class MeddledCalls implements ClientInterceptor {
 
@@ -27,15 +27,16 @@ final class MeddledCalls implements ClientInterceptor {
 
 	private volatile UnaryOperator<Object> change = UnaryOperator.identity();
 
-	/** How many requests were made since this was asked for last. */
+	/** Returns the number of requests since the last call of this method. */
 	int sent() {
 		return this.sent.getAndSet(0);
 	}
 
 	/**
-	 * Let one of the next requests fail.
-	 * @param number how many are to go well before it
-	 * @param carriedOut whether etcd does what it says, and only the answer is lost
+	 * Makes one of the next requests fail.
+	 * @param number the number of requests that succeed before it
+	 * @param carriedOut whether etcd carries out the request, so that only the response
+	 * is lost
 	 */
 	void fail(int number, boolean carriedOut) {
 		this.carriedOut = carriedOut;
@@ -43,7 +44,7 @@ final class MeddledCalls implements ClientInterceptor {
 		this.sent.set(0);
 	}
 
-	/** Change the answers of etcd, of whatever kind. */
+	/** Changes the responses of etcd, of any kind. */
 	void change(UnaryOperator<Object> change) {
 		this.change = change;
 	}
@@ -81,7 +82,7 @@ final class MeddledCalls implements ClientInterceptor {
 	}
 
 	/**
-	 * The answers to one request.
+	 * The responses to one request.
 	 */
 	private final class Answers<A> extends SimpleForwardingClientCallListener<A> {
 

@@ -16,12 +16,14 @@ import java.util.function.LongSupplier;
 import io.grpc.Status;
 
 /**
- * A model of etcd: carries out one request after another, and knows revisions, leases and
+ * A model of etcd that carries out one request after another, with revisions, leases and
  * watches as far as locks need them. {@link ModelEtcdTests} compares it with etcd.
  */
 final class ModelEtcd {
 
-	/** What etcd makes of shorter leases. */
+	/**
+	 * The shortest lease, in seconds. Like etcd, the model extends shorter leases to it.
+	 */
 	private static final long LEAST_SECONDS = 2;
 
 	private final LongSupplier clock;
@@ -57,13 +59,13 @@ final class ModelEtcd {
 		end(lease(id));
 	}
 
-	/** Ends the leases that have expired. */
+	/** Ends expired leases. */
 	void expire() {
 		long now = this.clock.getAsLong();
 		List.copyOf(this.leases.values()).stream().filter((lease) -> lease.expiresAt <= now).forEach(this::end);
 	}
 
-	/** Starts all leases anew, as a new leader does. */
+	/** Restarts all leases, as a new leader does. */
 	void startLeasesAnew() {
 		this.leases.values().forEach((lease) -> lease.startAnew(this.clock.getAsLong()));
 	}
@@ -163,9 +165,9 @@ final class ModelEtcd {
 
 	/**
 	 * Watches a key.
-	 * @param created notified at once, with the present revision
+	 * @param created notified at once, with the current revision
 	 * @param deleted notified of each deletion
-	 * @return ends the watch
+	 * @return a callback that ends the watch
 	 */
 	Runnable watch(String key, LongConsumer created, Runnable deleted) {
 		Watch watch = new Watch(key, deleted);

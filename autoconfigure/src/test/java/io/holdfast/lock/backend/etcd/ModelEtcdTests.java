@@ -22,8 +22,9 @@ import static io.holdfast.lock.backend.Verbs.BOUND;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Compares the model of etcd with a real one: both get the same requests in the same
- * order. The model's time stands still, and no real lease is so short that it expires.
+ * Compares the model of etcd with a real server. Both receive the same requests in the
+ * same order. The time of the model does not advance, and no real lease is short enough
+ * to expire.
  */
 class ModelEtcdTests {
 
@@ -112,7 +113,7 @@ class ModelEtcdTests {
 		return Math.max(0, this.revision - choice.nextInt(6));
 	}
 
-	/** The answer, or that there is no such lease. */
+	/** Returns the response, or a text if the lease does not exist. */
 	private static Object outcome(Supplier<Object> request) {
 		try {
 			return request.get();
