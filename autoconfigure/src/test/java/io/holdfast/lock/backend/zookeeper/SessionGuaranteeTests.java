@@ -9,13 +9,14 @@ import io.holdfast.lock.support.SchedulingClock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What answers prove of a session of 16 s, whose leader sends a ping every 4 s at least.
+ * Tests for {@link SessionGuarantee} with a session of 16 s, whose leader sends a ping at
+ * least every 4 s.
  */
 class SessionGuaranteeTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(16);
 
-	/** What a member of a cluster that works adds to each request. */
+	/** The time that a member of a healthy cluster adds to each request. */
 	private static final Duration ROUND_TRIP = Duration.ofMillis(10);
 
 	private final Time time = new Time();
@@ -155,7 +156,7 @@ class SessionGuaranteeTests {
 	}
 
 	/**
-	 * Time that only a test moves.
+	 * A clock that only the test advances.
 	 */
 	private static final class Time implements SchedulingClock {
 

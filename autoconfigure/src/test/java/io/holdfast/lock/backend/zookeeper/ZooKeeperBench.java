@@ -20,18 +20,22 @@ import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
- * Clients, stores and engines of one test, and what they have left in the tree.
+ * Clients, backends and engines of one test, and the nodes that they have left in the
+ * tree.
  */
 final class ZooKeeperBench implements AutoCloseable {
 
 	private final List<AutoCloseable> opened = new ArrayList<>();
 
-	/** Sessions of an earlier test may live for a while, and with them their locks. */
+	/**
+	 * A unique namespace, because sessions of an earlier test, and with them their locks,
+	 * may live for a while.
+	 */
 	private final String namespace = "shop-" + UUID.randomUUID();
 
 	private final CuratorFramework inspection;
 
-	/** When clients were started. */
+	/** The start time of each client, in nanoseconds. */
 	private final Map<CuratorFramework, Long> startedAt = new IdentityHashMap<>();
 
 	ZooKeeperBench(String connectString) {
@@ -54,7 +58,7 @@ final class ZooKeeperBench implements AutoCloseable {
 		return opened(new ZooKeeperLockBackend(client, "/holdfast", this.namespace, whenSuspended, age(client)));
 	}
 
-	/** One that sends nothing unless asked. */
+	/** Returns a backend that sends no requests on its own. */
 	ZooKeeperLockBackend storeWithoutHeartbeats(CuratorFramework client) {
 		SystemSchedulingClock time = new SystemSchedulingClock("holdfast-test");
 		SchedulingClock untimed = new SchedulingClock() {
@@ -93,17 +97,17 @@ final class ZooKeeperBench implements AutoCloseable {
 		return resource;
 	}
 
-	/** A client whose session has nothing to do with any lock. */
+	/** Returns a client whose session has nothing to do with any lock. */
 	CuratorFramework inspection() {
 		return this.inspection;
 	}
 
-	/** The node below which the lines are. */
+	/** Returns the path of the node that contains the wait queues. */
 	String root() {
 		return "/holdfast/" + this.namespace;
 	}
 
-	/** The lines of locks, each with its path. */
+	/** Returns the paths of the wait queues of locks. */
 	List<String> lines() throws Exception {
 		return ZooKeeperLockBackendContractTests.children(this.inspection, root())
 			.stream()
@@ -111,7 +115,7 @@ final class ZooKeeperBench implements AutoCloseable {
 			.toList();
 	}
 
-	/** The nodes of claims, each with its path. */
+	/** Returns the paths of the nodes of claims. */
 	List<String> nodes() throws Exception {
 		List<String> nodes = new ArrayList<>();
 		for (String line : lines()) {

@@ -24,8 +24,8 @@ import static io.holdfast.lock.backend.Verbs.renewed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What becomes of a claim that is granted, abandoned, refused or lost while requests for
- * it are under way, in each order.
+ * Tests for claims that are granted, abandoned, refused or lost while their requests are
+ * under way, in each order.
  */
 class ZooKeeperClaimTests {
 
@@ -227,7 +227,7 @@ class ZooKeeperClaimTests {
 	}
 
 	/**
-	 * A clock on which no time passes.
+	 * A clock that never advances.
 	 */
 	private static final class StoppedClock implements SchedulingClock {
 

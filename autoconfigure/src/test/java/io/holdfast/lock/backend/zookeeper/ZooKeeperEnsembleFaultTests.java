@@ -38,7 +38,8 @@ import static io.holdfast.lock.backend.Verbs.soonTold;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An ensemble of which one member lags behind, or whose leader dies at the worst moment.
+ * Tests for an ensemble of which one member lags behind, or whose leader dies at the
+ * worst moment.
  */
 class ZooKeeperEnsembleFaultTests {
 
@@ -46,7 +47,7 @@ class ZooKeeperEnsembleFaultTests {
 
 	private static final int SESSION_MILLIS = 3_000;
 
-	/** Enough for what a lagging member would answer by itself. */
+	/** Longer than a lagging member needs for a response of its own. */
 	private static final Duration SHORTLY = Duration.ofSeconds(1);
 
 	private static final Duration LONG = Duration.ofSeconds(60);

@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Faults between one client and one server, each at the moment that matters.
+ * Tests for faults between one client and one server, each at the critical moment.
  */
 class ZooKeeperFaultTests {
 
@@ -146,7 +146,7 @@ class ZooKeeperFaultTests {
 		}
 	}
 
-	/** Where an acquisition that has to wait is when it ends. */
+	/** The step at which a waiting acquisition ends. */
 	enum Step {
 
 		CREATION_ON_ITS_WAY, CREATED_AND_NOT_HEARD_OF, WATCH_ON_ITS_WAY, WAITING, NEXT_LOOK_ON_ITS_WAY
@@ -219,8 +219,8 @@ class ZooKeeperFaultTests {
 	/**
 	 * An acquisition under way.
 	 *
-	 * @param handle what it is to get
-	 * @param end what ends it
+	 * @param handle the handle that it is to return
+	 * @param end ends it
 	 */
 	private record Attempt(CompletableFuture<LockHandle> handle, Runnable end) {
 	}

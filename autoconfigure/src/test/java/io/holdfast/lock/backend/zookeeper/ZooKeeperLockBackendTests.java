@@ -56,8 +56,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What is particular to ZooKeeper: sessions, lines of nodes, watches, access, an ensemble
- * whose members fail.
+ * Tests for {@link ZooKeeperLockBackend} that are specific to ZooKeeper: sessions, queue
+ * nodes, watches, access, an ensemble whose members fail.
  */
 class ZooKeeperLockBackendTests {
 
@@ -137,7 +137,7 @@ class ZooKeeperLockBackendTests {
 		return nodes;
 	}
 
-	/** How many sessions watch each node of ours that is watched. */
+	/** Returns the number of watching sessions for each watched node of Holdfast. */
 	private static List<Integer> watches() throws Exception {
 		List<Integer> watches = new ArrayList<>();
 		boolean ours = false;
@@ -366,7 +366,7 @@ class ZooKeeperLockBackendTests {
 		}
 	}
 
-	/** Nodes are their maker's alone. */
+	/** Restricts access to a node to its creator. */
 	private static final class CreatorOnly implements ACLProvider {
 
 		@Override

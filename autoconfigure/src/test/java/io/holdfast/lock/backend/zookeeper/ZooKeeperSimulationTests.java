@@ -14,7 +14,7 @@ import io.holdfast.lock.test.simulation.Simulations;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Runs the engine with the real backend and many seeds on a model of an ensemble.
+ * Runs the engine and the ZooKeeper backend on a model of an ensemble, with many seeds.
  */
 class ZooKeeperSimulationTests {
 
@@ -30,7 +30,9 @@ class ZooKeeperSimulationTests {
 		Simulations.of("zookeeper-single-member", SingleMemberStore::new).run(100);
 	}
 
-	/** A follower answers, and stands still before the leader hears of the session. */
+	/**
+	 * A follower responds and then pauses before the leader is notified of the session.
+	 */
 	@Test
 	void sessionThatLastsFromEachAnswerIsFound() {
 		Mutant mutant = new Mutant().replace("backend.zookeeper.ProvingCalls#sessionLasts",
@@ -43,8 +45,8 @@ class ZooKeeperSimulationTests {
 	}
 
 	/**
-	 * A waiting process stands still; when it goes on, its late attempt is granted and a
-	 * timer deletes the node.
+	 * A waiting process pauses. When it resumes, its late attempt is granted and a timer
+	 * deletes the node.
 	 */
 	@Test
 	void grantOfAClaimThatATimerHasEndedIsFound() {
@@ -53,7 +55,10 @@ class ZooKeeperSimulationTests {
 		assertThat(mutant.find(ZooKeeperTimerStore.class, SEEDS, "exclusion")).isPositive();
 	}
 
-	/** A hold that was lost with its session stays in the memory of its process. */
+	/**
+	 * The mutant keeps a hold that was lost with its session in the memory of its
+	 * process.
+	 */
 	@Test
 	void lostHoldThatIsNotForgottenIsFound() {
 		Mutant mutant = new Mutant().replace("backend.zookeeper.QueueNodes#sessionLost", ZooKeeperSimulationTests.class,

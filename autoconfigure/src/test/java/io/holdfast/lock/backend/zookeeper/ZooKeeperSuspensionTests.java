@@ -39,7 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What becomes of a hold while its connection is suspended, and after it.
+ * Tests for a hold while its connection is suspended, and afterwards.
  */
 class ZooKeeperSuspensionTests {
 
@@ -76,7 +76,9 @@ class ZooKeeperSuspensionTests {
 		return this.bench.client("127.0.0.1:" + this.wire.port(), sessionMillis);
 	}
 
-	/** Break the connection, keep it from coming back, and let the store see it. */
+	/**
+	 * Breaks the connection, prevents a new one, and waits until the backend has noticed.
+	 */
 	private void suspend(ZooKeeperLockBackend store, Grant any) {
 		this.wire.stall();
 		this.wire.cut();

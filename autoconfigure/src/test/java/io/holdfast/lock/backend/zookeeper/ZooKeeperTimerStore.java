@@ -5,13 +5,13 @@ import io.holdfast.lock.test.simulation.Simulation;
 import io.holdfast.lock.test.simulation.Workload;
 
 /**
- * The real backend of ZooKeeper with a timer that ends refused claims.
+ * The ZooKeeper backend with a timer that ends refused claims.
  */
 public final class ZooKeeperTimerStore extends PatienceTimerStore {
 
 	/**
 	 * Creates an empty store.
-	 * @param simulation the run
+	 * @param simulation the simulation
 	 */
 	public ZooKeeperTimerStore(Simulation simulation) {
 		super(new SimulatedZooKeeper(simulation));
