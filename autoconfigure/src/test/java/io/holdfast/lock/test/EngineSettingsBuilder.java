@@ -5,7 +5,7 @@ import java.time.Duration;
 import io.holdfast.lock.engine.EngineSettings;
 
 /**
- * Builds {@link EngineSettings} that differ from the defaults in what a test names.
+ * Builds {@link EngineSettings} from the defaults and the values that a test sets.
  */
 public final class EngineSettingsBuilder {
 
@@ -37,7 +37,7 @@ public final class EngineSettingsBuilder {
 	}
 
 	/**
-	 * Starts from the defaults.
+	 * Creates a builder with the default settings.
 	 * @return the builder
 	 */
 	public static EngineSettingsBuilder settings() {
