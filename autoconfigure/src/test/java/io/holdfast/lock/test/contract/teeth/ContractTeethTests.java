@@ -19,12 +19,12 @@ import io.holdfast.lock.test.contract.LockBackendContract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Every flaw is found by the cases that are about it, and by no other; a sound store
- * passes them all.
+ * Tests that the relevant cases of the contract detect each flaw, that other cases do
+ * not, and that a sound store passes all cases.
  */
 class ContractTeethTests {
 
-	/** What can only be seen by a fault of the store. */
+	/** Cases that need a fault of the store. */
 	private static final String[] FAULTY = { "lostReplyAfterGrantIsNotReportedAsContended",
 			"abandonedGrantThatWasNeverHeardOfIsFree", "cutConnectionDoesNotFreeTheHolder",
 			"storeIsUsableAgainAfterARestart", "silenceIsIndeterminate", "killedSessionReportsLost",
@@ -40,7 +40,7 @@ class ContractTeethTests {
 
 	private static Events events;
 
-	/** All at once, since they mostly wait. */
+	/** Runs all contracts in parallel, because they mostly wait. */
 	@BeforeAll
 	static void runTheContractOverEveryStore() {
 		Class<?>[] contracts = FlawedContracts.class.getDeclaredClasses();
@@ -170,7 +170,7 @@ class ContractTeethTests {
 				"newcomerDoesNotOvertakeAFairWaiter");
 	}
 
-	/** How the crowd fares without a line is a matter of chance. */
+	/** Without a wait queue, the outcome of the case with many contenders is random. */
 	@Test
 	void storeThatKeepsNoLineIsFound() {
 		assertThat(cases(FlawedContracts.KeepsNoLine.class, events.failed())).contains("releaseCompletesTheSignal",
@@ -178,7 +178,7 @@ class ContractTeethTests {
 				"fairClaimsAreGrantedInTheOrderOfTheirArrival");
 	}
 
-	/** Every case in which somebody is refused leaves something behind. */
+	/** Each case with a refused claim leaves something in the store. */
 	@Test
 	void storeThatKeepsWhoHasNoPatienceIsFound() {
 		assertThat(cases(FlawedContracts.KeepsWhoHasNoPatience.class, events.failed()))
@@ -217,7 +217,10 @@ class ContractTeethTests {
 		assertThat(events.aborted().count()).isZero();
 	}
 
-	/** The crowd may stumble over any flaw, so it only counts where it must. */
+	/**
+	 * Asserts that exactly these cases detect the flaw. The case with many contenders may
+	 * detect any flaw by chance, so it counts only if it is listed.
+	 */
 	private static void found(Class<? extends LockBackendContract> store, String... cases) {
 		Set<String> found = cases(store, events.failed());
 		if (!List.of(cases).contains(CROWD)) {

@@ -11,8 +11,8 @@ import io.holdfast.lock.test.contract.Ability;
 import io.holdfast.lock.test.contract.StoreFaults;
 
 /**
- * The contract over each flawed client. Run by {@link ContractTeethTests}, and by nobody
- * else.
+ * Subclasses of the contract: for a sound client, for each flaw, and for missing
+ * abilities. Only {@link ContractTeethTests} runs them.
  */
 final class FlawedContracts {
 
@@ -207,7 +207,7 @@ final class FlawedContracts {
 			super((server) -> new Flaws.Garbles(server, (claim) -> claim.withPatience(Duration.ofMinutes(10))));
 		}
 
-		/** What stays does so for good, so there is no need to wait for it. */
+		/** What is left in the store stays there, so a longer bound would not help. */
 		@Override
 		protected Duration bound() {
 			return Duration.ofMillis(200);

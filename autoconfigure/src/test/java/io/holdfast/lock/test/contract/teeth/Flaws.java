@@ -22,14 +22,14 @@ import io.holdfast.lock.spi.RenewResult.Refused;
 import io.holdfast.lock.spi.RenewResult.Renewed;
 
 /**
- * Clients that each do one thing wrong, as real ones have done.
+ * Clients with one flaw each, as found in real lock clients.
  */
 final class Flaws {
 
 	private Flaws() {
 	}
 
-	/** Deletes the lock without a look at who holds it. */
+	/** Deletes the lock without checking its owner. */
 	static class FreesTheSuccessor extends Wire {
 
 		FreesTheSuccessor(Server server) {
@@ -47,7 +47,7 @@ final class Flaws {
 
 	}
 
-	/** Sets a new expiry and its own name without a look at who holds it. */
+	/** Sets a new expiry and its own owner id without checking the current owner. */
 	static class StealsOnRenewal extends Wire {
 
 		StealsOnRenewal(Server server) {
@@ -70,7 +70,7 @@ final class Flaws {
 
 	}
 
-	/** Answers the renewal without asking the server. */
+	/** Reports a renewal without a request to the server. */
 	static class OnlySaysThatItRenewed extends Wire {
 
 		OnlySaysThatItRenewed(Server server) {
@@ -85,7 +85,7 @@ final class Flaws {
 
 	}
 
-	/** Answers that the lock is retained without asking the server. */
+	/** Reports that the lock is retained without a request to the server. */
 	static class OnlySaysThatItRetains extends Wire {
 
 		OnlySaysThatItRetains(Server server) {
@@ -99,7 +99,7 @@ final class Flaws {
 
 	}
 
-	/** Frees a lock that it should retain. */
+	/** Releases a lock that it should retain. */
 	static class ReleasesInsteadOfRetaining extends Wire {
 
 		ReleasesInsteadOfRetaining(Server server) {
@@ -113,7 +113,7 @@ final class Flaws {
 
 	}
 
-	/** Gives up without telling the server. */
+	/** Abandons a claim without a request to the server. */
 	static class ForgetsTheClaim extends Wire {
 
 		ForgetsTheClaim(Server server) {
@@ -127,7 +127,7 @@ final class Flaws {
 
 	}
 
-	/** Asks for something else than it was asked for, and does not say so. */
+	/** Silently requests something else than the claim says. */
 	static class Garbles extends Wire {
 
 		private final UnaryOperator<Claim> garbler;
@@ -175,7 +175,7 @@ final class Flaws {
 
 	}
 
-	/** Numbers its grants in a way of its own. */
+	/** Replaces the tokens of its grants with its own. */
 	static class Renumbers extends Wire {
 
 		private final Map<OwnerId, Grant> originals = new ConcurrentHashMap<>();
@@ -221,7 +221,7 @@ final class Flaws {
 
 	}
 
-	/** Takes no answer for a no. */
+	/** Reports a missing response as contended. */
 	static class TakesSilenceForNo extends Wire {
 
 		TakesSilenceForNo(Server server) {
@@ -235,7 +235,7 @@ final class Flaws {
 
 	}
 
-	/** When a waiter gives up, the wake-up that it would have passed on gets lost. */
+	/** Loses the signals that are due when a waiter withdraws its claim. */
 	static class SwallowsTheWakeUp extends Wire {
 
 		private static final ThreadLocal<Boolean> SWALLOWING = ThreadLocal.withInitial(() -> false);
@@ -275,7 +275,7 @@ final class Flaws {
 
 	}
 
-	/** Takes an owner that asks again for another. */
+	/** Refuses an owner that repeats its request. */
 	static class RefusesItsOwnOwner extends Wire {
 
 		RefusesItsOwnOwner(Server server) {
@@ -294,7 +294,7 @@ final class Flaws {
 
 	}
 
-	/** Never hears that its session has ended. */
+	/** Does not notice the end of its session. */
 	static class DeafToItsSession extends Wire {
 
 		DeafToItsSession(Server server) {

@@ -20,8 +20,8 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * A sound client of the server. What lies between them can lose a reply, break and fall
- * silent; a request that got no answer was carried out all the same.
+ * A sound client of the server. Its connection can lose a reply, break, or stop
+ * delivering responses. The server still processes a request whose response is lost.
  */
 class Wire implements LockBackend {
 
@@ -41,7 +41,7 @@ class Wire implements LockBackend {
 		return this.server;
 	}
 
-	/** The next answer, and no other, does not arrive. */
+	/** Drops the next response only. */
 	final void loseNextReply() {
 		this.losing = true;
 	}
@@ -55,7 +55,7 @@ class Wire implements LockBackend {
 		this.silent = false;
 	}
 
-	/** The server ends what was granted to this client, and the client is told of it. */
+	/** Ends the grants of this client on the server and notifies the client. */
 	void killSession() {
 		this.session.forEach((owner, revoked) -> {
 			this.server.latest()
@@ -97,7 +97,7 @@ class Wire implements LockBackend {
 		return new Grant(grant.claim(), grant.storeToken(), grant.lease(), revoked);
 	}
 
-	/** What to say of an acquisition that got no answer. */
+	/** Returns the result of an acquisition whose response was lost. */
 	AcquireResult unheard(Claim claim) {
 		return new AcquireResult.Indeterminate(new IOException("no answer"));
 	}
