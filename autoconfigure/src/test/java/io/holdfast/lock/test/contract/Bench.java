@@ -29,8 +29,8 @@ import io.holdfast.lock.spi.RenewResult;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The work bench of one case: the two clients and the verbs of a store, awaited. Knows
- * nothing of what it has asked, so any thread may use it.
+ * Fixture of one case: two clients of a store, with operations that wait for their
+ * results. Thread-safe, because it keeps no record of its requests.
  */
 final class Bench {
 
@@ -60,7 +60,7 @@ final class Bench {
 		return this.second;
 	}
 
-	/** The clients in turn. */
+	/** Returns the first client for an even number, the second one for an odd number. */
 	LockBackend client(int number) {
 		return (number % 2 == 0) ? first() : second();
 	}
@@ -86,8 +86,8 @@ final class Bench {
 	}
 
 	/**
-	 * Asks and must be granted; asks again only while the outcome is unknown, as it is
-	 * for a moment after faults of an earlier case.
+	 * Acquires the lock and asserts that it was granted. Retries only while the outcome
+	 * is unknown, which is possible for a moment after the faults of an earlier case.
 	 */
 	Grant granted(LockBackend client, Claim claim) throws Exception {
 		long start = System.nanoTime();
@@ -100,7 +100,7 @@ final class Bench {
 		return ((Acquired) result).grant();
 	}
 
-	/** Asks once and must be refused. */
+	/** Makes one attempt and asserts that it was refused. */
 	Contended refused(LockBackend client, Claim claim) throws Exception {
 		AcquireResult result = ask(client, claim);
 		assertThat(result).as("answer to %s", claim).isInstanceOf(Contended.class);
@@ -108,8 +108,8 @@ final class Bench {
 	}
 
 	/**
-	 * Asks as the engine does, again after each signal or pause, and must be granted
-	 * soon.
+	 * Acquires the lock within {@link #bound()}. Retries after each signal or delay, as
+	 * the engine does.
 	 */
 	Grant soonGranted(LockBackend client, Claim claim) throws Exception {
 		return soonGrantedSince(client, claim).grant();
@@ -140,7 +140,7 @@ final class Bench {
 			contended.signal().toCompletableFuture().get(nanos, TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			// either way it is time to ask again
+			// retry in either case
 		}
 	}
 
@@ -156,12 +156,12 @@ final class Bench {
 		return answer(client.release(grant));
 	}
 
-	/** Releases and must have held. */
+	/** Releases the lock and asserts that it was held. */
 	void released(LockBackend client, Grant grant) throws Exception {
 		assertThat(release(client, grant)).as("release of %s", grant).isInstanceOf(Released.class);
 	}
 
-	/** Releases what is not held any more. */
+	/** Releases the lock and asserts that it was no longer held. */
 	void releasedInVain(LockBackend client, Grant grant) throws Exception {
 		assertThat(release(client, grant)).as("release of %s", grant).isInstanceOf(NotHeld.class);
 	}
@@ -174,7 +174,7 @@ final class Bench {
 		return stage.toCompletableFuture().get(bound().toNanos(), TimeUnit.NANOSECONDS);
 	}
 
-	/** Runs all at the same moment, each on a thread of its own. */
+	/** Runs all tasks at the same time, each on its own thread. */
 	<T> List<T> together(List<Callable<T>> tasks) throws Exception {
 		CountDownLatch start = new CountDownLatch(tasks.size());
 		ExecutorService threads = Executors.newFixedThreadPool(tasks.size());
@@ -200,7 +200,7 @@ final class Bench {
 	}
 
 	/**
-	 * A grant and when the request for it left.
+	 * A grant, and the time at which its request was sent.
 	 */
 	record Granted(Grant grant, long asked) {
 	}

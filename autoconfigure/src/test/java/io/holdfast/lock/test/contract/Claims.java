@@ -9,8 +9,8 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
 
 /**
- * Claims of owners that nobody has seen before. Unless said otherwise they are exclusive,
- * not renewed, without patience, and of a lease that no case outlives.
+ * Factory for claims with new, random owners. By default, a claim is exclusive, is not
+ * renewed, and does not wait. Its lease is longer than any case runs.
  */
 final class Claims {
 
@@ -41,7 +41,10 @@ final class Claims {
 				claim.fair());
 	}
 
-	/** The claim of one who waits, and who is not forgotten while a case runs. */
+	/**
+	 * Returns the claim with a remaining wait that no case exceeds, so the store keeps
+	 * it.
+	 */
 	static Claim patient(Claim claim) {
 		return claim.withPatience(LONG_LEASE);
 	}

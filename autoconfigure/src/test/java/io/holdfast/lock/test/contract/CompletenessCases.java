@@ -17,7 +17,8 @@ import io.holdfast.lock.spi.BackendCapabilities;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Nothing of the contract is left out unsaid.
+ * Cases that verify that the contract is complete: each ability is exercised, each one
+ * that is lacking is reported, and no case is overridden.
  */
 interface CompletenessCases {
 

@@ -17,7 +17,7 @@ import io.holdfast.lock.spi.Grant;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * One lock has one holder.
+ * Cases that verify that a lock has one holder.
  */
 interface ExclusionCases {
 

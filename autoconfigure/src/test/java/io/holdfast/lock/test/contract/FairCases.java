@@ -8,11 +8,11 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 
 /**
- * First come, first served, across clients.
+ * Cases that verify that fair claims of several clients are granted in order of arrival.
  */
 interface FairCases {
 
-	/** Those who came last ask first, each time. */
+	/** In each round, the waiters retry in reverse order of arrival. */
 	@Needs(Ability.FAIR)
 	default void fairClaimsAreGrantedInTheOrderOfTheirArrival(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();

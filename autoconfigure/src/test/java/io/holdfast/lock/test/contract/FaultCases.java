@@ -17,11 +17,12 @@ import io.holdfast.lock.spi.RenewResult.Refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What is not known is never taken for a no, and nothing that was cut short stays held.
+ * Cases that verify that an unknown outcome is never reported as contended, and that an
+ * interrupted request leaves no lock held.
  */
 interface FaultCases {
 
-	/** A client that repeats the request by itself may well hear of its grant. */
+	/** A client that repeats the request itself may return the grant. */
 	@Needs(Ability.LOST_REPLY)
 	default void lostReplyAfterGrantIsNotReportedAsContended(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();

@@ -13,7 +13,8 @@ import io.holdfast.lock.spi.Grant;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Whoever gives up leaves nothing behind and stands in nobody's way.
+ * Cases that verify that an abandoned claim leaves nothing behind and blocks no other
+ * claim.
  */
 interface GivingUpCases {
 

@@ -19,18 +19,18 @@ import io.holdfast.lock.test.contract.Bench.Granted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a crowd has seen, put in order afterwards: nobody held while another did, and each
- * grant has a greater token than the one before.
+ * Cases that record the holds of many contenders and check their order afterwards: no two
+ * holds overlap, and each grant has a greater token than the one before.
  */
 interface HistoryCases {
 
-	/** How many owners there are at a time. */
+	/** The number of owners that contend at the same time. */
 	int CONTENDERS = 8;
 
-	/** How many of them vanish once while they hold. */
+	/** The number of contenders that vanish once during a hold. */
 	int VANISHING = 2;
 
-	/** How often each of them holds. */
+	/** The number of holds of each contender. */
 	int ROUNDS = 12;
 
 	@Test
@@ -61,7 +61,8 @@ interface HistoryCases {
 	}
 
 	/**
-	 * Half-way, some vanish without a release and come back to it when all is over.
+	 * Acquires and releases the lock in each round. Halfway, a vanishing contender does
+	 * not release its hold. It releases that hold after its last round.
 	 */
 	private static List<Hold> contend(Bench bench, LockBackend client, LockName lock, boolean vanishing, Random random)
 			throws Exception {
@@ -94,8 +95,8 @@ interface HistoryCases {
 	}
 
 	/**
-	 * One hold, from when it was heard of until just before it was let go, or until its
-	 * holder had to take it for lost.
+	 * One hold. It starts when the response arrives. It ends right before the release, or
+	 * when the holder must treat the lease as lost.
 	 */
 	record Hold(Grant grant, long from, long until) {
 

@@ -15,7 +15,7 @@ import io.holdfast.lock.spi.RenewResult.Renewed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A lease ends when it is said to end, and not before.
+ * Cases that verify that a lease expires on time, and not earlier.
  */
 interface LeaseCases {
 
@@ -26,7 +26,7 @@ interface LeaseCases {
 		Grant expiring = bench.granted(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
 		Grant next = bench.soonGranted(bench.second(), Claims.exclusive(lock));
 		Duration kept = Duration.ofNanos(System.nanoTime() - asked);
-		// a store may count in milliseconds, and its clock may run a little fast
+		// a store may round to milliseconds, and its clock may be slightly fast
 		Duration tolerance = expiring.lease().dividedBy(50).plusMillis(2);
 		assertThat(kept).as("time that the lease was kept").isGreaterThan(expiring.lease().minus(tolerance));
 		bench.releasedInVain(bench.first(), expiring);
@@ -71,7 +71,10 @@ interface LeaseCases {
 		assertThat(bench.answer(bench.first().renew(List.of()))).isEmpty();
 	}
 
-	/** A lease that a busy machine keeps although it is extended only now and then. */
+	/**
+	 * Returns the claim with a lease that lasts between extensions even on a busy
+	 * machine.
+	 */
 	private static Claim enduring(Bench bench, Claim claim) {
 		return Claims.lasting(bench.shortLease().multipliedBy(2), claim);
 	}
@@ -91,7 +94,7 @@ interface LeaseCases {
 	}
 
 	/**
-	 * One attempt to keep the lease.
+	 * One attempt to extend the lease.
 	 */
 	interface AttemptToExtend {
 

@@ -12,7 +12,8 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.Grant;
 
 /**
- * Any key is a key, and two different ones are two locks.
+ * Cases that verify that any text can be a key, and that different names are different
+ * locks.
  */
 interface NameCases {
 

@@ -9,7 +9,8 @@ import io.holdfast.lock.spi.Grant;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A lock that is retained is free when the time is over, and not before.
+ * Cases that verify that a retained lock becomes available when the retention time has
+ * elapsed, and not earlier.
  */
 interface RetainCases {
 
@@ -47,7 +48,7 @@ interface RetainCases {
 		bench.released(bench.second(), bench.granted(bench.second(), Claims.exclusive(lock)));
 	}
 
-	/** Retained by one client, the lock is waited for by the other. */
+	/** Retains the lock with one client and acquires it with the other. */
 	private static void keepsOutForTheTime(Bench bench, Claim retained, Claim next) throws Exception {
 		Duration remaining = bench.shortLease().multipliedBy(2);
 		Grant grant = bench.granted(bench.first(), retained);

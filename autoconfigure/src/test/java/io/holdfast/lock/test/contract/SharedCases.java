@@ -11,7 +11,7 @@ import io.holdfast.lock.spi.RenewResult.Renewed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Many readers or one writer.
+ * Cases that verify that a lock has many readers or one writer.
  */
 interface SharedCases {
 
@@ -125,7 +125,7 @@ interface SharedCases {
 	}
 
 	/**
-	 * Readers come without end, each before the one before it has left.
+	 * Each reader acquires the lock before the previous reader releases it.
 	 */
 	@Needs(Ability.SHARED)
 	default void waitingWriterIsNotStarvedByReaders(Bench bench) throws Exception {

@@ -10,7 +10,7 @@ import io.holdfast.lock.spi.RenewResult.Renewed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Whoever was overtaken cannot harm the successor, whatever it does.
+ * Cases that verify that no operation of a stale holder affects its successor.
  */
 interface StaleHolderCases {
 
@@ -64,7 +64,7 @@ interface StaleHolderCases {
 	}
 
 	/**
-	 * One holder whose lease ended without its notice, and the next.
+	 * A holder whose lease has expired without its knowledge, and its successor.
 	 */
 	record Takeover(Grant stale, Grant successor) {
 

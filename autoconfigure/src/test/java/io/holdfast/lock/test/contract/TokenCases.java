@@ -9,7 +9,8 @@ import io.holdfast.lock.spi.Grant;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The token of a lock grows with every grant, whatever happened in between.
+ * Cases that verify that the token of a lock grows with every grant, whatever happens
+ * between grants.
  */
 interface TokenCases {
 

@@ -9,10 +9,10 @@ import io.holdfast.lock.spi.AcquireResult.Contended;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What one refused attempt was told about when to come again, from when it was told.
+ * A refusal and the time at which it arrived, to verify when the waiter may retry.
  *
- * @param refusal the answer
- * @param since when it came
+ * @param refusal the response to the attempt
+ * @param since the arrival time of the response, in {@link System#nanoTime()}
  */
 record Turn(Contended refusal, long since) {
 
@@ -21,8 +21,9 @@ record Turn(Contended refusal, long since) {
 	}
 
 	/**
-	 * The waiter is told to ask again soon, by the signal or, where a store polls, by the
-	 * pause.
+	 * Waits until the waiter should retry, due to the signal or, for a store that polls,
+	 * due to {@code retryAfter}. Asserts that this takes no longer than
+	 * {@link Bench#bound()}.
 	 */
 	void comesSoon(Bench bench) throws InterruptedException {
 		long pause = this.refusal.retryAfter().toNanos() - (System.nanoTime() - this.since);
@@ -34,7 +35,7 @@ record Turn(Contended refusal, long since) {
 			assertThat(pause).as("pause of a waiter that got no signal").isLessThanOrEqualTo(longest);
 		}
 		catch (ExecutionException ex) {
-			// a signal is one in whichever way it completes
+			// a failed signal is a signal, too
 		}
 	}
 

@@ -11,7 +11,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 
 /**
- * A waiter hears that it is worth coming again.
+ * Cases that verify that a waiter is notified when it should retry.
  */
 interface WaitingCases {
 
