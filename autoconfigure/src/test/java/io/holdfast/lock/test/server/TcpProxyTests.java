@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A wire that is cut passes nothing on, also by a connection that was being made at that
- * moment.
+ * Tests for {@link TcpProxy}: a proxy that was cut or closed forwards nothing, not even
+ * on a connection that was being established at that time.
  */
 class TcpProxyTests {
 
@@ -48,7 +48,10 @@ class TcpProxyTests {
 		return closeable;
 	}
 
-	/** One waiting connection is all that it takes, so that others remain under way. */
+	/**
+	 * Creates a server socket with a backlog of one, so that further connections stay in
+	 * progress.
+	 */
 	private static ServerSocket listening() throws IOException {
 		return new ServerSocket(0, 1, InetAddress.getByName(ServerProcess.HOST));
 	}
