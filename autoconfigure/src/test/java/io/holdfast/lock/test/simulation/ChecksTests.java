@@ -16,7 +16,7 @@ import io.holdfast.lock.test.ForwardingBackend;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Shows of each check that it fails when what it looks for is planted.
+ * Tests for {@link Checks}: each check detects a planted defect.
  */
 class ChecksTests {
 
@@ -110,7 +110,7 @@ class ChecksTests {
 		return Simulations.of("planted", store).find(SEEDS, check);
 	}
 
-	/** A store that is sound but for what is planted. */
+	/** A sound store except for the planted defect. */
 	private record PlantedStore(SimulatedStore sound, UnaryOperator<Claim> ask, UnaryOperator<Grant> change,
 			Collection<String> left) implements SimulatedStore {
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A simulated thread that can block. It is a real thread, but it runs only while the
- * thread of the simulation waits for it, so that never more than one of both runs.
+ * simulation's thread waits for it. Therefore, at most one of the two runs at any time.
  */
 final class Coroutine {
 
@@ -42,7 +42,9 @@ final class Coroutine {
 		this.body = body;
 	}
 
-	/** Runs the body until it blocks or ends; called in an event of its node. */
+	/**
+	 * Runs the body until it blocks or returns. Must be called in an event of the node.
+	 */
 	void start() {
 		THREADS.execute(this::live);
 		this.mayGoOn.acquireUninterruptibly();
@@ -60,7 +62,7 @@ final class Coroutine {
 	}
 
 	/**
-	 * Blocks the simulated thread that calls this until a future completes on its node.
+	 * Blocks the calling simulated thread until a future completes on its node.
 	 * @param future the future
 	 */
 	static void await(CompletableFuture<?> future) {
@@ -91,7 +93,7 @@ final class Coroutine {
 		}
 	}
 
-	/** Ends a thread that is still blocked when its simulation has ended. */
+	/** Ends a thread that is still blocked at the end of its simulation. */
 	void abandon() {
 		this.abandoned = true;
 		goOn();

@@ -16,8 +16,8 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.test.ForwardingBackend;
 
 /**
- * A store with a defect that backends once had: each ends a refused claim by a timer of
- * its own, though the engine may be granted that claim at the same moment.
+ * A store with a defect that real backends once had. Each client withdraws a refused
+ * claim with its own timer, although the store may grant that claim at the same time.
  */
 public class PatienceTimerStore implements SimulatedStore {
 
@@ -27,15 +27,15 @@ public class PatienceTimerStore implements SimulatedStore {
 
 	/**
 	 * Creates an empty {@link AtomicStore} with this defect.
-	 * @param simulation the run
+	 * @param simulation the simulated run
 	 */
 	public PatienceTimerStore(Simulation simulation) {
 		this(new AtomicStore(simulation));
 	}
 
 	/**
-	 * Creates a store with this defect.
-	 * @param sound the store without it
+	 * Adds this defect to a store.
+	 * @param sound the store without the defect
 	 */
 	protected PatienceTimerStore(SimulatedStore sound) {
 		this.sound = sound;

@@ -13,8 +13,8 @@ import io.holdfast.lock.spi.BackendCapabilities;
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 
 /**
- * Draws a plan. Each plan uses only some of all features and faults, and those more
- * often: that finds more than a little of everything.
+ * Creates a random plan. Each plan uses only a few features and faults, but uses them
+ * often. This finds more defects than a mix of all features.
  */
 final class Planner {
 
@@ -40,7 +40,7 @@ final class Planner {
 
 	private final int locks;
 
-	/** Operations and faults start within this time. */
+	/** All operations and faults start within this time, in milliseconds. */
 	private final long horizon;
 
 	private final boolean fair;
@@ -77,7 +77,7 @@ final class Planner {
 		}
 	}
 
-	/** Often nothing, else rarely or mostly. */
+	/** Returns a probability that is often zero, otherwise low or high. */
 	private double share() {
 		return switch (this.random.nextInt(4)) {
 			case 0, 1 -> 0;
@@ -125,7 +125,7 @@ final class Planner {
 				cancels ? millis(1, 5_000) : null, style);
 	}
 
-	/** Many short uses of other locks by one process, at the same moment. */
+	/** Adds many short operations on other locks, by one process at the same time. */
 	private void burst(List<Operation> operations) {
 		int process = this.random.nextInt(this.processes);
 		Duration at = millis(1, this.horizon);
@@ -174,7 +174,7 @@ final class Planner {
 		return Duration.ofMillis(this.random.nextLong(least, most + 1));
 	}
 
-	/** Small numbers are as likely as large ones. */
+	/** Returns a random duration. Short durations are as likely as long ones. */
 	private Duration millis(long least, long most) {
 		double exponent = this.random.nextDouble();
 		return Duration.ofMillis(Math.round(least * Math.pow((double) Math.max(most, least) / least, exponent)));

@@ -11,7 +11,7 @@ import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.spi.BackendCapabilities;
 
 /**
- * Draws a plan in which many wait for one lock for long.
+ * Creates a random plan in which many callers wait for one lock for a long time.
  */
 final class QueuePlanner {
 

@@ -19,9 +19,9 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * Records what an engine asks its backend, gives claims owner ids that are the same in
- * every run of a seed, and checks what the engine promises to backends: it sends no
- * attempt after the deadline, and none for a claim that it has abandoned.
+ * Records the requests of an engine to its backend and replaces owner ids with ids that
+ * are the same in every run of a seed. Verifies that the engine sends no attempt after
+ * the deadline, and no attempt for an abandoned claim.
  */
 final class RecordingBackend implements LockBackend {
 

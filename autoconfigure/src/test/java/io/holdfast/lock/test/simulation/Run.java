@@ -8,11 +8,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries out one plan on one store.
+ * Executes one plan on one store.
  */
 final class Run {
 
-	/** Bodies and waits that follow the last planned event take no longer. */
+	/** Upper limit for the holds and waits that follow the last planned event. */
 	private static final Duration REST = Duration.ofSeconds(60);
 
 	private final Plan plan;
@@ -36,8 +36,8 @@ final class Run {
 	}
 
 	/**
-	 * Runs the plan until everything has ended.
-	 * @return what was found to be wrong, or {@code null}
+	 * Runs the plan until all operations and faults have ended.
+	 * @return the violation, or {@code null} if there is none
 	 */
 	@Nullable Violation run() {
 		long start = this.simulation.now();
@@ -69,8 +69,8 @@ final class Run {
 	}
 
 	/**
-	 * Plans the start of a fault.
-	 * @return ends it
+	 * Schedules the start of a fault.
+	 * @return the task that ends the fault
 	 */
 	private Runnable prepare(Fault fault, long at) {
 		return switch (fault.kind()) {

@@ -5,7 +5,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Runs the engine with thousands of seeds on models of stores.
+ * Runs the engine on simulated stores, with hundreds to thousands of seeds each.
  */
 class SimulationTests {
 

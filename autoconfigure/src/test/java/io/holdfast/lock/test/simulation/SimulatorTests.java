@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests of the simulator itself.
+ * Tests for the simulator itself.
  */
 class SimulatorTests {
 
@@ -84,7 +84,7 @@ class SimulatorTests {
 		assertThat(this.happened).isEmpty();
 	}
 
-	/** It waits no longer, so others are served before it. */
+	/** Because it no longer waits, other claims may be granted before its claim. */
 	@Test
 	void killedNodeIsNotExpectedToBeServed() {
 		assertThat(this.client.calmSince(this.simulation.now())).isTrue();
