@@ -105,7 +105,7 @@ final class Acquisition {
 			timedOut();
 		}
 		else {
-			this.steps.after(Backoff.forTurn(this.terms, left(), this.context.settings().responseTimeout()),
+			this.steps.after(Backoff.forAdmission(this.terms, left(), this.context.settings().responseTimeout()),
 					this::timedOut);
 		}
 	}
@@ -127,7 +127,7 @@ final class Acquisition {
 		this.steps.nextPhase();
 		this.attempts++;
 		long left = Math.max(0, left());
-		boolean willRetry = mayAskAgain();
+		boolean willRetry = mayRetry();
 		Claim sent = this.claim.withPatience(willRetry ? Duration.ofNanos(left) : Duration.ZERO);
 		boolean first = this.attempts == 1;
 		StoreRequest<AcquireResult> request = new StoreRequest<>(this.context.time(), () -> send(sent, first));
@@ -144,7 +144,7 @@ final class Acquisition {
 	/** Awaits the response. Its timeout starts when the request is sent. */
 	private void awaitAnswer(StoreRequest<AcquireResult> request) {
 		boolean sent = request.isSent();
-		long patience = Backoff.forAnswer(this.terms, this.attempts, sent, left(), this.context.settings());
+		long patience = Backoff.forResponse(this.terms, this.attempts, sent, left(), this.context.settings());
 		this.steps.after(patience, () -> onIndeterminate(Stages.none(request.isSent())));
 		if (!sent) {
 			request.whenSent(this.steps.inThisPhase(() -> awaitAnswer(request)));
@@ -196,12 +196,12 @@ final class Acquisition {
 		this.outcome.complete(lease);
 	}
 
-	private void contended(AcquireResult.Contended contended, boolean keepsPlace) {
+	private void contended(AcquireResult.Contended contended, boolean leavesClaim) {
 		this.refused = true;
 		this.unknownOutcomes.clear();
-		this.mayHaveLeftClaim = keepsPlace;
+		this.mayHaveLeftClaim = leavesClaim;
 		this.steps.nextPhase();
-		if (!mayAskAgain()) {
+		if (!mayRetry()) {
 			timedOut();
 			return;
 		}
@@ -215,11 +215,11 @@ final class Acquisition {
 		int before = this.unknownOutcomes.add(cause, this.attempts);
 		this.mayHaveLeftClaim = Attempt.end(this.latest, this.mayHaveLeftClaim);
 		this.steps.nextPhase();
-		if (!mayAskAgain()) {
+		if (!mayRetry()) {
 			timedOut();
 			return;
 		}
-		waitFor(Backoff.afterSilence(before, this.context.time()));
+		waitFor(Backoff.afterUnknownOutcome(before, this.context.time()));
 	}
 
 	private void waitFor(long pause) {
@@ -280,12 +280,12 @@ final class Acquisition {
 		this.context.registry().end(this);
 	}
 
-	private boolean mayAskAgain() {
+	private boolean mayRetry() {
 		return this.refusal != Refusal.TENTATIVE && left() > 0;
 	}
 
 	private boolean deadlineHasPassed() {
-		return this.terms.patient() && left() <= 0;
+		return this.terms.waits() && left() <= 0;
 	}
 
 	private long left() {

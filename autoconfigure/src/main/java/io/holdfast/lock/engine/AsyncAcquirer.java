@@ -71,7 +71,7 @@ final class AsyncAcquirer {
 			}
 		});
 		if (ParallelFirstAttempt.saves(this.all, this.context.settings())) {
-			runAhead();
+			attemptInParallel();
 		}
 		else {
 			next();
@@ -83,18 +83,18 @@ final class AsyncAcquirer {
 		return new SerialExecutor(this.context.workers().steps());
 	}
 
-	private void runAhead() {
+	private void attemptInParallel() {
 		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, this.all, this::steps, this.requests);
 		this.cancelUnderWay = ahead::cancel;
 		ahead.begin().thenAccept((kept) -> {
 			this.holds.addAll(kept);
-			goOn();
+			proceed();
 		});
 	}
 
 	private void next() {
 		if (this.holds.size() == this.all.size()) {
-			handOver();
+			deliver();
 			return;
 		}
 		ResolvedRequest terms = this.all.get(this.holds.size()).withWaitTime(this.deadline - this.context.time().nanos());
@@ -107,7 +107,7 @@ final class AsyncAcquirer {
 		}
 	}
 
-	private void handOver() {
+	private void deliver() {
 		try {
 			if (!this.result.complete(CombinedHold.of(this.holds))) {
 				CombinedHold.close(this.holds);
@@ -124,14 +124,14 @@ final class AsyncAcquirer {
 			this.holds.add(new Hold(this.context, lease));
 		}
 		if (failure == null) {
-			goOn();
+			proceed();
 			return;
 		}
 		CombinedHold.close(this.holds);
 		this.result.completeExceptionally(failure);
 	}
 
-	private void goOn() {
+	private void proceed() {
 		if (this.result.isDone()) {
 			CombinedHold.close(this.holds);
 		}

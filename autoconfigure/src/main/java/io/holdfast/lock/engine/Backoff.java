@@ -11,7 +11,7 @@ import io.holdfast.lock.support.SchedulingClock;
 final class Backoff {
 
 	/** Minimum timeout of a later attempt, even if the wait ends earlier. */
-	private static final long SHORTEST_PATIENCE = TimeUnit.MILLISECONDS.toNanos(200);
+	private static final long MIN_TIMEOUT = TimeUnit.MILLISECONDS.toNanos(200);
 
 	private static final long FIRST_AFTER_SILENCE = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -31,20 +31,20 @@ final class Backoff {
 	 * attempts itself, so they are not given up before the deadline. Nor is an attempt
 	 * that is not sent yet.
 	 */
-	static long forAnswer(ResolvedRequest terms, int attempt, boolean sent, long left, EngineSettings settings) {
+	static long forResponse(ResolvedRequest terms, int attempt, boolean sent, long left, EngineSettings settings) {
 		long timeout = settings.responseTimeout().toNanos();
 		if (!sent || terms.backend().capabilities().blocking()) {
-			return Math.max(left, (attempt == 1) ? timeout : SHORTEST_PATIENCE);
+			return Math.max(left, (attempt == 1) ? timeout : MIN_TIMEOUT);
 		}
-		return (attempt == 1) ? timeout : Math.min(timeout, Math.max(left, SHORTEST_PATIENCE));
+		return (attempt == 1) ? timeout : Math.min(timeout, Math.max(left, MIN_TIMEOUT));
 	}
 
 	/**
 	 * Returns how long to wait for admission in this JVM. A caller that does not wait for
 	 * holders still waits for a release in progress.
 	 */
-	static long forTurn(ResolvedRequest terms, long left, Duration responseTimeout) {
-		return terms.patient() ? left : responseTimeout.toNanos();
+	static long forAdmission(ResolvedRequest terms, long left, Duration responseTimeout) {
+		return terms.waits() ? left : responseTimeout.toNanos();
 	}
 
 	/**
@@ -60,7 +60,7 @@ final class Backoff {
 	 * Returns the delay after an attempt of unknown outcome. It doubles from 20 ms up to
 	 * one second, and jitter spreads it from one half to one and a half of that.
 	 */
-	static long afterSilence(int times, SchedulingClock time) {
+	static long afterUnknownOutcome(int times, SchedulingClock time) {
 		long pause = Math.min(LONGEST_AFTER_SILENCE, FIRST_AFTER_SILENCE << Math.min(times, DOUBLINGS));
 		return pause / 2 + time.jitter(pause);
 	}

@@ -121,7 +121,7 @@ final class BlockingAcquirer {
 			return hold(all.get(0), refusal, depth);
 		}
 		long deadline = this.context.time().nanos() + all.get(0).waitTime().toNanos();
-		List<Hold> holds = new ArrayList<>(runAhead(all, depth));
+		List<Hold> holds = new ArrayList<>(attemptInParallel(all, depth));
 		try {
 			for (ResolvedRequest terms : all.subList(holds.size(), all.size())) {
 				holds.add(hold(terms.withWaitTime(deadline - this.context.time().nanos()), refusal, depth));
@@ -135,7 +135,7 @@ final class BlockingAcquirer {
 	}
 
 	/** Acquires as many of the first locks as are available immediately. */
-	private List<Hold> runAhead(List<ResolvedRequest> all, int depth) {
+	private List<Hold> attemptInParallel(List<ResolvedRequest> all, int depth) {
 		if (!ParallelFirstAttempt.saves(all, this.context.settings()) || all.stream().anyMatch((terms) -> held(terms) != null)) {
 			return List.of();
 		}

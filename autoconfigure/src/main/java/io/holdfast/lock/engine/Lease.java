@@ -98,7 +98,7 @@ final class Lease {
 				return false;
 			}
 			this.holds++;
-			this.end.notWithin(minHold);
+			this.end.keepClosedFor(minHold);
 			return true;
 		}
 		finally {
@@ -159,7 +159,7 @@ final class Lease {
 	}
 
 	/** Stops watching the lease; completes when no renewal is in progress. */
-	private CompletableFuture<?> leaveCare() {
+	private CompletableFuture<?> unwatch() {
 		CompletableFuture<?> quiet = this.context.watchdog().unwatch(this.schedule);
 		this.context.registry().end(this);
 		return quiet;
@@ -183,35 +183,35 @@ final class Lease {
 		lose(cause, false);
 	}
 
-	private void lose(LossCause cause, boolean evenIfGivenBack) {
-		Consumer<Consumer<LockLostEvent>> telling;
+	private void lose(LossCause cause, boolean evenIfReleased) {
+		Consumer<Consumer<LockLostEvent>> notification;
 		this.lock.lock();
 		try {
 			boolean released = this.holds == 0 && !this.lingering.get();
-			if (this.loss.happened() || (released && !evenIfGivenBack)) {
+			if (this.loss.happened() || (released && !evenIfReleased)) {
 				return;
 			}
-			telling = this.loss.declare(cause);
+			notification = this.loss.declare(cause);
 		}
 		finally {
 			this.lock.unlock();
 		}
-		CompletableFuture<?> quiet = leaveCare();
+		CompletableFuture<?> quiet = unwatch();
 		this.end.lost(cause, quiet);
 		this.ticket.leave();
-		telling.accept(this.context.observer()::lost);
+		notification.accept(this.context.observer()::lost);
 	}
 
 	void onLost(Consumer<LockLostEvent> listener) {
-		Runnable telling;
+		Runnable notification;
 		this.lock.lock();
 		try {
-			telling = this.loss.add(listener);
+			notification = this.loss.add(listener);
 		}
 		finally {
 			this.lock.unlock();
 		}
-		telling.run();
+		notification.run();
 	}
 
 	/** Returns why the lease is no longer reliable, or {@code null} if it is. */
@@ -229,7 +229,7 @@ final class Lease {
 
 	/** Whether the store keeps the lock for a holder, a minHold or the lock delay. */
 	boolean keepsLock() {
-		return !this.end.hasBegun();
+		return !this.end.isReleaseRequested();
 	}
 
 	/** Whether a body relies on this lease. */
@@ -251,7 +251,7 @@ final class Lease {
 			lose(LossCause.SHUTDOWN);
 			return;
 		}
-		CompletableFuture<?> quiet = leaveCare();
+		CompletableFuture<?> quiet = unwatch();
 		if (this.lingering.compareAndSet(true, false)) {
 			this.end.retain(quiet, Duration.ZERO);
 			this.ticket.leave();

@@ -22,7 +22,7 @@ final class LeaseEnd {
 	private volatile long closedUntil;
 
 	/** Whether the release was requested or the store has reported the lease's end. */
-	private volatile boolean begun;
+	private volatile boolean releaseRequested;
 
 	LeaseEnd(EngineContext context, ResolvedRequest terms, Grant grant) {
 		this.context = context;
@@ -32,7 +32,7 @@ final class LeaseEnd {
 	}
 
 	/** Keeps the lock closed for at least this time from now. Calls must not overlap. */
-	void notWithin(Duration minHold) {
+	void keepClosedFor(Duration minHold) {
 		this.closedUntil = Math.max(this.closedUntil, this.context.time().nanos() + minHold.toNanos());
 	}
 
@@ -41,8 +41,8 @@ final class LeaseEnd {
 		return this.closedUntil - this.context.time().nanos();
 	}
 
-	boolean hasBegun() {
-		return this.begun;
+	boolean isReleaseRequested() {
+		return this.releaseRequested;
 	}
 
 	/**
@@ -50,7 +50,7 @@ final class LeaseEnd {
 	 * @param quiet completes when no renewal of the lease is in progress
 	 */
 	CompletableFuture<ReleaseResult> release(CompletableFuture<?> quiet) {
-		this.begun = true;
+		this.releaseRequested = true;
 		return this.context.retrier().release(this.terms.backend(), this.grant, leaseEnds(), quiet);
 	}
 
@@ -58,7 +58,7 @@ final class LeaseEnd {
 	void lost(LossCause cause, CompletableFuture<?> quiet) {
 		Duration lockDelay = this.context.settings().lockDelay();
 		if (cause == LossCause.REFUSED || cause == LossCause.REVOKED) {
-			this.begun = true;
+			this.releaseRequested = true;
 		}
 		else if (cause == LossCause.SHUTDOWN && remainingNanos() > 0) {
 			retain(quiet, lockDelay);

@@ -154,7 +154,7 @@ final class LocalWaitQueues {
 		long since();
 
 		/** Whether it waits at all. */
-		boolean patient();
+		boolean waits();
 
 		/** Whether it must neither be overtaken nor overtake others. */
 		boolean fair();
@@ -186,7 +186,7 @@ final class LocalWaitQueues {
 				this.admitted = true;
 				return Admission.ADMITTED;
 			}
-			if (!waiter.patient() && !(this.leaving && this.waiters.isEmpty())) {
+			if (!waiter.waits() && !(this.leaving && this.waiters.isEmpty())) {
 				return Admission.REJECTED;
 			}
 			this.waiters.addLast(waiter);

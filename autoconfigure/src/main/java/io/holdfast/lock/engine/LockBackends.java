@@ -29,7 +29,7 @@ public final class LockBackends {
 
 	private final LockBackend defaultBackend;
 
-	private final boolean standIn;
+	private final boolean fallback;
 
 	/**
 	 * Creates a registry.
@@ -42,7 +42,7 @@ public final class LockBackends {
 		this(backends, defaultName, false);
 	}
 
-	private LockBackends(Collection<? extends LockBackend> backends, String defaultName, boolean standIn) {
+	private LockBackends(Collection<? extends LockBackend> backends, String defaultName, boolean fallback) {
 		for (LockBackend backend : backends) {
 			if (this.backends.putIfAbsent(backend.name(), backend) != null) {
 				throw new LockConfigurationException(
@@ -51,7 +51,7 @@ public final class LockBackends {
 			}
 		}
 		this.defaultBackend = get(defaultName);
-		this.standIn = standIn;
+		this.fallback = fallback;
 	}
 
 	/**
@@ -71,7 +71,7 @@ public final class LockBackends {
 	 * @return whether it replaces other backends
 	 */
 	public boolean hasStandIn() {
-		return this.standIn;
+		return this.fallback;
 	}
 
 	/**
@@ -102,7 +102,7 @@ public final class LockBackends {
 			.stream()
 			.filter((candidate) -> candidate.name().equalsIgnoreCase(wanted))
 			.findFirst()
-			.orElse(this.standIn ? this.defaultBackend : null);
+			.orElse(this.fallback ? this.defaultBackend : null);
 	}
 
 	private LockConfigurationException unknown(String what, String name) {

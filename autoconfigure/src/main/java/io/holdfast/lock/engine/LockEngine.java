@@ -38,7 +38,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(LockEngine.class);
 
-	private static final int MOST_TOLD = 10;
+	private static final int MAX_LOGGED = 10;
 
 	private final LockBackends backends;
 
@@ -239,7 +239,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		if (!inUse.isEmpty()) {
 			logger.info("Closing waits up to %s for %s locks that are in use: %s".formatted(
 					DurationText.of(this.context.settings().shutdownTimeout()), inUse.size(),
-					String.join(", ", inUse.subList(0, Math.min(inUse.size(), MOST_TOLD)))));
+					String.join(", ", inUse.subList(0, Math.min(inUse.size(), MAX_LOGGED)))));
 		}
 	}
 

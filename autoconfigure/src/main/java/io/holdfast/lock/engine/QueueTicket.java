@@ -109,8 +109,8 @@ final class QueueTicket implements LocalWaitQueues.Waiter {
 	}
 
 	@Override
-	public boolean patient() {
-		return this.terms.patient();
+	public boolean waits() {
+		return this.terms.waits();
 	}
 
 	@Override

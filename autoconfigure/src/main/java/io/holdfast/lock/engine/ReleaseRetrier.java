@@ -150,19 +150,19 @@ final class ReleaseRetrier {
 
 		private final long deadline;
 
-		private final Supplier<CompletionStage<T>> question;
+		private final Supplier<CompletionStage<T>> call;
 
 		private final Predicate<T> settled;
 
 		private final CompletableFuture<T> firstAnswer = new CompletableFuture<>();
 
-		Request(LockBackend backend, LockName lock, String what, long leaseEnds, Supplier<CompletionStage<T>> question,
+		Request(LockBackend backend, LockName lock, String what, long leaseEnds, Supplier<CompletionStage<T>> call,
 				Predicate<T> settled) {
 			this.backend = backend;
 			this.lock = lock;
 			this.what = what;
 			this.deadline = backend.capabilities().sessionBound() ? Long.MAX_VALUE : leaseEnds;
-			this.question = question;
+			this.call = call;
 			this.settled = settled;
 		}
 
@@ -188,7 +188,7 @@ final class ReleaseRetrier {
 		}
 
 		private void send() {
-			Stages.within(this.question, ReleaseRetrier.this.responseTimeout, ReleaseRetrier.this.time).whenComplete(this::answered);
+			Stages.within(this.call, ReleaseRetrier.this.responseTimeout, ReleaseRetrier.this.time).whenComplete(this::answered);
 		}
 
 		private void answered(T answer, Throwable failure) {

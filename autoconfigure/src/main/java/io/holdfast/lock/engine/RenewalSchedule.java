@@ -53,7 +53,7 @@ final class RenewalSchedule {
 		return (this.lease.terms().renew() && !wantsRenewal(now)) ? LossCause.MAX_HOLD : LossCause.EXPIRED;
 	}
 
-	boolean goesWithOthers(long now) {
+	boolean joinsBatch(long now) {
 		return wantsRenewal(now) && this.nextRenewal - now <= interval() / BATCH_SHARE;
 	}
 

@@ -67,7 +67,7 @@ record ResolvedRequest(LockName lock, LockBackend backend, LockMode mode, Durati
 		return this.requestedWait.minus(this.waitTime).plusNanos(nanosForThisLock);
 	}
 
-	boolean patient() {
+	boolean waits() {
 		return !this.waitTime.isZero();
 	}
 

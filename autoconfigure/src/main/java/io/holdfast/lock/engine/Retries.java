@@ -42,7 +42,7 @@ final class Retries {
 
 	private final Deque<Request> waiting = new ArrayDeque<>();
 
-	private final AtomicInteger wishes = new AtomicInteger();
+	private final AtomicInteger pendingSends = new AtomicInteger();
 
 	private int underWay;
 
@@ -142,12 +142,12 @@ final class Retries {
 	private void pause() {
 		if (!this.pausing) {
 			this.pausing = true;
-			this.time.after(this.pause, this::goOn);
+			this.time.after(this.pause, this::proceed);
 			this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
 		}
 	}
 
-	private void goOn() {
+	private void proceed() {
 		this.lock.lock();
 		try {
 			this.pausing = false;
@@ -160,17 +160,17 @@ final class Retries {
 
 	/** One caller sends for all, because a response can arrive during a send. */
 	private void sendMore() {
-		if (this.wishes.getAndIncrement() > 0) {
+		if (this.pendingSends.getAndIncrement() > 0) {
 			return;
 		}
 		do {
-			this.wishes.set(1);
+			this.pendingSends.set(1);
 			Request next;
 			while ((next = next()) != null) {
 				next.sendAgain();
 			}
 		}
-		while (this.wishes.decrementAndGet() > 0);
+		while (this.pendingSends.decrementAndGet() > 0);
 	}
 
 	private @Nullable Request next() {

@@ -23,14 +23,14 @@ final class Stages {
 	/**
 	 * Sends a request, and fails with a {@link TimeoutException} if there is no response
 	 * in time.
-	 * @param question sends the request; should not throw, but may
+	 * @param call sends the request; should not throw, but may
 	 * @param patienceNanos how long to wait for the response
 	 * @param time the engine's clock
 	 */
-	static <T> CompletableFuture<T> within(Supplier<? extends CompletionStage<T>> question, long patienceNanos,
+	static <T> CompletableFuture<T> within(Supplier<? extends CompletionStage<T>> call, long patienceNanos,
 			SchedulingClock time) {
 		CompletableFuture<T> answer = new CompletableFuture<>();
-		CompletionStage<T> sent = ask(question);
+		CompletionStage<T> sent = ask(call);
 		sent.whenComplete((value, failure) -> settle(answer, value, failure));
 		if (!answer.isDone()) {
 			Runnable cancel = time.after(patienceNanos, () -> answer.completeExceptionally(
@@ -40,19 +40,19 @@ final class Stages {
 		return answer;
 	}
 
-	static <T> CompletionStage<T> ask(Supplier<? extends CompletionStage<T>> question) {
-		return ask(question, () -> new IllegalStateException("the backend returned null instead of a stage"));
+	static <T> CompletionStage<T> ask(Supplier<? extends CompletionStage<T>> call) {
+		return ask(call, () -> new IllegalStateException("the backend returned null instead of a stage"));
 	}
 
 	/**
 	 * Sends a request, and fails if that throws or returns no stage.
-	 * @param question sends the request; should not throw or return {@code null}, but may
+	 * @param call sends the request; should not throw or return {@code null}, but may
 	 * @param missing creates the failure if it returns {@code null}
 	 */
-	static <T> CompletionStage<T> ask(Supplier<? extends @Nullable CompletionStage<T>> question,
+	static <T> CompletionStage<T> ask(Supplier<? extends @Nullable CompletionStage<T>> call,
 			Supplier<? extends RuntimeException> missing) {
 		try {
-			CompletionStage<T> asked = question.get();
+			CompletionStage<T> asked = call.get();
 			return (asked != null) ? asked : CompletableFuture.failedFuture(missing.get());
 		}
 		catch (Throwable ex) {

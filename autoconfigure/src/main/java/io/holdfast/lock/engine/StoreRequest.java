@@ -17,7 +17,7 @@ final class StoreRequest<T> {
 
 	private final SchedulingClock time;
 
-	private final Supplier<? extends CompletionStage<T>> question;
+	private final Supplier<? extends CompletionStage<T>> call;
 
 	private final CompletableFuture<T> answer = new CompletableFuture<>();
 
@@ -28,9 +28,9 @@ final class StoreRequest<T> {
 
 	private volatile long sentAt;
 
-	StoreRequest(SchedulingClock time, Supplier<? extends CompletionStage<T>> question) {
+	StoreRequest(SchedulingClock time, Supplier<? extends CompletionStage<T>> call) {
 		this.time = time;
-		this.question = question;
+		this.call = call;
 	}
 
 	/**
@@ -42,7 +42,7 @@ final class StoreRequest<T> {
 			return false;
 		}
 		this.sentAt = this.time.nanos();
-		Stages.ask(this.question).whenComplete((value, failure) -> {
+		Stages.ask(this.call).whenComplete((value, failure) -> {
 			Stages.settle(this.answer, value, failure);
 			this.over.complete(null);
 		});

@@ -128,10 +128,10 @@ final class Watchdog {
 			this.cancelWakeUp.run();
 		}
 		this.wakeUpAt = this.byTime.first().at;
-		this.cancelWakeUp = this.time.after(this.wakeUpAt - this.time.nanos(), this::lookAfterDue);
+		this.cancelWakeUp = this.time.after(this.wakeUpAt - this.time.nanos(), this::renewDue);
 	}
 
-	private void lookAfterDue() {
+	private void renewDue() {
 		Map<LockBackend, List<RenewalSchedule>> toRenew = new HashMap<>();
 		List<RenewalSchedule> over = new ArrayList<>();
 		long now = this.time.nanos();
@@ -165,7 +165,7 @@ final class Watchdog {
 			if (schedule.at > now + FARTHEST_AHEAD) {
 				break;
 			}
-			if (schedule.at <= now || schedule.goesWithOthers(now)) {
+			if (schedule.at <= now || schedule.joinsBatch(now)) {
 				due.add(schedule);
 			}
 		}

@@ -71,7 +71,7 @@ public class LocalWaitQueuesModelTests {
 		}
 
 		@Override
-		public boolean patient() {
+		public boolean waits() {
 			return false;
 		}
 

@@ -105,7 +105,7 @@ class LocalWaitQueuesTests {
 
 		private final String name;
 
-		private final boolean patient;
+		private final boolean waits;
 
 		private final boolean fair;
 
@@ -115,9 +115,9 @@ class LocalWaitQueuesTests {
 			this(name, true, false);
 		}
 
-		Caller(String name, boolean patient, boolean fair) {
+		Caller(String name, boolean waits, boolean fair) {
 			this.name = name;
-			this.patient = patient;
+			this.waits = waits;
 			this.fair = fair;
 		}
 
@@ -127,8 +127,8 @@ class LocalWaitQueuesTests {
 		}
 
 		@Override
-		public boolean patient() {
-			return this.patient;
+		public boolean waits() {
+			return this.waits;
 		}
 
 		@Override

@@ -57,7 +57,7 @@ class TwoEnginesTests {
 		int rounds = 2_000;
 		run((engine, seed) -> {
 			for (int i = 0; i < rounds; i++) {
-				engine.execute(patient(), (handle) -> {
+				engine.execute(waits(), (handle) -> {
 					assertThat(handle.fencingToken()).isGreaterThan(this.greatest);
 					this.greatest = handle.fencingToken();
 					return this.counter++;
@@ -85,12 +85,12 @@ class TwoEnginesTests {
 		});
 		assertThat(this.counter).isPositive();
 		for (LockEngine engine : this.engines) {
-			engine.execute(patient(), (handle) -> this.counter++);
+			engine.execute(waits(), (handle) -> this.counter++);
 		}
 		assertNothingLeft();
 	}
 
-	private static LockRequest patient() {
+	private static LockRequest waits() {
 		return LockRequest.forLock(LOCK).waitTime(Duration.ofMinutes(1)).build();
 	}
 

@@ -74,7 +74,7 @@ final class EtcdCalls {
 			}
 			// an earlier attempt created the key, and its response was lost
 			return read.isEmpty() ? CompletableFuture.failedFuture(new EpochPassedException())
-					: look(key, created(read), rivals);
+					: readPredecessor(key, created(read), rivals);
 		});
 	}
 
@@ -82,7 +82,7 @@ final class EtcdCalls {
 	 * Reads the predecessor of a key that is in the wait queue. Fails with
 	 * {@link KeyGoneException} if the key is gone. Never returns stale data.
 	 */
-	CompletableFuture<QueuePosition> look(String key, long revision, String rivals) {
+	CompletableFuture<QueuePosition> readPredecessor(String key, long revision, String rivals) {
 		return this.client.commit(onlyIf(key, revision, new GetNewest(rivals, 1, revision - 1))).thenApply((answer) -> {
 			if (!answer.succeeded()) {
 				throw new KeyGoneException(revision);

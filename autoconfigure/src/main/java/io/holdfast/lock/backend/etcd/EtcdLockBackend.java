@@ -226,7 +226,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			return CompletableFuture.completedFuture(new ReleaseResult.NotHeld());
 		}
 		queueNode.release();
-		return this.queue.end(queueNode, grant.storeToken()).handle((stood, failure) -> {
+		return this.queue.end(queueNode, grant.storeToken()).handle((wasCurrent, failure) -> {
 			if (failure != null) {
 				Throwable cause = EtcdFailures.cause(failure);
 				String refusal = EtcdFailures.refusal(cause);
@@ -236,7 +236,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 				return new ReleaseResult.Indeterminate(cause);
 			}
 			forget(queueNode);
-			return stood ? new ReleaseResult.Released() : new ReleaseResult.NotHeld();
+			return wasCurrent ? new ReleaseResult.Released() : new ReleaseResult.NotHeld();
 		});
 	}
 

@@ -71,14 +71,14 @@ final class EtcdRenewals {
 					? CompletableFuture.completedFuture(new RenewResult.Refused())
 					: renewals.computeIfAbsent(lease, EtcdLease::renewed)
 						.thenCombine(revisions, (renewed, read) -> read.get(index) == grant.storeToken())
-						.thenCompose((stands) -> renewed(queueNode, stands, lease, start))
+						.thenCompose((keyExists) -> renewed(queueNode, keyExists, lease, start))
 						.exceptionallyCompose((failure) -> notRenewed(queueNode, failure)));
 		}
 		return all(answers);
 	}
 
-	private CompletableFuture<RenewResult> renewed(QueueNode queueNode, boolean stands, EtcdLease lease, long start) {
-		return stands ? CompletableFuture.completedFuture(new RenewResult.Renewed(lease.lastsFrom(start)))
+	private CompletableFuture<RenewResult> renewed(QueueNode queueNode, boolean keyExists, EtcdLease lease, long start) {
+		return keyExists ? CompletableFuture.completedFuture(new RenewResult.Renewed(lease.lastsFrom(start)))
 				: this.lost.apply(queueNode).thenApply((done) -> new RenewResult.Refused());
 	}
 

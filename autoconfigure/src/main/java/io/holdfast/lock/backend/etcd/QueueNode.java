@@ -93,7 +93,7 @@ final class QueueNode {
 	}
 
 	/** Records the response to a request that created the key or found it. */
-	synchronized void stands(long revision) {
+	synchronized void keyExists(long revision) {
 		this.open--;
 		this.revision = revision;
 	}

@@ -119,7 +119,7 @@ final class WaitQueue {
 		String rivals = this.keys.rivals(queueNode.claim);
 		long revision = queueNode.revision();
 		if (revision != 0) {
-			return this.calls.look(queueNode.key, revision, rivals);
+			return this.calls.readPredecessor(queueNode.key, revision, rivals);
 		}
 		if (!queueNode.open(epoch)) {
 			return CompletableFuture.failedFuture(new ClaimEndedException());
@@ -127,7 +127,7 @@ final class WaitQueue {
 		String value = LockDigest.readable(queueNode.claim.lock(), NAME_LENGTH);
 		return this.calls.enqueue(queueNode.key, value, lease.id(), rivals, condition).whenComplete((position, failure) -> {
 			if (position != null) {
-				queueNode.stands(position.revision());
+				queueNode.keyExists(position.revision());
 			}
 			else if (isAnswer(failure)) {
 				queueNode.answered();
@@ -157,8 +157,8 @@ final class WaitQueue {
 		if (own == null) {
 			return noneUnderWay(queueNode).thenCompose((done) -> this.calls.delete(queueNode.key, revision));
 		}
-		CompletableFuture<Boolean> stood = this.calls.delete(queueNode.key, revision);
-		return stood.thenCompose((answer) -> own.revoke().handle((done, failure) -> {
+		CompletableFuture<Boolean> wasCurrent = this.calls.delete(queueNode.key, revision);
+		return wasCurrent.thenCompose((answer) -> own.revoke().handle((done, failure) -> {
 			if (failure != null && queueNode.isOpen()) {
 				throw new IllegalStateException("A request that creates the key may still be carried out", failure);
 			}

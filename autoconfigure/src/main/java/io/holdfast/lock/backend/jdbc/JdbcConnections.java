@@ -98,25 +98,25 @@ final class JdbcConnections {
 	private <T> T withConnection(boolean autoCommit, Work<T> work) throws SQLException {
 		for (int again = 0;; again++) {
 			try {
-				return lendOnce(autoCommit, work);
+				return runOnce(autoCommit, work);
 			}
 			catch (SQLException ex) {
-				if (again == MOST_REPETITIONS || !JdbcErrors.rolledBackForAnother(ex)) {
+				if (again == MOST_REPETITIONS || !JdbcErrors.isRetryable(ex)) {
 					throw ex;
 				}
 			}
 		}
 	}
 
-	private <T> T lendOnce(boolean autoCommit, Work<T> work) throws SQLException {
+	private <T> T runOnce(boolean autoCommit, Work<T> work) throws SQLException {
 		Database known = database();
 		try (BorrowedConnection borrowed = borrow()) {
-			if (!known.readCommitted() && !(autoCommit && known.dialect().changesTheLatest())) {
+			if (!known.readCommitted() && !(autoCommit && known.dialect().updatesLatestState())) {
 				borrowed.readCommitted();
 			}
 			borrowed.autoCommit(autoCommit);
 			JdbcSession session = new JdbcSession(borrowed.connection(),
-					known.dialect().boundsWaitingItself() ? 0 : this.timeoutSeconds);
+					known.dialect().hasLockTimeout() ? 0 : this.timeoutSeconds);
 			return autoCommit ? work.run(session) : commit(borrowed.connection(), session, work);
 		}
 	}

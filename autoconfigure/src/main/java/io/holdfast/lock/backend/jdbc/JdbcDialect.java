@@ -41,11 +41,11 @@ enum JdbcDialect {
 	 * With PostgreSQL, no thread is then needed to cancel statements from outside.
 	 */
 	String patience(int seconds) {
-		return boundsWaitingItself() ? "set_config('lock_timeout', '%ss', true) AS patience".formatted(seconds) : "";
+		return hasLockTimeout() ? "set_config('lock_timeout', '%ss', true) AS patience".formatted(seconds) : "";
 	}
 
 	/** Whether statements need no timeout of the driver. */
-	boolean boundsWaitingItself() {
+	boolean hasLockTimeout() {
 		return this == POSTGRESQL;
 	}
 
@@ -53,7 +53,7 @@ enum JdbcDialect {
 	 * Whether an auto-committed statement changes the latest state of a row at every
 	 * isolation, and does not fail because this state is newer than its snapshot.
 	 */
-	boolean changesTheLatest() {
+	boolean updatesLatestState() {
 		return this == MARIADB;
 	}
 

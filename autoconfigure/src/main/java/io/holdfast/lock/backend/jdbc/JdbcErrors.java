@@ -21,7 +21,7 @@ final class JdbcErrors {
 	 * Whether a deadlock or a serialization failure has rolled the transaction back in
 	 * favor of another.
 	 */
-	static boolean rolledBackForAnother(SQLException ex) {
+	static boolean isRetryable(SQLException ex) {
 		return hasClass(ex, "40001") || hasClass(ex, "40P01");
 	}
 

@@ -57,7 +57,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 * Factor for the polling pause while releases are notified. The remaining polls are a
 	 * fallback.
 	 */
-	private static final int POLLS_SAVED = 6;
+	private static final int POLL_FACTOR = 6;
 
 	/**
 	 * How long a waiting writer blocks new readers: several polls, each of which extends
@@ -171,8 +171,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 * notifies.
 	 */
 	private CompletionStage<?> expect(Claim claim) throws SQLException {
-		boolean hears = this.options.listen() && !claim.patience().isZero() && statements().notify != null;
-		return hears ? notifications().expect(claim, id(claim)) : NEVER;
+		boolean notified = this.options.listen() && !claim.patience().isZero() && statements().notify != null;
+		return notified ? notifications().expect(claim, id(claim)) : NEVER;
 	}
 
 	private void forget(Claim claim) {
@@ -194,9 +194,9 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	private AcquireResult contended(CompletionStage<?> signal) {
 		ReleaseNotifications present = this.notifications;
-		boolean hears = signal != NEVER && present != null && present.isListening();
+		boolean notified = signal != NEVER && present != null && present.isListening();
 		long pause = SHORTEST_POLL_MILLIS + this.clock.jitter(LONGEST_POLL_MILLIS - SHORTEST_POLL_MILLIS);
-		return new AcquireResult.Contended(signal, Duration.ofMillis(hears ? pause * POLLS_SAVED : pause));
+		return new AcquireResult.Contended(signal, Duration.ofMillis(notified ? pause * POLL_FACTOR : pause));
 	}
 
 	@Override
@@ -237,7 +237,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			else {
 				this.connections.single((session) -> {
 					session.update(sql.abandon, parameters);
-					session.tell(sql, parameters);
+					session.notifyWaiters(sql, parameters);
 					return true;
 				});
 			}

@@ -47,7 +47,7 @@ final class JdbcSession {
 	/**
 	 * Notifies other instances that the lock may be free, if the database supports it.
 	 */
-	void tell(JdbcStatements sql, Map<String, ?> parameters) throws SQLException {
+	void notifyWaiters(JdbcStatements sql, Map<String, ?> parameters) throws SQLException {
 		if (sql.notify != null) {
 			first(sql.notify, parameters, (row) -> true);
 		}

@@ -34,7 +34,7 @@ final class ReleaseNotifications implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(ReleaseNotifications.class);
 
-	private static final int HEARING_MILLIS = 250;
+	private static final int POLL_MILLIS = 250;
 
 	private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -125,7 +125,7 @@ final class ReleaseNotifications implements AutoCloseable {
 	private void listen(PGConnection postgres) throws SQLException {
 		long lastWaiter = this.clock.nanos();
 		while (!this.closed && this.clock.nanos() - lastWaiter < IDLE_NANOS) {
-			for (PGNotification news : postgres.getNotifications(HEARING_MILLIS)) {
+			for (PGNotification news : postgres.getNotifications(POLL_MILLIS)) {
 				wake(news.getParameter());
 			}
 			long now = this.clock.nanos();

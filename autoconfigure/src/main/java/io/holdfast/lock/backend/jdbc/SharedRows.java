@@ -79,7 +79,7 @@ final class SharedRows {
 	static boolean release(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
 			throws SQLException {
 		return changeOwn(connections, sql, parameters, (session) -> {
-			session.tell(sql, parameters);
+			session.notifyWaiters(sql, parameters);
 			return session.update(sql.deleteReader, parameters);
 		});
 	}
@@ -88,7 +88,7 @@ final class SharedRows {
 			throws SQLException {
 		connections.together((session) -> {
 			lockRow(session, sql, parameters);
-			session.tell(sql, parameters);
+			session.notifyWaiters(sql, parameters);
 			session.update(sql.forgetReaders, parameters);
 			return session.update(sql.admitReaders, parameters);
 		});

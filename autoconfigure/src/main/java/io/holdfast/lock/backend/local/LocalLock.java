@@ -33,9 +33,9 @@ final class LocalLock {
 
 	private final Map<OwnerId, Waiter> waiters = new LinkedHashMap<>(2);
 
-	void forgetWhatEnded(long now) {
+	void removeExpired(long now) {
 		this.leases.values().removeIf((lease) -> lease.endsAt() - now <= 0);
-		this.waiters.values().removeIf((waiter) -> waiter.leavesAt() - now <= 0);
+		this.waiters.values().removeIf((waiter) -> waiter.expiresAt() - now <= 0);
 	}
 
 	AcquireResult admit(Claim claim, long now, LongSupplier tokens) {
@@ -131,7 +131,7 @@ final class LocalLock {
 				break;
 			}
 			if (mayNotOvertake(claim, waiter.claim())) {
-				longest = Math.max(longest, waiter.leavesAt() - now);
+				longest = Math.max(longest, waiter.expiresAt() - now);
 			}
 		}
 		return longest;
@@ -157,7 +157,7 @@ final class LocalLock {
 
 	}
 
-	private record Waiter(Claim claim, long leavesAt, CompletableFuture<Void> signal) {
+	private record Waiter(Claim claim, long expiresAt, CompletableFuture<Void> signal) {
 	}
 
 }

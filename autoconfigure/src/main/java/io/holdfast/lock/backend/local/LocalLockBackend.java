@@ -137,7 +137,7 @@ public final class LocalLockBackend implements LockBackend {
 		this.locks.compute(lock, (key, present) -> {
 			LocalLock local = (present != null) ? present : new LocalLock();
 			long now = this.nanoClock.getAsLong();
-			local.forgetWhatEnded(now);
+			local.removeExpired(now);
 			result.add(visit.apply(local, now));
 			woken.addAll(local.next(now));
 			return local.isEmpty() ? null : local;

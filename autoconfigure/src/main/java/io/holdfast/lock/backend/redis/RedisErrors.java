@@ -48,10 +48,10 @@ final class RedisErrors {
 	 */
 	LockBackendException refused(String what, LockName lock, Throwable failure) {
 		String code = definiteCode(failure);
-		String remedy = (code != null) ? remedy(code, said(failure))
+		String remedy = (code != null) ? remedy(code, describe(failure))
 				: "Whether it happened is not known; what it left ends with its lease at the latest.";
 		return new LockBackendException("Lock '%s' %s: Redis at %s says '%s'. %s".formatted(lock, what,
-				this.options.server(), said(failure), remedy), unwrap(failure));
+				this.options.server(), describe(failure), remedy), unwrap(failure));
 	}
 
 	/**
@@ -79,11 +79,11 @@ final class RedisErrors {
 		String code = definiteCode(cause);
 		if (code != null) {
 			return new LockConfigurationException("Locks are kept in Redis at %s, which says '%s'. %s"
-				.formatted(this.options.server(), said(cause), remedy(code, said(cause))), cause);
+				.formatted(this.options.server(), describe(cause), remedy(code, describe(cause))), cause);
 		}
 		return new LockBackendException(
 				"Redis at %s could not be reached: %s. Check that it runs there, and whether it speaks TLS."
-					.formatted(this.options.server(), said(cause)),
+					.formatted(this.options.server(), describe(cause)),
 				cause);
 	}
 
@@ -120,7 +120,7 @@ final class RedisErrors {
 				return "OOM";
 			}
 			String code = code(cause);
-			if (code != null && DEFINITE.contains(code) && !isPassing(cause)) {
+			if (code != null && DEFINITE.contains(code) && !isTemporary(cause)) {
 				return code;
 			}
 		}
@@ -139,14 +139,14 @@ final class RedisErrors {
 	}
 
 	/** Whether an error with a general code ends once the server recovers. */
-	private static boolean isPassing(Throwable cause) {
+	private static boolean isTemporary(Throwable cause) {
 		return String.valueOf(cause.getMessage()).startsWith("ERR max number of clients");
 	}
 
 	/**
 	 * Returns the remedy for a definite rejection.
 	 */
-	private String remedy(String code, String said) {
+	private String remedy(String code, String describe) {
 		return switch (code) {
 			case "NOAUTH", "WRONGPASS" ->
 				"Check username and password where this connection takes them from: 'distributed-lock.redis.*', 'spring.data.redis.*' or your RedissonClient.";
@@ -159,16 +159,16 @@ final class RedisErrors {
 					.formatted(this.options.namespace());
 			case "MISCONF" -> "Redis accepts no writes. Its log says why; often its disk is full.";
 			case "SHUTDOWN" -> "The Redis client has been shut down. Take no locks after the application has stopped.";
-			default -> remedyOf(said);
+			default -> remedyOf(describe);
 		};
 	}
 
 	/** Returns the remedy for an error without a specific code. */
-	private static String remedyOf(String said) {
-		if (said.contains("DB index") || said.contains("SELECT")) {
+	private static String remedyOf(String describe) {
+		if (describe.contains("DB index") || describe.contains("SELECT")) {
 			return "Set a database that this Redis has, with 'distributed-lock.redis.database', at the end of its address, or with 'spring.data.redis.database'.";
 		}
-		if (said.contains("AUTH")) {
+		if (describe.contains("AUTH")) {
 			return "This Redis asks for no password: leave 'distributed-lock.redis.password', that of the address or 'spring.data.redis.password' out, or give Redis one ('requirepass').";
 		}
 		return "Is this really a Redis (5 or later) with scripts allowed?";
@@ -178,7 +178,7 @@ final class RedisErrors {
 	 * Returns the message of a failure without the client's details of channels and
 	 * parameters.
 	 */
-	static String said(Throwable failure) {
+	static String describe(Throwable failure) {
 		Throwable cause = unwrap(failure);
 		while (cause.getCause() != null && code(cause) == null && !(cause instanceof RedisOutOfMemoryException)) {
 			cause = cause.getCause();

@@ -166,7 +166,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private CompletionStage<Replicated> ask(Claim claim, Duration lease) {
-		Object[] args = { claim.owner().value(), RedisTimes.millis(lease), RedisTimes.placeMillis(claim),
+		Object[] args = { claim.owner().value(), RedisTimes.millis(lease), RedisTimes.positionMillis(claim),
 				this.notifications.instance(), RedisTimes.IDLE_TOKEN_MILLIS, claim.mode().name(), claim.fair() ? "1" : "0",
 				this.notifications.isCounted() ? "1" : "0" };
 		if (this.options.waitReplicas() > 0) {

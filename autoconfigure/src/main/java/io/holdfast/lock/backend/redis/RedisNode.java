@@ -78,8 +78,8 @@ public final class RedisNode {
 	 * @param failure the failure of a request
 	 * @return such as 'no answer in time', without secrets
 	 */
-	public static String said(Throwable failure) {
-		return RedisErrors.said(failure);
+	public static String describe(Throwable failure) {
+		return RedisErrors.describe(failure);
 	}
 
 }

@@ -39,7 +39,7 @@ final class RedisRenewals {
 
 	CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
 		List<CompletableFuture<RenewResult>> results = new ArrayList<>(grants.size());
-		List<CompletionStage<Replicated>> answers = askToRenew(grants);
+		List<CompletionStage<Replicated>> answers = sendRenewals(grants);
 		for (int i = 0; i < answers.size(); i++) {
 			Grant grant = grants.get(i);
 			results
@@ -47,7 +47,7 @@ final class RedisRenewals {
 		}
 		CompletableFuture<Void> all = CompletableFuture.allOf(results.toArray(CompletableFuture[]::new));
 		if (this.scripts.severalNodes()) {
-			Runnable cancel = answerInTime(results, RedisTimes.renewalPatience(grants, this.options.responseTimeout()));
+			Runnable cancel = answerInTime(results, RedisTimes.renewalTimeout(grants, this.options.responseTimeout()));
 			all.whenComplete((nothing, failure) -> cancel.run());
 		}
 		return all.thenApply((nothing) -> results.stream().map(CompletableFuture::join).toList());
@@ -63,7 +63,7 @@ final class RedisRenewals {
 			.complete(new RenewResult.Indeterminate(new TimeoutException("The node of this lock does not answer")))));
 	}
 
-	private List<CompletionStage<Replicated>> askToRenew(List<Grant> grants) {
+	private List<CompletionStage<Replicated>> sendRenewals(List<Grant> grants) {
 		List<Call> calls = grants.stream()
 			.map((grant) -> new Call(RedisKeys.of(this.options.namespace(), grant.claim().lock()), RedisKeys.value(grant),
 					RedisTimes.millis(RedisTimes.lease(grant.claim()))))

@@ -21,9 +21,9 @@ final class RedisTimes {
 	 * Longest life of a position in the wait queue. A claim asks at least once per
 	 * {@link #POLL}, so its position need not last longer.
 	 */
-	private static final Duration LONGEST_PLACE = Duration.ofSeconds(10);
+	private static final Duration MAX_POSITION = Duration.ofSeconds(10);
 
-	private static final Duration PLACE_MARGIN = Duration.ofSeconds(1);
+	private static final Duration POSITION_MARGIN = Duration.ofSeconds(1);
 
 	private static final Duration LONGEST_LEASE = Duration.ofDays(36500);
 
@@ -35,8 +35,8 @@ final class RedisTimes {
 	}
 
 	/** Returns how long a contended claim keeps its position in the wait queue. */
-	static String placeMillis(Claim claim) {
-		return waits(claim) ? millis(min(claim.patience(), LONGEST_PLACE).plus(PLACE_MARGIN)) : "0";
+	static String positionMillis(Claim claim) {
+		return waits(claim) ? millis(min(claim.patience(), MAX_POSITION).plus(POSITION_MARGIN)) : "0";
 	}
 
 	static Duration lease(Claim claim) {
@@ -56,7 +56,7 @@ final class RedisTimes {
 	 * Returns how long to wait for the slowest of several renewals. This is less than the
 	 * caller waits for all of them, which is at most a third of the shortest lease.
 	 */
-	static Duration renewalPatience(List<Grant> grants, Duration responseTimeout) {
+	static Duration renewalTimeout(List<Grant> grants, Duration responseTimeout) {
 		Duration shortest = grants.stream()
 			.map((grant) -> lease(grant.claim()))
 			.reduce(RedisTimes::min)

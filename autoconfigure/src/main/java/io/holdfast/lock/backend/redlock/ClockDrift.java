@@ -8,7 +8,7 @@ import java.time.Duration;
  */
 final class ClockDrift {
 
-	private static final double TAKEN_BY_THE_ENGINE = 0.01;
+	private static final double ENGINE_DRIFT = 0.01;
 
 	private static final Duration MARGIN = Duration.ofMillis(2);
 
@@ -16,12 +16,12 @@ final class ClockDrift {
 	}
 
 	static double factor(RedlockOptions options) {
-		return Math.max(options.driftFactor(), TAKEN_BY_THE_ENGINE);
+		return Math.max(options.driftFactor(), ENGINE_DRIFT);
 	}
 
 	/** Returns the lease to report to the engine. */
 	static Duration trustedLease(Duration lease, RedlockOptions options) {
-		double share = (1 - factor(options)) / (1 - TAKEN_BY_THE_ENGINE);
+		double share = (1 - factor(options)) / (1 - ENGINE_DRIFT);
 		return (share < 1) ? Duration.ofNanos((long) (nanos(lease) * share)) : lease;
 	}
 

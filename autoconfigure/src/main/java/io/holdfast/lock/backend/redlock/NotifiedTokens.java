@@ -32,7 +32,7 @@ final class NotifiedTokens {
 	/** Returns the token of the owner's grant if its lease has not expired. */
 	OptionalLong find(OwnerId owner) {
 		Entry entry = this.entries.get(owner);
-		return (entry != null && lasts(entry)) ? OptionalLong.of(entry.token()) : OptionalLong.empty();
+		return (entry != null && isValid(entry)) ? OptionalLong.of(entry.token()) : OptionalLong.empty();
 	}
 
 	/**
@@ -42,14 +42,14 @@ final class NotifiedTokens {
 	void put(OwnerId owner, long token, long validUntil) {
 		this.entries.put(owner, new Entry(token, validUntil));
 		if (this.entries.size() > this.purgeAbove) {
-			this.entries.values().removeIf((entry) -> !lasts(entry));
+			this.entries.values().removeIf((entry) -> !isValid(entry));
 			this.purgeAbove = Math.max(FEWEST_TO_PURGE, 2 * this.entries.size());
 		}
 	}
 
 	/** Records the renewal of a lease that has not expired. */
 	void extend(OwnerId owner, long validUntil) {
-		this.entries.computeIfPresent(owner, (key, entry) -> lasts(entry)
+		this.entries.computeIfPresent(owner, (key, entry) -> isValid(entry)
 				? new Entry(entry.token(), Math.max(entry.validUntil(), validUntil)) : null);
 	}
 
@@ -61,7 +61,7 @@ final class NotifiedTokens {
 		return this.entries.size();
 	}
 
-	private boolean lasts(Entry entry) {
+	private boolean isValid(Entry entry) {
 		return this.clock.nanos() < entry.validUntil();
 	}
 

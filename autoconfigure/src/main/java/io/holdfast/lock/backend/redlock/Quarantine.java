@@ -14,7 +14,7 @@ import io.holdfast.lock.support.SchedulingClock;
  */
 final class Quarantine {
 
-	private final AtomicReference<@Nullable Sight> sight = new AtomicReference<>();
+	private final AtomicReference<@Nullable Sighting> sight = new AtomicReference<>();
 
 	private final AtomicBoolean ending = new AtomicBoolean();
 
@@ -37,8 +37,8 @@ final class Quarantine {
 	 * @return the remaining quarantine; zero or less if it has passed
 	 */
 	Duration remaining(String memory, Duration length) {
-		Sight now = new Sight(memory, this.clock.nanos());
-		Sight before = this.sight.getAndUpdate((present) -> now.isOf(present) ? present : now);
+		Sighting now = new Sighting(memory, this.clock.nanos());
+		Sighting before = this.sight.getAndUpdate((present) -> now.isOf(present) ? present : now);
 		if (before == null || !now.isOf(before)) {
 			this.log.begins(this.address, length);
 			return length;
@@ -48,7 +48,7 @@ final class Quarantine {
 
 	/** Returns the remaining quarantine as of the last response, for messages. */
 	@Nullable Duration remaining(Duration length) {
-		Sight present = this.sight.get();
+		Sighting present = this.sight.get();
 		return (present != null) ? length.minusNanos(this.clock.nanos() - present.since()) : null;
 	}
 
@@ -73,9 +73,9 @@ final class Quarantine {
 	 * @param memory its name
 	 * @param since the time on the monotonic clock, in nanoseconds
 	 */
-	private record Sight(String memory, long since) {
+	private record Sighting(String memory, long since) {
 
-		boolean isOf(@Nullable Sight other) {
+		boolean isOf(@Nullable Sighting other) {
 			return other != null && other.memory().equals(this.memory);
 		}
 

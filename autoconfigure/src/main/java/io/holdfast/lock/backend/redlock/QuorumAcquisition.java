@@ -101,7 +101,7 @@ final class QuorumAcquisition {
 	}
 
 	/** Undoes a discarded grant, and removes the position of a claim that has ended. */
-	private void late(NodeAnswer answer) {
+	private void late(NodeResponse answer) {
 		if ((answer.isYes() && this.over) || (answer.isNo() && this.ended.get())) {
 			undo(answer.node());
 		}
@@ -119,7 +119,7 @@ final class QuorumAcquisition {
 	}
 
 	private CompletionStage<AcquireResult> granted(Votes tally) {
-		List<NodeAnswer> votes = tally.those(NodeAnswer::isYes);
+		List<NodeResponse> votes = tally.those(NodeResponse::isYes);
 		votes.forEach((vote) -> this.nodes.noteLongestLease(vote.number(2)));
 		OptionalLong before = this.notified.find(this.claim.owner());
 		if (before.isPresent() && isUnbroken(votes)) {
@@ -157,7 +157,7 @@ final class QuorumAcquisition {
 
 	/** Returns the greatest token below which a node did not go, or zero. */
 	private static long greatest(Votes agreement) {
-		return agreement.those(NodeAnswer::isNo).stream().mapToLong((answer) -> answer.number(1)).max().orElse(0);
+		return agreement.those(NodeResponse::isNo).stream().mapToLong((answer) -> answer.number(1)).max().orElse(0);
 	}
 
 	/**
@@ -166,7 +166,7 @@ final class QuorumAcquisition {
 	 * It is the same grant with the same token, although other nodes may have agreed on
 	 * it.
 	 */
-	private boolean isUnbroken(List<NodeAnswer> votes) {
+	private boolean isUnbroken(List<NodeResponse> votes) {
 		return votes.stream().filter((vote) -> vote.number(3) == 1).count() >= this.nodes.quorum();
 	}
 
@@ -210,7 +210,7 @@ final class QuorumAcquisition {
 	}
 
 	private AcquireResult contended(Votes tally) {
-		List<Long> rests = tally.those(NodeAnswer::isNo).stream().map((answer) -> answer.number(1)).toList();
+		List<Long> rests = tally.those(NodeResponse::isNo).stream().map((answer) -> answer.number(1)).toList();
 		int needed = this.nodes.quorum() - (this.nodes.count() - rests.size());
 		return new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
 				RedlockTimes.retryAfter(this.nodes.clock(), rests, needed));
@@ -226,7 +226,7 @@ final class QuorumAcquisition {
 		this.notified.remove(this.claim.owner());
 		List<RedlockNode> without = tally.those((answer) -> (answer.isNo() && !this.ended.get()) || answer.isNoVote())
 			.stream()
-			.map(NodeAnswer::node)
+			.map(NodeResponse::node)
 			.toList();
 		this.nodes.all().stream().filter((node) -> !without.contains(node)).forEach(this::undo);
 	}

@@ -29,7 +29,7 @@ final class QuorumCall<R> {
 
 	private final Function<Votes, @Nullable R> decision;
 
-	private final Consumer<NodeAnswer> late;
+	private final Consumer<NodeResponse> late;
 
 	/**
 	 * Creates a call. Sends no request.
@@ -39,7 +39,7 @@ final class QuorumCall<R> {
 	 * suffice; must return one if no response is pending
 	 * @param late receives the responses that arrive after the decision
 	 */
-	QuorumCall(int nodes, SchedulingClock clock, Function<Votes, @Nullable R> decision, Consumer<NodeAnswer> late) {
+	QuorumCall(int nodes, SchedulingClock clock, Function<Votes, @Nullable R> decision, Consumer<NodeResponse> late) {
 		this.tally = new AtomicReference<>(Votes.empty(nodes));
 		this.clock = clock;
 		this.decision = decision;
@@ -49,7 +49,7 @@ final class QuorumCall<R> {
 	CompletableFuture<R> ask(List<RedlockNode> nodes, Duration timeout,
 			Function<RedlockNode, CompletionStage<List<Object>>> question) {
 		for (RedlockNode node : nodes) {
-			question.apply(node).whenComplete((value, failure) -> answered(new NodeAnswer(node, value, failure)));
+			question.apply(node).whenComplete((value, failure) -> answered(new NodeResponse(node, value, failure)));
 		}
 		if (!this.result.isDone()) {
 			Runnable cancel = this.clock.after(timeout.toNanos(), () -> decide(this.tally.updateAndGet(Votes::closed)));
@@ -63,7 +63,7 @@ final class QuorumCall<R> {
 		return this.result.isDone();
 	}
 
-	private void answered(NodeAnswer answer) {
+	private void answered(NodeResponse answer) {
 		if (this.result.isDone()) {
 			this.late.accept(answer);
 		}

@@ -84,7 +84,7 @@ final class QuorumRenewal {
 		}
 		for (int i = 0; i < grants.size(); i++) {
 			if (results.get(i) instanceof RenewResult.Refused) {
-				freeTheRest(grants.get(i));
+				releaseAll(grants.get(i));
 			}
 		}
 		return results;
@@ -110,7 +110,7 @@ final class QuorumRenewal {
 	 * Releases the lock on all nodes. A minority that still has it would only block the
 	 * next owner.
 	 */
-	private void freeTheRest(Grant grant) {
+	private void releaseAll(Grant grant) {
 		this.nodes.all().forEach((node) -> this.nodes.giveBack(node, grant.claim()));
 	}
 

@@ -39,9 +39,9 @@ final class QuorumStartupCheck {
 		Votes tally = new QuorumCall<Votes>(this.nodes.count(), this.nodes.clock(),
 				(present) -> (present.pending() == 0) ? present : null, (answer) -> {
 				})
-			.ask(this.nodes.all(), PATIENCE, QuorumStartupCheck::meet)
+			.ask(this.nodes.all(), PATIENCE, QuorumStartupCheck::connect)
 			.join();
-		for (NodeAnswer answer : tally.answers()) {
+		for (NodeResponse answer : tally.answers()) {
 			if (misconfiguration(answer.failure()) instanceof LockConfigurationException wrong) {
 				throw wrong;
 			}
@@ -119,7 +119,7 @@ final class QuorumStartupCheck {
 		}
 	}
 
-	private static CompletionStage<List<Object>> meet(RedlockNode node) {
+	private static CompletionStage<List<Object>> connect(RedlockNode node) {
 		return node.connect().thenApply((runId) -> List.of(1L, runId));
 	}
 

@@ -63,9 +63,9 @@ final class RedlockErrors {
 	}
 
 	private String said(RedlockNode node, Votes tally, Duration waited) {
-		for (NodeAnswer answer : tally.those((candidate) -> candidate.node() == node)) {
+		for (NodeResponse answer : tally.those((candidate) -> candidate.node() == node)) {
 			if (answer.failure() != null) {
-				return "said '" + RedisNode.said(answer.failure()) + "'";
+				return "said '" + RedisNode.describe(answer.failure()) + "'";
 			}
 			if (answer.isNoVote()) {
 				Duration rest = node.quarantine().remaining(this.nodes.quarantine());
@@ -94,7 +94,7 @@ final class RedlockErrors {
 	private static @Nullable Throwable firstFailure(Votes tally) {
 		return tally.those((answer) -> answer.failure() != null)
 			.stream()
-			.map(NodeAnswer::failure)
+			.map(NodeResponse::failure)
 			.findFirst()
 			.orElse(null);
 	}

@@ -23,7 +23,7 @@ import io.holdfast.lock.support.SchedulingClock;
  */
 final class RedlockNodes {
 
-	private static final Consumer<NodeAnswer> NOBODY_CARES = (answer) -> {
+	private static final Consumer<NodeResponse> IGNORE_LATE = (answer) -> {
 	};
 
 	private static final Duration DRIFT = Duration.ofMillis(2);
@@ -100,7 +100,7 @@ final class RedlockNodes {
 	 */
 	<R> CompletableFuture<R> ask(Function<Votes, @Nullable R> decision,
 			Function<RedlockNode, CompletionStage<List<Object>>> question) {
-		return new QuorumCall<>(count(), this.clock, decision, NOBODY_CARES).ask(this.all, this.options.nodeTimeout(),
+		return new QuorumCall<>(count(), this.clock, decision, IGNORE_LATE).ask(this.all, this.options.nodeTimeout(),
 				question);
 	}
 
@@ -115,7 +115,7 @@ final class RedlockNodes {
 			.concat(Stream.of(RedlockKeys.random(), this.options.restartQuarantine() ? "1" : "0"), Stream.of(args))
 			.toArray();
 		return node.runIf(wanted, script, keys, all).thenCompose((answer) -> {
-			if (!NodeAnswer.isNoVote(answer)) {
+			if (!NodeResponse.isNoVote(answer)) {
 				return CompletableFuture.completedStage(answer);
 			}
 			return admitIfOver(node, (String) answer.get(1))
@@ -169,11 +169,11 @@ final class RedlockNodes {
 	private CompletionStage<Boolean> admit(RedlockNode node, String memory) {
 		List<RedlockNode> others = this.all.stream().filter((other) -> other != node).toList();
 		Function<Votes, @Nullable Votes> whenAll = (tally) -> (tally.pending() == 0) ? tally : null;
-		return new QuorumCall<>(others.size(), this.clock, whenAll, NOBODY_CARES)
+		return new QuorumCall<>(others.size(), this.clock, whenAll, IGNORE_LATE)
 			.ask(others, this.options.nodeTimeout(),
 					(other) -> other.run(RedlockScripts.LOOK, List.of(this.keys.node()), RedlockKeys.random()))
 			.thenCompose((tally) -> {
-				List<NodeAnswer> known = tally.those((answer) -> answer.value() != null);
+				List<NodeResponse> known = tally.those((answer) -> answer.value() != null);
 				known.forEach((answer) -> noteLongestLease(answer.number(1)));
 				long highest = known.stream().mapToLong((answer) -> answer.number(2)).max().orElse(0);
 				if (!isOver(node, memory)) {

@@ -10,14 +10,14 @@ import java.util.function.Predicate;
  * @param answers the responses in the order of arrival
  * @param pending number of nodes that may still answer in time
  */
-record Votes(List<NodeAnswer> answers, int pending) {
+record Votes(List<NodeResponse> answers, int pending) {
 
 	static Votes empty(int nodes) {
 		return new Votes(List.of(), nodes);
 	}
 
-	Votes with(NodeAnswer answer) {
-		List<NodeAnswer> more = new ArrayList<>(this.answers);
+	Votes with(NodeResponse answer) {
+		List<NodeResponse> more = new ArrayList<>(this.answers);
 		more.add(answer);
 		return new Votes(List.copyOf(more), Math.max(0, this.pending - 1));
 	}
@@ -28,22 +28,22 @@ record Votes(List<NodeAnswer> answers, int pending) {
 	}
 
 	int yes() {
-		return count(NodeAnswer::isYes);
+		return count(NodeResponse::isYes);
 	}
 
 	int no() {
-		return count(NodeAnswer::isNo);
+		return count(NodeResponse::isNo);
 	}
 
 	int noVote() {
-		return count(NodeAnswer::isNoVote);
+		return count(NodeResponse::isNoVote);
 	}
 
-	int count(Predicate<NodeAnswer> which) {
+	int count(Predicate<NodeResponse> which) {
 		return Math.toIntExact(this.answers.stream().filter(which).count());
 	}
 
-	List<NodeAnswer> those(Predicate<NodeAnswer> which) {
+	List<NodeResponse> those(Predicate<NodeResponse> which) {
 		return this.answers.stream().filter(which).toList();
 	}
 

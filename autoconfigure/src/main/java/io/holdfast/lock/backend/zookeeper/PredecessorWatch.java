@@ -31,7 +31,7 @@ final class PredecessorWatch {
 				signal.complete(null);
 			}
 		});
-		if (queueNode.over()) {
+		if (queueNode.isEnded()) {
 			stop(queueNode);
 		}
 		return signal.minimalCompletionStage();

@@ -53,8 +53,8 @@ final class ProvingCalls implements ZooKeeperCalls {
 	 * @param from the time to count from
 	 * @return the duration, or {@code null} if next to nothing is proven
 	 */
-	@Nullable Duration sessionLasts(long from) {
-		return this.guarantee.lasts(from, this.calls.sessionTimeout());
+	@Nullable Duration remainingSession(long from) {
+		return this.guarantee.remaining(from, this.calls.sessionTimeout());
 	}
 
 	private void heartbeat() {

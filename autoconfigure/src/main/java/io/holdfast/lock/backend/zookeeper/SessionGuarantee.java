@@ -114,7 +114,7 @@ final class SessionGuarantee {
 		for (Touch touch : this.touches) {
 			touch.followed(sentAt, now, timeout.toNanos() / SETTLING_SHARE, committed);
 		}
-		forgetWhatProvesLess();
+		discardObsoleteTouches();
 		Touch last = this.touches.peekLast();
 		if (last == null || sentAt - last.sentAt >= timeout.toNanos() / HEARTBEATS_PER_TIMEOUT / 2) {
 			this.touches.add(new Touch(sentAt, now + timeout.toNanos() / PINGS_PER_TIMEOUT));
@@ -132,7 +132,7 @@ final class SessionGuarantee {
 			Touch reconnection = new Touch(sentAt, this.clock.nanos());
 			reconnection.stage = Touch.REPLIED;
 			this.touches.add(reconnection);
-			forgetWhatProvesLess();
+			discardObsoleteTouches();
 		}
 	}
 
@@ -141,7 +141,7 @@ final class SessionGuarantee {
 	 * touches that lack only the last request, the two latest are enough: one for a
 	 * request under way, and one for later requests.
 	 */
-	private void forgetWhatProvesLess() {
+	private void discardObsoleteTouches() {
 		int replied = 0;
 		for (Iterator<Touch> latestFirst = this.touches.descendingIterator(); latestFirst.hasNext();) {
 			Touch touch = latestFirst.next();
@@ -161,13 +161,13 @@ final class SessionGuarantee {
 	 * @param timeout the session timeout
 	 * @return the duration, or {@code null} if next to nothing is proven
 	 */
-	synchronized @Nullable Duration lasts(long from, Duration timeout) {
+	synchronized @Nullable Duration remaining(long from, Duration timeout) {
 		long age = from - this.provenAt;
-		Duration lasts = timeout.minusNanos(age + Math.max(0, age) / DRIFT_SHARE);
-		if (lasts.compareTo(timeout) > 0) {
+		Duration remaining = timeout.minusNanos(age + Math.max(0, age) / DRIFT_SHARE);
+		if (remaining.compareTo(timeout) > 0) {
 			return timeout;
 		}
-		return (lasts.compareTo(timeout.dividedBy(LEAST_SHARE)) < 0) ? null : lasts;
+		return (remaining.compareTo(timeout.dividedBy(LEAST_SHARE)) < 0) ? null : remaining;
 	}
 
 	/**
@@ -175,8 +175,8 @@ final class SessionGuarantee {
 	 * proven.
 	 */
 	Duration pause(Duration timeout) {
-		Duration lasts = lasts(this.clock.nanos(), timeout);
-		boolean fresh = lasts != null && lasts.compareTo(timeout.dividedBy(2)) >= 0;
+		Duration remaining = remaining(this.clock.nanos(), timeout);
+		boolean fresh = remaining != null && remaining.compareTo(timeout.dividedBy(2)) >= 0;
 		Duration pause = timeout.dividedBy(fresh ? HEARTBEATS_PER_TIMEOUT : SETTLING_SHARE);
 		return (pause.compareTo(SHORTEST_PAUSE) < 0) ? SHORTEST_PAUSE : pause;
 	}

@@ -44,7 +44,7 @@ final class WaitQueue {
 		CompletableFuture<Void> there = this.calls.check(path);
 		CompletableFuture<List<QueueNodeName>> queue = read(queueNode.queue);
 		return there.thenCompose((yes) -> queue)
-			.exceptionallyCompose((failure) -> ZooKeeperCalls.gone(failure)
+			.exceptionallyCompose((failure) -> ZooKeeperCalls.isGone(failure)
 					? CompletableFuture.completedFuture(List.of()) : CompletableFuture.failedFuture(failure));
 	}
 
@@ -77,7 +77,7 @@ final class WaitQueue {
 	 * The client may have repeated a creation whose reply was lost, and a claim must not
 	 * wait for itself.
 	 */
-	CompletableFuture<List<QueueNodeName>> withoutDoubles(QueueNode queueNode, List<QueueNodeName> queue, QueueNodeName own) {
+	CompletableFuture<List<QueueNodeName>> withoutDuplicates(QueueNode queueNode, List<QueueNodeName> queue, QueueNodeName own) {
 		List<QueueNodeName> doubles = queue.stream()
 			.filter((other) -> other.isOf(queueNode.claim) && !other.equals(own))
 			.toList();
@@ -112,7 +112,7 @@ final class WaitQueue {
 	}
 
 	private static CompletableFuture<Void> unlessGone(Throwable failure) {
-		return ZooKeeperCalls.gone(failure) ? CompletableFuture.completedFuture(null)
+		return ZooKeeperCalls.isGone(failure) ? CompletableFuture.completedFuture(null)
 				: CompletableFuture.failedFuture(ZooKeeperCalls.cause(failure));
 	}
 

@@ -85,7 +85,7 @@ interface ZooKeeperCalls extends AutoCloseable {
 	void close();
 
 	/** Whether a failure proves that the node, as it was created, no longer exists. */
-	static boolean gone(Throwable failure) {
+	static boolean isGone(Throwable failure) {
 		return noNode(failure) || changed(failure) || cause(failure) instanceof KeeperException.SessionExpiredException;
 	}
 

@@ -146,7 +146,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 			return unknown("The client is not connected");
 		}
 		QueueNode queueNode = this.queueNodes.of(claim, this.suspension.count());
-		if (queueNode.over()) {
+		if (queueNode.isEnded()) {
 			return unknown("The claim was abandoned");
 		}
 		long sentAt = this.clock.nanos();
@@ -165,7 +165,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 			queueNode.forget();
 			return unknown("The node of this claim is gone, or of an older session");
 		}
-		return this.queue.withoutDoubles(queueNode, queue, own).thenCompose((single) -> {
+		return this.queue.withoutDuplicates(queueNode, queue, own).thenCompose((single) -> {
 			QueueNodeName before = own.blockedBy(single);
 			return (before != null) ? refused(queueNode, claim, own, before) : granted(queueNode, claim, sentAt);
 		});
@@ -175,10 +175,10 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		this.watcher.stop(queueNode);
 		CompletionStage<Void> revoked = queueNode.revoked();
 		long czxid = queueNode.czxid();
-		if (queueNode.over() || czxid == 0) {
+		if (queueNode.isEnded() || czxid == 0) {
 			return unknown("The claim was abandoned, or its session is over");
 		}
-		Duration lease = this.calls.sessionLasts(sentAt);
+		Duration lease = this.calls.remainingSession(sentAt);
 		if (lease == null) {
 			return unknown("It is not proven yet that the session lasts");
 		}
@@ -238,7 +238,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 			return CompletableFuture.completedFuture(new ReleaseResult.NotHeld());
 		}
 		return this.calls.delete(path).handle((deleted, failure) -> {
-			if (failure != null && !ZooKeeperCalls.gone(failure)) {
+			if (failure != null && !ZooKeeperCalls.isGone(failure)) {
 				Throwable cause = ZooKeeperCalls.cause(failure);
 				LockBackendException definite = definite(grant.claim().lock(), cause);
 				if (definite != null) {

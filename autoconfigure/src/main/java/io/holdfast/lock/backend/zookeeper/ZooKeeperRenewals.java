@@ -49,14 +49,14 @@ final class ZooKeeperRenewals {
 		long sentAt = this.clock.nanos();
 		return this.calls.check(path).handle((checked, failure) -> {
 			if (failure != null) {
-				return ZooKeeperCalls.gone(failure) ? refused(queueNode)
+				return ZooKeeperCalls.isGone(failure) ? refused(queueNode)
 						: new RenewResult.Indeterminate(ZooKeeperCalls.cause(failure));
 			}
 			if (this.calls.session() != session) {
 				return unknown("The session changed meanwhile");
 			}
 			queueNode.confirmed(interruptions);
-			Duration lease = this.calls.sessionLasts(sentAt);
+			Duration lease = this.calls.remainingSession(sentAt);
 			return (lease != null) ? new RenewResult.Renewed(lease)
 					: unknown("It is not proven yet that the session lasts");
 		});

@@ -30,7 +30,7 @@ class RedlockSimulationTests {
 	 */
 	@Test
 	void tokenThatIsRememberedBeyondItsLeaseIsFound() {
-		Mutant mutant = new Mutant().answer("backend.redlock.NotifiedTokens#lasts", true);
+		Mutant mutant = new Mutant().answer("backend.redlock.NotifiedTokens#isValid", true);
 		assertThat(mutant.find(LateGrantsStore.class, SEEDS, "tokens")).isPositive();
 	}
 

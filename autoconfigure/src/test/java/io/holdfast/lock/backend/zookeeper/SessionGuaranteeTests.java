@@ -26,14 +26,14 @@ class SessionGuaranteeTests {
 	@Test
 	void sessionLastsFromWhenItHadNotBegun() {
 		this.guarantee.seen(1, at(1));
-		assertThat(lasts()).isBetween(Duration.ofMillis(14_900), Duration.ofSeconds(15));
+		assertThat(remaining()).isBetween(Duration.ofMillis(14_900), Duration.ofSeconds(15));
 	}
 
 	@Test
 	void answerProvesNothingOfItsOwnRequest() {
 		committedAt(2);
 		committedAt(10);
-		assertThat(lasts()).as("counted from the beginning").isLessThan(Duration.ofMillis(6_000));
+		assertThat(remaining()).as("counted from the beginning").isLessThan(Duration.ofMillis(6_000));
 	}
 
 	@Test
@@ -41,9 +41,9 @@ class SessionGuaranteeTests {
 		committedAt(2);
 		committedAt(7);
 		committedAt(8);
-		assertThat(lasts()).as("the leader may not have read the reply to its ping").isLessThan(Duration.ofSeconds(8));
+		assertThat(remaining()).as("the leader may not have read the reply to its ping").isLessThan(Duration.ofSeconds(8));
 		committedAt(9);
-		assertThat(lasts()).as("counted from the request at 2 s")
+		assertThat(remaining()).as("counted from the request at 2 s")
 			.isBetween(Duration.ofMillis(8_800), Duration.ofSeconds(9));
 	}
 
@@ -53,7 +53,7 @@ class SessionGuaranteeTests {
 		committedAt(5);
 		committedAt(5.5);
 		committedAt(5.9);
-		assertThat(lasts()).isLessThan(Duration.ofMillis(10_100));
+		assertThat(remaining()).isLessThan(Duration.ofMillis(10_100));
 	}
 
 	@Test
@@ -62,7 +62,7 @@ class SessionGuaranteeTests {
 		committedAt(7);
 		committedAt(7.02);
 		committedAt(7.04);
-		assertThat(lasts()).isLessThan(Duration.ofSeconds(9));
+		assertThat(remaining()).isLessThan(Duration.ofSeconds(9));
 	}
 
 	@Test
@@ -70,9 +70,9 @@ class SessionGuaranteeTests {
 		for (int i = 2; i < 12; i++) {
 			syncedAt(i);
 		}
-		assertThat(lasts()).as("counted from the beginning").isLessThan(Duration.ofSeconds(5));
+		assertThat(remaining()).as("counted from the beginning").isLessThan(Duration.ofSeconds(5));
 		committedAt(12);
-		assertThat(lasts()).as("a majority confirms what was answered before").isGreaterThan(Duration.ofSeconds(8));
+		assertThat(remaining()).as("a majority confirms what was answered before").isGreaterThan(Duration.ofSeconds(8));
 	}
 
 	@Test
@@ -84,7 +84,7 @@ class SessionGuaranteeTests {
 		for (int i = 0; i < 100; i++) {
 			second += 0.13;
 			committedAt(second);
-			assertThat(lasts()).isBetween(Duration.ofMillis(9_200), Duration.ofSeconds(12));
+			assertThat(remaining()).isBetween(Duration.ofMillis(9_200), Duration.ofSeconds(12));
 		}
 	}
 
@@ -93,10 +93,10 @@ class SessionGuaranteeTests {
 		this.guarantee.seen(1, at(1));
 		this.guarantee.seen(1, at(20));
 		this.guarantee.seen(2, at(22));
-		assertThat(lasts()).isBetween(Duration.ofMillis(13_900), Duration.ofSeconds(14));
+		assertThat(remaining()).isBetween(Duration.ofMillis(13_900), Duration.ofSeconds(14));
 		this.guarantee.answered(1, at(22), TIMEOUT, true);
 		this.guarantee.seen(2, at(38));
-		assertThat(this.guarantee.lasts(at(38), TIMEOUT)).isNull();
+		assertThat(this.guarantee.remaining(at(38), TIMEOUT)).isNull();
 	}
 
 	@Test
@@ -105,11 +105,11 @@ class SessionGuaranteeTests {
 		long sentAt = at(15);
 		at(15.5);
 		this.guarantee.disconnected(1, sentAt);
-		assertThat(lasts()).as("no answer yet").isNull();
+		assertThat(remaining()).as("no answer yet").isNull();
 		syncedAt(15.6);
-		assertThat(lasts()).as("no answer of a majority yet").isNull();
+		assertThat(remaining()).as("no answer of a majority yet").isNull();
 		committedAt(15.7);
-		assertThat(lasts()).isBetween(Duration.ofSeconds(15), Duration.ofMillis(15_300));
+		assertThat(remaining()).isBetween(Duration.ofSeconds(15), Duration.ofMillis(15_300));
 	}
 
 	@Test
@@ -120,7 +120,7 @@ class SessionGuaranteeTests {
 		at(15.5);
 		this.guarantee.disconnected(1, sentAt);
 		this.guarantee.answered(1, sentEarlier, TIMEOUT, true);
-		assertThat(lasts()).isNull();
+		assertThat(remaining()).isNull();
 	}
 
 	@Test
@@ -131,8 +131,8 @@ class SessionGuaranteeTests {
 		assertThat(this.guarantee.pause(TIMEOUT)).isEqualTo(TIMEOUT.dividedBy(64));
 	}
 
-	private Duration lasts() {
-		return this.guarantee.lasts(this.time.now, TIMEOUT);
+	private Duration remaining() {
+		return this.guarantee.remaining(this.time.now, TIMEOUT);
 	}
 
 	private long at(double seconds) {

@@ -35,7 +35,7 @@ class ZooKeeperSimulationTests {
 	 */
 	@Test
 	void sessionThatLastsFromEachAnswerIsFound() {
-		Mutant mutant = new Mutant().replace("backend.zookeeper.ProvingCalls#sessionLasts",
+		Mutant mutant = new Mutant().replace("backend.zookeeper.ProvingCalls#remainingSession",
 				ZooKeeperSimulationTests.class, "wholeTimeout");
 		assertThat(mutant.find(SingleMemberStore.class, SEEDS, "exclusion")).isPositive();
 	}
@@ -51,7 +51,7 @@ class ZooKeeperSimulationTests {
 	@Test
 	void grantOfAClaimThatATimerHasEndedIsFound() {
 		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false)
-			.answer("backend.zookeeper.QueueNode#over", false);
+			.answer("backend.zookeeper.QueueNode#isEnded", false);
 		assertThat(mutant.find(ZooKeeperTimerStore.class, SEEDS, "exclusion")).isPositive();
 	}
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param value the script's result, or {@code null}
  * @param failure why there is no result, or {@code null}
  */
-record NodeAnswer(RedlockNode node, @Nullable List<Object> value, @Nullable Throwable failure) {
+record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Throwable failure) {
 
 	private static final long YES = 1;
 
