@@ -128,7 +128,7 @@ final class Acquisition {
 		this.attempts++;
 		long left = Math.max(0, left());
 		boolean willRetry = mayRetry();
-		Claim sent = this.claim.withPatience(willRetry ? Duration.ofNanos(left) : Duration.ZERO);
+		Claim sent = this.claim.withRemainingWait(willRetry ? Duration.ofNanos(left) : Duration.ZERO);
 		boolean first = this.attempts == 1;
 		StoreRequest<AcquireResult> request = new StoreRequest<>(this.context.time(), () -> send(sent, first));
 		Attempt attempt = new Attempt(this.steps.phase(), willRetry, this.mayHaveLeftClaim, request);

@@ -13,24 +13,24 @@ import io.holdfast.lock.LockName;
  * @param owner the owner that claims the lock
  * @param mode exclusive or shared
  * @param leaseTime the time for which the store keeps the lock without renewal
- * @param renewed whether the holder will renew the lease. A store whose leases live with
+ * @param renew whether the holder will renew the lease. A store whose leases live with
  * a session may then rely on that session
- * @param patience the time for which the claimant will still wait after a rejection; zero
- * if it will not retry. For a rejected claim with zero patience, a store keeps no state.
- * It discards one with patience some time after that has elapsed, unless its claims live
+ * @param remainingWait the time for which the claimant will still wait after a rejection; zero
+ * if it will not retry. For a rejected claim with zero remaining wait, a store keeps no
+ * state. It discards any other some time after that wait has elapsed, unless its claims live
  * with a session: the engine withdraws those
  * @param fair whether the claim must be granted in order of arrival
  */
-public record Claim(LockName lock, OwnerId owner, LockMode mode, Duration leaseTime, boolean renewed, Duration patience,
+public record Claim(LockName lock, OwnerId owner, LockMode mode, Duration leaseTime, boolean renew, Duration remainingWait,
 		boolean fair) {
 
 	/**
 	 * Returns the same claim for its next attempt.
-	 * @param patience the time for which the claimant will still wait
+	 * @param remainingWait the time for which the claimant will still wait
 	 * @return the claim
 	 */
-	public Claim withPatience(Duration patience) {
-		return new Claim(this.lock, this.owner, this.mode, this.leaseTime, this.renewed, patience, this.fair);
+	public Claim withRemainingWait(Duration remainingWait) {
+		return new Claim(this.lock, this.owner, this.mode, this.leaseTime, this.renew, remainingWait, this.fair);
 	}
 
 	/**
@@ -39,7 +39,7 @@ public record Claim(LockName lock, OwnerId owner, LockMode mode, Duration leaseT
 	 * @return the claim
 	 */
 	public Claim withLeaseTime(Duration leaseTime) {
-		return new Claim(this.lock, this.owner, this.mode, leaseTime, this.renewed, this.patience, this.fair);
+		return new Claim(this.lock, this.owner, this.mode, leaseTime, this.renew, this.remainingWait, this.fair);
 	}
 
 }

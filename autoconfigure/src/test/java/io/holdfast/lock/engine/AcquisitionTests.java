@@ -93,7 +93,7 @@ class AcquisitionTests {
 			.toCompletableFuture();
 		assertThat(handle).isCompletedWithValue(Optional.empty());
 		assertThat(this.backend.calls).containsExactly("acquire stock:42");
-		assertThat(this.backend.claims.get(0).patience()).isZero();
+		assertThat(this.backend.claims.get(0).remainingWait()).isZero();
 		assertThat(this.fixture.record.outcomes).containsExactly(AcquireOutcome.SKIPPED);
 	}
 

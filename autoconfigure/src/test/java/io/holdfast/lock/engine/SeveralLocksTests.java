@@ -124,7 +124,7 @@ class SeveralLocksTests {
 		List<CompletableFuture<Void>> answers = new ArrayList<>();
 		for (int i = 0; i < 3; i++) {
 			this.backend.acquires.add((claim) -> {
-				assertThat(claim.patience()).isZero();
+				assertThat(claim.remainingWait()).isZero();
 				CompletableFuture<Void> asked = new CompletableFuture<>();
 				answers.add(asked);
 				return asked.thenApply((late) -> this.backend.answer(claim));

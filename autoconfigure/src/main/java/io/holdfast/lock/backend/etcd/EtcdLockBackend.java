@@ -151,18 +151,18 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		}
 		Duration left = lease.lastsFrom(start);
 		return CompletableFuture.completedFuture(new AcquireResult.Acquired(
-				claim.renewed() ? new Grant(claim, position.revision(), left, queueNode.revoked())
+				claim.renew() ? new Grant(claim, position.revision(), left, queueNode.revoked())
 						: new Grant(claim, position.revision(), left)));
 	}
 
 	private CompletionStage<AcquireResult> refused(QueueNode queueNode, Claim claim, String before, long seenAt) {
-		if (claim.patience().isZero()) {
+		if (claim.remainingWait().isZero()) {
 			return withdraw(queueNode)
 				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
 						LONGEST_WAIT));
 		}
 		EtcdLease lease = queueNode.lease();
-		if (lease != null && !claim.renewed()) {
+		if (lease != null && !claim.renew()) {
 			queueNode.renewWhileWaiting(lease, this.clock);
 		}
 		return CompletableFuture.completedFuture(new AcquireResult.Contended(
@@ -289,7 +289,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		List<CompletableFuture<?>> ends = new ArrayList<>(this.sessions.end());
 		this.queueNodes.values()
 			.stream()
-			.filter((queueNode) -> !queueNode.claim.renewed())
+			.filter((queueNode) -> !queueNode.claim.renew())
 			.map(this.queue::leave)
 			.forEach(ends::add);
 		CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).handle((done, failure) -> done).join();

@@ -53,7 +53,7 @@ final class WaitQueue {
 		if (lease != null && lease.hasEnded()) {
 			queueNode.forgetLease(lease);
 		}
-		CompletableFuture<QueuePosition> attempt = queueNode.claim.renewed() ? inSession(queueNode) : withOwnLease(queueNode);
+		CompletableFuture<QueuePosition> attempt = queueNode.claim.renew() ? inSession(queueNode) : withOwnLease(queueNode);
 		return attempt.exceptionallyCompose((failure) -> {
 			Throwable cause = EtcdFailures.cause(failure);
 			return (number < MOST_ATTEMPTS && mayRepeat(queueNode, cause)) ? attempt(queueNode, number + 1)
@@ -208,7 +208,7 @@ final class WaitQueue {
 	 * none.
 	 */
 	private static @Nullable EtcdLease ownLease(QueueNode queueNode) {
-		return queueNode.claim.renewed() ? null : queueNode.lease();
+		return queueNode.claim.renew() ? null : queueNode.lease();
 	}
 
 	/**

@@ -159,7 +159,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 				.first(sql.acquire, parameters,
 						(row) -> row.getString(1).equals(claim.owner().value()) ? row.getLong(2) : 0L)
 				.orElse(0L);
-			if (token == 0 && !claim.patience().isZero()) {
+			if (token == 0 && !claim.remainingWait().isZero()) {
 				session.update(sql.markWriter, parameters);
 			}
 			return token;
@@ -171,7 +171,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 * notifies.
 	 */
 	private CompletionStage<?> expect(Claim claim) throws SQLException {
-		boolean notified = this.options.listen() && !claim.patience().isZero() && statements().notify != null;
+		boolean notified = this.options.listen() && !claim.remainingWait().isZero() && statements().notify != null;
 		return notified ? notifications().expect(claim, id(claim)) : NEVER;
 	}
 

@@ -62,7 +62,7 @@ final class ReleaseNotifications implements AutoCloseable {
 	 * because a release before this call is missed.
 	 */
 	CompletionStage<?> expect(Claim claim, String lockId) {
-		Expected own = new Expected(lockId, this.clock.nanos() + claim.patience().toNanos() + IDLE_NANOS,
+		Expected own = new Expected(lockId, this.clock.nanos() + claim.remainingWait().toNanos() + IDLE_NANOS,
 				new CompletableFuture<>());
 		this.expected.put(claim.owner(), own);
 		listen();

@@ -55,7 +55,7 @@ final class LocalLock {
 
 	private AcquireResult refuse(Claim claim, long now, Duration retryAfter) {
 		CompletableFuture<Void> signal = new CompletableFuture<>();
-		long patience = nanos(claim.patience());
+		long patience = nanos(claim.remainingWait());
 		if (patience > 0) {
 			// replacing the waiter keeps its position
 			this.waiters.put(claim.owner(), new Waiter(claim, now + patience, signal));

@@ -31,12 +31,12 @@ final class RedisTimes {
 	}
 
 	static boolean waits(Claim claim) {
-		return claim.patience().compareTo(Duration.ZERO) > 0;
+		return claim.remainingWait().compareTo(Duration.ZERO) > 0;
 	}
 
 	/** Returns how long a contended claim keeps its position in the wait queue. */
 	static String positionMillis(Claim claim) {
-		return waits(claim) ? millis(min(claim.patience(), MAX_POSITION).plus(POSITION_MARGIN)) : "0";
+		return waits(claim) ? millis(min(claim.remainingWait(), MAX_POSITION).plus(POSITION_MARGIN)) : "0";
 	}
 
 	static Duration lease(Claim claim) {

@@ -39,7 +39,7 @@ final class RedlockTimes {
 	 * will not retry.
 	 */
 	static Duration place(Claim claim, RedlockOptions options) {
-		Duration patience = claim.patience();
+		Duration patience = claim.remainingWait();
 		if (patience.isNegative() || patience.isZero()) {
 			return Duration.ZERO;
 		}

@@ -182,7 +182,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		if (lease == null) {
 			return unknown("It is not proven yet that the session lasts");
 		}
-		if (!claim.renewed() && claim.leaseTime().compareTo(lease) < 0) {
+		if (!claim.renew() && claim.leaseTime().compareTo(lease) < 0) {
 			lease = claim.leaseTime();
 		}
 		return CompletableFuture.completedFuture(new AcquireResult.Acquired(new Grant(claim, czxid, lease, revoked)));
@@ -193,7 +193,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private CompletionStage<AcquireResult> refused(QueueNode queueNode, Claim claim, QueueNodeName own, QueueNodeName before) {
-		if (claim.patience().isZero()) {
+		if (claim.remainingWait().isZero()) {
 			return end(queueNode, () -> this.queue.leave(queueNode, own))
 				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
 						LONGEST_WAIT));

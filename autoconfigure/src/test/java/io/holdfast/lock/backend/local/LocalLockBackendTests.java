@@ -101,7 +101,7 @@ class LocalLockBackendTests {
 	@Test
 	void waiterIsForgottenWhenItsPatienceHasRunOut() {
 		Grant holder = granted(claim(LOCK));
-		refused(claim(LOCK).withPatience(Duration.ofSeconds(1)));
+		refused(claim(LOCK).withRemainingWait(Duration.ofSeconds(1)));
 		pass(Duration.ofSeconds(1));
 		release(holder);
 		assertThat(this.store.remembered()).isZero();
@@ -111,9 +111,9 @@ class LocalLockBackendTests {
 	void onlyTheFirstExclusiveWaiterIsWoken() {
 		Grant holder = granted(claim(LOCK));
 		List<String> woken = new ArrayList<>();
-		Claim first = claim(LOCK).withPatience(LEASE);
+		Claim first = claim(LOCK).withRemainingWait(LEASE);
 		refused(first).signal().thenRun(() -> woken.add("first"));
-		refused(claim(LOCK).withPatience(LEASE)).signal().thenRun(() -> woken.add("second"));
+		refused(claim(LOCK).withRemainingWait(LEASE)).signal().thenRun(() -> woken.add("second"));
 		release(holder);
 		assertThat(woken).containsExactly("first");
 		this.store.abandon(first);
@@ -123,7 +123,7 @@ class LocalLockBackendTests {
 	@Test
 	void waiterMayUseTheStoreFromWithinItsSignal() {
 		Grant holder = granted(claim(LOCK));
-		Claim waiter = claim(LOCK).withPatience(LEASE);
+		Claim waiter = claim(LOCK).withRemainingWait(LEASE);
 		List<AcquireResult> results = new ArrayList<>();
 		refused(waiter).signal().thenRun(() -> results.add(answer(this.store.tryAcquire(waiter), Acquired.class)));
 		release(holder);
@@ -134,10 +134,10 @@ class LocalLockBackendTests {
 	void everyReaderBeforeTheNextWriterIsWoken() {
 		Grant holder = granted(claim(LOCK));
 		List<String> woken = new ArrayList<>();
-		refused(shared().withPatience(LEASE)).signal().thenRun(() -> woken.add("reader 1"));
-		refused(shared().withPatience(LEASE)).signal().thenRun(() -> woken.add("reader 2"));
-		refused(claim(LOCK).withPatience(LEASE)).signal().thenRun(() -> woken.add("writer"));
-		refused(shared().withPatience(LEASE)).signal().thenRun(() -> woken.add("reader 3"));
+		refused(shared().withRemainingWait(LEASE)).signal().thenRun(() -> woken.add("reader 1"));
+		refused(shared().withRemainingWait(LEASE)).signal().thenRun(() -> woken.add("reader 2"));
+		refused(claim(LOCK).withRemainingWait(LEASE)).signal().thenRun(() -> woken.add("writer"));
+		refused(shared().withRemainingWait(LEASE)).signal().thenRun(() -> woken.add("reader 3"));
 		release(holder);
 		assertThat(woken).containsExactly("reader 1", "reader 2", "writer");
 	}
@@ -145,7 +145,7 @@ class LocalLockBackendTests {
 	@Test
 	void unfairNewcomerMayOvertakeUnfairWaitersButNoFairOne() {
 		Grant holder = granted(claim(LOCK));
-		refused(claim(LOCK).withPatience(LEASE));
+		refused(claim(LOCK).withRemainingWait(LEASE));
 		release(holder);
 		Grant overtaking = granted(claim(LOCK));
 		refused(fair(claim(LOCK)));
@@ -159,7 +159,7 @@ class LocalLockBackendTests {
 		Claim claim = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, forEver, false, forEver, false);
 		granted(claim);
 		pass(Duration.ofDays(365));
-		assertThat(refused(claim(LOCK).withPatience(forEver)).retryAfter()).isPositive();
+		assertThat(refused(claim(LOCK).withRemainingWait(forEver)).retryAfter()).isPositive();
 	}
 
 	private void pass(Duration time) {

@@ -77,7 +77,7 @@ class RedisClusterTests {
 	void waitersAreWokenWhicheverNodeKeepsTheLock() throws Exception {
 		for (int i = 0; i < 12; i++) {
 			Grant grant = granted(first, claim("wake", "n" + i));
-			Claim waiting = claim("wake", "n" + i).withPatience(Duration.ofSeconds(9));
+			Claim waiting = claim("wake", "n" + i).withRemainingWait(Duration.ofSeconds(9));
 			Contended contended = (Contended) get(second.tryAcquire(waiting));
 			assertThat(get(first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
 			get(contended.signal());
@@ -89,7 +89,7 @@ class RedisClusterTests {
 	void keysWithBracesKeepToOneSlot() throws Exception {
 		for (String key : List.of("}", "{", "a}b", "{a}", "}{")) {
 			Grant grant = granted(first, claim("braces", key));
-			Claim waiting = claim("braces", key).withPatience(Duration.ofSeconds(5));
+			Claim waiting = claim("braces", key).withRemainingWait(Duration.ofSeconds(5));
 			assertThat(get(second.tryAcquire(waiting))).isInstanceOf(Contended.class);
 			get(second.abandon(waiting));
 			assertThat(get(first.release(grant))).isInstanceOf(ReleaseResult.Released.class);

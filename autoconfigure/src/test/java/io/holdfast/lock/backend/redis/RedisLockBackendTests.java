@@ -152,7 +152,7 @@ class RedisLockBackendTests {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Claim waiting = claim(Duration.ofSeconds(5));
 		refused(second, waiting);
-		Contended last = refused(second, waiting.withPatience(Duration.ZERO));
+		Contended last = refused(second, waiting.withRemainingWait(Duration.ZERO));
 		assertThat(last.signal().toCompletableFuture()).isNotDone();
 		assertThat(server.ask("exists", key("waiters"))).isEqualTo("0");
 		released(first, grant);
@@ -374,7 +374,7 @@ class RedisLockBackendTests {
 		Grant grant = granted(first, claim);
 		assertThat(grant.lease()).isEqualTo(Duration.ofDays(36500));
 		refused(second, new Claim(this.lock, OwnerId.random(), LockMode.EXCLUSIVE, claim.leaseTime(), false,
-				claim.patience(), false));
+				claim.remainingWait(), false));
 		server.ask("del", key("waiters"));
 		released(first, grant);
 	}

@@ -81,8 +81,8 @@ class RedisReplicaTests {
 
 	private static Claim fair() {
 		Claim claim = claim(LOCK);
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renewed(),
-				claim.patience(), true);
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renew(),
+				claim.remainingWait(), true);
 	}
 
 }

@@ -125,7 +125,7 @@ class RedlockSharedTests extends FiveNodes {
 	void refusedWriterKeepsNewReadersOutAlsoWhereItWasGrantedInVain() throws Exception {
 		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), OPTIONS);
 		granted(cutOff, shared());
-		Claim writer = claim().withPatience(PATIENCE);
+		Claim writer = claim().withRemainingWait(PATIENCE);
 		refused(this.first, writer);
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(nodes.all()).allMatch((node) -> !node.keys(key("part-waiters")).isEmpty()));
@@ -141,7 +141,7 @@ class RedlockSharedTests extends FiveNodes {
 	void lastAttemptOfAWriterLeavesNoPlace() throws Exception {
 		granted(this.first, shared());
 		Claim writer = claim();
-		refused(this.first, writer.withPatience(PATIENCE));
+		refused(this.first, writer.withRemainingWait(PATIENCE));
 		refused(this.first, shared());
 		refused(this.first, writer);
 		Awaitility.await().until(() -> this.first.underWay() == 0);
@@ -152,7 +152,7 @@ class RedlockSharedTests extends FiveNodes {
 	@Test
 	void placeOfAWriterThatVanishedEndsByItself() throws Exception {
 		granted(this.first, shared());
-		refused(this.first, claim().withPatience(Duration.ofSeconds(2)));
+		refused(this.first, claim().withRemainingWait(Duration.ofSeconds(2)));
 		refused(this.first, shared());
 		awaitNoWaiter();
 		granted(this.first, shared());
@@ -161,9 +161,9 @@ class RedlockSharedTests extends FiveNodes {
 	@Test
 	void waitingReaderIsNotOvertakenByAllWritersToCome() throws Exception {
 		Grant holder = granted(this.first);
-		Claim reader = shared().withPatience(PATIENCE);
+		Claim reader = shared().withRemainingWait(PATIENCE);
 		refused(this.first, reader);
-		Claim later = claim().withPatience(PATIENCE);
+		Claim later = claim().withRemainingWait(PATIENCE);
 		refused(this.first, later);
 		Awaitility.await().until(() -> this.first.underWay() == 0);
 		get(this.first.release(holder));
@@ -213,7 +213,7 @@ class RedlockSharedTests extends FiveNodes {
 		granted(this.first, shared());
 		Awaitility.await().until(() -> this.first.underWay() == 0);
 		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).pause());
-		Claim writer = claim().withPatience(PATIENCE);
+		Claim writer = claim().withRemainingWait(PATIENCE);
 		CompletionStage<AcquireResult> unheard = this.first.tryAcquire(writer);
 		this.first.abandon(writer);
 		get(unheard);

@@ -150,7 +150,7 @@ class ZooKeeperClaimTests {
 	void refusedClaimThatWillNotAskAgainIsDeletedWithoutReadingTheLine() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
 		this.calls.sent();
-		refused(this.store, claim(LOCK).withPatience(Duration.ZERO));
+		refused(this.store, claim(LOCK).withRemainingWait(Duration.ZERO));
 		assertThat(this.calls.sent()).hasSize(3)
 			.satisfiesExactly((sent) -> assertThat(sent).startsWith("create"),
 					(sent) -> assertThat(sent).startsWith("children"), (sent) -> assertThat(sent).startsWith("delete"));

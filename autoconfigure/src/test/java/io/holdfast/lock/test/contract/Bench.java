@@ -121,7 +121,7 @@ final class Bench {
 			long asked = System.nanoTime();
 			Duration left = bound().minusNanos(asked - start);
 			assertThat(left).as("time left to get in as %s", claim).isPositive();
-			AcquireResult result = ask(client, claim.withPatience(Claims.LONG_LEASE));
+			AcquireResult result = ask(client, claim.withRemainingWait(Claims.LONG_LEASE));
 			if (result instanceof Acquired acquired) {
 				return new Granted(acquired.grant(), asked);
 			}

@@ -32,12 +32,12 @@ final class Claims {
 	}
 
 	static Claim lasting(Duration lease, Claim claim) {
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), lease, claim.renewed(), claim.patience(),
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), lease, claim.renew(), claim.remainingWait(),
 				claim.fair());
 	}
 
 	static Claim renewed(Claim claim) {
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), true, claim.patience(),
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), true, claim.remainingWait(),
 				claim.fair());
 	}
 
@@ -46,11 +46,11 @@ final class Claims {
 	 * it.
 	 */
 	static Claim patient(Claim claim) {
-		return claim.withPatience(LONG_LEASE);
+		return claim.withRemainingWait(LONG_LEASE);
 	}
 
 	static Claim fair(Claim claim) {
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renewed(), LONG_LEASE,
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renew(), LONG_LEASE,
 				true);
 	}
 

@@ -38,11 +38,11 @@ final class EngineTimers extends ForwardingBackend {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		this.timers.remove(claim.owner());
 		return super.tryAcquire(claim).thenApply((result) -> {
-			if (result instanceof AcquireResult.Acquired acquired && !claim.renewed()) {
+			if (result instanceof AcquireResult.Acquired acquired && !claim.renew()) {
 				after(acquired.grant().lease(), claim, () -> super.release(acquired.grant()));
 			}
-			else if (result instanceof AcquireResult.Contended && !claim.patience().isZero()) {
-				after(claim.patience(), claim, () -> super.abandon(claim));
+			else if (result instanceof AcquireResult.Contended && !claim.remainingWait().isZero()) {
+				after(claim.remainingWait(), claim, () -> super.abandon(claim));
 			}
 			return result;
 		});

@@ -63,7 +63,7 @@ interface FairCases {
 	default void fairWaiterThatVanishedBlocksTheLineNoLongerThanItsPatience(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		Grant holder = bench.granted(bench.first(), Claims.fair(Claims.exclusive(lock)));
-		bench.refused(bench.second(), Claims.fair(Claims.exclusive(lock)).withPatience(bench.shortLease()));
+		bench.refused(bench.second(), Claims.fair(Claims.exclusive(lock)).withRemainingWait(bench.shortLease()));
 		bench.released(bench.first(), holder);
 		Grant next = bench.soonGranted(bench.first(), Claims.fair(Claims.exclusive(lock)));
 		bench.released(bench.first(), next);

@@ -97,7 +97,7 @@ interface GivingUpCases {
 	default void refusedClaimIsForgottenSomeTimeAfterItsPatience(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		Grant holder = bench.granted(bench.first(), Claims.exclusive(lock));
-		bench.refused(bench.second(), Claims.exclusive(lock).withPatience(Duration.ofMillis(100)));
+		bench.refused(bench.second(), Claims.exclusive(lock).withRemainingWait(Duration.ofMillis(100)));
 		bench.released(bench.first(), holder);
 		bench.released(bench.first(), bench.soonGranted(bench.first(), Claims.exclusive(lock)));
 	}

@@ -84,7 +84,7 @@ public final class BlockingStore implements SimulatedStore {
 
 		@Override
 		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-			return blocking(() -> BlockingStore.this.locks.tryAcquire(claim.withPatience(Duration.ZERO)),
+			return blocking(() -> BlockingStore.this.locks.tryAcquire(claim.withRemainingWait(Duration.ZERO)),
 					AcquireResult.Indeterminate::new)
 				.thenApply((answer) -> (answer instanceof AcquireResult.Contended)
 						? new AcquireResult.Contended(new CompletableFuture<>(), POLL) : answer);

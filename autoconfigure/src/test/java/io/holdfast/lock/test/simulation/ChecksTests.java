@@ -55,7 +55,7 @@ class ChecksTests {
 	@Test
 	void lockDelayThatIsNotKeptIsFound() {
 		UnaryOperator<Claim> shorter = (claim) -> new Claim(claim.lock(), claim.owner(), claim.mode(),
-				claim.leaseTime().dividedBy(2), claim.renewed(), claim.patience(), claim.fair());
+				claim.leaseTime().dividedBy(2), claim.renew(), claim.remainingWait(), claim.fair());
 		SimulatedStore.Factory store = (simulation) -> new PlantedStore(simulation, shorter, UnaryOperator.identity(),
 				List.of());
 		assertThat(Simulations.of("planted", store).find(10 * SEEDS, "lock-delay")).isPositive();
@@ -64,7 +64,7 @@ class ChecksTests {
 	@Test
 	void claimThatOvertakesAnEarlierOneIsFound() {
 		UnaryOperator<Claim> unfair = (claim) -> new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(),
-				claim.renewed(), claim.patience(), false);
+				claim.renew(), claim.remainingWait(), false);
 		SimulatedStore.Factory store = (simulation) -> new PlantedStore(simulation, unfair, UnaryOperator.identity(),
 				List.of());
 		assertThat(Simulations.of("planted", store).find(SEEDS, "order")).isPositive();

@@ -81,9 +81,9 @@ public class PatienceTimerStore implements SimulatedStore {
 		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 			return super.tryAcquire(claim).whenComplete((answer, failure) -> {
 				cancelTimer(claim);
-				if (answer instanceof AcquireResult.Contended && !claim.patience().isZero()) {
+				if (answer instanceof AcquireResult.Contended && !claim.remainingWait().isZero()) {
 					this.timers.put(claim.owner(),
-							this.process.after(claim.patience().toNanos() + GRACE, () -> endRefused(claim)));
+							this.process.after(claim.remainingWait().toNanos() + GRACE, () -> endRefused(claim)));
 				}
 			});
 		}

@@ -49,7 +49,7 @@ final class RecordingBackend implements LockBackend {
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		Owner owner = owner(claim);
-		record(owner, () -> "asks for the lock, %dms left".formatted(claim.patience().toMillis()));
+		record(owner, () -> "asks for the lock, %dms left".formatted(claim.remainingWait().toMillis()));
 		if (owner.abandoned) {
 			fail(owner, "an attempt was sent after the claim was abandoned");
 		}
@@ -122,7 +122,7 @@ final class RecordingBackend implements LockBackend {
 			int number = this.owners.size() / 2;
 			OwnerId id = new OwnerId(new UUID(this.process.number(), number).toString());
 			String alias = "%s.%d".formatted(this.process.name(), number);
-			owner = new Owner(id, claim, this.process.nanos() + claim.patience().toNanos(),
+			owner = new Owner(id, claim, this.process.nanos() + claim.remainingWait().toNanos(),
 					new WaitQueues.Waiting(this.process, alias, claim));
 			this.owners.put(claim.owner(), owner);
 			this.owners.put(id, owner);
@@ -162,7 +162,7 @@ final class RecordingBackend implements LockBackend {
 		}
 
 		Claim of(Claim claim) {
-			return new Claim(claim.lock(), this.id, claim.mode(), claim.leaseTime(), claim.renewed(), claim.patience(),
+			return new Claim(claim.lock(), this.id, claim.mode(), claim.leaseTime(), claim.renew(), claim.remainingWait(),
 					claim.fair());
 		}
 

@@ -68,7 +68,7 @@ final class WaitQueues {
 		}
 
 		private boolean inOrder() {
-			return this.claim.fair() && this.claim.mode() == LockMode.EXCLUSIVE && !this.claim.patience().isZero();
+			return this.claim.fair() && this.claim.mode() == LockMode.EXCLUSIVE && !this.claim.remainingWait().isZero();
 		}
 
 		@Override

@@ -204,7 +204,7 @@ final class FlawedContracts {
 	static class KeepsWhoHasNoPatience extends WireContract {
 
 		KeepsWhoHasNoPatience() {
-			super((server) -> new Flaws.Garbles(server, (claim) -> claim.withPatience(Duration.ofMinutes(10))));
+			super((server) -> new Flaws.Garbles(server, (claim) -> claim.withRemainingWait(Duration.ofMinutes(10))));
 		}
 
 		/** What is left in the store stays there, so a longer bound would not help. */
@@ -218,7 +218,7 @@ final class FlawedContracts {
 	static class KeepsNoLine extends WireContract {
 
 		KeepsNoLine() {
-			super((server) -> new Flaws.Garbles(server, (claim) -> claim.withPatience(Duration.ZERO)));
+			super((server) -> new Flaws.Garbles(server, (claim) -> claim.withRemainingWait(Duration.ZERO)));
 		}
 
 	}
@@ -257,23 +257,23 @@ final class FlawedContracts {
 	}
 
 	private static Claim withLease(Claim claim, Duration lease) {
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), lease, claim.renewed(), claim.patience(),
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), lease, claim.renew(), claim.remainingWait(),
 				claim.fair());
 	}
 
 	private static Claim withLock(Claim claim, LockName lock) {
-		return new Claim(lock, claim.owner(), claim.mode(), claim.leaseTime(), claim.renewed(), claim.patience(),
+		return new Claim(lock, claim.owner(), claim.mode(), claim.leaseTime(), claim.renew(), claim.remainingWait(),
 				claim.fair());
 	}
 
 	private static Claim withMode(Claim claim, LockMode mode) {
-		return new Claim(claim.lock(), claim.owner(), mode, claim.leaseTime(), claim.renewed(), claim.patience(),
+		return new Claim(claim.lock(), claim.owner(), mode, claim.leaseTime(), claim.renew(), claim.remainingWait(),
 				claim.fair());
 	}
 
 	private static Claim unfair(Claim claim) {
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renewed(),
-				claim.patience(), false);
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renew(),
+				claim.remainingWait(), false);
 	}
 
 }
