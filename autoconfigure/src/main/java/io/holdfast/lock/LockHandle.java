@@ -35,7 +35,7 @@ public interface LockHandle extends AutoCloseable {
 	 * Returns the lock that is held; of several locks, the first in the global order.
 	 * @return the name of the lock
 	 */
-	LockName name();
+	LockName lock();
 
 	/**
 	 * Returns the name of the backend that granted the lock.

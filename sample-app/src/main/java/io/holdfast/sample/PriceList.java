@@ -30,8 +30,8 @@ final class PriceList {
 				FileLock alone = channel.lock()) {
 			long token = hold.fencingToken().value();
 			if (token < seenToken()) {
-				throw new StaleFencingTokenException(hold.name(), hold.backend(),
-						"The price list was written by a newer holder of '%s'".formatted(hold.name()));
+				throw new StaleFencingTokenException(hold.lock(), hold.backend(),
+						"The price list was written by a newer holder of '%s'".formatted(hold.lock()));
 			}
 			Path next = this.file.resolveSibling(this.file.getFileName() + ".next");
 			Files.writeString(next, token + "\n" + prices);

@@ -37,7 +37,7 @@ class EarlyReleases {
 
 			@Override
 			public void beforeCommit(TransactionExecution transaction) {
-				LockHandle.current().map((handle) -> RELEASES.get(handle.name())).ifPresent(Runnable::run);
+				LockHandle.current().map((handle) -> RELEASES.get(handle.lock())).ifPresent(Runnable::run);
 			}
 
 		};

@@ -104,7 +104,7 @@ class Witness {
 			boolean held = this.handle.isHeld();
 			long passes = held ? end : Math.min(end, Math.min(this.validUntil, this.lostAt));
 			try {
-				Files.writeString(Path.of(FILE), "%s,%d,%d,%d%n".formatted(this.handle.name(), this.begin, end, passes),
+				Files.writeString(Path.of(FILE), "%s,%d,%d,%d%n".formatted(this.handle.lock(), this.begin, end, passes),
 						StandardOpenOption.CREATE, StandardOpenOption.APPEND);
 			}
 			catch (IOException ex) {

@@ -91,7 +91,7 @@ public final class FencingAutoConfiguration {
 		}
 		DataSource dataSource = LockDatabase.dataSource(beanFactory, DATA_SOURCE, fencing.dataSource());
 		JdbcFencingGuard guard = new JdbcFencingGuard(dataSource, fencing.table(),
-				(hold) -> LockDigest.of(hold.backend() + ":" + locks.namespace(), hold.name()));
+				(hold) -> LockDigest.of(hold.backend() + ":" + locks.namespace(), hold.lock()));
 		TransactionFence fence = new TransactionFence(guard, dataSource, (any) -> LockDatabase.nameOf(any, beanFactory),
 				new MethodTransactions(beanFactory)::managerOf, own, (refusal) -> report(refusal, observer));
 		prepare(() -> {
@@ -132,7 +132,7 @@ public final class FencingAutoConfiguration {
 		}
 		return (hold) -> {
 			throw new LockConfigurationException(
-					"Lock '%s' cannot be fenced, because no transaction is: %s".formatted(hold.name(), fence.whyOff()));
+					"Lock '%s' cannot be fenced, because no transaction is: %s".formatted(hold.lock(), fence.whyOff()));
 		};
 	}
 

@@ -74,8 +74,8 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	@Override
-	public LockName name() {
-		return this.parts.get(0).name();
+	public LockName lock() {
+		return this.parts.get(0).lock();
 	}
 
 	@Override
@@ -97,7 +97,7 @@ final class CombinedHold implements HeldLocks {
 	public FencingToken fencingToken() {
 		throw new IllegalStateException(
 				"A hold of %s locks has a token for each of them, the first being '%s'. Ask its parts()."
-					.formatted(this.parts.size(), name()));
+					.formatted(this.parts.size(), lock()));
 	}
 
 	@Override

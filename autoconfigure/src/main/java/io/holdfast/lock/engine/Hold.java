@@ -90,7 +90,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	@Nullable Hold reenter(Duration minHold) {
 		String lost = lossMessage();
 		if (lost != null) {
-			throw new LockLostException(name(), backend(),
+			throw new LockLostException(lock(), backend(),
 					lost + " So it cannot be entered again. Let this call fail, verify what it did, and repeat it."
 							+ diagnosis());
 		}
@@ -104,7 +104,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	void requireHeldAtStart() {
 		String lost = lossMessage();
 		if (lost != null) {
-			throw new LockLostException(name(), backend(), lost
+			throw new LockLostException(lock(), backend(), lost
 					+ " That was while the other locks of the request were waited for, so the call was not started and none of them is held. Repeat it; use 'renew = true', or a lease that is longer than the wait.");
 		}
 	}
@@ -141,7 +141,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	}
 
 	@Override
-	public LockName name() {
+	public LockName lock() {
 		return this.lease.terms().lock();
 	}
 
@@ -186,11 +186,11 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		Throwable doubt = this.ended ? null : Assurance.await(this.context, this.lease);
 		String lost = lossMessage();
 		if (lost != null) {
-			throw new LockLostException(name(), backend(), lost + ifLost + diagnosis());
+			throw new LockLostException(lock(), backend(), lost + ifLost + diagnosis());
 		}
 		if (doubt != null) {
-			throw new LockBackendException(name(), backend(),
-					"Lock '%s' is in doubt: store %s cannot confirm it (%s; %s, token %s).".formatted(name(), backend(),
+			throw new LockBackendException(lock(), backend(),
+					"Lock '%s' is in doubt: store %s cannot confirm it (%s; %s, token %s).".formatted(lock(), backend(),
 							doubt, this.lease.terms(), fencingToken()) + ifInDoubt,
 					doubt);
 		}
@@ -198,7 +198,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
 	private @Nullable String lossMessage() {
 		return this.ended
-				? "Lock '%s' was let go before (%s, token %s).".formatted(name(), this.lease.terms(), fencingToken())
+				? "Lock '%s' was let go before (%s, token %s).".formatted(lock(), this.lease.terms(), fencingToken())
 				: this.lease.lossMessage();
 	}
 
@@ -208,10 +208,10 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 			failUnlessSure(COMMIT_REFUSED, COMMIT_REFUSED);
 		}
 		catch (LockException ex) {
-			this.context.observer().commitRefused(name(), backend());
+			this.context.observer().commitRefused(lock(), backend());
 			throw ex;
 		}
-		this.setAside.requireUnchanged(name());
+		this.setAside.requireUnchanged(lock());
 		this.confirmed = true;
 	}
 
@@ -219,7 +219,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	public void assertHeldAtEnd() {
 		failUnlessConfirmed(this.lease.lossMessage());
 		if (!this.confirmed) {
-			this.setAside.requireUnchanged(name());
+			this.setAside.requireUnchanged(lock());
 		}
 	}
 
@@ -230,7 +230,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
 	private void failUnlessConfirmed(@Nullable String message) {
 		if (message != null && !this.confirmed) {
-			throw new LockLostException(name(), backend(), message
+			throw new LockLostException(lock(), backend(), message
 					+ " No commit was checked for it: what this call did may overlap with another holder's work. Verify it before repeating it.");
 		}
 	}
@@ -288,7 +288,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
 	@Override
 	public String toString() {
-		return "hold of lock '%s' (%s, token %s)".formatted(name(), this.lease.terms(), fencingToken());
+		return "hold of lock '%s' (%s, token %s)".formatted(lock(), this.lease.terms(), fencingToken());
 	}
 
 }

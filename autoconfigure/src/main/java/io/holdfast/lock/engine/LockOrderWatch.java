@@ -45,8 +45,8 @@ final class LockOrderWatch {
 	 */
 	void acquiring(LockName wanted) {
 		for (LockHandle handle : LockContext.handles()) {
-			if (!handle.name().equals(wanted)) {
-				note(Pair.of(handle.name(), wanted));
+			if (!handle.lock().equals(wanted)) {
+				note(Pair.of(handle.lock(), wanted));
 			}
 		}
 	}

@@ -23,7 +23,7 @@ record FenceEntry(String id, LockName lock, String backend, long token, String o
 		Supplier<String> diagnosis) {
 
 	static FenceEntry of(String id, LockHandle hold) {
-		return new FenceEntry(id, hold.name(), hold.backend(), hold.fencingToken().value(), hold.ownerId(),
+		return new FenceEntry(id, hold.lock(), hold.backend(), hold.fencingToken().value(), hold.ownerId(),
 				hold.mode() == LockMode.SHARED, hold::diagnosis);
 	}
 

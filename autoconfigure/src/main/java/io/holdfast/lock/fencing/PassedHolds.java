@@ -51,7 +51,7 @@ final class PassedHolds {
 	private record Passed(String backend, LockName lock, FencingToken token) {
 
 		static Passed of(LockHandle hold) {
-			return new Passed(hold.backend(), hold.name(), hold.fencingToken());
+			return new Passed(hold.backend(), hold.lock(), hold.fencingToken());
 		}
 
 	}

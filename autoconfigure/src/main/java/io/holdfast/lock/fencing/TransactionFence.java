@@ -152,7 +152,7 @@ public final class TransactionFence implements Fence {
 		if (requiredBy != null && !fenced) {
 			throw new LockConfigurationException(
 					"%s: it has 'fenced = true' and holds %s in no transaction of the fenced data source (%s), or in a read-only one, so nothing would refuse a holder that was overtaken. Make it @Transactional on that data source ('distributed-lock.fencing.data-source'), or leave 'fenced' out and use a FencingGuard."
-						.formatted(requiredBy, holds().stream().map((hold) -> "'" + hold.name() + "'").toList(),
+						.formatted(requiredBy, holds().stream().map((hold) -> "'" + hold.lock() + "'").toList(),
 								this.names.apply(this.dataSource)));
 		}
 	}
@@ -172,7 +172,7 @@ public final class TransactionFence implements Fence {
 		if (!isInFencedTransaction()) {
 			throw new LockConfigurationException(
 					"Lock '%s': there is no transaction of the fenced data source here. Call this in the transaction that writes, before its first read."
-						.formatted(hold.name()));
+						.formatted(hold.lock()));
 		}
 		pass(hold.parts());
 	}

@@ -43,7 +43,7 @@ class LockLostEventPublisherTests {
 				try (LockHandle handle = context.getBean(LockOperations.class).acquire(shortLease)) {
 					await().untilAsserted(() -> assertThat(listener.threads).hasSize(1));
 					assertThat(listener.threads).containsKey(
-							new LockLostEvent(handle.name(), "local", handle.fencingToken(), LossCause.EXPIRED));
+							new LockLostEvent(handle.lock(), "local", handle.fencingToken(), LossCause.EXPIRED));
 				}
 			});
 	}

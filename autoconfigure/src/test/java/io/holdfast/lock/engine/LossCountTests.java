@@ -56,7 +56,7 @@ class LossCountTests {
 					.completedFuture(List.of(new RenewResult.Refused(), new RenewResult.Refused())));
 				case 1 -> this.backend.renewals.add((grant) -> new CompletableFuture<>());
 				case 2 -> this.backend.revoked.complete(null);
-				case 3 -> this.backend.owners.remove(handle.name());
+				case 3 -> this.backend.owners.remove(handle.lock());
 				case 4 -> this.time.pause(Duration.ofSeconds(random.nextInt(40)));
 				default -> open.remove(random.nextInt(open.size())).close();
 			}

@@ -52,7 +52,7 @@ class SeveralLocksTests {
 	@Test
 	void locksAreAcquiredInOneOrderOnceEachAndReleasedInReverse() {
 		LockHandle handle = this.fixture.engine.acquire(LockRequest.forLocks(List.of(C, A, B, A)).build());
-		assertThat(handle.parts()).extracting(LockHandle::name).containsExactly(A, B, C);
+		assertThat(handle.parts()).extracting(LockHandle::lock).containsExactly(A, B, C);
 		assertThat(handle.isHeld()).isTrue();
 		handle.close();
 		assertThat(this.backend.calls).containsExactly("acquire stock:a", "acquire stock:b", "acquire stock:c",

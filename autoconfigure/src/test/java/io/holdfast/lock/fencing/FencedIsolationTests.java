@@ -104,7 +104,7 @@ class FencedIsolationTests {
 		};
 		this.jdbc = new JdbcTemplate(this.dataSource);
 		this.fence = new TransactionFence(
-				new JdbcFencingGuard(this.dataSource, "holdfast_fence", (hold) -> hold.name().toString()),
+				new JdbcFencingGuard(this.dataSource, "holdfast_fence", (hold) -> hold.lock().toString()),
 				this.dataSource, Object::toString, (method, type) -> null, (hold) -> true, (refusal) -> {
 				});
 		DataSourceTransactionManager manager = new DataSourceTransactionManager(this.dataSource);

@@ -35,7 +35,7 @@ abstract class JdbcFencingGuardContract implements FencingGuardContract {
 	abstract FenceSql sql();
 
 	JdbcFencingGuard onTable() {
-		return new JdbcFencingGuard(this.dataSource, TABLE, (hold) -> LockDigest.of(hold.backend(), hold.name()),
+		return new JdbcFencingGuard(this.dataSource, TABLE, (hold) -> LockDigest.of(hold.backend(), hold.lock()),
 				this::sql);
 	}
 

@@ -102,7 +102,7 @@ class ReadersAtTheFenceTests {
 
 	private static TransactionTemplate fenced(DataSource dataSource) {
 		TransactionFence fence = new TransactionFence(
-				new JdbcFencingGuard(dataSource, "fence", (hold) -> hold.name().toString()), dataSource,
+				new JdbcFencingGuard(dataSource, "fence", (hold) -> hold.lock().toString()), dataSource,
 				String::valueOf, (method, type) -> null, (hold) -> true, (refusal) -> {
 				});
 		DataSourceTransactionManager manager = new DataSourceTransactionManager(dataSource);

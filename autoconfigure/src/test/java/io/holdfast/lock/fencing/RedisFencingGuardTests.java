@@ -40,7 +40,7 @@ class RedisFencingGuardTests implements FencingGuardContract {
 	@Override
 	public RedisFencingGuard guard() {
 		client.getKeys().flushall();
-		return new RedisFencingGuard(client, "fences", (hold) -> hold.backend() + "/" + hold.name());
+		return new RedisFencingGuard(client, "fences", (hold) -> hold.backend() + "/" + hold.lock());
 	}
 
 	private static Object value() {

@@ -39,7 +39,7 @@ class TransactionFenceTests {
 	private final List<StaleFencingTokenException> refusals = new ArrayList<>();
 
 	private final TransactionFence fence = new TransactionFence(
-			new JdbcFencingGuard(this.dataSource, "fence", (hold) -> hold.name().toString()), this.dataSource,
+			new JdbcFencingGuard(this.dataSource, "fence", (hold) -> hold.lock().toString()), this.dataSource,
 			Object::toString, (method, type) -> null, (hold) -> true, this.refusals::add);
 
 	private final TransactionTemplate transaction = transactions(this.dataSource);

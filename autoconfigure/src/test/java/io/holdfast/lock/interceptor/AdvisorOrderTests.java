@@ -274,7 +274,7 @@ class AdvisorOrderTests {
 		@DistributedLock("stock")
 		public CompletableFuture<List<String>> call() {
 			List<String> told = new ArrayList<>();
-			LockContext.handles().forEach((handle) -> told.add(handle.name().toString()));
+			LockContext.handles().forEach((handle) -> told.add(handle.lock().toString()));
 			told.add(Thread.currentThread().getName());
 			return CompletableFuture.completedFuture(told);
 		}

@@ -41,7 +41,7 @@ class BeanShapeTests {
 		.withPropertyValues("distributed-lock.backend=local");
 
 	private static String held() {
-		return LockContext.handles().stream().map((handle) -> handle.name().toString()).toList().toString();
+		return LockContext.handles().stream().map((handle) -> handle.lock().toString()).toList().toString();
 	}
 
 	private void locks(Supplier<Job> bean) {

@@ -56,7 +56,7 @@ class DistributedLockTests {
 	}
 
 	private static String held() {
-		return LockHandle.current().map((handle) -> handle.name().toString()).orElse("none");
+		return LockHandle.current().map((handle) -> handle.lock().toString()).orElse("none");
 	}
 
 	@Test
@@ -460,7 +460,7 @@ class DistributedLockTests {
 		}
 
 		private static List<String> allHeld() {
-			return LockContext.handles().stream().map((handle) -> handle.name().toString()).sorted().toList();
+			return LockContext.handles().stream().map((handle) -> handle.lock().toString()).sorted().toList();
 		}
 
 		@DistributedLock(name = "k", key = "@tenants.current()")
@@ -497,7 +497,7 @@ class DistributedLockTests {
 
 		@DistributedLock(name = "injected", key = "#id")
 		public String handle(long id, @Nullable LockHandle handle) {
-			return handle.name().toString();
+			return handle.lock().toString();
 		}
 
 		@DistributedLock("injected")

@@ -176,7 +176,7 @@ class RepositoryTests {
 		@PostLoad
 		@PrePersist
 		void note() {
-			HELD.add(LockContext.handles().stream().map((handle) -> handle.name().toString()).toList().toString());
+			HELD.add(LockContext.handles().stream().map((handle) -> handle.lock().toString()).toList().toString());
 		}
 
 	}

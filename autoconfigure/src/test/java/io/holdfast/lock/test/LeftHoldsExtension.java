@@ -21,7 +21,7 @@ public final class LeftHoldsExtension implements AfterEachCallback {
 		if (!left.isEmpty()) {
 			throw new AssertionError(
 					"'%s' left these holds on its thread: %s. Close each handle, also where a test fails."
-						.formatted(context.getDisplayName(), left.stream().map(LockHandle::name).toList()));
+						.formatted(context.getDisplayName(), left.stream().map(LockHandle::lock).toList()));
 		}
 	}
 

@@ -203,7 +203,7 @@ class AfterCompletionTests {
 		}
 
 		private static List<String> held() {
-			return LockContext.handles().stream().map((handle) -> handle.name().toString()).toList();
+			return LockContext.handles().stream().map((handle) -> handle.lock().toString()).toList();
 		}
 
 	}

@@ -199,7 +199,7 @@ class JdbcStandbyTests {
 		Shop(HikariDataSource pool) {
 			this.jdbc = JdbcClient.create(pool);
 			this.guard = new JdbcFencingGuard(pool, "holdfast_fence",
-					(hold) -> LockDigest.of(hold.backend(), hold.name()));
+					(hold) -> LockDigest.of(hold.backend(), hold.lock()));
 			this.transaction = new TransactionTemplate(new DataSourceTransactionManager(pool));
 		}
 

@@ -79,7 +79,7 @@ class LocalStoreAsTestDoubleTests {
 			LockOperations locks = context.getBean(LockOperations.class);
 			LocalLockBackend store = context.getBean(LocalLockBackend.class);
 			try (LockHandle handle = locks.acquire(LockRequest.of("stock", 42))) {
-				assertThat(store.inUse()).containsExactly(handle.name());
+				assertThat(store.inUse()).containsExactly(handle.lock());
 			}
 			// tag::nothing[]
 			Awaitility.await().until(() -> store.inUse().isEmpty());

@@ -97,7 +97,7 @@ public final class Checks {
 	}
 
 	private void fail(Holder holder, String check, String message) {
-		fail(holder.call.process, check, holder.handle.name().toString(), message, null);
+		fail(holder.call.process, check, holder.handle.lock().toString(), message, null);
 	}
 
 	@Nullable Violation violation() {
@@ -111,7 +111,7 @@ public final class Checks {
 	void acquired(Call call, LockHandle handle) {
 		for (LockHandle part : handle.parts()) {
 			Holder holder = new Holder(call, part, this.lockDelay);
-			record(call, part.name(), () -> "acquires %s token=%d validity=%dms".formatted(call,
+			record(call, part.lock(), () -> "acquires %s token=%d validity=%dms".formatted(call,
 					relative(part.fencingToken().value()), part.remainingValidity().toMillis()));
 			call.holders.add(holder);
 			if (!part.isHeld()) {
@@ -119,11 +119,11 @@ public final class Checks {
 			}
 			checkToken(holder);
 			checkLength(holder);
-			List<Holder> all = this.holders.computeIfAbsent(part.name(), (lock) -> new ArrayList<>());
+			List<Holder> all = this.holders.computeIfAbsent(part.lock(), (lock) -> new ArrayList<>());
 			all.forEach((before) -> checkLockDelay(before, holder));
 			all.add(holder);
 			if (all.size() > 1) {
-				this.contested.add(part.name());
+				this.contested.add(part.lock());
 			}
 			part.onLost((event) -> lost(holder, event));
 		}
@@ -131,7 +131,7 @@ public final class Checks {
 
 	private void checkToken(Holder holder) {
 		long token = holder.handle.fencingToken().value();
-		LockName lock = holder.handle.name();
+		LockName lock = holder.handle.lock();
 		// shared holders may receive their tokens in any order
 		Map<LockName, Long> before = holder.exclusive() ? this.greatestToken : this.greatestExclusiveToken;
 		long greatest = before.getOrDefault(lock, 0L);
