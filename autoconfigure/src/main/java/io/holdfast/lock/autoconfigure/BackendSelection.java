@@ -20,9 +20,9 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.support.NearestName;
 
 /**
- * Selects the default backend: the one that is named, else the only one that is
- * configured, else that of this JVM. A store that is configured and cannot be used is an
- * error, because its locks would silently become locks of this JVM.
+ * Selects the default backend: the one named by the property, otherwise the only
+ * configured one, otherwise the backend of this JVM. A configured store that cannot be
+ * used is an error, because its locks would silently become locks of this JVM.
  */
 final class BackendSelection {
 
@@ -46,10 +46,10 @@ final class BackendSelection {
 	}
 
 	/**
-	 * Select the default.
+	 * Selects the default backend.
 	 * @return the backends with their default
-	 * @throws LockConfigurationException if a configured store cannot be used, or it is
-	 * not clear which one is the default
+	 * @throws LockConfigurationException if a configured store cannot be used, or if the
+	 * default is ambiguous
 	 */
 	LockBackends select() {
 		for (LockStore store : LockStore.values()) {
@@ -65,7 +65,10 @@ final class BackendSelection {
 		return all;
 	}
 
-	/** No store at all is reported at WARN. */
+	/**
+	 * Logs the selected backend at INFO. {@link #onlyConfigured()} has logged a missing
+	 * store at WARN.
+	 */
 	private void report(String selected, @Nullable String named) {
 		String reason = (named != null) ? "'%s' names it".formatted(LockStore.BACKEND) : reason(selected);
 		if (reason != null) {
@@ -87,8 +90,8 @@ final class BackendSelection {
 	}
 
 	/**
-	 * Select the default of a test slice, which stands for stores that the slice does not
-	 * have.
+	 * Selects the default backend of a test slice, which stands in for stores that the
+	 * slice does not have.
 	 * @return the backends with their default
 	 */
 	LockBackends selectForSlice() {

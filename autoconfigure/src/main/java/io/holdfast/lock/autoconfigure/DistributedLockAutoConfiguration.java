@@ -22,7 +22,7 @@ import io.holdfast.lock.spi.LockObserver;
 import io.holdfast.lock.spi.TransactionBoundary;
 
 /**
- * Sets up the engine over whichever stores are configured.
+ * Auto-configuration for the lock engine, with the backends of all configured stores.
  */
 @AutoConfiguration
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)

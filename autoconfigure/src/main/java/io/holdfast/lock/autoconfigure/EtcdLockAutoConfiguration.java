@@ -29,7 +29,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.etcd.EtcdLockBackend;
 
 /**
- * Auto-configuration of the store in etcd, with a client of its own.
+ * Auto-configuration for the etcd backend, with its own client.
  */
 @AutoConfiguration
 @ConditionalOnClass(Client.class)

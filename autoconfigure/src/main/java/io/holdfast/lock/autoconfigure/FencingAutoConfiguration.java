@@ -46,8 +46,8 @@ import io.holdfast.lock.transaction.MethodTransactions;
 import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
 
 /**
- * Fences the transactions of the application's database: on where it has the table for
- * it.
+ * Auto-configuration for fencing transactions in the application's database. Fencing is
+ * enabled if the database has the fence table.
  */
 @AutoConfiguration(afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
 @ConditionalOnClass({ JdbcTemplate.class, TransactionSynchronizationManager.class, EmbeddedDatabaseConnection.class })
@@ -60,7 +60,8 @@ public final class FencingAutoConfiguration {
 	private static final String DATA_SOURCE = "distributed-lock.fencing.data-source";
 
 	/**
-	 * After the application's own migrations, which may make the table.
+	 * Creates the fence after the application's own migrations, which may create the
+	 * table.
 	 */
 	@Bean
 	@ConditionalOnMissingBean
@@ -101,7 +102,10 @@ public final class FencingAutoConfiguration {
 		return fence;
 	}
 
-	/** In time that is bounded, however long the connection pool waits. */
+	/**
+	 * Initializes and verifies the table in bounded time, however long the connection
+	 * pool waits.
+	 */
 	private static void prepare(Runnable attempt, Duration timeout, FencingProperties fencing,
 			Supplier<String> dataSource) {
 		try {
@@ -154,7 +158,7 @@ public final class FencingAutoConfiguration {
 	}
 
 	/**
-	 * Fences nothing.
+	 * A fence that is off.
 	 *
 	 * @param whyOff the reason
 	 */
@@ -162,7 +166,7 @@ public final class FencingAutoConfiguration {
 
 		@Override
 		public void beforeBody(@Nullable String requiredBy) {
-			// a method that requires it has stopped the start
+			// a method that requires fencing has already failed the startup
 		}
 
 	}

@@ -29,8 +29,8 @@ import io.holdfast.lock.backend.jdbc.JdbcLockBackend;
 import io.holdfast.lock.backend.jdbc.JdbcLockOptions;
 
 /**
- * Auto-configuration of the store in a database, over the application's
- * {@link DataSource} or another one of its beans.
+ * Auto-configuration for the JDBC backend, with the application's {@link DataSource} or
+ * another {@link DataSource} bean.
  */
 @AutoConfiguration(afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
 @ConditionalOnClass({ DataSource.class, ResourceDatabasePopulator.class, EmbeddedDatabaseConnection.class })
@@ -42,8 +42,8 @@ public final class JdbcLockAutoConfiguration {
 	private static final String SCHEMA = "io/holdfast/lock/backend/jdbc/schema.sql";
 
 	/**
-	 * After the application's own migrations, which may make the tables, and want to be
-	 * the first.
+	 * Creates the backend after the application's own migrations, which may create the
+	 * tables and expect to run first.
 	 */
 	@Bean
 	@ConditionalOnMissingBean
@@ -54,7 +54,7 @@ public final class JdbcLockAutoConfiguration {
 				jdbc.dataSource());
 		JdbcLockBackend backend = new JdbcLockBackend(dataSource, new JdbcLockOptions(locks.namespace(), jdbc.table(),
 				locks.responseTimeout(), jdbc.listen() && LockDatabase.hasConnectionToSpare(dataSource, pools)));
-		// the database is asked in time that is bounded, however long the pool waits
+		// StartupCheck bounds the time for the database, however long the pool waits
 		Runnable prepare = () -> prepare(dataSource, locks, jdbc);
 		StartupCheck check = checks.of(LockStore.JDBC, "the database of the lock store 'jdbc'",
 				"Start it, or correct its DataSource ('spring.datasource.*').");
@@ -68,7 +68,7 @@ public final class JdbcLockAutoConfiguration {
 		return backend;
 	}
 
-	/** Makes the tables where that is ours to do. */
+	/** Creates the tables if the settings ask for it. */
 	private static void prepare(DataSource dataSource, DistributedLockProperties locks, JdbcLockProperties jdbc) {
 		try {
 			LockDatabase.initialize(dataSource, jdbc.initializeSchema(), JdbcLockBackend.schema(jdbc.table()));

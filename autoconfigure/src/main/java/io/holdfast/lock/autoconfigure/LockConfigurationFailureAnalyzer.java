@@ -6,7 +6,8 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * Says what is wrong with a lock, without the stack of beans that it stood in.
+ * Explains an invalid lock configuration without the nested bean creation exceptions
+ * around it.
  */
 final class LockConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<LockConfigurationException> {
 

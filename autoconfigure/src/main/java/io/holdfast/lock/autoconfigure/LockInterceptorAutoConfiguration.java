@@ -21,7 +21,8 @@ import io.holdfast.lock.interceptor.LockChainVerifier;
 import io.holdfast.lock.interceptor.BackendCapabilityVerifier;
 
 /**
- * Puts locks around the methods that ask for them.
+ * Auto-configuration for annotated methods: proxies them with their locks and verifies
+ * them.
  */
 @AutoConfiguration
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
@@ -56,8 +57,9 @@ public final class LockInterceptorAutoConfiguration {
 	}
 
 	/**
-	 * The fence may be that of a parent context, whose post-processor does not see beans
-	 * here.
+	 * Returns why the transaction of a method is not fenced, or {@code null} if it is.
+	 * The fence may belong to a parent context, whose post-processor does not see the
+	 * beans of this context.
 	 */
 	private static @Nullable String whyNotFenced(@Nullable Fence fence, boolean here, Method method, Class<?> type) {
 		if (fence == null) {

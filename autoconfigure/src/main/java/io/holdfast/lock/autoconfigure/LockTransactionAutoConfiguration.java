@@ -21,7 +21,8 @@ import io.holdfast.lock.transaction.SpringTransactionBoundary;
 import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
 
 /**
- * Lets locks know of the application's transactions, if it has any.
+ * Auto-configuration for locks around Spring transactions, if Spring's transaction
+ * support is on the class path.
  */
 @AutoConfiguration
 @ConditionalOnClass(TransactionSynchronizationManager.class)
@@ -42,8 +43,8 @@ public final class LockTransactionAutoConfiguration {
 	}
 
 	/**
-	 * The holds of this application context. What another one has left on the thread is
-	 * not a matter of this one's transactions.
+	 * Returns a predicate for the holds of this application context. Holds that another
+	 * context has left on the thread do not affect the transactions of this one.
 	 */
 	static Predicate<LockHandle> ownHolds(@Nullable Resolved<LockEngine> resolved) {
 		return (hold) -> {

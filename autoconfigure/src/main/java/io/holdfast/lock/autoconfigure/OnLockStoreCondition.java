@@ -9,7 +9,8 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.Assert;
 
 /**
- * Decides {@link ConditionalOnLockStore}, when the beans of the application are known.
+ * Condition of {@link ConditionalOnLockStore}, evaluated when the bean definitions of the
+ * application are known.
  */
 final class OnLockStoreCondition extends SpringBootCondition implements ConfigurationCondition {
 

@@ -17,22 +17,28 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * Warns of a connection pool that waits longer for a connection than a lock may be waited
- * for. While the database is unavailable, every request for a lock takes as long as the
- * pool waits, whatever its wait time is.
+ * Warns about a connection pool whose wait for a connection exceeds the wait time of
+ * locks. While the database is unavailable, every lock request takes as long as the pool
+ * waits, whatever its wait time is.
  */
 final class PoolWaitCheck {
 
 	private static final Log logger = LogFactory.getLog(PoolWaitCheck.class);
 
-	/** Where the pools of Spring Boot keep their wait: milliseconds or a duration. */
+	/**
+	 * The pools of Spring Boot, each with the property of its wait: milliseconds or a
+	 * duration.
+	 */
 	private static final Map<String, String> PROPERTIES = Map.of("com.zaxxer.hikari.", "connectionTimeout",
 			"org.apache.tomcat.jdbc.pool.", "maxWait", "org.apache.commons.dbcp2.", "maxWaitDuration");
 
 	private PoolWaitCheck() {
 	}
 
-	/** An embedded database is not unavailable while the application runs. */
+	/**
+	 * Logs the warning, except for an embedded database, which is available as long as
+	 * the application runs.
+	 */
 	static void warn(DataSource dataSource, Duration waitTime) {
 		Duration pool = waitOf(dataSource);
 		if (pool == null || (!pool.isNegative() && pool.compareTo(waitTime) <= 0)
@@ -46,7 +52,7 @@ final class PoolWaitCheck {
 	}
 
 	/**
-	 * The longest wait for a connection.
+	 * Returns the longest wait for a connection.
 	 * @return the wait, negative if it has no limit, or {@code null} if the pool is not
 	 * known
 	 */

@@ -21,8 +21,9 @@ import io.holdfast.lock.backend.redis.RedisLockBackend;
 import io.holdfast.lock.backend.redis.RedisLockOptions;
 
 /**
- * Auto-configuration of the store on Redis, over the address that is set for locks, else
- * the application's {@link RedissonClient}, else what Spring Boot knows of its Redis.
+ * Auto-configuration for the Redis backend. It uses the address set for locks, otherwise
+ * the application's {@link RedissonClient}, otherwise Spring Boot's Redis connection
+ * details.
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.redisson.spring.starter.RedissonAutoConfigurationV4",
@@ -83,7 +84,7 @@ public final class RedisLockAutoConfiguration {
 				address.tls() || ssl != null, "'" + ADDRESS + "'");
 	}
 
-	/** So that the client is still there when locks are given back at the end. */
+	/** Keeps the client alive until locks are released at shutdown. */
 	private static void dependOnClient(ConfigurableListableBeanFactory beanFactory) {
 		for (String name : beanFactory.getBeanNamesForType(RedissonClient.class, true, false)) {
 			beanFactory.registerDependentBean(name, BEAN);

@@ -26,8 +26,8 @@ import io.holdfast.lock.backend.redlock.RedlockLockBackend;
 import io.holdfast.lock.backend.redlock.RedlockOptions;
 
 /**
- * Auto-configuration of the store on several independent Redis masters, with a client of
- * its own to each.
+ * Auto-configuration for the Redlock backend, with its own client for each of several
+ * independent Redis masters.
  */
 @AutoConfiguration
 @ConditionalOnClass(RedissonClient.class)
@@ -38,7 +38,7 @@ public final class RedlockLockAutoConfiguration {
 
 	private static final String NODES = "distributed-lock.redlock.nodes";
 
-	/** Of each kind and for each node; requests are short and never block a thread. */
+	/** Threads of each kind per node. Requests are short and never block a thread. */
 	private static final int THREADS = 1;
 
 	@Bean

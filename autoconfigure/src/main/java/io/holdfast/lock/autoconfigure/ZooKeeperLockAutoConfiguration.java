@@ -19,8 +19,8 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperLockBackend;
 
 /**
- * Auto-configuration of the store in ZooKeeper, over the application's
- * {@link CuratorFramework}, such as Spring Cloud ZooKeeper makes it.
+ * Auto-configuration for the ZooKeeper backend, with the application's
+ * {@link CuratorFramework}, such as the one of Spring Cloud Zookeeper.
  */
 @AutoConfiguration(afterName = "org.springframework.cloud.zookeeper.ZookeeperAutoConfiguration")
 @ConditionalOnClass(CuratorFramework.class)
@@ -52,14 +52,14 @@ public final class ZooKeeperLockAutoConfiguration {
 		checks.run(LockStore.ZOOKEEPER, (close) -> check.run(() -> connect(client), close), () -> {
 		});
 		for (String name : beanFactory.getBeanNamesForType(CuratorFramework.class, true, false)) {
-			// so that the client is still there when locks are given back at the end
+			// keeps the client alive until locks are released at shutdown
 			beanFactory.registerDependentBean(name, BEAN);
 		}
 		return new ZooKeeperLockBackend(client, zooKeeper.basePath(), locks.namespace(), zooKeeper.whenSuspended(),
 				start.longestAge(client, beanFactory));
 	}
 
-	/** Created before any client of this context is. */
+	/** Records the start of the context; created before any client of this context. */
 	@Bean
 	static ZooKeeperContextStart zooKeeperContextStart() {
 		return new ZooKeeperContextStart();
