@@ -43,8 +43,8 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.mockito.Mockito.mock;
 
 /**
- * What an application context does with the locks of others, and with its own when it is
- * closed.
+ * Tests how an application context treats the locks of other contexts, and its own locks
+ * when it is closed.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ContextLifecycleTests {

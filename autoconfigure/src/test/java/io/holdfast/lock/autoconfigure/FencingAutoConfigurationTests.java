@@ -266,7 +266,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	/**
-	 * Its transaction manager is named on the class.
+	 * Service whose transaction manager is named on the class.
 	 */
 	@Transactional("auditTransactions")
 	public static class AuditShop {
@@ -278,7 +278,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	/**
-	 * Its transaction manager is named on the method.
+	 * Service whose transaction manager is named on the method.
 	 */
 	public static class OrderShop {
 
@@ -290,7 +290,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	/**
-	 * Of two transaction managers it names none.
+	 * Service that names neither of two transaction managers.
 	 */
 	public static class AnyShop {
 

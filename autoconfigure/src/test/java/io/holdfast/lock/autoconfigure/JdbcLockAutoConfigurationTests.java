@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class JdbcLockAutoConfigurationTests {
 
-	/** Where a caller's transaction stands with its isolation. */
+	/** The isolation of the caller's transaction. */
 	enum Isolation {
 
 		READ_COMMITTED(TransactionDefinition.ISOLATION_READ_COMMITTED),
@@ -113,7 +113,8 @@ class JdbcLockAutoConfigurationTests {
 				new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
 					.executeWithoutResult((status) -> {
 						locks.acquire(LockRequest.of("stock", 42)).close();
-						// the transaction has one connection and somebody else the other
+						// the transaction uses one connection, and this one occupies the
+						// other
 						holdUntilAfterCompletion(dataSource);
 					});
 				Awaitility.await()

@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
- * Tests for {@link LockConfigurationFailureAnalyzer}, as an application's user sees it.
+ * Tests for {@link LockConfigurationFailureAnalyzer}, with the output that a user sees.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LockConfigurationFailureAnalyzerTests {

@@ -25,9 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link LockDatabase}, on a PostgreSQL: there
- * {@code CREATE TABLE IF NOT EXISTS} fails where another makes the same table at the same
- * time.
+ * Tests for {@link LockDatabase} on PostgreSQL, where {@code CREATE TABLE IF NOT EXISTS}
+ * fails if another session creates the same table at the same time.
  */
 class LockDatabaseTests {
 

@@ -65,7 +65,10 @@ class LockMetricsAutoConfigurationTests {
 		}
 	}
 
-	/** How many objects of this library's classes live after a full collection. */
+	/**
+	 * Returns the number of live instances of this library's classes after a full
+	 * collection.
+	 */
 	private static long instances() throws JMException {
 		Object histogram = ManagementFactory.getPlatformMBeanServer()
 			.invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"), "gcClassHistogram",

@@ -35,8 +35,8 @@ import io.holdfast.lock.engine.LockBackends;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The one rule by which a store counts as configured, and what becomes of one that cannot
- * be used.
+ * Tests for the rule that decides whether a store is configured, and for configured
+ * stores that cannot be used.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LockStoreTests {

@@ -20,7 +20,7 @@ import io.holdfast.lock.DistributedLock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Settings that do not mean what they seem to.
+ * Tests for settings with unintended meaning.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class SettingsCheckTests {

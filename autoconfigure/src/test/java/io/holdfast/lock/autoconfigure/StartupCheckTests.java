@@ -150,7 +150,7 @@ class StartupCheckTests {
 		}
 	}
 
-	/** Waits until the check has looked for loaded classes several times more. */
+	/** Waits until the check has read the count of loaded classes several more times. */
 	private void awaitLooks(int number) {
 		long present = this.looks.get();
 		Awaitility.await().until(() -> this.looks.get() > present + 2 * number);

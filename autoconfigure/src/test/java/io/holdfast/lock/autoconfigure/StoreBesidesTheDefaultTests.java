@@ -26,8 +26,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A store that is configured besides the one that 'distributed-lock.backend' names stops
- * the start only if a method names it.
+ * Tests for a store that is configured in addition to the one that
+ * 'distributed-lock.backend' names. It fails the startup only if a method names it.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class StoreBesidesTheDefaultTests {
@@ -41,7 +41,9 @@ class StoreBesidesTheDefaultTests {
 				"distributed-lock.redis.connection-timeout=100ms", "shop.store=local")
 		.withBean(Shop.class);
 
-	/** What an application in production has, none of it reachable. */
+	/**
+	 * Returns the configuration of an application in production, with no reachable store.
+	 */
 	private ApplicationContextRunner away() {
 		return this.runner.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
 			.withBean(CuratorFramework.class,

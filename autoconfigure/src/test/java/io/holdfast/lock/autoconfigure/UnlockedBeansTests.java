@@ -28,7 +28,7 @@ import io.holdfast.lock.LockHandle;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Beans whose annotated methods would run without their locks.
+ * Tests for beans whose annotated methods would run without their locks.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class UnlockedBeansTests {

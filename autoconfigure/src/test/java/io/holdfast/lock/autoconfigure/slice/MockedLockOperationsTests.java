@@ -15,7 +15,7 @@ import io.holdfast.lock.WhenNotAcquired;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A test that mocks {@link LockOperations} without letting it run anything.
+ * Tests for a slice that mocks {@link LockOperations}, so that no action runs.
  */
 @WebMvcTest
 @Import(MockedLockOperationsTests.Sales.class)
