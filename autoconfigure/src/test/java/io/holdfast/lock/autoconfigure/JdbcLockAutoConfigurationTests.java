@@ -113,8 +113,7 @@ class JdbcLockAutoConfigurationTests {
 				new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
 					.executeWithoutResult((status) -> {
 						locks.acquire(LockRequest.of("stock", 42)).close();
-						// the transaction uses one connection, and this one occupies the
-						// other
+						// occupies the only connection that the transaction does not use
 						holdUntilAfterCompletion(dataSource);
 					});
 				Awaitility.await()

@@ -38,22 +38,26 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * Transactions that read from a snapshot, and a fence that somebody has passed whom the
- * snapshot does not show.
+ * Tests for transactions that read from a snapshot, and whose snapshot does not show a
+ * holder that has passed the fence.
  */
 class FencedIsolationTests {
 
-	/** What has transactions. */
+	/** The databases, all with transactions. */
 	enum Database {
 
 		H2, POSTGRESQL, MARIADB,
 
 		/**
-		 * As newer ones are by themselves: what changes since the snapshot is an error.
+		 * Configured with the default of newer versions: a change since the snapshot is
+		 * an error.
 		 */
 		STRICT_MARIADB;
 
-		/** Whether it fails where another has passed whom the snapshot does not show. */
+		/**
+		 * Whether a statement fails if another holder has passed and the snapshot does
+		 * not show it.
+		 */
 		boolean mayHide(int isolation) {
 			return this != MARIADB && isolation != Connection.TRANSACTION_READ_COMMITTED;
 		}
@@ -136,7 +140,7 @@ class FencedIsolationTests {
 		this.unbind = LockContext.bind(TestHold.of("42", token, owner));
 	}
 
-	/** Sell one, as the holder of this thread. */
+	/** Sells one item as the holder of this thread. */
 	private void sell() {
 		this.transaction.executeWithoutResult((status) -> {
 			this.fence.beforeBody("Orders.place()");
@@ -157,7 +161,7 @@ class FencedIsolationTests {
 			.hasMessageContainingAll("'stock:42'", "token 10", "token 20", "repeat the call");
 	}
 
-	/** Who is the newer holder cannot be told where a snapshot hides the other. */
+	/** The message cannot name the newer holder if the snapshot hides the other one. */
 	private static void assertToBeginAnew(Throwable outcome, Database database, int isolation) {
 		assertThat(database.mayHide(isolation)).isTrue();
 		assertThat(outcome).isInstanceOf(ConcurrencyFailureException.class)
@@ -187,7 +191,9 @@ class FencedIsolationTests {
 		});
 	}
 
-	/** The task must not end before the transaction of this thread does. */
+	/**
+	 * Starts a task that must not complete before the transaction of this thread does.
+	 */
 	private CompletableFuture<Throwable> waitingInAnotherThread(long token, String owner, ThrowingCallable task) {
 		CompletableFuture<Throwable> other = inAnotherThread(token, owner, task);
 		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> other.get(300, TimeUnit.MILLISECONDS));
@@ -231,7 +237,7 @@ class FencedIsolationTests {
 		assertThat(quantity()).isEqualTo(99);
 	}
 
-	/** The first statement of its body may be what fails then. */
+	/** In that case the first statement of the body may be the one that fails. */
 	@ParameterizedTest
 	@MethodSource("isolations")
 	void transactionThatNothingStandsBeforeTheBodyOfIsRefusedToo(Database database, int isolation) throws Exception {
@@ -249,7 +255,9 @@ class FencedIsolationTests {
 		assertThat(quantity()).isEqualTo(100);
 	}
 
-	/** Who waited at the fence must not compute from what was there before the wait. */
+	/**
+	 * A holder that waited at the fence must not compute from data read before the wait.
+	 */
 	@ParameterizedTest
 	@MethodSource("isolations")
 	void successorThatWaitedSeesWhatItsPredecessorWroteOrIsToRepeat(Database database, int isolation) throws Exception {

@@ -42,7 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A transaction of JPA passes the fence on its own connection.
+ * Tests that a JPA transaction passes the fence on its own connection.
  */
 class FencedJpaTests {
 
@@ -76,7 +76,7 @@ class FencedJpaTests {
 		});
 	}
 
-	/** Nothing of the caller's transaction is fenced, which has begun before the lock. */
+	/** The caller's transaction began before the lock, so it is not fenced. */
 	@Test
 	void transactionWithinTheCallersIsFenced() {
 		this.runner.run((context) -> {
@@ -143,7 +143,7 @@ class FencedJpaTests {
 	}
 
 	/**
-	 * Where the entities are.
+	 * Scans for the entities.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@EntityScan(basePackageClasses = FencedJpaTests.class)
@@ -152,7 +152,7 @@ class FencedJpaTests {
 	}
 
 	/**
-	 * Something that was sold.
+	 * An entity that records a sale.
 	 */
 	@Entity(name = "sale")
 	static class Sale {

@@ -13,11 +13,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
- * Whom every guard lets in, and whom not.
+ * Contract of every fencing guard: which holders it admits, and which it rejects.
  */
 interface FencingGuardContract {
 
-	/** A guard that has seen nobody, each pass in a transaction of its own. */
+	/**
+	 * Returns a guard that has seen no holder, and whose calls each run in their own
+	 * transaction.
+	 */
 	FencingGuard guard();
 
 	@Test

@@ -22,7 +22,7 @@ import io.holdfast.lock.spi.LockDigest;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What every guard of a database does besides.
+ * Contract of every guard in a database, in addition to {@link FencingGuardContract}.
  */
 abstract class JdbcFencingGuardContract implements FencingGuardContract {
 

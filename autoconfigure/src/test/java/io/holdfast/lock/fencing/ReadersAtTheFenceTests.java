@@ -39,11 +39,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Several readers of locks that the fence has never seen.
+ * Tests for several readers of locks that the fence has never seen.
  */
 class ReadersAtTheFenceTests {
 
-	/** What has transactions and shared locks of rows. */
+	/** The databases with both transactions and shared row locks. */
 	enum Database {
 
 		POSTGRESQL, MARIADB

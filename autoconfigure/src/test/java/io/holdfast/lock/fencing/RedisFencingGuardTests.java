@@ -16,7 +16,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class RedisFencingGuardTests implements FencingGuardContract {
 
-	/** As great as tokens of Redis are, and greater than a double is exact for. */
+	/**
+	 * A token as large as those of Redis, beyond the range in which a double is exact.
+	 */
 	private static final long GREAT = 1_790_000_000_000_000L << 10;
 
 	private static RedisServer server;

@@ -7,10 +7,10 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 
 /**
- * A hold as a test wants it.
+ * A hold for tests.
  *
  * @param name the lock
- * @param mode alone or shared
+ * @param mode exclusive or shared
  * @param ownerId the holder
  * @param fencingToken the token
  */

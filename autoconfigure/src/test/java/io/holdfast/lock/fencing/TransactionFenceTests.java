@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * When transactions pass the fence, and what becomes of those that it refuses.
+ * Tests when transactions pass the fence, and how rejected transactions end.
  */
 class TransactionFenceTests {
 
@@ -265,7 +265,7 @@ class TransactionFenceTests {
 	void transactionOfAnotherDataSourceIsNotFenced() {
 		hold(10, "a");
 		transactions(database("another")).executeWithoutResult((status) -> {
-			// binds a connection of ours that commits each statement
+			// binds a connection of this data source that commits each statement
 			this.jdbc.queryForList("SELECT 1 FROM fence");
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> this.fence.beforeBody("Orders.place()"));
