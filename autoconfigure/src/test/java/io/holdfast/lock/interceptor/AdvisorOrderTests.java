@@ -67,8 +67,8 @@ import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The lock's place among everything else that Spring puts around a method: inside of what
- * starts or repeats a call, outside of what it protects.
+ * Tests for the position of the lock among the other advice around a method: inside
+ * advice that starts or repeats a call, outside advice that the lock protects.
  */
 class AdvisorOrderTests {
 
@@ -269,7 +269,7 @@ class AdvisorOrderTests {
 
 	static class Later {
 
-		/** Tells the locks and the name of the thread that it runs on. */
+		/** Returns the held locks and the name of the current thread. */
 		@Async
 		@DistributedLock("stock")
 		public CompletableFuture<List<String>> call() {
@@ -311,7 +311,7 @@ class AdvisorOrderTests {
 
 	}
 
-	/** Security, and a user's advisor and transactions of any order. */
+	/** Method security, with a user's advisor and transactions of any order. */
 	@Configuration(proxyBeanMethods = false)
 	@EnableMethodSecurity
 	static class Guarded {
@@ -417,7 +417,7 @@ class AdvisorOrderTests {
 
 	}
 
-	/** A user's post-processor that runs after all of Spring's own. */
+	/** A user's post-processor that runs after all post-processors of Spring. */
 	static final class LatePostProcessor implements BeanPostProcessor, Ordered {
 
 		private final Function<Advised, Object> change;

@@ -31,8 +31,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * An annotated method that returns a future ends as one that returns a value does, also
- * where callers wait for the release.
+ * Tests that an annotated method that returns a future has the same outcome as one that
+ * returns a value, also if callers wait for the release.
  */
 class AwaitedReleaseTests {
 
@@ -135,7 +135,7 @@ class AwaitedReleaseTests {
 
 	}
 
-	/** Releases at once, and answers what the test has planned. */
+	/** A backend that releases at once and returns the planned result. */
 	private static final class PlannedReleases extends ForwardingBackend {
 
 		private final Deque<CompletionStage<ReleaseResult>> planned = new ArrayDeque<>();

@@ -32,8 +32,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Annotations that could never work stop the start, with a message that names the method
- * and the remedy.
+ * Tests that annotations that could never work fail the startup, with a message that
+ * names the method and the remedy.
  */
 class BadAnnotationTests {
 

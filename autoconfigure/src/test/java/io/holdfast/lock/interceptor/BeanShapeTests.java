@@ -30,8 +30,8 @@ import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Beans that are no ordinary class: lambdas, proxies of interfaces, final classes,
- * records and scoped proxies.
+ * Tests for beans that are not ordinary classes: lambdas, interface proxies, final
+ * classes, records and scoped proxies.
  */
 class BeanShapeTests {
 

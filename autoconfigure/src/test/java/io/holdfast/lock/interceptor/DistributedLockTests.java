@@ -38,7 +38,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link DistributedLock}: where it is found, what it means, what a call does.
+ * Tests for {@link DistributedLock}: where it is found, what its attributes mean, and how
+ * a call behaves.
  */
 class DistributedLockTests {
 
@@ -251,7 +252,7 @@ class DistributedLockTests {
 		});
 	}
 
-	/** Cancelling a future ends no work. */
+	/** Cancelling a future does not stop the work. */
 	@Test
 	void futureThatIsCancelledHoldsTheLockUntilTheWorkHasCompleted() {
 		this.runner.withBean(Futures.class).run((context) -> {

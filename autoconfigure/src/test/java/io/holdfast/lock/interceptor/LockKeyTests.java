@@ -29,8 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A key identifies what is locked: neither do unrelated calls share a lock, nor has each
- * call its own.
+ * Tests that a key identifies the protected resource: unrelated calls do not share a
+ * lock, and calls for the same resource do.
  */
 class LockKeyTests {
 

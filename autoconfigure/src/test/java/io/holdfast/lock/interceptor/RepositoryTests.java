@@ -46,12 +46,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Spring Data repositories hold their locks around the transactions that they begin
- * themselves, and pass the fence inside of them.
+ * Tests that Spring Data repositories hold their locks around the transactions that they
+ * begin, and pass the fence inside them.
  */
 class RepositoryTests {
 
-	/** The locks under which entities were loaded and written. */
+	/** The locks held when entities were loaded and written. */
 	private static final List<String> HELD = new ArrayList<>();
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()

@@ -32,7 +32,7 @@ import io.holdfast.lock.spi.LockObserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A scheduled job on two instances of an application that share a store.
+ * Tests for a scheduled job on two instances of an application that share a store.
  */
 class ScheduledJobTests {
 
@@ -100,7 +100,7 @@ class ScheduledJobTests {
 	}
 
 	/**
-	 * What became of the requests of both instances.
+	 * Records the outcomes of the requests of both instances.
 	 */
 	static final class Outcomes implements LockObserver {
 
