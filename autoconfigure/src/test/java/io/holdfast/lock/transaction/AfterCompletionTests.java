@@ -39,12 +39,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A lock that is acquired when a transaction is over, though Spring still calls it
- * active.
+ * Tests for a lock that is acquired after a transaction has completed, while Spring still
+ * reports it as active.
  */
 class AfterCompletionTests {
 
-	/** Who manages the transactions, and what happens to a caller that is in one. */
+	/** The transaction manager, and the setting for a caller in a transaction. */
 	enum Application {
 
 		JDBC_HOLD, JPA_HOLD, JDBC_FAIL
@@ -136,7 +136,7 @@ class AfterCompletionTests {
 	}
 
 	/**
-	 * A test's course.
+	 * The steps of a test.
 	 */
 	@FunctionalInterface
 	interface Scenario {

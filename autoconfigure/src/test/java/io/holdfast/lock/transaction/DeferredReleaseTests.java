@@ -37,12 +37,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A handle that is closed while a transaction is open that was active under its lock, and
- * suspended or not.
+ * Tests for a handle that is closed while a transaction is open that was active under its
+ * lock, suspended or not.
  */
 class DeferredReleaseTests {
 
-	/** How a handle is closed in the course of a transaction. */
+	/** The way a handle is closed while a transaction is open. */
 	enum Close {
 
 		IN_THE_TRANSACTION, IN_AN_INNER_ONE, IN_AN_INNER_ONE_THAT_ROLLS_BACK, IN_A_SAVEPOINT, WHILE_SUSPENDED,

@@ -66,12 +66,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Where the lock begins and ends in the course of a transaction, in a real application
+ * Tests when a lock is acquired and released around a transaction, in a real application
  * context with a pool of one connection.
  */
 class LockAroundTransactionTests {
 
-	/** How the application manages transactions. */
+	/** The transaction manager of the application. */
 	enum Manager {
 
 		JDBC, JPA
@@ -291,7 +291,7 @@ class LockAroundTransactionTests {
 			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> outer.calling(() -> {
 				inner.write("a");
 				TransactionSynchronizationManager.registerSynchronization(this.history.new Status());
-				// what follows in the commit fails at the database
+				// makes the rest of the commit fail at the database
 				closeDatabase(context);
 			}));
 			assertThat(this.history.events).containsExactly("begin", "lock", "unlock",
@@ -346,7 +346,8 @@ class LockAroundTransactionTests {
 	}
 
 	/**
-	 * The store frees the lock, gives it to another, and says so when the holder asks.
+	 * Moves the store's clock past the lease, and waits until the holder is notified of
+	 * the loss.
 	 */
 	private void lose() {
 		LockHandle handle = LockHandle.current().orElseThrow();
@@ -444,8 +445,8 @@ class LockAroundTransactionTests {
 	}
 
 	/**
-	 * What happened, in order: locks by the engine's word, transactions by the
-	 * connection's.
+	 * Records events in order: locks as the engine reports them, transactions as the
+	 * connection does.
 	 */
 	static final class History implements LockObserver, BeanPostProcessor {
 
@@ -511,7 +512,7 @@ class LockAroundTransactionTests {
 
 	}
 
-	/** The store's clock, moved by a test. */
+	/** The store's clock, which a test can move. */
 	static final class MovableClock implements LongSupplier {
 
 		volatile long nanos;

@@ -45,8 +45,8 @@ import io.holdfast.lock.test.server.PostgresServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A web application with Boot's defaults, whose controllers read an entity before they
- * call what changes it under a lock.
+ * Tests for a web application with Boot's defaults, whose controllers read an entity
+ * before they call a method that changes it under a lock.
  */
 class OpenInViewTests {
 
@@ -88,7 +88,7 @@ class OpenInViewTests {
 	}
 
 	/**
-	 * Each of them has a connection for what it has read, until it waits for the lock.
+	 * Each request occupies a connection for its reads until it waits for the lock.
 	 */
 	@Test
 	void lockedTransactionNeedsNoConnectionBesideThatOfTheRequest() {
@@ -174,7 +174,7 @@ class OpenInViewTests {
 	}
 
 	/**
-	 * The application.
+	 * The application under test.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration(
@@ -197,7 +197,7 @@ class OpenInViewTests {
 	}
 
 	/**
-	 * Looks at a product before it sells it, and shows what it saw.
+	 * Reads a product before selling it, and returns what it read.
 	 */
 	@RestController
 	static class Controller {
@@ -308,7 +308,7 @@ class OpenInViewTests {
 	}
 
 	/**
-	 * What somebody thinks of a product.
+	 * A review of a product.
 	 */
 	@Entity(name = "review")
 	static class Review {
@@ -337,7 +337,7 @@ class OpenInViewTests {
 	}
 
 	/**
-	 * What somebody has bought.
+	 * A purchase of a product.
 	 */
 	@Entity(name = "purchase")
 	static class Purchase {

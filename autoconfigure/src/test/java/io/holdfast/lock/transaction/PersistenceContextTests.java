@@ -55,8 +55,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What a persistence context has read before the lock does not answer under the lock, and
- * stays usable after it.
+ * Tests that entities read before the lock are not served under the lock, and stay usable
+ * after it.
  */
 class PersistenceContextTests {
 
@@ -439,7 +439,7 @@ class PersistenceContextTests {
 	}
 
 	/**
-	 * A test's course.
+	 * The steps of a test.
 	 */
 	@FunctionalInterface
 	interface Scenario {
@@ -449,7 +449,7 @@ class PersistenceContextTests {
 	}
 
 	/**
-	 * What a test uses of the application.
+	 * The parts of the application that a test uses.
 	 */
 	record Application(EntityManagerFactory factory, EntityManager entities, TransactionTemplate transactions,
 			LockOperations locks, Stock stock, Caller caller) {
@@ -478,7 +478,7 @@ class PersistenceContextTests {
 			return this.entities.find(Article.class, 1L);
 		}
 
-		/** Another instance sells one. */
+		/** Sells one article, as another instance would. */
 		void changeElsewhere() {
 			CompletableFuture.runAsync(() -> this.transactions.executeWithoutResult((status) -> find().sell())).join();
 		}
@@ -486,7 +486,7 @@ class PersistenceContextTests {
 	}
 
 	/**
-	 * Where the entities are.
+	 * Scans for the entities.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@EntityScan(basePackageClasses = PersistenceContextTests.class)
@@ -495,7 +495,7 @@ class PersistenceContextTests {
 	}
 
 	/**
-	 * What the lock protects.
+	 * Changes the article that the lock protects.
 	 */
 	static class Stock {
 
@@ -558,7 +558,7 @@ class PersistenceContextTests {
 	}
 
 	/**
-	 * Calls it from a transaction of its own.
+	 * Calls an action from its own transaction.
 	 */
 	static class Caller {
 
@@ -590,7 +590,7 @@ class PersistenceContextTests {
 	}
 
 	/**
-	 * Something that is sold.
+	 * An entity with an amount.
 	 */
 	@Entity(name = "article")
 	static class Article {
@@ -624,7 +624,7 @@ class PersistenceContextTests {
 	}
 
 	/**
-	 * Something mutable without {@code equals}.
+	 * A mutable value without {@code equals}.
 	 */
 	static class Note {
 
