@@ -26,8 +26,8 @@ import org.springframework.core.io.ByteArrayResource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Links lead somewhere, code is code that was compiled, commands are those that are run,
- * settings and tests exist.
+ * Tests that links of the documentation resolve, that its code is compiled, that its
+ * commands are run, and that the settings and tests it names exist.
  */
 class DocsTests {
 
@@ -35,7 +35,7 @@ class DocsTests {
 
 	private static final Pattern TEST = Pattern.compile("`([A-Z]\\w+)#([a-z]\\w+)`");
 
-	/** The text of each class of tests by its name. */
+	/** The source of each test class by its name. */
 	private static final Map<String, String> TESTS = tests();
 
 	static List<Page> pages() {
@@ -124,7 +124,7 @@ class DocsTests {
 		}
 	}
 
-	/** Of the tests, so that a page cannot promise what no test shows. */
+	/** Covers the named tests, so that a page cannot make a claim that no test proves. */
 	@ParameterizedTest
 	@MethodSource("pages")
 	void testsThatAreNamedExist(Page page) {
@@ -165,7 +165,7 @@ class DocsTests {
 			.collect(Collectors.toSet());
 	}
 
-	/** Every setting, and every group of settings. */
+	/** Returns every setting and every group of settings. */
 	private static Set<String> known() {
 		Set<String> known = new TreeSet<>();
 		for (Metadata.Property property : Metadata.properties()) {

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The null checks of the build, with its own arguments, find a null in a package of ours.
+ * Tests that the null checks of the build, with its arguments, find a null in a package
+ * of this project.
  */
 class NullChecksTests {
 

@@ -14,12 +14,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Keeps phrases out of the documentation and the main code that the field has standard
- * terms for.
+ * Tests that the documentation and the main code contain no phrase for which the field
+ * has a standard term.
  */
 class PhrasesTests {
 
-	/** Each with the term to use. */
+	/** The phrases, each with the term to use. */
 	private static final List<Phrase> PHRASES = List.of(new Phrase("let(s|ting)? go", "release"),
 			new Phrase("whoever", "name who acts"), new Phrase("nobody knows", "the outcome is unknown"),
 			new Phrase("(is|are|be|was|were) told", "notify, report"), new Phrase("for ever", "forever"),
@@ -47,7 +47,7 @@ class PhrasesTests {
 	}
 
 	/**
-	 * A phrase that is not used.
+	 * A phrase to avoid.
 	 *
 	 * @param expression a regular expression, in lower case
 	 * @param instead the term to use

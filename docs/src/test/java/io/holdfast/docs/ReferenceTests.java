@@ -16,8 +16,8 @@ import io.holdfast.lock.observation.LockMeterDocumentation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The tables of the reference are what the build generated. With the system property
- * {@code docs.write} they are written instead.
+ * Tests that the tables of the reference are those that the build generated. With the
+ * system property {@code docs.write}, the tables are written instead.
  */
 class ReferenceTests {
 
