@@ -3,7 +3,7 @@ package io.holdfast.sample;
 import java.time.Duration;
 
 /**
- * Stands for work that takes time: a price to ask for, a rule to compute.
+ * Simulates work that takes time, such as requesting a price or computing a rule.
  */
 final class Pause {
 

@@ -12,8 +12,8 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
 
 /**
- * A file with a fence: its first line is the token of who wrote it, and a smaller one is
- * refused. A reader sees the old file or the new one, never a part.
+ * A file with a fence. Its first line is the token of its last writer, and a write with a
+ * smaller token is rejected. A reader sees the old or the new file, never a part of it.
  */
 final class PriceList {
 

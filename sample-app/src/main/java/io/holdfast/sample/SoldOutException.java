@@ -4,7 +4,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * Thrown when less is left than was ordered; answered with 409.
+ * Thrown if the stock is smaller than the ordered quantity; results in status 409.
  */
 class SoldOutException extends ResponseStatusException {
 

@@ -21,7 +21,7 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 
 /**
- * Says, once the service is up, what it runs on and what to try next.
+ * Logs the stores in use and some commands to try, when the service is ready.
  */
 @Component
 class StartReport {
@@ -60,7 +60,10 @@ class StartReport {
 		logger.info(REPORT.replace("{store}", lockStore()).replace("{database}", database()).replace("{url}", url));
 	}
 
-	/** Takes a lock of its own, so that the store has answered before we name it. */
+	/**
+	 * Returns the lock store, or why it is unavailable. Acquires a lock of its own, so
+	 * that the store has responded before the report names it.
+	 */
 	// tag::acquire[]
 	private String lockStore() {
 		try (LockHandle handle = this.locks.acquire(LockRequest.of("start", UUID.randomUUID()))) {
@@ -72,7 +75,7 @@ class StartReport {
 	}
 	// end::acquire[]
 
-	/** The address without its user and its parameters, which may hold a password. */
+	/** Returns the address without user and parameters, which may contain a password. */
 	private String database() throws SQLException {
 		try (Connection connection = this.dataSource.getConnection()) {
 			DatabaseMetaData database = connection.getMetaData();

@@ -13,8 +13,8 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Another service with a fence: every request carries the token of the caller's lock, and
- * one that is smaller than what was seen is refused.
+ * Another service with a fence. Every request carries the token of the caller's lock, and
+ * the service rejects a token smaller than the greatest one it has seen.
  */
 @RestController
 @RequestMapping("/suppliers/{id}")
@@ -34,10 +34,10 @@ class SupplierController {
 	// end::http[]
 
 	/**
-	 * What is wanted of a supplier.
+	 * A quantity to order from a supplier.
 	 *
-	 * @param quantity how many
-	 * @param token the token of who said so
+	 * @param quantity the quantity
+	 * @param token the token of the requesting holder
 	 */
 	record Wish(int quantity, long token) {
 	}

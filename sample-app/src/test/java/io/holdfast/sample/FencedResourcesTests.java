@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Resources outside of the database refuse a holder that was overtaken.
+ * Tests that resources outside the database reject a stale holder.
  */
 class FencedResourcesTests {
 
