@@ -9,30 +9,30 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the database knows of one product after a run: the only witness that counts,
- * because an order whose answer was lost on the way is in the books all the same.
+ * The stock and the orders of one product in the database after a run. The database is
+ * the only authority, because an order whose response was lost may still be committed.
  *
- * @param stock how many are left
- * @param entries the orders, those that left most first, which is the order of their
- * writing as long as no update is lost
+ * @param stock the remaining stock
+ * @param entries the orders by descending remaining stock, which is the order in which
+ * they were written as long as no update is lost
  */
 record Books(int stock, List<Entry> entries) {
 
 	/**
-	 * One order that was committed.
+	 * One committed order.
 	 *
-	 * @param quantity how many were sold
-	 * @param remaining how many were left, as that order computed it
+	 * @param quantity the quantity sold
+	 * @param remaining the remaining stock as that order computed it
 	 * @param token the token of its lock, or 0 if there was none
 	 */
 	record Entry(int quantity, int remaining, long token) {
 	}
 
 	/**
-	 * Read the books.
+	 * Reads the stock and the orders of a product.
 	 * @param jdbcUrl the database
 	 * @param product the product's id
-	 * @return what they say now
+	 * @return the current state
 	 */
 	static Books of(String jdbcUrl, long product) throws SQLException {
 		try (Connection connection = DriverManager.getConnection(jdbcUrl)) {
@@ -65,7 +65,7 @@ record Books(int stock, List<Entry> entries) {
 	}
 
 	/**
-	 * How many were sold that the stock knows nothing of.
+	 * Returns how many sold items the stock does not account for.
 	 * @param initialStock the stock before the run
 	 * @return the number, zero if no update was lost
 	 */
@@ -75,7 +75,7 @@ record Books(int stock, List<Entry> entries) {
 	}
 
 	/**
-	 * The tokens of the orders in the order of their writing.
+	 * Returns the tokens in the order in which the orders were written.
 	 * @return the tokens
 	 */
 	List<Long> tokens() {

@@ -18,7 +18,7 @@ import io.holdfast.verification.History.Answer;
 import io.holdfast.verification.History.Attempt;
 
 /**
- * Buyers at every process who order until they are told to stop, whatever the answer.
+ * Places orders at every process until it is closed, whatever the responses are.
  */
 final class Buyers implements AutoCloseable {
 
@@ -33,7 +33,9 @@ final class Buyers implements AutoCloseable {
 
 	private static final int BURST = 300;
 
-	/** No such products exist, so these orders fail, though under a lock. */
+	/**
+	 * No such products exist, so these orders fail after they have acquired their lock.
+	 */
 	private static final long FIRST_OF_BURST = 900_000;
 
 	private final ExecutorService threads;
@@ -80,7 +82,7 @@ final class Buyers implements AutoCloseable {
 		}
 	}
 
-	/** {@code null} if nobody was there to be asked. */
+	/** Returns the outcome, or {@code null} if no process accepts the connection. */
 	private static @Nullable Answer order(SampleProcess process, long product) {
 		try {
 			HttpRequest order = HttpRequest
@@ -104,7 +106,10 @@ final class Buyers implements AutoCloseable {
 		}
 	}
 
-	/** Ask for hundreds of locks at once that nobody else asks for; does not wait. */
+	/**
+	 * Requests hundreds of locks at once that no other order requests. Does not wait for
+	 * them.
+	 */
 	static void burst(SampleProcess process) {
 		for (int i = 0; i < BURST; i++) {
 			HttpRequest order = HttpRequest

@@ -16,8 +16,8 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * A store that passes everything on to the one that it is in truth. What breaks it on
- * purpose overrides some of that.
+ * A backend that delegates to the actual one. Subclasses override methods to break it on
+ * purpose.
  */
 abstract class ChangedStore implements LockBackend {
 
@@ -27,7 +27,7 @@ abstract class ChangedStore implements LockBackend {
 		this.store = store;
 	}
 
-	/** Puts something else in the place of each store of an application. */
+	/** Returns a post-processor that replaces each backend of an application. */
 	static BeanPostProcessor each(UnaryOperator<LockBackend> change) {
 		return new BeanPostProcessor() {
 

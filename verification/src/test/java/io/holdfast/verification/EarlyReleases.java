@@ -19,7 +19,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
 
 /**
- * Breaks the placement of the lock: the store is told to let go right before each commit.
+ * Breaks the placement of the lock by releasing it at the store right before each commit.
  */
 @Configuration(proxyBeanMethods = false)
 class EarlyReleases {
@@ -43,7 +43,7 @@ class EarlyReleases {
 		};
 	}
 
-	/** A store that remembers how to let go of what it granted last. */
+	/** A backend that keeps an action to release the latest grant of each lock. */
 	private static final class Remembering extends ChangedStore {
 
 		Remembering(LockBackend store) {
@@ -60,7 +60,7 @@ class EarlyReleases {
 			});
 		}
 
-		/** It was released already. */
+		/** Reports success, because the grant was already released. */
 		@Override
 		public CompletionStage<ReleaseResult> release(Grant grant) {
 			return super.release(grant).thenApply((result) -> new ReleaseResult.Released());

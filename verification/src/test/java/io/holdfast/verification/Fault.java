@@ -13,12 +13,12 @@ import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
 
 /**
- * What can go wrong. Each fault ends by itself: afterwards everything runs and is
- * connected again.
+ * A fault of a run. Each fault ends by itself: afterwards all processes and servers run
+ * and are connected again.
  */
 enum Fault {
 
-	/** A holder stops before its transaction has read anything. */
+	/** Pauses a holder before its transaction has read anything. */
 	PAUSED_BEFORE_BODY {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -26,7 +26,7 @@ enum Fault {
 		}
 	},
 
-	/** A holder stops after it has read and computed, right before it writes. */
+	/** Pauses a holder after it has read and computed, right before it writes. */
 	PAUSED_IN_BODY {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -34,7 +34,7 @@ enum Fault {
 		}
 	},
 
-	/** A holder stops when its last check is done and its commit is on the wire. */
+	/** Pauses a holder after its last check, when its commit is on the wire. */
 	PAUSED_BEFORE_COMMIT {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -43,7 +43,7 @@ enum Fault {
 	},
 
 	/**
-	 * A waiter stops while another process holds its lock, and goes on before its
+	 * Pauses a waiter while another process holds its lock, and resumes it before its
 	 * deadline.
 	 */
 	WAITER_PAUSED_BELOW_DEADLINE {
@@ -54,7 +54,7 @@ enum Fault {
 	},
 
 	/**
-	 * A waiter stops while another process holds its lock, and goes on about its
+	 * Pauses a waiter while another process holds its lock, and resumes it at about its
 	 * deadline.
 	 */
 	WAITER_PAUSED_ACROSS_DEADLINE {
@@ -65,7 +65,7 @@ enum Fault {
 	},
 
 	/**
-	 * A waiter stops while another process holds its lock, and goes on long after its
+	 * Pauses a waiter while another process holds its lock, and resumes it long after its
 	 * deadline.
 	 */
 	WAITER_PAUSED_BEYOND_DEADLINE {
@@ -76,8 +76,7 @@ enum Fault {
 	},
 
 	/**
-	 * One lock is held while hundreds of others are asked for at once in the same
-	 * process.
+	 * Requests hundreds of locks at once in a process that holds another lock.
 	 */
 	BURST_OF_OTHERS {
 		@Override
@@ -90,7 +89,7 @@ enum Fault {
 		}
 	},
 
-	/** The database is away for longer than a lease. */
+	/** Pauses the database for longer than a lease. */
 	DATABASE_PAUSED {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -104,7 +103,7 @@ enum Fault {
 		}
 	},
 
-	/** A process dies and another takes its place. */
+	/** Kills a process and starts another one in its place. */
 	KILLED {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) {
@@ -113,7 +112,7 @@ enum Fault {
 		}
 	},
 
-	/** The database goes between the fence and the commit. */
+	/** Cuts the connection to the database between the fence and the commit. */
 	DATABASE_CUT {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -121,7 +120,7 @@ enum Fault {
 		}
 	},
 
-	/** The commit is carried out and its answer lost. */
+	/** Loses the response to a commit that was executed. */
 	COMMIT_UNANSWERED {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -130,7 +129,7 @@ enum Fault {
 		}
 	},
 
-	/** The database takes its time over a commit, though less than a lease. */
+	/** Delays a commit in the database, but for less than a lease. */
 	COMMIT_SLOW {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -138,7 +137,7 @@ enum Fault {
 		}
 	},
 
-	/** The wall clock of a process is wrong by hours. */
+	/** Moves the wall clock of a process by hours. */
 	PROCESS_CLOCK_MOVED {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -146,7 +145,7 @@ enum Fault {
 		}
 	},
 
-	/** The connections to the store break. */
+	/** Cuts the connections to the store. */
 	WIRE_CUT {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) {
@@ -154,7 +153,7 @@ enum Fault {
 		}
 	},
 
-	/** The connections to the store stay open and carry nothing. */
+	/** Stalls the connections to the store without closing them. */
 	WIRE_SILENT {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -168,7 +167,7 @@ enum Fault {
 		}
 	},
 
-	/** Every packet to and from the store is late. */
+	/** Delays every packet to and from the store. */
 	WIRE_SLOW {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -183,7 +182,10 @@ enum Fault {
 		}
 	},
 
-	/** Requests and answers are late by more than the time for which anybody waits. */
+	/**
+	 * Delays requests and responses so that a round trip exceeds the wait time of every
+	 * caller.
+	 */
 	ANSWERS_LATE {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -198,7 +200,10 @@ enum Fault {
 		}
 	},
 
-	/** Each process reaches most servers of the store, and no two the same. */
+	/**
+	 * Separates each process from a different server of the store, so that it reaches a
+	 * majority.
+	 */
 	PROCESSES_DIVIDED {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -217,8 +222,7 @@ enum Fault {
 	},
 
 	/**
-	 * The server that leads the others is separated from them, though not from its
-	 * clients.
+	 * Separates the leader from the other servers, but not from its clients.
 	 */
 	MEMBERS_DIVIDED {
 		@Override
@@ -233,7 +237,7 @@ enum Fault {
 		}
 	},
 
-	/** A server of the store dies right after it answered. */
+	/** Kills a server of the store right after it has responded. */
 	MEMBER_KILLED_AFTER_ANSWER {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -241,7 +245,9 @@ enum Fault {
 		}
 	},
 
-	/** A server of the store stops right after it answered, for longer than a lease. */
+	/**
+	 * Pauses a server of the store right after it has responded, for longer than a lease.
+	 */
 	MEMBER_PAUSED_AFTER_ANSWER {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -253,7 +259,7 @@ enum Fault {
 		}
 	},
 
-	/** A server of the store stops and goes on. */
+	/** Pauses and resumes a server of the store. */
 	STORE_PAUSED {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -268,7 +274,10 @@ enum Fault {
 		}
 	},
 
-	/** Most servers of the store stop and go on, so that nothing can be agreed on. */
+	/**
+	 * Pauses and resumes a majority of the servers of the store, so that no quorum
+	 * exists.
+	 */
 	QUORUM_PAUSED {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -283,7 +292,7 @@ enum Fault {
 		}
 	},
 
-	/** A server of the store dies and is started again, with what is on its disk. */
+	/** Kills and restarts a server of the store, which keeps the data on its disk. */
 	STORE_RESTARTED {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) {
@@ -293,7 +302,7 @@ enum Fault {
 		}
 	},
 
-	/** The server that leads the others dies and is started again. */
+	/** Kills and restarts the leader. */
 	LEADER_KILLED {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
@@ -303,7 +312,7 @@ enum Fault {
 		}
 	},
 
-	/** A replica takes over that has not heard of the latest locks. */
+	/** Promotes a replica that has not received the latest locks. */
 	STORE_FAILED_OVER {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) {
@@ -312,8 +321,7 @@ enum Fault {
 	},
 
 	/**
-	 * The wall clock of the store is wrong by hours for longer than a lease. Of several
-	 * servers it is one.
+	 * Moves the wall clock of one server of the store by hours, for longer than a lease.
 	 */
 	STORE_CLOCK_MOVED {
 		@Override
@@ -323,7 +331,7 @@ enum Fault {
 		}
 	},
 
-	/** A store without a disk forgets everything while it runs. */
+	/** Deletes all data of a running store without a disk. */
 	STORE_FLUSHED {
 		@Override
 		void happen(Stage stage, Stage.Actor actor, Random random) {
@@ -336,8 +344,8 @@ enum Fault {
 	private static final long SHORT_MILLIS = 300;
 
 	/**
-	 * Whether leases that the store has granted may be over without the store's client
-	 * being able to know: its servers forget, or judge the time by a clock that jumps.
+	 * Whether granted leases may end without the knowledge of the store's client, because
+	 * the servers lose data or measure time by a clock that jumps.
 	 */
 	boolean losesLeases() {
 		return switch (this) {
@@ -369,8 +377,8 @@ enum Fault {
 	}
 
 	/**
-	 * Pause another process while it waits for a lock that the actor holds, and which the
-	 * actor releases meanwhile.
+	 * Pauses another process while it waits for a lock that the actor holds and releases
+	 * in the meantime.
 	 */
 	private static void waiterPaused(Stage stage, Stage.Actor holder, long millis) throws InterruptedException {
 		ServerProcess waiter = stage.otherThan(holder).process();
@@ -386,7 +394,7 @@ enum Fault {
 		}
 	}
 
-	/** Do something to whichever server of the store answers the actor next. */
+	/** Applies an action to the server of the store that next responds to the actor. */
 	private static void atNextAnswer(Stage stage, Stage.Actor actor, Consumer<ServerProcess> first,
 			Consumer<ServerProcess> then) throws InterruptedException {
 		AtomicReference<ServerProcess> hit = new AtomicReference<>();
@@ -408,7 +416,10 @@ enum Fault {
 		}
 	}
 
-	/** Do something while the next statement with a text waits for it on the wire. */
+	/**
+	 * Runs an action while the proxy holds back the next statement that contains the
+	 * given text.
+	 */
 	private static void atNext(String text, Stage.Actor actor, Runnable meanwhile) throws InterruptedException {
 		CountDownLatch over = new CountDownLatch(1);
 		actor.database().holdNext(text, () -> {

@@ -12,15 +12,14 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Every fault on every store, for as long as one wants. Not part of the build; run by
- * name, with these settings:
+ * Runs every fault on every store for a configurable time. It is not part of the build
+ * and is run by name, with these system properties:
  * <ul>
- * <li>{@code sweep.seconds} how long each store is tried with fencing on, 30 by default
- * </li>
- * <li>{@code sweep.stores} which stores, all by default</li>
- * <li>{@code sweep.seed} what the faults are drawn from, 1 by default</li>
+ * <li>{@code sweep.seconds}: the time per store with fencing on, 30 by default</li>
+ * <li>{@code sweep.stores}: the stores, all by default</li>
+ * <li>{@code sweep.seed}: the seed from which faults are drawn, 1 by default</li>
  * </ul>
- * It leaves {@code report.md}, and of every run a history and a timeline, in
+ * It writes {@code report.md}, and a history and a timeline of each run, to
  * {@code target/sweep}.
  */
 class FaultSweep {

@@ -19,10 +19,10 @@ import io.holdfast.lock.test.server.ZooKeeperServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Two processes with eight buyers each sell one product: every order reads the stock,
- * thinks, computes and writes. With {@code @DistributedLock} no sale is lost, whatever
- * the store. Without it, or with the lock let go before the commit, some are: these runs
- * prove that this test could see a loss.
+ * Tests that two processes with eight buyers each lose no sale of one product. Every
+ * order reads the stock, waits, computes and writes. With {@code @DistributedLock} no
+ * sale is lost, whatever the store. Without the lock, or if the lock is released before
+ * the commit, sales are lost. These runs prove that the test detects a loss.
  */
 class LostUpdateTests {
 
@@ -77,7 +77,7 @@ class LostUpdateTests {
 	@Test
 	void redlockLosesNothing() throws Exception {
 		List<RedisServer> nodes = Stream.generate(RedisServer::started).limit(REDLOCK_NODES).toList();
-		// new nodes do not vote before an earlier lease could have ended
+		// new nodes do not vote before an earlier lease could have expired
 		try (Shop shop = new Shop(database, "redlock", "--distributed-lock.lease-time=3s",
 				"--distributed-lock.redlock.nodes="
 						+ nodes.stream().map(RedisServer::address).collect(Collectors.joining(",")))) {

@@ -5,7 +5,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The checker has teeth: a Holdfast that is broken on purpose is caught.
+ * Tests that the checker detects deliberate defects of Holdfast.
  */
 class MutationTests {
 

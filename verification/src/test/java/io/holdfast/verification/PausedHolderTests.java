@@ -6,8 +6,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A holder is paused for longer than its lease when its commit is on the wire, where no
- * check of its own can help it. With a fence no update is lost.
+ * Tests a holder that is paused for longer than its lease while its commit is on the
+ * wire, where none of its own checks can help. With a fence no update is lost.
  *
  * @see UnfencedPauseTests
  */

@@ -18,8 +18,7 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * Breaks the stores of an application: whatever a store grants is told with one and the
- * same token.
+ * Breaks the backends of an application: all grants have the same token.
  */
 @Configuration(proxyBeanMethods = false)
 class RepeatedTokens {
@@ -31,7 +30,7 @@ class RepeatedTokens {
 		return ChangedStore.each(Repeating::new);
 	}
 
-	/** A store that tells the same token of every grant. */
+	/** A backend that reports the same token for every grant. */
 	private static final class Repeating extends ChangedStore {
 
 		private final Map<OwnerId, Grant> originals = new ConcurrentHashMap<>();

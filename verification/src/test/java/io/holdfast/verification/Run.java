@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 import io.holdfast.verification.History.Incident;
 
 /**
- * One run: buyers order on a stage while faults happen to it, one after another, drawn
- * from a seed. The same seed draws the same faults for the same store.
+ * One run: buyers place orders in a {@link Stage} while faults occur one after another,
+ * drawn from a seed. The same seed draws the same faults for the same store.
  */
 final class Run {
 
@@ -50,13 +50,14 @@ final class Run {
 		return this.history;
 	}
 
-	/** Who held which lock when; known when the run is over. */
+	/** Returns which transactions held which lock and when; complete after the run. */
 	Holders holders() {
 		return this.holders;
 	}
 
 	/**
-	 * Let every kind of fault happen in turn, in an order that is drawn anew each time.
+	 * Applies every kind of fault in rotation, in an order that is drawn for each
+	 * rotation.
 	 */
 	Verdict everything(int seconds) throws Exception {
 		try (Stage stage = new Stage(this.store, this.fenced, this.mutation, true)) {
@@ -76,7 +77,7 @@ final class Run {
 		}
 	}
 
-	/** Let one kind of fault happen several times. */
+	/** Applies one kind of fault several times. */
 	Verdict only(Fault fault, int times) throws Exception {
 		try (Stage stage = new Stage(this.store, this.fenced, this.mutation, false)) {
 			stage.fillShelves();

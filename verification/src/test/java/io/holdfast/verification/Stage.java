@@ -13,14 +13,14 @@ import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
 
 /**
- * Where a run takes place: a database, the servers of one store, and processes of the
- * sample that reach both over wires of their own.
+ * The environment of a run: a database, the servers of one store, and processes of the
+ * sample application that connect to both through their own proxies.
  */
 final class Stage implements AutoCloseable {
 
 	static final int STOCK = 100_000_000;
 
-	/** How long an order waits for its lock. */
+	/** The wait time of an order for its lock. */
 	static final int WAIT_SECONDS = 4;
 
 	private static final int PRODUCTS = 16;
@@ -36,10 +36,10 @@ final class Stage implements AutoCloseable {
 	private final List<Long> products = LongStream.range(0, PRODUCTS).mapToObj((i) -> 1_000 + i).toList();
 
 	/**
-	 * Set the stage.
+	 * Starts the environment.
 	 * @param store the store
 	 * @param fenced whether transactions are fenced
-	 * @param mutation what is broken on purpose
+	 * @param mutation the deliberate defect
 	 * @param movable whether wall clocks can be moved
 	 */
 	Stage(String store, boolean fenced, Mutation mutation, boolean movable) {
@@ -58,7 +58,7 @@ final class Stage implements AutoCloseable {
 		TcpProxy database = TcpProxy.to(this.database.port());
 		List<TcpProxy> wires = this.store.wires();
 		List<String> arguments = new ArrayList<>(List.of(
-				// every statement with its text, so that the wire can tell them apart
+				// sends the text of every statement, so that the proxy can recognize it
 				"--spring.datasource.url=jdbc:postgresql://127.0.0.1:%d/postgres?prepareThreshold=0&socketTimeout=15"
 					.formatted(database.port()),
 				"--spring.datasource.username=" + PostgresServer.USERNAME, "--spring.datasource.password=",
@@ -92,7 +92,7 @@ final class Stage implements AutoCloseable {
 		return this.database;
 	}
 
-	/** Another process than that of an actor. */
+	/** Returns an actor with another process. */
 	Actor otherThan(Actor actor) {
 		return this.actors.get((actor.number() + 1) % this.actors.size());
 	}
@@ -101,7 +101,7 @@ final class Stage implements AutoCloseable {
 		return this.store;
 	}
 
-	/** The servers that tell the store the time, as far as it can be moved for them. */
+	/** Returns the servers whose clocks the store uses, if those clocks can be moved. */
 	List<? extends ServerProcess> clocks() {
 		return switch (this.store.name()) {
 			case "jdbc" -> List.of(this.database);
@@ -110,7 +110,7 @@ final class Stage implements AutoCloseable {
 		};
 	}
 
-	/** What the processes have written down. */
+	/** Returns the records of all processes. */
 	Holders holders() throws IOException {
 		Holders holders = new Holders();
 		for (Actor actor : this.actors) {
@@ -149,12 +149,12 @@ final class Stage implements AutoCloseable {
 	}
 
 	/**
-	 * One process and its wires.
+	 * One process and its proxies.
 	 *
-	 * @param number its number
+	 * @param number the number
 	 * @param process the process
-	 * @param database its wire to the database
-	 * @param wires its wires to the store
+	 * @param database the proxy to the database
+	 * @param wires the proxies to the store
 	 */
 	record Actor(int number, SampleProcess process, TcpProxy database, List<TcpProxy> wires) {
 	}

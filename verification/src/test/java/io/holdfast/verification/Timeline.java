@@ -9,8 +9,8 @@ import io.holdfast.verification.History.Incident;
 import io.holdfast.verification.Holders.Span;
 
 /**
- * Draws a run as a page that a person can read: the faults on top, then a lane for each
- * lock with who held it, and what was refused.
+ * Draws a run as an HTML page: the faults at the top, then one lane for each lock with
+ * its holders and the rejected attempts.
  */
 final class Timeline {
 
@@ -20,10 +20,10 @@ final class Timeline {
 
 	private static final int LEFT = 90;
 
-	/** More would make a page that no browser likes to open. */
+	/** The limit per lock, because browsers cannot handle larger pages well. */
 	private static final int MOST_OF_A_LOCK = 2_000;
 
-	/** A refusal has no length; this is how wide it is drawn, in milliseconds. */
+	/** The width of a rejected attempt in milliseconds, because it has no duration. */
 	private static final int REFUSAL = 25;
 
 	private static final String STYLE = """

@@ -8,26 +8,27 @@ import io.holdfast.verification.History.Answer;
 import io.holdfast.verification.History.Incident;
 
 /**
- * What the books and the history of one run say together.
+ * The combined result of the database and the history of one run.
  *
  * @param store the store
  * @param fenced whether transactions were fenced
- * @param orders orders that were committed
- * @param lost orders of which the stock knows nothing
- * @param missing orders that were acknowledged and are not in the books
- * @param doubled transactions that began while another was under the same lock, be it
- * committed or refused later
+ * @param orders committed orders
+ * @param lost orders that the stock does not account for
+ * @param missing acknowledged orders that are not in the database
+ * @param doubled transactions that began while another transaction held the same lock,
+ * whether committed or rejected later
  * @param bothPass moments at which the checks of two holders of one lock would have
- * passed, except where the store had just forgotten its locks or its clock was moved
+ * passed, except where the store had just lost its locks or its clock was moved
  * @param outOfOrder orders that were written after one with a greater token
- * @param answers how the attempts ended
+ * @param answers the attempts by outcome
  * @param faults the faults by kind
- * @param recoveries from the end of each fault to the next order, in milliseconds, sorted
+ * @param recoveries the times from the end of each fault to the next order, in
+ * milliseconds, sorted
  */
 record Verdict(String store, boolean fenced, int orders, int lost, int missing, int doubled, int bothPass,
 		int outOfOrder, Map<Answer, Integer> answers, Map<String, Integer> faults, List<Long> recoveries) {
 
-	/** Stores of one server that forgets, or that judges the time by a wall clock. */
+	/** Stores of one server that loses data or measures time by a wall clock. */
 	private static final Set<String> FORGETFUL = Set.of("redis", "redis-sentinel", "jdbc");
 
 	static Verdict of(String store, boolean fenced, List<Books> books, Holders holders, History history) {
@@ -50,8 +51,9 @@ record Verdict(String store, boolean fenced, int orders, int lost, int missing, 
 	}
 
 	/**
-	 * A store that has lost its memory, or whose clock jumps, ends leases that their
-	 * holders cannot know to be over: until their next renewal.
+	 * Whether a fault explains that two checks passed at a moment. A store that has lost
+	 * its data, or whose clock jumps, ends leases without the knowledge of their holders
+	 * until the next renewal.
 	 */
 	private static boolean excuses(String store, Incident incident, long moment) {
 		return FORGETFUL.contains(store) && Fault.valueOf(incident.kind()).losesLeases() && moment >= incident.begin()

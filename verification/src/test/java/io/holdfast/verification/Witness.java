@@ -21,14 +21,14 @@ import org.springframework.transaction.TransactionExecutionListener;
 import io.holdfast.lock.LockHandle;
 
 /**
- * Sits in each process and records when its transactions ran under which lock, and until
- * when a check of that lock would have passed, on the clock that all processes of a
- * machine share and that nothing moves.
+ * Records in each process when a transaction ran under which lock, and until when a check
+ * of that lock would have passed. Times are of the monotonic clock, which all processes
+ * of a machine share and which no fault moves.
  */
 @Configuration(proxyBeanMethods = false)
 class Witness {
 
-	/** Where it writes, in the directory of its process. */
+	/** The name of the file in the directory of the process. */
 	static final String FILE = "transactions.csv";
 
 	private static final long SAMPLE_MILLIS = 20;
@@ -79,7 +79,7 @@ class Witness {
 
 		private final long begin = System.nanoTime();
 
-		/** Until when a check passes, by what was seen last. */
+		/** The time until which a check passes, by the last sample. */
 		private volatile long validUntil = this.begin;
 
 		private volatile long lostAt = Long.MAX_VALUE;
@@ -98,7 +98,10 @@ class Witness {
 			}
 		}
 
-		/** The lock is released after this, so until now it was relied on. */
+		/**
+		 * Writes the record before the lock is released, so the holder has relied on it
+		 * until now.
+		 */
 		void write() {
 			long end = System.nanoTime();
 			boolean held = this.handle.isHeld();
