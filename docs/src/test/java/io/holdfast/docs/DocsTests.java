@@ -26,8 +26,8 @@ import org.springframework.core.io.ByteArrayResource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests that links of the documentation resolve, that its code is compiled, that its
- * commands are run, and that the settings and tests it names exist.
+ * Tests that links resolve, that code is compiled, that commands are run, and that the
+ * named settings and tests exist.
  */
 class DocsTests {
 

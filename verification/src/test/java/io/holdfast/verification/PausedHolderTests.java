@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests a holder that is paused for longer than its lease while its commit is on the
- * wire, where none of its own checks can help. With a fence no update is lost.
+ * wire. None of its own checks can help there. With a fence no update is lost.
  *
  * @see UnfencedPauseTests
  */

@@ -50,8 +50,8 @@ import static io.holdfast.verification.Fault.WIRE_SILENT;
 import static io.holdfast.verification.Fault.WIRE_SLOW;
 
 /**
- * The servers of one store, the arguments with which a process of the sample application
- * reaches them through its own proxies, and the faults that apply to the store.
+ * The servers of one store, and the faults that apply to it. Processes of the sample
+ * application reach the servers through their own proxies.
  */
 final class StoreKit implements AutoCloseable {
 

@@ -18,7 +18,7 @@ import io.holdfast.verification.History.Incident;
  * @param doubled transactions that began while another transaction held the same lock,
  * whether committed or rejected later
  * @param bothPass moments at which the checks of two holders of one lock would have
- * passed, except where the store had just lost its locks or its clock was moved
+ * passed; excludes moments right after the store lost its locks or its clock was moved
  * @param outOfOrder orders that were written after one with a greater token
  * @param answers the attempts by outcome
  * @param faults the faults by kind

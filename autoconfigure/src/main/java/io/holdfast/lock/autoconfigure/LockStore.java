@@ -17,8 +17,8 @@ import org.springframework.util.StringUtils;
 
 /**
  * The stores that an application can configure, and the rule that decides whether a store
- * is configured. A store is configured if it is named as the default, if one of its
- * properties is set, or if a client bean for it exists.
+ * is configured. A store is configured if it is the named default, one of its properties
+ * is set, or a client bean for it exists.
  */
 enum LockStore {
 

@@ -25,7 +25,7 @@ import io.holdfast.lock.support.DurationText;
  * Attempts run on a dedicated thread. A store that accepts a connection and never
  * responds therefore fails the startup in time, however long its client or connection
  * pool waits. The first attempt also loads the classes of the client, which takes many
- * seconds on a busy machine, so only a tenth of that time counts. Only a
+ * seconds on a busy machine. Only a tenth of that time counts. Only a
  * {@link LockBackendException} is retried. An attempt throws a configuration exception
  * for an error that a retry would not fix.
  */
@@ -178,7 +178,7 @@ final class StartupCheck {
 	}
 
 	/**
-	 * Repeats the attempt until it succeeds, or makes only one.
+	 * Runs the attempt, either once or repeatedly until it succeeds.
 	 */
 	private final class Attempts implements Runnable {
 

@@ -24,8 +24,8 @@ import io.holdfast.lock.test.server.ServerProcess;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests that a store that accepts connections and never responds fails the startup when
- * the startup timeout elapses, even if a connection pool would wait for minutes.
+ * Tests that a store that never responds fails the startup when the startup timeout
+ * elapses. The store accepts connections, and a connection pool would wait for minutes.
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Timeout(value = 2, unit = TimeUnit.MINUTES)

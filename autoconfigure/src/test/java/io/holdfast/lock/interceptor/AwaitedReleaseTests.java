@@ -31,8 +31,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * Tests that an annotated method that returns a future has the same outcome as one that
- * returns a value, also if callers wait for the release.
+ * Tests that annotated methods have the same outcome whether they return a future or a
+ * value, also if callers wait for the release.
  */
 class AwaitedReleaseTests {
 
