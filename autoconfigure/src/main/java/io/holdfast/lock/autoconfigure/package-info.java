@@ -4,6 +4,9 @@
  *
  * <p>
  * This package may import every other package; no other package imports it.
+ *
+ * <p>
+ * This package is internal: its types may change in any release.
  */
 @NullMarked
 package io.holdfast.lock.autoconfigure;

@@ -5,8 +5,10 @@
  * <p>
  * The engine does not depend on a particular store, on transactions or on annotations. Of
  * Holdfast's packages, it imports only {@code io.holdfast.lock},
- * {@code io.holdfast.lock.spi} and {@code io.holdfast.lock.support}. Its public types are
- * its API; all other types are internal.
+ * {@code io.holdfast.lock.spi} and {@code io.holdfast.lock.support}.
+ *
+ * <p>
+ * This package is internal: its types may change in any release.
  */
 @NullMarked
 package io.holdfast.lock.engine;

@@ -7,6 +7,9 @@
  * {@code transaction} and {@code fencing}, and the public types of its package
  * {@code engine}. {@code LockMethodSpecs} determines the meaning of an annotation, and
  * {@code DistributedLockBeanPostProcessor} the position of the lock.
+ *
+ * <p>
+ * This package is internal: its types may change in any release.
  */
 @NullMarked
 package io.holdfast.lock.interceptor;

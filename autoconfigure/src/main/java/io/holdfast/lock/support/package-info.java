@@ -1,8 +1,9 @@
 /**
- * Internal utilities that several packages share. Not intended for applications.
+ * Utilities that several packages share.
  *
  * <p>
- * This package imports nothing from Holdfast.
+ * This package imports nothing from Holdfast. It is internal: its types may change in any
+ * release.
  */
 @NullMarked
 package io.holdfast.lock.support;
