@@ -46,7 +46,7 @@ public final class LockBackends {
 		for (LockBackend backend : backends) {
 			if (this.backends.putIfAbsent(backend.name(), backend) != null) {
 				throw new LockConfigurationException(
-						"Two lock stores are named '%s'. Give one of the beans another name()."
+						"Two lock backends are named '%s'. Change the name() of one of the beans."
 							.formatted(backend.name()));
 			}
 		}
@@ -86,7 +86,7 @@ public final class LockBackends {
 		}
 		LockBackend backend = find(name);
 		if (backend == null) {
-			throw unknown("There is no lock store '%s'", name);
+			throw unknown("There is no lock backend '%s'", name);
 		}
 		return backend;
 	}
@@ -108,7 +108,7 @@ public final class LockBackends {
 	private LockConfigurationException unknown(String what, String name) {
 		String nearest = NearestName.of(name.strip(), this.backends.keySet());
 		return new LockConfigurationException(
-				(what + "; configured are %s. %sUse one of these, or configure it under 'distributed-lock.%s'.")
+				(what + "; configured: %s. %sUse one of these, or configure it under 'distributed-lock.%s'.")
 					.formatted(name, this.backends.keySet(),
 							(nearest != null) ? "Did you mean '%s'? ".formatted(nearest) : "", name));
 	}
@@ -126,23 +126,23 @@ public final class LockBackends {
 	public void requireSupport(@Nullable String name, LockMode mode, boolean fair, @Nullable Duration leaseTime,
 			Supplier<String> user) {
 		if (StringUtils.hasLength(name) && find(name) == null) {
-			throw unknown(user.get() + " names the lock store '%s', and there is none", name);
+			throw unknown(user.get() + " names the lock backend '%s', which does not exist", name);
 		}
 		LockBackend backend = get(name);
 		BackendCapabilities able = backend.capabilities();
 		if (mode == LockMode.SHARED && !able.shared()) {
 			throw new LockConfigurationException(
-					"%s asks for mode = SHARED, which the lock store '%s' does not have. Use EXCLUSIVE, or another store."
+					"%s asks for mode = SHARED, which the lock backend '%s' does not support. Use EXCLUSIVE, or another backend."
 						.formatted(user.get(), backend.name()));
 		}
 		if (fair && !able.fair()) {
 			throw new LockConfigurationException(
-					"%s asks for fair = true, and the lock store '%s' keeps no order of arrival. Leave it out, or use another store."
+					"%s asks for fair = true, but the lock backend '%s' keeps no order of arrival. Remove it, or use another backend."
 						.formatted(user.get(), backend.name()));
 		}
 		if (leaseTime != null && leaseTime.compareTo(able.shortestLease()) < 0) {
 			throw new LockConfigurationException(
-					"%s asks for a lease of %s, and the lock store '%s' keeps none shorter than %s. Set a longer 'leaseTime'."
+					"%s asks for a lease of %s, but the lock backend '%s' keeps none shorter than %s. Set a longer 'leaseTime'."
 						.formatted(user.get(), DurationText.of(leaseTime), backend.name(),
 								DurationText.of(able.shortestLease())));
 		}

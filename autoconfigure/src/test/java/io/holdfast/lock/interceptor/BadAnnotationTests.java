@@ -197,8 +197,8 @@ class BadAnnotationTests {
 
 	@Test
 	void unknownStore() {
-		refused(UnknownStore.class, "names the lock store 'paper', and there is none", "[local]");
-		refused(MisspelledStore.class, "names the lock store 'Locl', and there is none", "Did you mean 'local'?");
+		refused(UnknownStore.class, "names the lock backend 'paper', which does not exist", "[local]");
+		refused(MisspelledStore.class, "names the lock backend 'Locl', which does not exist", "Did you mean 'local'?");
 	}
 
 	@Test
@@ -224,7 +224,7 @@ class BadAnnotationTests {
 		this.runner.withBean(LockBackends.class, () -> new LockBackends(List.of(new PoorLockBackend()), "poor"))
 			.withBean(Shared.class)
 			.run((context) -> assertThat(failure(context)).message()
-				.contains("Shared.call()", "mode = SHARED", "'poor' does not have"));
+				.contains("Shared.call()", "mode = SHARED", "'poor' does not support"));
 		this.runner.withBean(LockBackends.class, () -> new LockBackends(List.of(new PoorLockBackend()), "poor"))
 			.withBean(Fair.class)
 			.run((context) -> assertThat(failure(context)).message()
@@ -248,7 +248,7 @@ class BadAnnotationTests {
 				assertThat(context).hasNotFailed();
 				assertThatExceptionOfType(Exception.class).isThrownBy(() -> context.getBean(UnknownStore.class))
 
-					.withMessageContaining("names the lock store 'paper'");
+					.withMessageContaining("names the lock backend 'paper'");
 			});
 	}
 
