@@ -115,7 +115,7 @@ final class ReleaseRetrier {
 		Runnable cancel = this.time.after(2 * this.responseTimeout + GRACE, () -> {
 			if (all.complete(null)) {
 				logger.warn(
-						"At shutdown %s releases were not confirmed by their store in time. What is left there ends with its lease."
+						"At shutdown, %s releases were not confirmed by their store in time. Remaining locks expire with their leases."
 							.formatted(Stream.of(answers).filter((answer) -> !answer.isDone()).count()));
 			}
 		});
@@ -127,7 +127,7 @@ final class ReleaseRetrier {
 	private void warnOfNotRetained() {
 		if (!this.notRetained.isEmpty()) {
 			logger.warn(
-					"At shutdown the minHold of %s locks was not over, and their store does not keep them without this application: another instance may acquire them as soon as its client is closed. The first of them is '%s'. Keep such locks in another store."
+					"At shutdown, the minHold of %s locks had not elapsed, and their store does not keep them without this application. Another instance may acquire them as soon as its client is closed. The first of them is '%s'. Use another store for such locks."
 						.formatted(this.notRetained.size(), this.notRetained.peek()));
 		}
 	}

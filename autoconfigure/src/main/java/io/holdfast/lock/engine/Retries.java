@@ -76,7 +76,7 @@ final class Retries {
 		finally {
 			this.lock.unlock();
 		}
-		String message = "The %s was not confirmed by store %s (%s) and is sent again.".formatted(request, this.store,
+		String message = "The %s was not confirmed by backend %s (%s) and is retried.".formatted(request, this.store,
 				answer);
 		if (first && !request.isRefused(answer)) {
 			logger.info(message);
@@ -119,7 +119,7 @@ final class Retries {
 		if (!this.warned) {
 			this.warned = true;
 			logger.warn(
-					"Store %s refuses the %s (%s). It is repeated at growing intervals of up to %s, because the store may keep the lock for as long as this application runs. Further refusals are logged at DEBUG."
+					"Backend %s rejects the %s (%s). It is retried at growing intervals of up to %s, because the store may keep the lock for as long as this application runs. Further rejections are logged at DEBUG."
 						.formatted(this.store, request, answer, DurationText.of(LONGEST_REST)));
 		}
 	}
@@ -185,7 +185,7 @@ final class Retries {
 					this.underWay++;
 					return next;
 				}
-				logger.warn("The %s was never confirmed by store %s. What it left there has ended with its lease."
+				logger.warn("The %s was never confirmed by backend %s. Any remaining lock has expired with its lease."
 					.formatted(next, this.store));
 			}
 			return null;
@@ -203,7 +203,7 @@ final class Retries {
 			int left = this.waiting.size() + this.underWay + this.resting;
 			if (left > 0) {
 				logger.warn(
-						"%s releases and withdrawals were not confirmed by store %s when the application stopped. What they left there ends with its lease or with the session of the client."
+						"%s releases and withdrawals were not confirmed by backend %s when the application stopped. Remaining locks expire with their leases or with the session of the client."
 							.formatted(left, this.store));
 			}
 			this.waiting.clear();

@@ -144,7 +144,7 @@ class ReleaseRetrierTests {
 		assertThat(this.backend.calls).hasSize(2 * 5).containsOnly("abandon stock:42");
 		assertThat(output.getAll().lines().filter((line) -> line.contains("permission denied"))).singleElement()
 			.asString()
-			.contains("WARN", "stock:42", "Store fake refuses");
+			.contains("WARN", "stock:42", "Backend fake rejects");
 		this.backend.withdrawals.clear();
 		this.time.advance(Retries.LONGEST_REST);
 		assertThat(this.time.planned()).as("timers").isZero();
@@ -160,7 +160,7 @@ class ReleaseRetrierTests {
 		}
 		handle.close();
 		this.fixture.engine.close();
-		assertThat(output).contains("1 releases and withdrawals were not confirmed by store fake");
+		assertThat(output).contains("1 releases and withdrawals were not confirmed by backend fake");
 		this.backend.calls.clear();
 		this.time.advance(Retries.LONGEST_REST.multipliedBy(2));
 		assertThat(this.backend.calls).isEmpty();

@@ -124,7 +124,7 @@ class RetentionTests {
 			this.fixture.acquired(LockRequest.forLock(LockName.of("job", key)).minHold(MIN_HOLD)).close();
 		}
 		close();
-		assertThat(output.getAll().lines().filter((line) -> line.contains("minHold of 2 locks was not over")))
+		assertThat(output.getAll().lines().filter((line) -> line.contains("minHold of 2 locks had not elapsed")))
 			.hasSize(1);
 	}
 
