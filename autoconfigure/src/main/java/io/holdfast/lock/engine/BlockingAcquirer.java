@@ -73,7 +73,7 @@ final class BlockingAcquirer {
 		Thread thread = Thread.currentThread();
 		if (terms.backend().answersOn(thread)) {
 			throw new LockConfigurationException(
-					"Lock '%s' was not acquired: the thread '%s' delivers the answers of store %s, so it must not wait for one. Make the call on another executor, or use 'acquireAsync'."
+					"Lock '%s' was not acquired: thread '%s' delivers the responses of backend %s and must not wait for one. Make the call on another executor, or use 'acquireAsync'."
 						.formatted(terms.lock(), thread.getName(), terms.backend().name()));
 		}
 	}
@@ -89,7 +89,7 @@ final class BlockingAcquirer {
 		int depth = (!handles.isEmpty() && handles.get(0) instanceof Hold innermost) ? innermost.depth() + 1 : 0;
 		if (depth >= MAX_NESTED_HOLDS) {
 			throw new LockConfigurationException(
-					"Lock '%s' was not acquired: this thread is within %s nested holds already, the most that are allowed. Look for a method that calls itself without end, or for handles that are not closed."
+					"Lock '%s' was not acquired: this thread already has %s nested holds, the maximum. Check for unbounded recursion, or for handles that are not closed."
 						.formatted(terms.lock(), depth));
 		}
 		return depth;
@@ -105,7 +105,7 @@ final class BlockingAcquirer {
 			for (ResolvedRequest terms : all) {
 				if (isHoldOf(handle, terms) && !(terms.mode() == LockMode.SHARED && handle.mode() == LockMode.SHARED)) {
 					throw new LockConfigurationException(
-							"Lock '%s' was not acquired: another task holds it on this thread ('%s') and waits for a further task inside of its locked body, so the pool runs this one on the same thread. To wait for the lock here would never end. Do not wait for tasks of a ForkJoinPool (join, get, parallel streams) while a lock is held, or run the locked body on an executor that is not a ForkJoinPool."
+							"Lock '%s' was not acquired: another task holds it on this thread ('%s') and waits for a further task inside its locked body, so the pool runs this one on the same thread. Waiting for the lock here would never end. Do not wait for tasks of a ForkJoinPool (join, get, parallel streams) while holding a lock, or run the locked body on an executor that is not a ForkJoinPool."
 								.formatted(terms.lock(), Thread.currentThread().getName()));
 				}
 			}
@@ -216,7 +216,7 @@ final class BlockingAcquirer {
 	private static void requireNoUpgrade(Hold hold, ResolvedRequest terms) {
 		if (terms.mode() == LockMode.EXCLUSIVE && hold.lease().terms().mode() == LockMode.SHARED) {
 			throw new LockConfigurationException(
-					"Lock '%s' is held SHARED by this thread and cannot become EXCLUSIVE: two readers that both tried would wait for each other for ever. Acquire it EXCLUSIVE in the first place."
+					"Lock '%s' is held SHARED by this thread and cannot be upgraded to EXCLUSIVE: two readers that both upgrade would deadlock. Acquire it EXCLUSIVE from the start."
 						.formatted(terms.lock()));
 		}
 	}

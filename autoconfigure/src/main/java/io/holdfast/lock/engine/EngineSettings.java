@@ -63,7 +63,7 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 	Duration holderLease(Duration granted) {
 		if (!isUsable(granted)) {
 			throw new LockConfigurationException(
-					"The store keeps locks for %s, and 'distributed-lock.lock-delay' is %s, so nothing of that is left for a holder. Set a shorter delay, or a longer session time at the store."
+					"The store keeps locks for %s and 'distributed-lock.lock-delay' is %s, so no time is left for a holder. Set a shorter delay, or a longer session timeout at the store."
 						.formatted(DurationText.of(granted), DurationText.of(this.lockDelay)));
 		}
 		return granted.minus(this.lockDelay);

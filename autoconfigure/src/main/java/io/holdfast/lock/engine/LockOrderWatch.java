@@ -58,7 +58,7 @@ final class LockOrderWatch {
 		String opposite = this.seen.get(order.reversed());
 		if (opposite != null && !this.reported.contains(order.reversed()) && this.reported.add(order)) {
 			logger.warn(
-					"Locks '%s' and '%s' are acquired in opposite orders, so their callers can wait for each other: '%s' while '%s' is held at %s, and the other way round at %s. Acquire them in one order everywhere, or both in one request."
+					"Locks '%s' and '%s' are acquired in opposite orders, so their callers can wait for each other: '%s' while '%s' is held at %s, and the other way around at %s. Acquire them in one order everywhere, or both in one request."
 						.formatted(order.held(), order.wanted(), order.wanted(), order.held(), caller(), opposite));
 		}
 	}
@@ -68,7 +68,7 @@ final class LockOrderWatch {
 			.findFirst()
 			.map(StackFrame::toStackTraceElement)
 			.map(StackTraceElement::toString)
-			.orElse("an unknown place"));
+			.orElse("an unknown location"));
 	}
 
 	private static boolean isCaller(StackFrame frame) {

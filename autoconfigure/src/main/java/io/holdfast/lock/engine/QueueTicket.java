@@ -85,7 +85,7 @@ final class QueueTicket implements LocalWaitQueues.Waiter {
 		if (attempts > 0) {
 			return "another holder kept it";
 		}
-		return this.queues.isLeaving(this.queueKey) ? "its release by this JVM was not answered by the store yet"
+		return this.queues.isLeaving(this.queueKey) ? "the store has not confirmed its release by this JVM"
 				: "another caller in this JVM kept it";
 	}
 

@@ -39,7 +39,7 @@ final class Receipt {
 		if (value != null && value == this.granted && !this.state.compareAndSet(State.OPEN, State.TAKEN)
 				&& this.state.get() == State.RELEASED) {
 			throw new CancellationException(
-					"The lock was released, because every stage that would have received it was completed from outside before.");
+					"The lock was released because every stage that would have received it had been completed externally.");
 		}
 		return value;
 	}

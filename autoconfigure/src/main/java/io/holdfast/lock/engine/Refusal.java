@@ -52,20 +52,20 @@ enum Refusal {
 		Duration waited = terms.waited(waitedNanos);
 		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), waited,
 				LockNotAcquiredException.Reason.INTERRUPTED,
-				"Lock '%s' was not acquired: the caller was interrupted or cancelled after %s (%s%s). Nothing is held; its claim is withdrawn."
+				"Lock '%s' was not acquired: the caller was interrupted or cancelled after %s (%s%s). Nothing is held; the claim is withdrawn."
 					.formatted(terms.lock(), DurationText.of(waited), terms, attempts(attempts)));
 	}
 
 	static LockException stopping(ResolvedRequest terms, long waitedNanos) {
 		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), terms.waited(waitedNanos),
 				LockNotAcquiredException.Reason.STOPPING,
-				"Lock '%s' was not acquired: the application is stopping (%s). Repeat the call at another instance."
+				"Lock '%s' was not acquired: the application is stopping (%s). Repeat the call on another instance."
 					.formatted(terms.lock(), terms));
 	}
 
 	static LockException tooMany(ResolvedRequest terms, int most) {
 		return new LockBackendException(terms.lock(), terms.backend().name(),
-				"Lock '%s' was not acquired: %s asynchronous acquisitions already wait for store %s, the most that are accepted. Acquire fewer at a time, or check why the store answers slowly."
+				"Lock '%s' was not acquired: %s asynchronous acquisitions already wait for backend %s, the maximum. Acquire fewer at a time, or check why the store responds slowly."
 					.formatted(terms.lock(), most, terms.backend().name()),
 				null);
 	}
@@ -75,11 +75,11 @@ enum Refusal {
 	 * {@link LockException} already names the root cause, further details and the remedy.
 	 */
 	static LockException unknown(ResolvedRequest terms, int attempts, Throwable cause) {
-		String message = "Lock '%s' was not acquired: store %s did not confirm whether it granted the lock (%s%s). "
+		String message = "Lock '%s' was not acquired: backend %s did not confirm whether it granted the lock (%s%s). "
 			.formatted(terms.lock(), terms.backend().name(), terms, attempts(attempts));
 		String reason = (cause instanceof LockException)
-				? "The claim is withdrawn. The last answer was: %s".formatted(cause.getMessage())
-				: "The last attempt failed: %s. The claim is withdrawn; check that the store is reachable and answers within 'distributed-lock.response-timeout'."
+				? "The claim is withdrawn. The last response was: %s".formatted(cause.getMessage())
+				: "The last attempt failed: %s. The claim is withdrawn. Check that the store is reachable and responds within 'distributed-lock.response-timeout'."
 					.formatted(Failures.rootMessage(cause));
 		return new LockBackendException(terms.lock(), terms.backend().name(), message + reason, cause);
 	}
@@ -93,7 +93,7 @@ enum Refusal {
 			return ours;
 		}
 		return new LockBackendException(terms.lock(), terms.backend().name(),
-				"Lock '%s' was not acquired: store %s failed (%s): %s. See the cause.".formatted(terms.lock(),
+				"Lock '%s' was not acquired: backend %s failed (%s): %s. See the cause.".formatted(terms.lock(),
 						terms.backend().name(), terms, Failures.rootMessage(cause)),
 				cause);
 	}

@@ -77,7 +77,7 @@ record ResolvedRequest(LockName lock, LockBackend backend, LockMode mode, Durati
 
 	@Override
 	public String toString() {
-		return "store %s, wait %s, lease %s".formatted(this.backend.name(), DurationText.of(this.requestedWait),
+		return "backend %s, wait %s, lease %s".formatted(this.backend.name(), DurationText.of(this.requestedWait),
 				DurationText.of(this.leaseTime));
 	}
 

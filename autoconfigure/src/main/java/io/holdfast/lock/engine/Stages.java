@@ -34,7 +34,7 @@ final class Stages {
 		sent.whenComplete((value, failure) -> settle(answer, value, failure));
 		if (!answer.isDone()) {
 			Runnable cancel = time.after(patienceNanos, () -> answer.completeExceptionally(
-					new TimeoutException("No answer within " + DurationText.of(Duration.ofNanos(patienceNanos)))));
+					new TimeoutException("No response within " + DurationText.of(Duration.ofNanos(patienceNanos)))));
 			answer.whenComplete((value, failure) -> cancel.run());
 		}
 		return answer;
@@ -77,7 +77,7 @@ final class Stages {
 	 */
 	static Throwable cause(@Nullable Throwable failure) {
 		if (failure == null) {
-			return new IllegalStateException("the backend answered null");
+			return new IllegalStateException("the backend completed with null");
 		}
 		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
 	}
@@ -87,7 +87,7 @@ final class Stages {
 	 */
 	static IllegalStateException longerThan(Duration lease) {
 		return new IllegalStateException(
-				"the grant took longer to arrive than its lease of " + DurationText.of(lease) + " lasts");
+				"the grant arrived after its lease of " + DurationText.of(lease) + " had expired");
 	}
 
 	/** Creates the failure for an unanswered request, which may not have been sent. */

@@ -46,7 +46,7 @@ final class UnknownOutcomes {
 		private final boolean sent;
 
 		NoAnswerException(boolean sent) {
-			super(sent ? "no answer in time" : "too many requests were under way to send this one in time");
+			super(sent ? "no response in time" : "too many requests were in progress to send this one in time");
 			this.sent = sent;
 		}
 

@@ -202,7 +202,7 @@ final class Watchdog {
 			return all.get(number);
 		}
 		return new RenewResult.Indeterminate(
-				(failure != null) ? failure : new IllegalStateException("no answer for this grant"));
+				(failure != null) ? failure : new IllegalStateException("no response for this grant"));
 	}
 
 	private void answered(RenewalSchedule schedule, long sentAt, RenewResult answer) {

@@ -126,7 +126,7 @@ final class Workers implements AutoCloseable {
 				pool.execute(task);
 			}
 			catch (OutOfMemoryError ex) {
-				logger.warn("No thread could be made for a step of the lock engine, so its caller carries it out", ex);
+				logger.warn("No thread could be created for a task of the lock engine, so the caller runs it", ex);
 				task.run();
 			}
 		};

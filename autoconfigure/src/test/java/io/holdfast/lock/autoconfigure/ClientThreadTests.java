@@ -89,7 +89,7 @@ class ClientThreadTests {
 			.withThrowableThat()
 			.havingCause()
 			.isInstanceOf(LockConfigurationException.class)
-			.withMessageContaining("delivers the answers of store")
+			.withMessageContaining("delivers the responses of backend")
 			.withMessageContaining("'acquireAsync'");
 		CompletableFuture<LockHandle> handle = CompletableFuture
 			.supplyAsync(() -> locks.acquireAsync(REQUEST).toCompletableFuture(), callback)

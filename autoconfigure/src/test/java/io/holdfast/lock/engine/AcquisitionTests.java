@@ -78,7 +78,7 @@ class AcquisitionTests {
 			.withCauseInstanceOf(LockNotAcquiredException.class)
 			.withMessageContaining("Lock 'stock:42' was not acquired")
 			.withMessageContaining("3s")
-			.withMessageContaining("store fake")
+			.withMessageContaining("backend fake")
 			.withMessageContaining("lease 30s")
 			.withMessageContaining("distributed-lock.wait-time");
 		assertThat(this.fixture.record.outcomes).containsExactly(AcquireOutcome.TIMEOUT);
@@ -137,8 +137,8 @@ class AcquisitionTests {
 		this.time.advance(Duration.ofSeconds(2).plusMillis(250));
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(waiting::join)
 			.withCauseInstanceOf(LockBackendException.class)
-			.withMessageContaining("store fake did not confirm whether it granted the lock")
-			.withMessageContaining("no answer in time");
+			.withMessageContaining("backend fake did not confirm whether it granted the lock")
+			.withMessageContaining("no response in time");
 		assertThat(this.backend.calls).endsWith("abandon stock:42");
 		assertThat(this.fixture.record.outcomes).containsExactly(AcquireOutcome.ERROR);
 	}

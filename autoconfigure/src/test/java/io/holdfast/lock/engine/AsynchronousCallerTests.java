@@ -150,7 +150,7 @@ class AsynchronousCallerTests {
 
 	@Test
 	void backendThatAnswersNullFailsTheAcquisition() {
-		assertFailsWith((claim) -> CompletableFuture.completedFuture(null), "the backend answered null");
+		assertFailsWith((claim) -> CompletableFuture.completedFuture(null), "the backend completed with null");
 	}
 
 	private void assertFailsWith(Function<Claim, CompletionStage<AcquireResult>> answer, String message) {

@@ -100,7 +100,7 @@ class BlockingStoreTests {
 		});
 		assertThat(calls).anySatisfy((call) -> assertThat(call).failsWithin(Duration.ZERO)
 			.withThrowableThat()
-			.withMessageContaining("too many requests were under way to send this one in time"));
+			.withMessageContaining("too many requests were in progress to send this one in time"));
 	}
 
 	@Test
@@ -110,7 +110,7 @@ class BlockingStoreTests {
 			.failsWithin(Duration.ZERO)
 			.withThrowableThat()
 			.withCauseInstanceOf(LockBackendException.class)
-			.withMessageContainingAll("'stock:42'", "10000 asynchronous acquisitions", "store fake");
+			.withMessageContainingAll("'stock:42'", "10000 asynchronous acquisitions", "backend fake");
 		others.forEach((other) -> other.cancel(false));
 		this.fast.complete(null);
 		assertThat(this.engine.acquireAsync(request().build()).toCompletableFuture())

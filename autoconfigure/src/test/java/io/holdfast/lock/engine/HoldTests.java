@@ -102,7 +102,7 @@ class HoldTests {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeld)
 			.withMessageContaining("Lock 'stock:42' was lost")
 			.withMessageContaining("no longer this holder's")
-			.withMessageContaining("store fake");
+			.withMessageContaining("backend fake");
 		this.time.advance(Duration.ofMinutes(1));
 		assertThat(told).hasSize(1);
 		handle.close();
@@ -338,7 +338,7 @@ class HoldTests {
 			assertThat(shared.isHeld()).isTrue();
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> this.fixture.engine.acquire(request().build()))
-				.withMessageContaining("cannot become EXCLUSIVE");
+				.withMessageContaining("cannot be upgraded to EXCLUSIVE");
 		}
 	}
 

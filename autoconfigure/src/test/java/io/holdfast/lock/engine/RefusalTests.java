@@ -76,7 +76,7 @@ class RefusalTests {
 		this.fixture.time.advance(WAIT.plusSeconds(1));
 		failure(waiting).isInstanceOf(LockBackendException.class)
 			.hasMessageContaining("did not confirm whether it granted the lock")
-			.hasMessageEndingWith("The last answer was: 0 of 1 replicas have it. Connect the replicas.")
+			.hasMessageEndingWith("The last response was: 0 of 1 replicas have it. Connect the replicas.")
 			.hasCause(reason);
 	}
 
@@ -86,7 +86,7 @@ class RefusalTests {
 		this.fixture.acquired(request()).close();
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(Duration.ofMillis(500)));
 		this.fixture.time.advance(Duration.ofMillis(500));
-		failure(waiting).hasMessageContaining("its release by this JVM was not answered by the store yet");
+		failure(waiting).hasMessageContaining("the store has not confirmed its release by this JVM");
 		this.fixture.time.advance(WAIT);
 		this.fixture.assertNothingLeft();
 	}
