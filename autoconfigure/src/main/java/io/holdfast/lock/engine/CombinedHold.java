@@ -96,7 +96,7 @@ final class CombinedHold implements HeldLocks {
 	@Override
 	public FencingToken fencingToken() {
 		throw new IllegalStateException(
-				"A hold of %s locks has a token for each of them, the first being '%s'. Ask its parts()."
+				"A hold of %s locks has one token per lock, and the first lock is '%s'. Use the tokens of its parts()."
 					.formatted(this.parts.size(), lock()));
 	}
 

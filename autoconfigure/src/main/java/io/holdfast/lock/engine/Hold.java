@@ -24,7 +24,7 @@ import io.holdfast.lock.support.DurationText;
  */
 final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
-	private static final String COMMIT_REFUSED = " The commit was refused and the transaction is rolled back, so nothing was written by it; repeat the call.";
+	private static final String COMMIT_REFUSED = " The commit was refused and the transaction is rolled back, so it wrote nothing. Repeat the call.";
 
 	private final EngineContext context;
 
@@ -91,7 +91,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		String lost = lossMessage();
 		if (lost != null) {
 			throw new LockLostException(lock(), backend(),
-					lost + " So it cannot be entered again. Let this call fail, verify what it did, and repeat it."
+					lost + " It cannot be re-entered. Let this call fail, verify what it did, and repeat it."
 							+ diagnosis());
 		}
 		return this.lease.addHold(minHold) ? new Hold(this.context, this.lease, true) : null;
@@ -105,7 +105,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		String lost = lossMessage();
 		if (lost != null) {
 			throw new LockLostException(lock(), backend(), lost
-					+ " That was while the other locks of the request were waited for, so the call was not started and none of them is held. Repeat it; use 'renew = true', or a lease that is longer than the wait.");
+					+ " This happened while waiting for the other locks of the request, so the call did not start and none of them is held. Repeat it; use 'renew = true', or a lease that is longer than the wait.");
 		}
 	}
 
@@ -135,7 +135,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		if (!this.userManaged || !LockContext.handles().contains(this)) {
 			return "";
 		}
-		return " It was acquired in code by this thread ('%s') %s ago and is not closed yet. If that code has ended, it has left the lock on its thread, where it fails every transaction to come: let it close its handle, best by try-with-resources."
+		return " It was acquired in code by this thread ('%s') %s ago and is not closed yet. If that code has returned, the lock remains on the thread and fails every later transaction: close its handle, preferably with try-with-resources."
 			.formatted(Thread.currentThread().getName(),
 					DurationText.ofNanos(this.context.time().nanos() - this.lease.acquiredAt()));
 	}
@@ -178,8 +178,8 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	@Override
 	public void assertHeld() {
 		failUnlessSure(
-				" What this call did may meet another holder's work. Verify it, then repeat it; see the pauses and the store's health around this moment.",
-				" It is not lost as far as is known. Ask again, or undo what this call did and repeat it.");
+				" What this call did may overlap with another holder's work. Verify it, then repeat it. Check for pauses and the store's health at this time.",
+				" It is not known to be lost. Check again, or undo what this call did and repeat it.");
 	}
 
 	private void failUnlessSure(String ifLost, String ifInDoubt) {
@@ -190,7 +190,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		}
 		if (doubt != null) {
 			throw new LockBackendException(lock(), backend(),
-					"Lock '%s' is in doubt: store %s cannot confirm it (%s; %s, token %s).".formatted(lock(), backend(),
+					"Lock '%s' is in doubt: backend %s cannot confirm it (%s; %s, token %s).".formatted(lock(), backend(),
 							doubt, this.lease.terms(), fencingToken()) + ifInDoubt,
 					doubt);
 		}
@@ -198,7 +198,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
 	private @Nullable String lossMessage() {
 		return this.ended
-				? "Lock '%s' was let go before (%s, token %s).".formatted(lock(), this.lease.terms(), fencingToken())
+				? "Lock '%s' was already released (%s, token %s).".formatted(lock(), this.lease.terms(), fencingToken())
 				: this.lease.lossMessage();
 	}
 
@@ -231,7 +231,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	private void failUnlessConfirmed(@Nullable String message) {
 		if (message != null && !this.confirmed) {
 			throw new LockLostException(lock(), backend(), message
-					+ " No commit was checked for it: what this call did may overlap with another holder's work. Verify it before repeating it.");
+					+ " No commit was checked for it, so what this call did may overlap with another holder's work. Verify it before repeating it.");
 		}
 	}
 

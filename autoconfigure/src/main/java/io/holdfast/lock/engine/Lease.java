@@ -219,7 +219,7 @@ final class Lease {
 		if (this.loss.happened() || this.context.time().nanos() < this.validUntil) {
 			return this.loss.message();
 		}
-		return "The validity of lock '%s' has run out (%s, token %s).".formatted(this.terms.lock(), this.terms,
+		return "The validity of lock '%s' has expired (%s, token %s).".formatted(this.terms.lock(), this.terms,
 				this.token);
 	}
 

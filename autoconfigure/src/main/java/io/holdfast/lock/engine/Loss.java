@@ -49,7 +49,7 @@ final class Loss {
 		List<Consumer<LockLostEvent>> toTell = List.copyOf(this.listeners);
 		this.listeners.clear();
 		return (observer) -> {
-			logger.warn(message(lost) + " Another may hold it now.");
+			logger.warn(message(lost) + " Another owner may hold it now.");
 			toTell.forEach((listener) -> tell(listener, lost));
 			observer.accept(lost);
 		};
@@ -87,12 +87,12 @@ final class Loss {
 
 	private String message(LockLostEvent lost) {
 		String why = switch (lost.cause()) {
-			case REFUSED -> "the store says that the lease is no longer this holder's";
-			case EXPIRED -> this.terms.renew() ? "its validity ran out before a renewal extended it"
-					: "its lease ended and it is not renewed";
-			case REVOKED -> "the store ended the lease by itself";
+			case REFUSED -> "the store reports that this holder no longer owns the lease";
+			case EXPIRED -> this.terms.renew() ? "its validity expired before a renewal extended it"
+					: "its lease expired and is not renewed";
+			case REVOKED -> "the store revoked the lease";
 			case MAX_HOLD -> "it was held for longer than its maxHold of " + maxHold();
-			case SHUTDOWN -> "the application stops and its body did not end in time";
+			case SHUTDOWN -> "the application is stopping and its body did not complete in time";
 		};
 		return "Lock '%s' was lost: %s (%s, token %s).".formatted(this.terms.lock(), why, this.terms, this.token);
 	}

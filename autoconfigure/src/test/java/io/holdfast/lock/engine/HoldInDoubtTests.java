@@ -60,7 +60,7 @@ class HoldInDoubtTests {
 		this.word.complete(false);
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(commit::join)
 			.withCauseInstanceOf(LockLostException.class)
-			.withMessageContaining("no longer this holder's")
+			.withMessageContaining("this holder no longer owns the lease")
 			.withMessageContaining("The commit was refused");
 		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.REFUSED);
 		assertThat(this.fixture.record.refusedCommits).isOne();
@@ -83,7 +83,7 @@ class HoldInDoubtTests {
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(handle::assertHeld)
 			.withMessageContaining("Lock 'stock:42' is in doubt")
 			.withMessageContaining("cut off")
-			.withMessageContaining("not lost as far as is known");
+			.withMessageContaining("not known to be lost");
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(handle::assertHeldAtCommit)
 			.withMessageContaining("The commit was refused");
 		assertThat(this.fixture.record.refusedCommits).isOne();

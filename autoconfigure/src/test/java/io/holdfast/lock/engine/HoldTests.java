@@ -101,7 +101,7 @@ class HoldTests {
 		assertThat(this.fixture.record.renewals).containsExactly(RenewalOutcome.REFUSED);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeld)
 			.withMessageContaining("Lock 'stock:42' was lost")
-			.withMessageContaining("no longer this holder's")
+			.withMessageContaining("this holder no longer owns the lease")
 			.withMessageContaining("backend fake");
 		this.time.advance(Duration.ofMinutes(1));
 		assertThat(told).hasSize(1);
@@ -177,7 +177,7 @@ class HoldTests {
 		this.time.pause(Duration.ofSeconds(31));
 		assertThat(handle.isHeld()).isFalse();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeldAtCommit)
-			.withMessageContaining("has run out")
+			.withMessageContaining("has expired")
 			.withMessageContaining("rolled back");
 	}
 

@@ -88,7 +88,7 @@ class SeveralLocksTests {
 			.havingCause()
 			.isInstanceOf(LockLostException.class)
 			.withMessageContaining("'stock:a'")
-			.withMessageContaining("while the other locks");
+			.withMessageContaining("while waiting for the other locks");
 		assertThat(this.backend.owners).doesNotContainKey(B);
 	}
 
