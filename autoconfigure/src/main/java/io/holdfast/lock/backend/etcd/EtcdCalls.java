@@ -153,7 +153,7 @@ final class EtcdCalls {
 		private final long revision;
 
 		KeyGoneException(long revision) {
-			super("The key of this claim is gone: its lease has ended, or somebody has deleted it");
+			super("The claim's key no longer exists: its lease has ended or the key was deleted");
 			this.revision = revision;
 		}
 
@@ -172,7 +172,7 @@ final class EtcdCalls {
 		private static final long serialVersionUID = 1L;
 
 		EpochPassedException() {
-			super("The session has started another epoch since this attempt was sent");
+			super("The session started a new epoch after this attempt was sent");
 		}
 
 	}

@@ -145,7 +145,7 @@ final class EtcdLease {
 		 */
 		static Term of(long since, long seconds, long asked) {
 			if (seconds <= 0) {
-				throw new IllegalStateException("etcd names a time without sense for a lease: " + seconds + " s");
+				throw new IllegalStateException("etcd reports an invalid lease duration: " + seconds + "s");
 			}
 			boolean possible = seconds <= Math.max(asked, LONGEST_MINIMUM_SECONDS);
 			return new Term(since, Duration.ofSeconds(possible ? seconds : asked));

@@ -110,7 +110,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			Throwable cause = EtcdFailures.cause(ex);
 			String refusal = EtcdFailures.refusal(cause);
 			if (refusal != null) {
-				throw new LockConfigurationException("etcd refuses access for locks " + advice(refusal), cause);
+				throw new LockConfigurationException("etcd rejects access to locks " + advice(refusal), cause);
 			}
 			throw new LockBackendException(EtcdFailures.describe(cause), cause);
 		}
@@ -187,11 +187,11 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	private LockBackendException refused(Claim claim, String refusal, Throwable cause) {
 		return new LockBackendException(
-				"Lock '%s' (store etcd): etcd refuses the request ".formatted(claim.lock()) + advice(refusal), cause);
+				"Lock '%s' (backend etcd): etcd rejects the request ".formatted(claim.lock()) + advice(refusal), cause);
 	}
 
 	private String advice(String refusal) {
-		return "(%s). Check 'distributed-lock.etcd.username' and 'password', and that the user's role may read and write the keys that begin with '%s'."
+		return "(%s). Check 'distributed-lock.etcd.username' and 'password', and that the user's role may read and write keys with the prefix '%s'."
 			.formatted(refusal, this.keys.root());
 	}
 

@@ -91,7 +91,7 @@ final class Sessions {
 		private static final long serialVersionUID = 1L;
 
 		SessionOverException() {
-			super("The session's lease has just ended");
+			super("The session's lease has ended");
 		}
 
 	}

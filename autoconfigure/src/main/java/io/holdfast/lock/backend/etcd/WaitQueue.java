@@ -160,7 +160,7 @@ final class WaitQueue {
 		CompletableFuture<Boolean> wasCurrent = this.calls.delete(queueNode.key, revision);
 		return wasCurrent.thenCompose((answer) -> own.revoke().handle((done, failure) -> {
 			if (failure != null && queueNode.isOpen()) {
-				throw new IllegalStateException("A request that creates the key may still be carried out", failure);
+				throw new IllegalStateException("A pending request may still create the key", failure);
 			}
 			return answer;
 		}));

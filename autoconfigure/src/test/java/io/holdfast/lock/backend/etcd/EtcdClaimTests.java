@@ -110,7 +110,7 @@ class EtcdClaimTests {
 			assertThatExceptionOfType(Exception.class).isThrownBy(() -> answer(request))
 				.havingCause()
 				.isInstanceOf(LockBackendException.class)
-				.withMessageContainingAll("stock:42", "store etcd", "PERMISSION_DENIED");
+				.withMessageContainingAll("stock:42", "backend etcd", "PERMISSION_DENIED");
 		}
 		this.client.refusing(false);
 		released(this.backend, grant);

@@ -183,7 +183,7 @@ class EtcdFaultTests {
 		}
 		else {
 			assertThat(result).isInstanceOfSatisfying(AcquireResult.Indeterminate.class,
-					(unknown) -> assertThat(unknown.cause()).hasMessageContaining("without sense"));
+					(unknown) -> assertThat(unknown.cause()).hasMessageContaining("invalid lease duration"));
 		}
 	}
 

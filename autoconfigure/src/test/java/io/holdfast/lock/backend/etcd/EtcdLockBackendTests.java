@@ -322,7 +322,7 @@ class EtcdLockBackendTests {
 			assertThatExceptionOfType(Exception.class).isThrownBy(() -> ask(one, claim(LOCK)))
 				.havingCause()
 				.isInstanceOf(LockBackendException.class)
-				.withMessageContainingAll("stock:42", "store etcd", "user name is empty", "/holdfast/shop/");
+				.withMessageContainingAll("stock:42", "backend etcd", "user name is empty", "/holdfast/shop/");
 		}
 		finally {
 			closeOthers();
