@@ -163,7 +163,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 			.orElse(null);
 		if (own == null) {
 			queueNode.forget();
-			return unknown("The node of this claim is gone, or of an older session");
+			return unknown("The claim's node is missing or from an older session");
 		}
 		return this.queue.withoutDuplicates(queueNode, queue, own).thenCompose((single) -> {
 			QueueNodeName before = own.blockedBy(single);
@@ -176,11 +176,11 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		CompletionStage<Void> revoked = queueNode.revoked();
 		long czxid = queueNode.czxid();
 		if (queueNode.isEnded() || czxid == 0) {
-			return unknown("The claim was abandoned, or its session is over");
+			return unknown("The claim was abandoned or its session ended");
 		}
 		Duration lease = this.calls.remainingSession(sentAt);
 		if (lease == null) {
-			return unknown("It is not proven yet that the session lasts");
+			return unknown("The session's validity is not proven yet");
 		}
 		if (!claim.renew() && claim.leaseTime().compareTo(lease) < 0) {
 			lease = claim.leaseTime();
@@ -211,7 +211,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	private @Nullable LockBackendException definite(LockName lock, Throwable cause) {
 		if (cause instanceof KeeperException.NoAuthException || cause instanceof KeeperException.AuthFailedException) {
 			return new LockBackendException(
-					"Lock '%s' (store zookeeper): ZooKeeper refuses access below '%s' (%s). Give the CuratorFramework bean the authorization, or the node an ACL, to create, read and delete there."
+					"Lock '%s' (backend zookeeper): ZooKeeper denies access below '%s' (%s). Authorize the CuratorFramework bean, or set an ACL on the node, to create, read and delete there."
 						.formatted(lock, this.queueNodes.root(), ((KeeperException) cause).code()),
 					cause);
 		}

@@ -53,12 +53,12 @@ final class ZooKeeperRenewals {
 						: new RenewResult.Indeterminate(ZooKeeperCalls.cause(failure));
 			}
 			if (this.calls.session() != session) {
-				return unknown("The session changed meanwhile");
+				return unknown("The session has changed");
 			}
 			queueNode.confirmed(interruptions);
 			Duration lease = this.calls.remainingSession(sentAt);
 			return (lease != null) ? new RenewResult.Renewed(lease)
-					: unknown("It is not proven yet that the session lasts");
+					: unknown("The session's validity is not proven yet");
 		});
 	}
 

@@ -309,7 +309,7 @@ class ZooKeeperLockBackendTests {
 		assertThatExceptionOfType(Exception.class).isThrownBy(() -> ask(strangers, claim(LOCK)))
 			.havingCause()
 			.isInstanceOf(LockBackendException.class)
-			.withMessageContainingAll("stock:42", "store zookeeper", "/guarded/shop");
+			.withMessageContainingAll("stock:42", "backend zookeeper", "/guarded/shop");
 		released(ours, grant);
 	}
 
@@ -322,7 +322,7 @@ class ZooKeeperLockBackendTests {
 			assertThatExceptionOfType(Exception.class).isThrownBy(() -> answer(request))
 				.havingCause()
 				.isInstanceOf(LockBackendException.class)
-				.withMessageContainingAll("stock:42", "store zookeeper", "/holdfast/shop");
+				.withMessageContainingAll("stock:42", "backend zookeeper", "/holdfast/shop");
 		}
 		inspection.setACL().withACL(Ids.OPEN_ACL_UNSAFE).forPath(line);
 		released(this.store, grant);
