@@ -201,7 +201,7 @@ class RedisLockAutoConfigurationTests {
 			paused.pause();
 			this.impatient.withPropertyValues("distributed-lock.redis.address=" + paused.address())
 				.run((context) -> assertThat(analysis(context).getDescription())
-					.contains("Redis at 127.0.0.1:" + paused.port() + " could not be reached: no answer in time"));
+					.contains("Redis at 127.0.0.1:" + paused.port() + " could not be reached: no response in time"));
 		}
 	}
 
@@ -260,13 +260,13 @@ class RedisLockAutoConfigurationTests {
 		try (RedisServer guarded = RedisServer.started("requirepass s3cr@t")) {
 			this.runner.withPropertyValues("distributed-lock.redis.address=" + guarded.address())
 				.run((context) -> assertThat(context.getStartupFailure()).hasStackTraceContaining("NOAUTH")
-					.hasStackTraceContaining("Check username and password"));
+					.hasStackTraceContaining("Check the username and password"));
 		}
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "password=needless,leave 'distributed-lock.redis.password'",
-			"database=99,with 'distributed-lock.redis.database'" })
+	@CsvSource({ "password=needless,Remove it from 'distributed-lock.redis.password'",
+			"database=99,Set an existing database in 'distributed-lock.redis.database'" })
 	void settingThatRedisRefusesIsNamed(String setting, String remedy) {
 		this.runner
 			.withPropertyValues("distributed-lock.redis.address=" + server.address(),
@@ -309,7 +309,7 @@ class RedisLockAutoConfigurationTests {
 	void tlsAgainstPlainServerIsExplained() {
 		this.impatient.withPropertyValues("distributed-lock.redis.address=rediss://127.0.0.1:" + server.port())
 			.run((context) -> assertThat(analysis(context).getDescription()).contains("127.0.0.1:" + server.port())
-				.contains("whether it speaks TLS"));
+				.contains("whether it uses TLS"));
 	}
 
 	@Test
@@ -317,7 +317,7 @@ class RedisLockAutoConfigurationTests {
 		try (RedisServer secure = RedisServer.startedWithTls()) {
 			this.impatient.withPropertyValues("distributed-lock.redis.address=redis://127.0.0.1:" + secure.port())
 				.run((context) -> assertThat(analysis(context).getDescription()).contains("127.0.0.1:" + secure.port())
-					.contains("whether it speaks TLS"));
+					.contains("whether it uses TLS"));
 		}
 	}
 

@@ -121,7 +121,7 @@ final class RedisConnector {
 	private void warnOfMissingReplicas(int confirmed) {
 		if (confirmed < this.options.waitReplicas()) {
 			logger.warn(
-					"No lock can be acquired in Redis at %s now: 'distributed-lock.redis.wait-replicas' is %s, and %s replicas have confirmed a write. Connect the replicas, or lower it."
+					"No lock can currently be acquired in Redis at %s: 'distributed-lock.redis.wait-replicas' is %s, but %s replicas confirmed a write. Connect the replicas, or lower the value."
 						.formatted(this.options.server(), this.options.waitReplicas(), confirmed));
 		}
 	}
@@ -129,7 +129,7 @@ final class RedisConnector {
 	private void warnOfEviction(String policy) {
 		if (!policy.isEmpty() && !policy.equals("noeviction")) {
 			logger.warn(
-					"Redis at %s may evict locks when its memory is full: its maxmemory-policy is '%s', and every lock has an expiry. An evicted lock is soon held by two. Set 'noeviction', or keep locks in a Redis of their own."
+					"Redis at %s may evict locks when its memory is full: its maxmemory-policy is '%s', and every lock has an expiry. An evicted lock can have two holders. Set 'noeviction', or use a separate Redis for locks."
 						.formatted(this.options.server(), policy));
 		}
 	}

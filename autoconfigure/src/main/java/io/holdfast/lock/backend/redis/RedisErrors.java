@@ -49,8 +49,8 @@ final class RedisErrors {
 	LockBackendException refused(String what, LockName lock, Throwable failure) {
 		String code = definiteCode(failure);
 		String remedy = (code != null) ? remedy(code, describe(failure))
-				: "Whether it happened is not known; what it left ends with its lease at the latest.";
-		return new LockBackendException("Lock '%s' %s: Redis at %s says '%s'. %s".formatted(lock, what,
+				: "The outcome is unknown. Anything it wrote expires with the lease at the latest.";
+		return new LockBackendException("Lock '%s' %s: Redis at %s failed with '%s'. %s".formatted(lock, what,
 				this.options.server(), describe(failure), remedy), unwrap(failure));
 	}
 
@@ -64,7 +64,7 @@ final class RedisErrors {
 			return refused("was not confirmed by replicas", lock, failure);
 		}
 		return new LockBackendException(
-				"Lock '%s' reached %s of %s replicas of Redis at %s within %s, so it does not count. Are the replicas connected? If there are fewer, lower 'distributed-lock.redis.wait-replicas'."
+				"Lock '%s' reached %s of %s replicas of Redis at %s within %s, which is too few to count. Check that the replicas are connected. If there are fewer, lower 'distributed-lock.redis.wait-replicas'."
 					.formatted(lock, answer.replicas(), this.options.waitReplicas(), this.options.server(),
 							DurationText.of(this.options.waitReplicasTimeout())),
 				failure);
@@ -78,11 +78,11 @@ final class RedisErrors {
 		Throwable cause = unwrap(failure);
 		String code = definiteCode(cause);
 		if (code != null) {
-			return new LockConfigurationException("Locks are kept in Redis at %s, which says '%s'. %s"
+			return new LockConfigurationException("Redis at %s cannot store locks: '%s'. %s"
 				.formatted(this.options.server(), describe(cause), remedy(code, describe(cause))), cause);
 		}
 		return new LockBackendException(
-				"Redis at %s could not be reached: %s. Check that it runs there, and whether it speaks TLS."
+				"Redis at %s could not be reached: %s. Check that it is running and whether it uses TLS."
 					.formatted(this.options.server(), describe(cause)),
 				cause);
 	}
@@ -149,16 +149,16 @@ final class RedisErrors {
 	private String remedy(String code, String describe) {
 		return switch (code) {
 			case "NOAUTH", "WRONGPASS" ->
-				"Check username and password where this connection takes them from: 'distributed-lock.redis.*', 'spring.data.redis.*' or your RedissonClient.";
+				"Check the username and password of this connection in 'distributed-lock.redis.*', 'spring.data.redis.*' or your RedissonClient.";
 			case "NOPERM" ->
-				"Give the user at least: ~%1$s:* &%1$s:* +@connection +eval +evalsha +script|load +get +set +del +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +zscore +publish +subscribe +unsubscribe (and +wait, if replicas are waited for)."
+				"Grant the user at least: ~%1$s:* &%1$s:* +@connection +eval +evalsha +script|load +get +set +del +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +zscore +publish +subscribe +unsubscribe (and +wait if 'wait-replicas' is set)."
 					.formatted(this.options.namespace());
-			case "OOM" -> "Redis is full. Raise its 'maxmemory', or keep locks in a Redis of their own.";
+			case "OOM" -> "Redis is out of memory. Raise its 'maxmemory', or use a separate Redis for locks.";
 			case "WRONGTYPE" ->
-				"Something else uses a key of this lock. Set another 'distributed-lock.namespace' than '%s'."
+				"A key of this lock holds other data. Set a 'distributed-lock.namespace' other than '%s'."
 					.formatted(this.options.namespace());
-			case "MISCONF" -> "Redis accepts no writes. Its log says why; often its disk is full.";
-			case "SHUTDOWN" -> "The Redis client has been shut down. Take no locks after the application has stopped.";
+			case "MISCONF" -> "Redis rejects writes. Check its log; often its disk is full.";
+			case "SHUTDOWN" -> "The Redis client is shut down. Do not acquire locks after the application has stopped.";
 			default -> remedyOf(describe);
 		};
 	}
@@ -166,12 +166,12 @@ final class RedisErrors {
 	/** Returns the remedy for an error without a specific code. */
 	private static String remedyOf(String describe) {
 		if (describe.contains("DB index") || describe.contains("SELECT")) {
-			return "Set a database that this Redis has, with 'distributed-lock.redis.database', at the end of its address, or with 'spring.data.redis.database'.";
+			return "Set an existing database in 'distributed-lock.redis.database', at the end of the address, or in 'spring.data.redis.database'.";
 		}
 		if (describe.contains("AUTH")) {
-			return "This Redis asks for no password: leave 'distributed-lock.redis.password', that of the address or 'spring.data.redis.password' out, or give Redis one ('requirepass').";
+			return "This Redis does not use a password. Remove it from 'distributed-lock.redis.password', the address or 'spring.data.redis.password', or set 'requirepass' in Redis.";
 		}
-		return "Is this really a Redis (5 or later) with scripts allowed?";
+		return "Check that this is Redis 5 or later and that it allows scripts.";
 	}
 
 	/**
@@ -184,7 +184,7 @@ final class RedisErrors {
 			cause = cause.getCause();
 		}
 		if (cause instanceof TimeoutException || cause instanceof RedisTimeoutException || cause.getMessage() == null) {
-			return "no answer in time";
+			return "no response in time";
 		}
 		String message = cause.getMessage();
 		for (String end : new String[] { ". channel:", " script:" }) {

@@ -244,7 +244,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 			Thread.currentThread().interrupt();
 		}
 		catch (Exception ex) {
-			logger.debug("The wake-up channel was not closed; it ends with its connection", ex);
+			logger.debug("Failed to unsubscribe; the subscription ends with its connection", ex);
 		}
 		if (this.clientOwned) {
 			this.client.shutdown(0, this.options.responseTimeout().toMillis(), TimeUnit.MILLISECONDS);

@@ -25,7 +25,7 @@ public record RedisLockOptions(String namespace, Duration responseTimeout, int w
 	 */
 	public RedisLockOptions {
 		require(!namespace.isBlank() && namespace.indexOf('{') < 0 && namespace.indexOf('}') < 0,
-				"'distributed-lock.namespace' is '%s', which cannot begin a key in Redis. Set a text without braces."
+				"'distributed-lock.namespace' is '%s', which is not a valid prefix of Redis keys. Set a value without braces."
 					.formatted(namespace));
 		require(responseTimeout.toMillis() > 0,
 				"'distributed-lock.response-timeout' is %s. Set at least 1ms.".formatted(responseTimeout));

@@ -76,7 +76,7 @@ public final class RedisNode {
 	/**
 	 * Describes the failure of a request.
 	 * @param failure the failure of a request
-	 * @return such as 'no answer in time', without secrets
+	 * @return such as 'no response in time', without secrets
 	 */
 	public static String describe(Throwable failure) {
 		return RedisErrors.describe(failure);

@@ -60,7 +60,7 @@ final class RedisRenewals {
 	 */
 	private Runnable answerInTime(List<CompletableFuture<RenewResult>> results, Duration patience) {
 		return this.clock.after(patience.toNanos(), () -> results.forEach((result) -> result
-			.complete(new RenewResult.Indeterminate(new TimeoutException("The node of this lock does not answer")))));
+			.complete(new RenewResult.Indeterminate(new TimeoutException("The node of this lock did not respond")))));
 	}
 
 	private List<CompletionStage<Replicated>> sendRenewals(List<Grant> grants) {
@@ -84,7 +84,7 @@ final class RedisRenewals {
 	private RenewResult renewed(Grant grant, @Nullable Replicated answer, @Nullable Throwable failure) {
 		LockName lock = grant.claim().lock();
 		if (answer == null) {
-			Throwable cause = (failure != null) ? failure : new IllegalStateException("No answer");
+			Throwable cause = (failure != null) ? failure : new IllegalStateException("No response");
 			return new RenewResult.Indeterminate((RedisErrors.definiteCode(cause) != null)
 					? this.errors.refused("could not be renewed", lock, cause) : RedisErrors.unwrap(cause));
 		}

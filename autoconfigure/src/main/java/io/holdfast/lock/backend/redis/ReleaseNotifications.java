@@ -134,10 +134,10 @@ final class ReleaseNotifications {
 		String code = RedisErrors.definiteCode(failure);
 		if (code != null && this.reported.compareAndSet(false, true)) {
 			logger.warn(
-					"Redis refuses to let this JVM listen on '%s' (%s). Waiting locks poll, which is slower. Allow the channel."
+					"Redis rejects the subscription to '%s' (%s). Waiters poll instead, which is slower. Grant the user this channel."
 						.formatted(this.channels + this.instance, code));
 		}
-		logger.debug("Cannot listen for wake-ups yet", failure);
+		logger.debug("Cannot subscribe to release notifications yet", failure);
 	}
 
 	private void wake(String owner) {

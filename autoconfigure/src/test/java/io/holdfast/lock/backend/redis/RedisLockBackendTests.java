@@ -389,7 +389,7 @@ class RedisLockBackendTests {
 				.isInstanceOf(LockBackendException.class)
 				.withMessageContaining("Lock '" + this.lock + "' could not be acquired")
 				.withMessageContaining("WRONGTYPE")
-				.withMessageContaining("Set another 'distributed-lock.namespace'");
+				.withMessageContaining("Set a 'distributed-lock.namespace'");
 		}
 		finally {
 			server.ask("del", key("lock"));

@@ -88,7 +88,7 @@ class RedisPermissionsTests {
 			.started("user app on >s3cret " + MINIMUM.replace("+zscore", "").replace("~test:*", "~other:*"))) {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(0)))
-				.withMessageContaining("Give the user at least: " + MINIMUM);
+				.withMessageContaining("Grant the user at least: " + MINIMUM);
 		}
 	}
 
@@ -98,7 +98,7 @@ class RedisPermissionsTests {
 		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM + " -wait")) {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(1)))
-				.withMessageContaining("+wait, if replicas are waited for");
+				.withMessageContaining("+wait if 'wait-replicas' is set");
 		}
 	}
 
@@ -110,7 +110,7 @@ class RedisPermissionsTests {
 			assertThat(get(backend.tryAcquire(claim(Duration.ZERO)))).isInstanceOfSatisfying(Indeterminate.class,
 					(result) -> assertThat(result.cause())
 						.hasMessageContaining("Lock 'guarded' was not confirmed by replicas")
-						.hasMessageContaining("+wait, if replicas are waited for"));
+						.hasMessageContaining("+wait if 'wait-replicas' is set"));
 		}
 	}
 
@@ -120,7 +120,7 @@ class RedisPermissionsTests {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(0)))
 				.withMessageContaining("can't publish")
-				.withMessageContaining("Give the user at least: " + MINIMUM);
+				.withMessageContaining("Grant the user at least: " + MINIMUM);
 		}
 	}
 
@@ -133,9 +133,9 @@ class RedisPermissionsTests {
 				.isThrownBy(() -> get(backend.tryAcquire(claim(Duration.ZERO))))
 				.havingCause()
 				.isInstanceOf(LockBackendException.class)
-				.withMessageContaining("Lock 'guarded' could not be acquired: Redis at the test's server says")
+				.withMessageContaining("Lock 'guarded' could not be acquired: Redis at the test's server failed with")
 				.withMessageContaining("The user executing the script")
-				.withMessageContaining("Give the user at least");
+				.withMessageContaining("Grant the user at least");
 		}
 	}
 
@@ -145,7 +145,7 @@ class RedisPermissionsTests {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> TestRedis.backend(config(server, "not-th1s"), TestRedis.options(0)))
 				.withMessageContaining("WRONGPASS")
-				.withMessageContaining("Check username and password")
+				.withMessageContaining("Check the username and password")
 				.satisfies((ex) -> assertThat(ex).hasStackTraceContaining("WRONGPASS"));
 		}
 		assertThat(output.getAll()).doesNotContain("not-th1s");
@@ -161,7 +161,7 @@ class RedisPermissionsTests {
 				for (int i = 0; i < 50; i++) {
 					get(backend.tryAcquire(claim(Duration.ZERO)));
 				}
-			}).havingCause().withMessageContaining("Check username and password");
+			}).havingCause().withMessageContaining("Check the username and password");
 		}
 	}
 
@@ -180,7 +180,7 @@ class RedisPermissionsTests {
 				RedisLockBackend backend = TestRedis.backend(TestRedis.config(server.address()),
 						TestRedis.options(1))) {
 			assertThat(backend.name()).isEqualTo("redis");
-			assertThat(output.getAll()).contains("'distributed-lock.redis.wait-replicas' is 1, and 0 replicas");
+			assertThat(output.getAll()).contains("'distributed-lock.redis.wait-replicas' is 1, but 0 replicas");
 		}
 	}
 
