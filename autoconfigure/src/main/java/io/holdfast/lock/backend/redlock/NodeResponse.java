@@ -46,7 +46,7 @@ record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Th
 	 */
 	long number(int index) {
 		if (this.value == null) {
-			throw new IllegalStateException("No answer of " + this.node, this.failure);
+			throw new IllegalStateException("No response from " + this.node, this.failure);
 		}
 		return (Long) this.value.get(index);
 	}

@@ -66,7 +66,7 @@ final class QuarantineLog {
 	}
 
 	private static String message(Collection<String> addresses, Duration length) {
-		return "The Redis nodes %s remember nothing of earlier locks: they are new, have restarted or were flushed. They do not vote for %s, as long as an earlier lock may last. Further nodes that do not vote are logged at DEBUG."
+		return "The Redis nodes %s remember nothing of earlier locks: they are new, have restarted or were flushed. They do not vote for %s, the longest that an earlier lock may last. Further nodes that do not vote are logged at DEBUG."
 			.formatted(addresses, DurationText.of(length));
 	}
 

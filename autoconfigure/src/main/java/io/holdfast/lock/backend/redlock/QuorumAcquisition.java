@@ -151,7 +151,7 @@ final class QuorumAcquisition {
 					return agree(greatest + 1 + this.nodes.clock().jitter(LARGEST_STEP - 1), tally, round + 1);
 				}
 				return CompletableFuture.completedStage(discarded(tally,
-						this.errors.noMajority("was granted, but its token was not", this.claim.lock(), agreement)));
+						this.errors.noMajority("was granted without an agreed token", this.claim.lock(), agreement)));
 			});
 	}
 

@@ -78,9 +78,9 @@ final class QuorumStartupCheck {
 	private void awaitVotes(Duration quarantine, Duration longest) {
 		boolean waits = quarantine.compareTo(longest) <= 0;
 		logger.warn(
-				"Most of the Redis nodes %s remember nothing of earlier locks: they are new, have restarted or were flushed. No lock is granted for %s, as long as an earlier lock may last%s. To end this now, admit the nodes as the how-to on Redlock says."
+				"Most of the Redis nodes %s remember nothing of earlier locks: they are new, have restarted or were flushed. No lock is granted for %s, the longest that an earlier lock may last%s. To grant locks now, admit the nodes as described in the Redlock how-to."
 					.formatted(this.nodes.all(), DurationText.of(quarantine),
-							waits ? "; the start waits for that" : ", and the start does not wait for that"));
+							waits ? ". Startup waits for this" : ". Startup does not wait for this"));
 		long start = this.nodes.clock().nanos();
 		long end = start + quarantine.plus(MARGIN).toNanos();
 		while (waits && this.nodes.clock().nanos() < end && pause()) {

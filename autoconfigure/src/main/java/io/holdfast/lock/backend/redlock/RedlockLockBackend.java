@@ -105,12 +105,12 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	public static void checkCount(int count) {
 		if (count < FEWEST_NODES) {
 			throw new LockConfigurationException(
-					"'distributed-lock.redlock.nodes' lists %s nodes. Redlock needs an odd number from three on; with fewer, none may fail. List more independent Redis masters, or use the store 'redis'."
+					"'distributed-lock.redlock.nodes' lists %s nodes. Redlock needs an odd number of at least 3; with fewer, none may fail. List more independent Redis masters, or use the backend 'redis'."
 						.formatted(count));
 		}
 		if (count % 2 == 0) {
 			throw new LockConfigurationException(
-					"'distributed-lock.redlock.nodes' lists %s nodes, which survive no more failures than %s. Add one, or leave one out."
+					"'distributed-lock.redlock.nodes' lists %s nodes, which tolerate no more failures than %s. Add or remove one."
 						.formatted(count, count - 1));
 		}
 	}

@@ -74,7 +74,7 @@ final class RedlockNode {
 		}
 		return connect().thenCompose((runId) -> {
 			if (!wanted.getAsBoolean()) {
-				throw new IllegalStateException("It was too late when " + this + " was reached");
+				throw new IllegalStateException("The attempt was over before " + this + " was connected");
 			}
 			return this.redis.run(script, keys, args);
 		});
@@ -114,7 +114,7 @@ final class RedlockNode {
 		RedlockNode other = this.identities.putIfAbsent(runId, this);
 		if (other != null && other != this) {
 			result.completeExceptionally(new LockConfigurationException(
-					"'distributed-lock.redlock.nodes' has %s and %s, which are one and the same Redis (run id %s), and it would vote twice. List each server once."
+					"'distributed-lock.redlock.nodes' lists %s and %s, which are the same Redis (run id %s) and would vote twice. List each server once."
 						.formatted(other, this, runId)));
 			return;
 		}
@@ -126,7 +126,7 @@ final class RedlockNode {
 	private void warnOfEviction(String policy) {
 		if (!policy.isEmpty()) {
 			logger.warn(
-					"Redis at %s may evict locks when its memory is full: its maxmemory-policy is '%s', and every lock has an expiry. Set 'noeviction', or keep locks in nodes of their own."
+					"Redis at %s may evict locks when its memory is full: its maxmemory-policy is '%s', and every lock has an expiry. Set 'noeviction', or use separate nodes for locks."
 						.formatted(this, policy));
 		}
 	}

@@ -29,13 +29,13 @@ public record RedlockOptions(String namespace, Duration responseTimeout, Duratio
 	 */
 	public RedlockOptions {
 		require(!nodeTimeout.minusMillis(1).isNegative() && nodeTimeout.compareTo(responseTimeout) <= 0,
-				"'distributed-lock.redlock.node-timeout' is %s. Set at least 1ms, and no more than 'distributed-lock.response-timeout', which is %s."
+				"'distributed-lock.redlock.node-timeout' is %s. Set at least 1ms and at most 'distributed-lock.response-timeout', which is %s."
 					.formatted(nodeTimeout, responseTimeout));
 		require(nodeTimeout.multipliedBy(4).compareTo(longestLease) < 0,
-				"'distributed-lock.redlock.node-timeout' is %s, which is no small part of a lease of %s. Set less than a quarter of it."
+				"'distributed-lock.redlock.node-timeout' is %s, which is too long for a lease of %s. Set less than a quarter of the lease."
 					.formatted(nodeTimeout, longestLease));
 		require(driftFactor >= 0 && driftFactor < LARGEST_DRIFT,
-				"'distributed-lock.redlock.drift-factor' is %s. Set a share of the lease such as 0.01, below %s."
+				"'distributed-lock.redlock.drift-factor' is %s. Set a fraction of the lease, such as 0.01, below %s."
 					.formatted(driftFactor, LARGEST_DRIFT));
 	}
 

@@ -47,7 +47,7 @@ class RedlockStartTests {
 				RedlockLockBackend second = this.nodes.backend(OPTIONS)) {
 			start(first);
 			assertThat(output).containsOnlyOnce("No lock is granted for 2.02s")
-				.contains("the start waits for that", "A majority of the Redis nodes votes after");
+				.contains("Startup waits for this", "A majority of the Redis nodes votes after");
 			assertThat(warnings(output)).hasSize(1);
 			assertThat(ask(first, claim(LOCK))).isInstanceOf(Acquired.class);
 			start(second);
@@ -62,7 +62,7 @@ class RedlockStartTests {
 		this.nodes.each(RedisServer::start);
 		try (RedlockLockBackend backend = this.nodes.backend(OPTIONS)) {
 			start(backend);
-			assertThat(output).contains("the start waits for that");
+			assertThat(output).contains("Startup waits for this");
 			assertThat(ask(backend, claim(LOCK))).isInstanceOf(Acquired.class);
 		}
 	}
@@ -72,7 +72,7 @@ class RedlockStartTests {
 		try (RedlockLockBackend backend = this.nodes
 			.backend(TestNodes.options(Duration.ofMillis(400), Duration.ofMinutes(5)))) {
 			start(backend);
-			assertThat(output).contains("the start does not wait for that");
+			assertThat(output).contains("Startup does not wait for this");
 			assertThat(ask(backend, claim(LOCK))).isInstanceOfSatisfying(Indeterminate.class,
 					(result) -> assertThat(result.cause()).hasMessageContaining("may not vote for")
 						.hasMessageContaining("s more"));
