@@ -68,7 +68,7 @@ enum JdbcDialect {
 			case "PostgreSQL" -> POSTGRESQL;
 			case "MariaDB" -> MARIADB;
 			default -> throw new LockConfigurationException(
-					"The lock store 'jdbc' does not know the database '%s'. Keep locks in H2, PostgreSQL or MariaDB, or in another store."
+					"The backend 'jdbc' does not support the database '%s'. Use H2, PostgreSQL or MariaDB, or another backend."
 						.formatted(product));
 		};
 	}

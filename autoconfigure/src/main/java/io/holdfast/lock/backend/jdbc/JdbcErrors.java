@@ -38,13 +38,13 @@ final class JdbcErrors {
 	static @Nullable LockBackendException definite(SQLException ex, LockName lock, String table) {
 		if (hasClass(ex, "42")) {
 			return new LockBackendException(
-					"Lock '%s' (store jdbc): the database refuses the statement (SQL state %s). See that the tables '%s' and '%s_reader' are there as schema.sql has them, and that the user may read and write them."
+					"Lock '%s' (backend jdbc): the database rejected the statement (SQL state %s). Check that the tables '%s' and '%s_reader' exist as in schema.sql, and that the user may read and write them."
 						.formatted(lock, ex.getSQLState(), table, table),
 					ex);
 		}
 		if (hasClass(ex, "28")) {
 			return new LockBackendException(
-					"Lock '%s' (store jdbc): the database refuses the login (SQL state %s). Check 'spring.datasource.username' and its password."
+					"Lock '%s' (backend jdbc): the database rejected the login (SQL state %s). Check 'spring.datasource.username' and its password."
 						.formatted(lock, ex.getSQLState()),
 					ex);
 		}
@@ -64,7 +64,7 @@ final class JdbcErrors {
 			return null;
 		}
 		return new LockBackendException(
-				"The connection pool gave no connection, because all are in use: %s. Raise its size ('spring.datasource.hikari.maximum-pool-size') above the number of transactions that run at a time, or name a pool for locks alone with 'distributed-lock.jdbc.data-source'."
+				"The connection pool is exhausted: %s. Raise its size ('spring.datasource.hikari.maximum-pool-size') above the number of concurrent transactions, or set a separate pool for locks with 'distributed-lock.jdbc.data-source'."
 					.formatted(ex.getMessage()),
 				ex);
 	}

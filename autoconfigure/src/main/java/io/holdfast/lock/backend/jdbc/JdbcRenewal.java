@@ -132,7 +132,7 @@ final class JdbcRenewal {
 
 	private LockBackendException isLocked(Grant grant) {
 		return new LockBackendException(
-				"Lock '%s' could not be renewed: another transaction has locked its row in the table '%s'. Renewal is tried again."
+				"Lock '%s' could not be renewed: another transaction has locked its row in the table '%s'. The renewal is retried."
 					.formatted(grant.claim().lock(), this.options.table()));
 	}
 

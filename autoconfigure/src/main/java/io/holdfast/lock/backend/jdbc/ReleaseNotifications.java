@@ -94,7 +94,7 @@ final class ReleaseNotifications implements AutoCloseable {
 					listen(borrowed.connection());
 				}
 				catch (SQLException | RuntimeException ex) {
-					logger.debug("Releases of locks are not heard of now; waiters ask by themselves", ex);
+					logger.debug("Cannot listen for release notifications; waiters poll instead", ex);
 					LockSupport.parkNanos(RETRY_NANOS);
 				}
 			}

@@ -193,7 +193,7 @@ class JdbcCallerTests {
 			context.getBean(Counter.class)
 				.inTransaction(() -> assertThatExceptionOfType(LockBackendException.class)
 					.isThrownBy(() -> locks.acquire(LockRequest.of("stock", 42)))
-					.withMessageContaining("The connection pool gave no connection")
+					.withMessageContaining("The connection pool is exhausted")
 					.withMessageContaining("request timed out after")
 					.withMessageContaining("'spring.datasource.hikari.maximum-pool-size'")
 					.withMessageNotContaining("reachable"));
