@@ -33,7 +33,7 @@ public record FencingToken(long value) implements Comparable<FencingToken> {
 	 * @throws IllegalArgumentException if the value is not greater than zero
 	 */
 	public FencingToken {
-		Assert.isTrue(value > 0, () -> "A fencing token is greater than zero, not " + value);
+		Assert.isTrue(value > 0, () -> "A fencing token must be greater than zero, but is " + value);
 	}
 
 	/**

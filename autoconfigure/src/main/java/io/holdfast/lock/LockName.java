@@ -39,15 +39,15 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 	 */
 	public LockName {
 		require(NAME.matcher(name).matches(), () -> "Lock name '" + name
-				+ "' is not valid. Use 1 to 100 letters, digits, '_', '-', '.' or '/', and put what varies into the key.");
+				+ "' is not valid. Use 1 to 100 letters, digits, '_', '-', '.' or '/', and put the variable part into the key.");
 		if (key != null) {
 			require(StringUtils.hasText(key), () -> "The key of lock '" + name
-					+ "' is blank. Every caller would share one lock. Give the lock a key that is set, or none at all.");
+					+ "' is blank, so all callers would share one lock. Pass a non-blank key, or omit it.");
 			require(key.length() <= MAX_KEY_LENGTH,
-					() -> "The key of lock '" + name + "' has " + key.length() + " characters and may have "
-							+ MAX_KEY_LENGTH + ". Use a shorter identity, such as an id or a digest.");
+					() -> "The key of lock '" + name + "' has " + key.length() + " characters, but the maximum is "
+							+ MAX_KEY_LENGTH + ". Use a shorter key, such as an id or a digest.");
 			require(!hasHalfOfAPair(key), () -> "The key of lock '" + name
-					+ "' has half of a surrogate pair, which no store can keep: different keys would be one lock. Correct what cut the text, or use an id.");
+					+ "' contains an unpaired surrogate, which no store can keep, so different keys would be one lock. Fix the code that truncates the text, or use an id.");
 		}
 	}
 
@@ -91,7 +91,7 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 	 */
 	public static LockName of(String name, Object key) {
 		require(key != null, () -> "The key of lock '" + name
-				+ "' is null. Every caller without one would share a lock. Pass a key that is set, or none at all.");
+				+ "' is null, so all callers without a key would share one lock. Pass a non-null key, or omit it.");
 		try {
 			return new LockName(name, KeyText.of(key));
 		}

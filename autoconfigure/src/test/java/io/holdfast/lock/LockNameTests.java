@@ -19,7 +19,7 @@ class LockNameTests {
 	@ValueSource(strings = { "\uD800", "a\uDC00", "\uDC00\uD800", "\uD800a" })
 	void halfOfASurrogatePairIsRefused(String key) {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> new LockName("stock", key))
-			.withMessageContaining("The key of lock 'stock' has half of a surrogate pair");
+			.withMessageContaining("The key of lock 'stock' contains an unpaired surrogate");
 	}
 
 	@Test

@@ -84,7 +84,7 @@ public final class BackendCapabilityVerifier implements SmartInitializingSinglet
 		String unfenced = spec.fenced() ? this.whyNotFenced.apply(spec.method(), type) : null;
 		if (unfenced != null) {
 			throw LockMethodSpecs.problem(spec.method(),
-					"it asks for 'fenced = true', and would not be fenced: " + unfenced);
+					"it has 'fenced = true', but would not be fenced: " + unfenced);
 		}
 		LockRequest request = spec.template();
 		request.locks()

@@ -106,7 +106,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 	 */
 	private static LockConfigurationException notRun(LockOperations operations, LockMethodSpec spec) {
 		return LockMethodSpecs.problem(spec.method(),
-				"the LockOperations bean (%s) ran neither the method nor its fallback, as a mock does. Let the mock run the action that it is given, or leave the mock out and set 'distributed-lock.backend=local' in tests"
+				"the LockOperations bean (%s) ran neither the method nor its fallback, as a mock does. Let the mock run the action that it receives, or remove the mock and set 'distributed-lock.backend=local' in tests"
 					.formatted(AopUtils.getTargetClass(operations).getName()));
 	}
 
@@ -135,7 +135,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 		if (LazyResults.isLazy(result)) {
 			LazyResults.end(result);
 			throw LockMethodSpecs.problem(spec.method(),
-					"it has returned a %s, whose work is done after the method has returned, without the lock. Return the value itself, or declare that it returns a CompletableFuture"
+					"it returned a %s, whose work runs without the lock after the method has returned. Return the value itself, or declare CompletableFuture as the return type"
 						.formatted(result.getClass().getName()));
 		}
 	}

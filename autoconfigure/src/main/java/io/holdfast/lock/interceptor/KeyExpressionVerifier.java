@@ -96,10 +96,10 @@ final class KeyExpressionVerifier {
 			return null;
 		}
 		if (this.names == null) {
-			return "uses the name of a parameter, and the names are not in the class file. Compile it with '-parameters', or write #p0 for the first parameter";
+			return "uses a parameter name, but the class file contains no parameter names. Compile it with '-parameters', or use #p0 for the first parameter";
 		}
 		unknown.removeAll(Arrays.asList(this.names));
-		return unknown.isEmpty() ? null : "uses #%s, and the parameters are named %s. Use one of them"
+		return unknown.isEmpty() ? null : "uses #%s, but the parameters are named %s. Use one of them"
 			.formatted(String.join(", #", unknown), Arrays.toString(this.names));
 	}
 
@@ -117,7 +117,7 @@ final class KeyExpressionVerifier {
 			Matcher variable = VARIABLE_IN_TEXT.matcher(text);
 			while (variable.find()) {
 				if (isParameter(variable.group(1))) {
-					return "has #%1$s within a text, where it is no parameter, so all calls would share one lock. Write it outside of the quotes, as in \"'order-' + #%1$s\""
+					return "has #%1$s inside a string literal, where it is not evaluated, so all calls would share one lock. Write it outside the quotes, as in \"'order-' + #%1$s\""
 						.formatted(variable.group(1));
 				}
 			}
@@ -129,7 +129,7 @@ final class KeyExpressionVerifier {
 		boolean name = expression instanceof StringLiteral && this.names != null
 				&& this.texts.stream().anyMatch(Arrays.asList(this.names)::contains);
 		return name
-				? "is the text %1$s and not the parameter of that name, so all calls would share one lock. Write #%1$s"
+				? "is the text '%1$s' instead of the parameter with that name, so all calls would share one lock. Write #%1$s"
 					.formatted(String.join("", this.texts))
 				: null;
 	}
@@ -137,7 +137,7 @@ final class KeyExpressionVerifier {
 	private @Nullable String unknownProperty() {
 		for (String property : this.properties) {
 			if (BeanUtils.getPropertyDescriptor(LockKey.Root.class, property) == null) {
-				return "names '%1$s', which is nothing that an expression knows. Write #%1$s if it is a parameter, and '%1$s' in quotes if it is a text"
+				return "refers to '%1$s', which does not exist. Write #%1$s for a parameter, or '%1$s' in quotes for a text"
 					.formatted(property);
 			}
 		}

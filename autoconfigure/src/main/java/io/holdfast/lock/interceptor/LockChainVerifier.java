@@ -47,12 +47,12 @@ public final class LockChainVerifier implements BeanPostProcessor {
 			inside |= advice instanceof DistributedLockInterceptor;
 			if (inside && advice instanceof AsyncExecutionInterceptor) {
 				throw new LockConfigurationException(
-						"The bean '%s' acquires its lock on the thread of the caller and runs its method on another, without the lock: advice %s stands inside of @DistributedLock. Leave out the order of @EnableAsync, or move @DistributedLock to a bean that the asynchronous method calls."
+						"The bean '%s' acquires its lock on the caller's thread but runs its method on another thread, without the lock: advice %s is inside @DistributedLock. Remove the order of @EnableAsync, or move @DistributedLock to a bean that the asynchronous method calls."
 							.formatted(beanName, advice.getClass().getName()));
 			}
 			if (!inside && AdviceChain.isTransaction(advice)) {
 				throw new LockConfigurationException(
-						"The bean '%s' begins its transaction before it acquires its lock: advice %s stands outside of @DistributedLock, so the lock would be let go before the commit and updates would be lost. Find the post-processor or proxy factory that put it there, and let it add its advice at the end of the chain."
+						"The bean '%s' starts its transaction before it acquires its lock: advice %s is outside @DistributedLock, so the lock would be released before the commit and updates would be lost. Find the post-processor or proxy factory that adds this advice, and let it add the advice at the end of the chain."
 							.formatted(beanName, advice.getClass().getName()));
 			}
 		}

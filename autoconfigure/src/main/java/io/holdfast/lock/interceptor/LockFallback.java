@@ -38,7 +38,7 @@ record LockFallback(Method method, boolean withReason) {
 				|| !ClassUtils.isAssignable(instead.getReturnType(), method.getReturnType())
 				|| Modifier.isStatic(method.getModifiers())) {
 			throw new LockConfigurationException(
-					"@DistributedLock on %s: there is no fallback '%s' that could stand in. It is another method of %s with the parameters %s, optionally followed by a LockNotAcquiredException, and a return type that fits %s."
+					"@DistributedLock on %s: there is no suitable fallback '%s'. It must be another instance method of %s with the parameters %s, optionally followed by a LockNotAcquiredException, and a return type compatible with %s."
 						.formatted(MethodText.of(instead), name, targetClass.getName(), Arrays.toString(parameters),
 								instead.getReturnType().getName()));
 		}

@@ -64,7 +64,7 @@ final class LockKey implements KeySource {
 		}
 		catch (ParseException ex) {
 			throw LockMethodSpecs.problem(method,
-					"its key \"%s\" is not a SpEL expression: %s. Correct it; text is put in quotes, as in \"'all'\""
+					"its key \"%s\" is not a valid SpEL expression: %s. Correct it; put text in quotes, as in \"'all'\""
 						.formatted(expression, ex.getMessage()),
 					ex);
 		}
@@ -105,7 +105,7 @@ final class LockKey implements KeySource {
 			String name = node.toStringAST().replaceAll("^@|'", "");
 			if (!known.contains(name)) {
 				throw LockMethodSpecs.problem(this.method,
-						"its key \"%s\" names the bean '%s', and there is none. Correct the name, or define the bean"
+						"its key \"%s\" refers to the bean '%s', which does not exist. Correct the name, or define the bean"
 							.formatted(this.expression.getExpressionString(), name),
 						null);
 			}
@@ -124,7 +124,7 @@ final class LockKey implements KeySource {
 		MethodBasedEvaluationContext context = context(target, targetClass, arguments);
 		Object value = value(context);
 		if (value instanceof Collection<?> || ObjectUtils.isArray(value)) {
-			throw problem("has several values, and a part of a key is one. Use 'key' for several locks", null);
+			throw problem("has several values, but a part of a key has one. Use 'key' for several locks", null);
 		}
 		return usable(value, context);
 	}
@@ -166,7 +166,7 @@ final class LockKey implements KeySource {
 		if (this.expression.getAST() instanceof InlineList
 				&& values.stream().filter(Objects::nonNull).map(Object::getClass).distinct().count() > 1) {
 			throw problem(
-					"lists values of different types, each of which would be a lock of its own. Write keys = {\"...\", \"...\"} for one lock whose key has several parts",
+					"lists values of different types, each of which would be a separate lock. Write keys = {\"...\", \"...\"} for one lock whose key has several parts",
 					null);
 		}
 	}

@@ -81,7 +81,7 @@ final class LockMethodSpecs {
 		}
 		if (!annotation.key().isEmpty()) {
 			throw problem(method,
-					"it has both 'key' and 'keys'. Name all parts of one key in 'keys', or give several locks as a list in 'key'");
+					"it has both 'key' and 'keys'. Use 'keys' for the parts of one key, or a list in 'key' for several locks");
 		}
 		return new CompoundKey(Stream.of(annotation.keys()).map((part) -> keyPart(method, part)).toList());
 	}
@@ -98,19 +98,19 @@ final class LockMethodSpecs {
 		boolean stage = type == CompletableFuture.class || type == CompletionStage.class;
 		if (!stage && (Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type))) {
 			throw problem(method,
-					"it returns a %s, whose end cannot be awaited without blocking. Return a CompletableFuture"
+					"it returns a %s, whose completion cannot be awaited without blocking. Return a CompletableFuture"
 						.formatted(type.getSimpleName()));
 		}
 		Class<?> lazy = LazyResults.in(method, targetClass);
 		if (lazy != null) {
 			throw problem(method,
-					"it returns a %s, whose work is done after the method has returned, without the lock. Return the value itself or a CompletableFuture"
+					"it returns a %s, whose work runs without the lock after the method has returned. Return the value itself or a CompletableFuture"
 						.formatted(lazy.getSimpleName()));
 		}
 		Class<?>[] parameters = method.getParameterTypes();
 		if (parameters.length > 0 && parameters[parameters.length - 1].getName().equals(CONTINUATION)) {
 			throw problem(method,
-					"it is a suspend function, whose work goes on after it has been suspended, without the lock. Lock a function that does not suspend, or use LockOperations.acquireAsync in it");
+					"it is a suspend function, whose work continues without the lock after it has been suspended. Lock a function that does not suspend, or use LockOperations.acquireAsync in it");
 		}
 		return stage;
 	}
@@ -124,7 +124,7 @@ final class LockMethodSpecs {
 		}
 		if (method.getReturnType().isPrimitive() && method.getReturnType() != void.class) {
 			throw problem(method,
-					"it has 'whenNotAcquired = SKIP' and returns %s, which has no value that says that nothing was done. Return an Optional or an object, or use THROW or a fallback"
+					"it has 'whenNotAcquired = SKIP' and returns %s, which has no value for a skipped call. Return an Optional or an object, or use THROW or a fallback"
 						.formatted(method.getReturnType()));
 		}
 	}
@@ -161,7 +161,7 @@ final class LockMethodSpecs {
 	private String name(Method method, DistributedLock annotation) {
 		String name = resolve(method, "name", annotation.name());
 		if (!StringUtils.hasText(name)) {
-			throw problem(method, "it has no name. Give the lock one, as in @DistributedLock(name = \"stock\")");
+			throw problem(method, "it has no name. Set one, as in @DistributedLock(name = \"stock\")");
 		}
 		return name;
 	}

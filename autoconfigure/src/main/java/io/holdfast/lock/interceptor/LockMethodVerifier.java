@@ -39,7 +39,7 @@ final class LockMethodVerifier {
 
 	private LockMethodSpec verify(Method method, Class<?> type) {
 		if (LockAnnotations.isUnlocked(method)) {
-			throw LockMethodSpecs.problem(method, "it is @Unlocked too. Leave one of them out");
+			throw LockMethodSpecs.problem(method, "it is also @Unlocked. Remove one of the annotations");
 		}
 		requireInterceptable(method, Modifier.isPrivate(method.getModifiers()), "private");
 		requireInterceptable(method, Modifier.isStatic(method.getModifiers()), "static");
@@ -62,9 +62,9 @@ final class LockMethodVerifier {
 	static LockConfigurationException notProxied(Class<?> type, String beanName, @Nullable AopConfigException cause) {
 		Method method = LockAnnotations.methods(type).iterator().next();
 		String why = (cause == null || cannotBeSubclassed(type)) ? "in a final class"
-				: "in a class of which no proxy can be made (" + cause.getMessage() + ")";
+				: "in a class that cannot be proxied (" + cause.getMessage() + ")";
 		return ofBean(beanName, notInterceptable(method, why
-				+ " and Spring proxies classes (set 'spring.aop.proxy-target-class=false' for proxies of interfaces)"));
+				+ " and Spring proxies classes (set 'spring.aop.proxy-target-class=false' to proxy interfaces)"));
 	}
 
 	static LockConfigurationException ofBean(String beanName, LockConfigurationException problem) {
@@ -79,7 +79,7 @@ final class LockMethodVerifier {
 
 	private static LockConfigurationException notInterceptable(Method method, String why) {
 		return LockMethodSpecs.problem(method,
-				"the method is %s, so no proxy can hold a lock around it and it would run without. Make it an overridable method of a class that is not final, or mark it @Unlocked if the annotation of its class is not meant for it"
+				"the method is %s, so no proxy can intercept it and it would run without its lock. Make it an overridable method of a class that is not final, or mark it @Unlocked if the annotation of its class should not apply to it"
 					.formatted(why));
 	}
 

@@ -61,7 +61,7 @@ public final class UnlockedBeans {
 			Method unlocked = (bean != null) ? unlockedMethod(bean) : null;
 			if (unlocked != null) {
 				throw LockMethodSpecs.problem(unlocked,
-						"the bean '%s' was created before locks could be put around beans, so the method would run without its lock. It is, or is needed by, a post-processor or another bean of the infrastructure: inject it there lazily (ObjectProvider, @Lazy, a static @Bean method), or move the method to another bean"
+						"the bean '%s' was created before locks could be added to beans, so the method would run without its lock. It is, or is needed by, a post-processor or another infrastructure bean. Inject it there lazily (ObjectProvider, @Lazy, a static @Bean method), or move the method to another bean"
 							.formatted(name));
 			}
 		}

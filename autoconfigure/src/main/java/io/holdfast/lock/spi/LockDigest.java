@@ -38,7 +38,7 @@ public final class LockDigest {
 			return HexFormat.of().formatHex(digest.digest());
 		}
 		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("Every Java has SHA-256", ex);
+			throw new IllegalStateException("SHA-256 is not available", ex);
 		}
 	}
 

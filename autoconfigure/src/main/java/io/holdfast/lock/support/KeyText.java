@@ -114,7 +114,7 @@ public final class KeyText {
 	 */
 	public static String shared(String what) {
 		return "is " + what
-				+ ", so unrelated calls would share one lock. Pass a value, or leave the key out if one lock for all calls is meant";
+				+ ", so unrelated calls would share one lock. Pass a value, or omit the key if all calls should share one lock";
 	}
 
 	private static @Nullable Object unwrapped(@Nullable Object value) {
@@ -215,17 +215,17 @@ public final class KeyText {
 	}
 
 	private static String noOrder(Class<?> type) {
-		return "is or contains a %s (%s), whose order may differ between JVMs, so each would have a lock of its own. Name what identifies it, such as an id, or use a sorted copy (a TreeSet or TreeMap)"
+		return "is or contains a %s (%s), whose order may differ between JVMs, so each JVM would use a different lock. Use a value that identifies it, such as an id, or a sorted copy (a TreeSet or TreeMap)"
 			.formatted(Map.class.isAssignableFrom(type) ? "map" : "collection", type.getTypeName());
 	}
 
 	private static String noInstant(Class<?> type) {
-		return "is or contains a %s, which depends on the time zone of the JVM. Use a LocalDate or a LocalTime instead, as from toLocalDate()"
+		return "is or contains a %s, which depends on the time zone of the JVM. Use a LocalDate or LocalTime instead, for example from toLocalDate()"
 			.formatted(type.getTypeName());
 	}
 
 	private static String noIdentity(Class<?> type) {
-		return "is or contains a %s, whose text does not identify it: it has none but that of Object.toString(), so every call would have a lock of its own. Name what identifies it, such as its id"
+		return "is or contains a %s, whose only text is that of Object.toString(), so every call would use a different lock. Use a value that identifies it, such as its id"
 			.formatted(type.getTypeName());
 	}
 

@@ -52,7 +52,7 @@ public final class SystemSchedulingClock implements SchedulingClock, AutoCloseab
 			task.run();
 		}
 		catch (RuntimeException | Error ex) {
-			logger.error("A scheduled task of the lock engine failed; the lease it served expires by itself", ex);
+			logger.error("A scheduled task of the lock engine failed; the affected lease expires by itself", ex);
 		}
 	}
 

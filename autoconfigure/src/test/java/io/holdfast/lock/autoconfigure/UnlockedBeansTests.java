@@ -44,7 +44,7 @@ class UnlockedBeansTests {
 		this.runner.withUserConfiguration(EarlyShop.class)
 			.run((context) -> assertThat(context).getFailure()
 				.message()
-				.contains("the bean 'shop' was created before locks could be put around beans",
+				.contains("the bean 'shop' was created before locks could be added to beans",
 						"UnlockedBeansTests$Shop.sell()", "ObjectProvider"));
 	}
 

@@ -192,7 +192,7 @@ class AdvisorOrderTests {
 		runner(Defaults.class, UserPutsAsyncInside.class).withBean(OnMethods.class).run((context) -> {
 			assertThat(context).hasFailed();
 			assertThat(context.getStartupFailure()).rootCause()
-				.hasMessageContaining("runs its method on another, without the lock");
+				.hasMessageContaining("runs its method on another thread, without the lock");
 		});
 	}
 
@@ -219,7 +219,7 @@ class AdvisorOrderTests {
 			assertThat(context).hasFailed();
 			assertThat(context.getStartupFailure()).hasRootCauseInstanceOf(LockConfigurationException.class)
 				.rootCause()
-				.hasMessageContaining("begins its transaction before it acquires its lock")
+				.hasMessageContaining("starts its transaction before it acquires its lock")
 				.hasMessageContaining("updates would be lost");
 		});
 	}
@@ -229,7 +229,7 @@ class AdvisorOrderTests {
 		runner(Defaults.class, UserWrapsInTransaction.class).withBean(OnMethods.class).run((context) -> {
 			assertThat(context).hasFailed();
 			assertThat(context.getStartupFailure()).rootCause()
-				.hasMessageContaining("begins its transaction before it acquires its lock");
+				.hasMessageContaining("starts its transaction before it acquires its lock");
 		});
 	}
 

@@ -65,10 +65,10 @@ class BadAnnotationTests {
 
 	@Test
 	void maxHoldThatCouldNotBeKept() {
-		refused(MaxHoldBelowLease.class, "maxHold of lock 'stock' is 2s and its leaseTime 1h",
-				"Set a leaseTime of 2s at most");
-		refused(MaxHoldBelowMinHold.class, "maxHold of lock 'stock' is 1m and its minHold 5m",
-				"Set a minHold of 1m at most");
+		refused(MaxHoldBelowLease.class, "maxHold of lock 'stock' is 2s, but its leaseTime is 1h",
+				"Set leaseTime to at most 2s");
+		refused(MaxHoldBelowMinHold.class, "maxHold of lock 'stock' is 1m, but its minHold is 5m",
+				"Set minHold to at most 1m");
 	}
 
 	@Test
@@ -106,7 +106,7 @@ class BadAnnotationTests {
 
 	@Test
 	void lockedAndUnlocked() {
-		refused(Both.class, "it is @Unlocked too");
+		refused(Both.class, "it is also @Unlocked");
 	}
 
 	@Test
@@ -137,7 +137,7 @@ class BadAnnotationTests {
 
 	@Test
 	void nameThatNoMeterTagCouldHave() {
-		refused(BadName.class, "Lock name 'stock:42' is not valid", "put what varies into the key");
+		refused(BadName.class, "Lock name 'stock:42' is not valid", "put the variable part into the key");
 	}
 
 	@Test
@@ -157,7 +157,7 @@ class BadAnnotationTests {
 
 	@Test
 	void keyThatIsNoExpression() {
-		refused(BadSpel.class, "is not a SpEL expression");
+		refused(BadSpel.class, "is not a valid SpEL expression");
 	}
 
 	@Test
@@ -172,12 +172,12 @@ class BadAnnotationTests {
 
 	@Test
 	void fallbackThatIsNotThere() {
-		refused(NoFallback.class, "no fallback 'later'", "LockNotAcquiredException");
+		refused(NoFallback.class, "no suitable fallback 'later'", "LockNotAcquiredException");
 	}
 
 	@Test
 	void fallbackOfAnotherType() {
-		refused(WrongFallback.class, "no fallback 'later'", "a return type that fits java.lang.String");
+		refused(WrongFallback.class, "no suitable fallback 'later'", "a return type compatible with java.lang.String");
 	}
 
 	@Test
@@ -203,8 +203,8 @@ class BadAnnotationTests {
 
 	@Test
 	void beanOfTheKeyThatIsNotThere() {
-		refused(UnknownBean.class, "names the bean 'tenants', and there is none");
-		refused(UnknownBeanOfAPart.class, "names the bean 'my.tenants', and there is none");
+		refused(UnknownBean.class, "refers to the bean 'tenants', which does not exist");
+		refused(UnknownBeanOfAPart.class, "refers to the bean 'my.tenants', which does not exist");
 	}
 
 	@Test
@@ -236,7 +236,7 @@ class BadAnnotationTests {
 		Class<?> compiled = WithoutParameterNames.compile();
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> new LockMethodVerifier(new LockMethodSpecs((text) -> text, null)).verify(compiled))
-			.withMessageContaining("the names are not in the class file")
+			.withMessageContaining("the class file contains no parameter names")
 			.withMessageContaining("-parameters")
 			.withMessageContaining("#p0");
 	}

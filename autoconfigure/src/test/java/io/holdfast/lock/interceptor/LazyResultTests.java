@@ -102,7 +102,7 @@ class LazyResultTests {
 			AtomicBoolean closed = new AtomicBoolean();
 			Stream<Integer> stream = Stream.of(1).onClose(() -> closed.set(true));
 			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> bean.call(stream))
-				.withMessageContaining("Undeclared.call(Object): it has returned a java.util.stream.")
+				.withMessageContaining("Undeclared.call(Object): it returned a java.util.stream.")
 				.withMessageContaining("Return the value itself");
 			assertThat(closed).isTrue();
 			CompletableFuture<String> future = new CompletableFuture<>();
