@@ -53,7 +53,7 @@ final class PersistenceContexts {
 
 	private static @Nullable String entities(EntityManager context) {
 		HibernateContext hibernate = hibernate(context);
-		return (hibernate != null) ? hibernate.entities() : "contents that this JPA provider does not show";
+		return (hibernate != null) ? hibernate.entities() : "contents that this JPA provider does not expose";
 	}
 
 	private static @Nullable HibernateContext hibernate(EntityManager context) {
@@ -131,7 +131,7 @@ final class PersistenceContexts {
 			this.all.forEach((exchange) -> changes.addAll(exchange.changes()));
 			if (!changes.isEmpty()) {
 				throw new LockConfigurationException(
-						"Lock '%s': the locked call has changed %s, which was read before the lock. It belongs to a persistence context that was set aside for this call, so nothing writes the change under the lock.%s Load it again inside the locked method, by its id, and change that."
+						"Lock '%s': the locked call changed %s, which was read before the lock. It belongs to a persistence context that was set aside for this call, so the change is not written under the lock.%s Load it by its id inside the locked method, and change that instance."
 							.formatted(lock, String.join(", ", changes),
 									TransactionSynchronizationManager.isActualTransactionActive()
 											? " The commit was refused and the transaction is rolled back." : ""));

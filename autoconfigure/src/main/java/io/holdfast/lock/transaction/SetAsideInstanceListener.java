@@ -39,7 +39,7 @@ final class SetAsideInstanceListener implements MergeEventListener, PersistEvent
 	@Override
 	public void onPersist(PersistEvent event) {
 		SetAsideSessions.requireOthers(event.getObject(), event.getSession(),
-				"persisted under it, not by a cascade either");
+				"persisted under it, not even by a cascade");
 	}
 
 	@Override

@@ -122,7 +122,7 @@ final class SetAsideSessions {
 
 	private static LockConfigurationException refused(String locks, String entity, String refused) {
 		return new LockConfigurationException(
-				"%s: %s was read before the lock and cannot be %s. It belongs to a persistence context that is set aside during the locked call, and its values may be older than what others have committed since. Pass its id to the locked method, load it there, and work with that instance."
+				"%s: %s was read before the lock and cannot be %s. It belongs to a persistence context that is set aside during the locked call, and other transactions may have changed its row since. Pass its id to the locked method, load it there, and work with that instance."
 					.formatted(locks, entity, refused));
 	}
 

@@ -85,7 +85,7 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 		}
 		if (this.whenActive != WhenActive.ALLOW) {
 			throw refused(lock,
-					"and an asynchronous acquisition belongs to no thread, so this transaction would not keep its lock until it has completed");
+					"and an asynchronous acquisition is bound to no thread, so this transaction would not keep its lock until it has completed");
 		}
 		warnOnce(lock);
 	}
@@ -93,8 +93,8 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 	private void requireThatHoldingHelps(LockName lock) {
 		String isolation = this.snapshot.isolationOfOldReads();
 		if (isolation != null) {
-			throw refused(lock, "that reads at " + isolation
-					+ " from a snapshot which may be older than the lock, so it could compute from what an earlier holder has changed since");
+			throw refused(lock, "which reads at " + isolation
+					+ " from a snapshot that may be older than the lock, so it could use data that an earlier holder has changed since");
 		}
 		requireNothingReadBefore(lock);
 	}
@@ -106,8 +106,8 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 		String entities = JPA_PRESENT ? PersistenceContexts.entities() : null;
 		if (entities != null) {
 			throw refused(lock,
-					("whose persistence context has %s. They were read or written before the lock and would be answered"
-							+ " from memory, so it could compute from what an earlier holder has changed since. If it needs them no more, let it flush and clear its EntityManager first")
+					("whose persistence context contains %s. They were read or written before the lock and would be"
+							+ " returned from memory, so it could use data that an earlier holder has changed since. If it no longer needs them, flush and clear its EntityManager first")
 						.formatted(entities));
 		}
 		if (JPA_PRESENT) {
@@ -120,7 +120,7 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 
 	private LockConfigurationException refused(LockName lock, String why) {
 		return new LockConfigurationException(
-				"Lock '%s' was not acquired: the caller is already in a transaction%s, %s. Acquire the lock before the transaction begins: put @DistributedLock on the method that begins it, or call from outside of it."
+				"Lock '%s' was not acquired: the caller is already in a transaction%s, %s. Acquire the lock before the transaction starts: put @DistributedLock on the method that starts it, or call from outside it."
 					.formatted(lock, transaction(), why));
 	}
 
@@ -132,7 +132,7 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 	private void warnOnce(LockName lock) {
 		if (this.warned.size() < 1_000 && this.warned.add(lock.name())) {
 			logger.warn(
-					"Lock '%s' is acquired inside a transaction%s and let go before it commits, because 'distributed-lock.transaction.when-active' is 'allow'. The next holder may read what this transaction has not committed yet, and an update is lost."
+					"Lock '%s' is acquired inside a transaction%s and released before it commits, because 'distributed-lock.transaction.when-active' is 'allow'. The next holder may read the state from before that commit, so an update may be lost."
 						.formatted(lock.name(), transaction()));
 		}
 	}

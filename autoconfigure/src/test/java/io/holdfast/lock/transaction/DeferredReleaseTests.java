@@ -275,7 +275,7 @@ class DeferredReleaseTests {
 			.havingCause()
 			.isInstanceOf(LockConfigurationException.class)
 			.withMessageContainingAll("Lock 'stock' was not acquired", "already in a transaction", "asynchronous",
-					"before the transaction begins");
+					"before the transaction starts");
 		assertFree();
 	}
 

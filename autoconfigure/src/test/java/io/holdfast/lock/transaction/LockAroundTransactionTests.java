@@ -367,7 +367,7 @@ class LockAroundTransactionTests {
 				.withMessageContaining("already in a transaction")
 				.withMessageContaining("Outer.calling")
 				.withMessageContaining("'fail'")
-				.withMessageContaining("before the transaction begins");
+				.withMessageContaining("before the transaction starts");
 			assertThat(this.history.events).containsExactly("begin", "rollback");
 		});
 	}

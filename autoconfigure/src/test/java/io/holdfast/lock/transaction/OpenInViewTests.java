@@ -109,7 +109,7 @@ class OpenInViewTests {
 			assertThat(answer.body()).contains("Lock 'stock:1'")
 				.contains(Product.class.getName() + " (stock)")
 				.contains("the transaction is rolled back")
-				.contains("Load it again inside the locked method, by its id");
+				.contains("Load it by its id inside the locked method");
 			assertThat(answer.statusCode()).isEqualTo(HttpStatus.CONFLICT.value());
 			assertThat(stock(context)).isEqualTo(STOCK);
 			assertThat(orders(context)).as("written before the commit").isZero();

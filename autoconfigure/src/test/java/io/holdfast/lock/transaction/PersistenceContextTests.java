@@ -289,7 +289,7 @@ class PersistenceContextTests {
 		return assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(call)
 			.withMessageStartingWith("Lock 'stock'")
 			.withMessageContaining(changed)
-			.withMessageContaining("Load it again inside the locked method, by its id");
+			.withMessageContaining("Load it by its id inside the locked method");
 	}
 
 	@Test
@@ -342,7 +342,7 @@ class PersistenceContextTests {
 			.withMessageContaining("Lock 'stock' was not acquired")
 			.withMessageContaining("1 entity of [" + Article.class.getName() + "]")
 			.withMessageContaining("read or written before the lock")
-			.withMessageContaining("before the transaction begins")
+			.withMessageContaining("before the transaction starts")
 			.withMessageContaining("flush and clear"));
 	}
 

@@ -553,7 +553,7 @@ class SetAsideEntityTests {
 			.isThrownBy(call);
 		refused.withMessageStartingWith("Lock 'ware:1': ")
 			.withMessageContaining(
-					"#1 was read or written before the lock, and its row has been changed since (" + changed + ")")
+					"#1 was read or written before the lock, and its row has changed since (" + changed + ")")
 			.withMessageContaining("EntityManager.refresh");
 	}
 
