@@ -43,13 +43,13 @@ record FenceEntry(String id, LockName lock, String backend, long token, String o
 
 	StaleFencingTokenException refused(long seenToken) {
 		return new StaleFencingTokenException(this.lock, this.backend,
-				"%s: the fence has seen token %s of another holder, so this one was overtaken, by a pause or a lost lease. Nothing of it may be written, and its transaction is rolled back; repeat the call.%s"
+				"%s: the fence has seen token %s of another holder, so this holder is stale, after a pause or a lost lease. It must not write, and its transaction is rolled back. Repeat the call.%s"
 					.formatted(this, seenToken, this.diagnosis.get()));
 	}
 
 	@Override
 	public String toString() {
-		return "Lock '%s' (store %s, token %s)".formatted(this.lock, this.backend, this.token);
+		return "Lock '%s' (backend %s, token %s)".formatted(this.lock, this.backend, this.token);
 	}
 
 }

@@ -85,7 +85,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 			return FenceSql.of(String.valueOf(product));
 		}
 		catch (MetaDataAccessException ex) {
-			throw new LockConfigurationException("The database does not say what it is: " + ex.getMessage(), ex);
+			throw new LockConfigurationException("The database product cannot be determined: " + ex.getMessage(), ex);
 		}
 	}
 

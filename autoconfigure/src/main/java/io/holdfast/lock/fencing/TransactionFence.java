@@ -95,7 +95,7 @@ public final class TransactionFence implements Fence {
 		if (other == null || unwrapped(other) == unwrapped(this.dataSource)) {
 			return null;
 		}
-		return "its transaction is one of data source %s, and those of %s are fenced. Name the data source that it writes to with 'distributed-lock.fencing.data-source', let it use the transaction manager of the fenced one, or leave 'fenced' out and use a FencingGuard."
+		return "its transaction uses data source %s, but the fenced data source is %s. Set 'distributed-lock.fencing.data-source' to the one that it writes to, let it use the transaction manager of the fenced one, or remove 'fenced' and use a FencingGuard."
 			.formatted(this.names.apply(other), this.names.apply(this.dataSource));
 	}
 
@@ -151,7 +151,7 @@ public final class TransactionFence implements Fence {
 		boolean fenced = passWithAll();
 		if (requiredBy != null && !fenced) {
 			throw new LockConfigurationException(
-					"%s: it has 'fenced = true' and holds %s in no transaction of the fenced data source (%s), or in a read-only one, so nothing would refuse a holder that was overtaken. Make it @Transactional on that data source ('distributed-lock.fencing.data-source'), or leave 'fenced' out and use a FencingGuard."
+					"%s: it has 'fenced = true' and holds %s outside a transaction of the fenced data source (%s), or in a read-only one, so a stale holder would not be rejected. Make it @Transactional on that data source ('distributed-lock.fencing.data-source'), or remove 'fenced' and use a FencingGuard."
 						.formatted(requiredBy, holds().stream().map((hold) -> "'" + hold.lock() + "'").toList(),
 								this.names.apply(this.dataSource)));
 		}
@@ -171,7 +171,7 @@ public final class TransactionFence implements Fence {
 	public void advance(LockHandle hold) {
 		if (!isInFencedTransaction()) {
 			throw new LockConfigurationException(
-					"Lock '%s': there is no transaction of the fenced data source here. Call this in the transaction that writes, before its first read."
+					"Lock '%s': no transaction of the fenced data source is active. Call this in the transaction that writes, before its first read."
 						.formatted(hold.lock()));
 		}
 		pass(hold.parts());

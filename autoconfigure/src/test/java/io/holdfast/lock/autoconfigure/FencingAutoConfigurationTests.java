@@ -76,7 +76,7 @@ class FencingAutoConfigurationTests {
 			jdbc.update("UPDATE holdfast_fence SET token = ?, owner = 'successor'", Long.MAX_VALUE);
 			assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> shop.order(42, () -> {
 				throw new AssertionError("the body ran");
-			})).withMessageContainingAll("stock:42", "store local");
+			})).withMessageContainingAll("stock:42", "backend local");
 			assertThat(context.getBean(MeterRegistry.class)
 				.get("distributed.lock.fencing.rejected")
 				.tags("name", "stock", "backend", "local")
@@ -109,7 +109,7 @@ class FencingAutoConfigurationTests {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> context.getBean(Shop.class).fencedWithoutTransaction())
 				.withMessageContainingAll("FencingAutoConfigurationTests$Shop.fencedWithoutTransaction()",
-						"['stock:42']", "in no transaction of the fenced data source ('dataSource')");
+						"['stock:42']", "outside a transaction of the fenced data source ('dataSource')");
 			context.getBean(Shop.class).fenced(() -> assertThat(fences(context)).isOne());
 		});
 	}
@@ -195,7 +195,7 @@ class FencingAutoConfigurationTests {
 		withTwoDatabases(AuditShop.class).run((context) -> assertThat(context).getFailure()
 			.isInstanceOf(LockConfigurationException.class)
 			.hasMessageContainingAll("AuditShop.order()", "'fenced = true'",
-					"its transaction is one of data source 'audit', and those of 'orders' are",
+					"its transaction uses data source 'audit', but the fenced data source is 'orders'",
 					"'distributed-lock.fencing.data-source'"));
 	}
 

@@ -158,15 +158,15 @@ class FencedIsolationTests {
 
 	private static void assertOvertaken(Throwable outcome) {
 		assertThat(outcome).isInstanceOf(StaleFencingTokenException.class)
-			.hasMessageContainingAll("'stock:42'", "token 10", "token 20", "repeat the call");
+			.hasMessageContainingAll("'stock:42'", "token 10", "token 20", "Repeat the call");
 	}
 
 	/** The message cannot name the newer holder if the snapshot hides the other one. */
 	private static void assertToBeginAnew(Throwable outcome, Database database, int isolation) {
 		assertThat(database.mayHide(isolation)).isTrue();
 		assertThat(outcome).isInstanceOf(ConcurrencyFailureException.class)
-			.hasMessageContainingAll("'stock:42' (store redis, token ", "since this transaction took its snapshot",
-					"repeat the call")
+			.hasMessageContainingAll("'stock:42' (backend redis, token ", "since this transaction took its snapshot",
+					"Repeat the call")
 			.hasStackTraceContaining("SQLException");
 	}
 

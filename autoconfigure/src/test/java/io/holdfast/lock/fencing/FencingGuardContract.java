@@ -30,7 +30,7 @@ interface FencingGuardContract {
 		guard.advance(TestHold.of("42", 20, "b"));
 		assertThatExceptionOfType(StaleFencingTokenException.class)
 			.isThrownBy(() -> guard.advance(TestHold.of("42", 10, "a")))
-			.withMessageContainingAll("'stock:42'", "store redis", "token 10", "token 20", "repeat the call")
+			.withMessageContainingAll("'stock:42'", "backend redis", "token 10", "token 20", "Repeat the call")
 			.satisfies((refusal) -> {
 				assertThat(refusal.lock()).isEqualTo(LockName.of("stock", "42"));
 				assertThat(refusal.backend()).isEqualTo("redis");

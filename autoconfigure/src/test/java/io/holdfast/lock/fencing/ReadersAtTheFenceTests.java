@@ -203,8 +203,8 @@ class ReadersAtTheFenceTests {
 				}).join())
 					.havingCause()
 					.isInstanceOf(CannotAcquireLockException.class)
-					.withMessageContainingAll("'stock:42' (store redis, token 2)", "given up waiting", "another reader",
-							"Repeat the call", "lock timeout"));
+					.withMessageContainingAll("'stock:42' (backend redis, token 2)", "stopped waiting",
+							"another reader", "Repeat the call", "lock timeout"));
 	}
 
 }
