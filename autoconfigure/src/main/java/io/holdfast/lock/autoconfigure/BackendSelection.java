@@ -75,7 +75,7 @@ final class BackendSelection {
 			List<String> others = this.names.stream()
 				.filter((name) -> !name.equals(selected) && !name.equals(LOCAL))
 				.toList();
-			logger.info("Locks are kept in the store '%s', because %s%s".formatted(selected, reason,
+			logger.info("Using lock backend '%s', because %s%s".formatted(selected, reason,
 					others.isEmpty() ? "" : "; also configured: " + others));
 		}
 	}
@@ -102,7 +102,7 @@ final class BackendSelection {
 	private String requireKnown(String named) {
 		for (LockStore store : LockStore.values()) {
 			if (store.id().equals(named)) {
-				requireUsable(store, "'%s' names it".formatted(LockStore.BACKEND), "or name one of " + this.names);
+				requireUsable(store, "'%s' names it".formatted(LockStore.BACKEND), "or use one of " + this.names);
 			}
 		}
 		String known = this.names.stream().filter(named::equalsIgnoreCase).findFirst().orElse(null);
@@ -110,7 +110,7 @@ final class BackendSelection {
 			Stream<String> stores = Arrays.stream(LockStore.values()).map(LockStore::id);
 			String nearest = NearestName.of(named, Stream.concat(this.names.stream(), stores).toList());
 			throw new LockConfigurationException(
-					"The property '%s' is '%s', and there is no such lock store. %sConfigured are %s; name one of these, or publish a LockBackend bean of that name."
+					"The property '%s' is '%s', but no such backend exists. %sUse one of the configured backends %s, or define a LockBackend bean with that name."
 						.formatted(LockStore.BACKEND, named,
 								(nearest != null) ? "Did you mean '%s'? ".formatted(nearest) : "", this.names));
 		}
@@ -124,21 +124,21 @@ final class BackendSelection {
 			String evidence = evidence(store);
 			if (evidence != null) {
 				requireUsable(store, evidence,
-						"or set '%s' to another store, or to 'local' if there is only one instance of this application"
+						"or set '%s' to another backend, or to 'local' if this application has only one instance"
 							.formatted(LockStore.BACKEND));
 				configured.add(store.id());
 			}
 		}
 		if (configured.size() > 1) {
 			throw new LockConfigurationException(
-					"Several lock stores are configured, %s, and none is named as the default. Set '%s' to one of them."
+					"Several backends are configured, %s, but no default is set. Set '%s' to one of them."
 						.formatted(configured, LockStore.BACKEND));
 		}
 		if (configured.isEmpty()) {
-			logger.warn("No lock store is configured, so locks live in this JVM only: "
-					+ "a second instance of this application is not kept out, and a restart forgets every lock. "
-					+ "For more than one instance set 'distributed-lock.backend' and its store; "
-					+ "if one instance is all there is, set 'distributed-lock.backend=local'.");
+			logger.warn("No backend is configured, so locks are kept in this JVM only: "
+					+ "they do not exclude other instances of this application, and a restart loses them. "
+					+ "For several instances, set 'distributed-lock.backend' and configure its store. "
+					+ "For a single instance, set 'distributed-lock.backend=local'.");
 			return LOCAL;
 		}
 		return configured.iterator().next();
@@ -148,7 +148,7 @@ final class BackendSelection {
 		if (this.names.contains(store.id())) {
 			return;
 		}
-		String fact = "The lock store '%s' is configured, because %s, but ".formatted(store.id(), evidence);
+		String fact = "The backend '%s' is configured, because %s, but ".formatted(store.id(), evidence);
 		if (!isSupported(store)) {
 			throw new LockConfigurationException(fact + "its client is not on the class path. %s, %s."
 				.formatted(withoutDot(store.remedy()), alternative));
@@ -159,7 +159,7 @@ final class BackendSelection {
 						.formatted(LockStore.BACKEND, store.id(), alternative));
 		}
 		throw new LockConfigurationException(fact
-				+ "its auto-configuration was not applied. Include it, %s; the start with '--debug' tells why it was not."
+				+ "its auto-configuration was not applied. Include it, %s. Start with '--debug' to see the reason."
 					.formatted(alternative));
 	}
 

@@ -22,7 +22,7 @@ import org.springframework.util.StringUtils;
  */
 enum LockStore {
 
-	REDIS("Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redis.address', a RedissonClient bean, or 'spring.data.redis.*'.",
+	REDIS("Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redis.address' or 'spring.data.redis.*', or define a RedissonClient bean.",
 			List.of("org.redisson.api.RedissonClient"),
 			List.of("org.redisson.api.RedissonClient",
 					"org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails"),
@@ -34,7 +34,7 @@ enum LockStore {
 			List.of("org.redisson.api.RedissonClient"), List.of(), List.of(), List.of()),
 
 	ZOOKEEPER(
-			"Add 'spring-cloud-zookeeper-core' with 'curator-recipes' and set 'spring.cloud.zookeeper.connect-string', or publish a CuratorFramework bean.",
+			"Add 'spring-cloud-zookeeper-core' with 'curator-recipes' and set 'spring.cloud.zookeeper.connect-string', or define a CuratorFramework bean.",
 			List.of("org.apache.curator.framework.CuratorFramework"),
 			List.of("org.apache.curator.framework.CuratorFramework"), List.of(),
 			List.of("spring.cloud.zookeeper.connect-string")),
@@ -155,7 +155,7 @@ enum LockStore {
 				Class<?> resolved = ClassUtils.resolveClassName(type, beans.getBeanClassLoader());
 				String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, resolved, true, false);
 				if (names.length > 0) {
-					return "there is the %s bean '%s'".formatted(resolved.getSimpleName(), names[0]);
+					return "the %s bean '%s' exists".formatted(resolved.getSimpleName(), names[0]);
 				}
 			}
 		}

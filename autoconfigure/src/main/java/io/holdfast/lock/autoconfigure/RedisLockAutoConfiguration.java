@@ -57,7 +57,7 @@ public final class RedisLockAutoConfiguration {
 		String own = "'%s'".formatted(ADDRESS);
 		String start = "Start that Redis, or correct %s.".formatted(client.source());
 		return client.source().equals(own) ? new String[] { start }
-				: new String[] { start, "Set %s to the Redis that is to keep locks.".formatted(own) };
+				: new String[] { start, "Set %s to the Redis that keeps the locks.".formatted(own) };
 	}
 
 	private static RedisClient client(DistributedLockProperties locks, RedisLockProperties redis,
@@ -97,7 +97,7 @@ public final class RedisLockAutoConfiguration {
 				? SpringDataRedisClients.create(factory, beanFactory) : null;
 		if (client == null) {
 			throw new LockConfigurationException(
-					"Locks are to be kept in Redis, and its address is not known. Set '%s', publish a RedissonClient bean, or add 'spring-boot-starter-data-redis' and set 'spring.data.redis.host'."
+					"The backend 'redis' is configured, but its address is unknown. Set '%s', define a RedissonClient bean, or add 'spring-boot-starter-data-redis' and set 'spring.data.redis.host'."
 						.formatted(ADDRESS));
 		}
 		return client;

@@ -38,8 +38,8 @@ class DistributedLockAutoConfigurationTests {
 	void nothingConfiguredMeansThisJvmAndSaysSoOnce(CapturedOutput output) {
 		this.runner.run((context) -> {
 			assertThat(context.getBean(LockBackends.class).defaultName()).isEqualTo("local");
-			assertThat(output.getAll().split("locks live in this JVM only", -1)).hasSize(2);
-			assertThat(output).contains("WARN").contains("a second instance of this application is not kept out");
+			assertThat(output.getAll().split("locks are kept in this JVM only", -1)).hasSize(2);
+			assertThat(output).contains("WARN").contains("they do not exclude other instances of this application");
 		});
 	}
 
@@ -69,7 +69,7 @@ class DistributedLockAutoConfigurationTests {
 		this.runner.withUserConfiguration(OneStore.class, AnotherStore.class)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.hasMessageContaining("Several lock stores are configured")
+				.hasMessageContaining("Several backends are configured")
 				.hasMessageContaining("one")
 				.hasMessageContaining("another")
 				.hasMessageContaining("Set 'distributed-lock.backend'"));

@@ -93,8 +93,7 @@ class LockStoreTests {
 	void settingOfOthersPointsToAStoreUnlessAnotherIsNamed(String setting, String value, String store) {
 		ApplicationContextRunner without = this.runner.withClassLoader(NO_CLIENTS)
 			.withPropertyValues(setting + "=" + value);
-		assertStopsWith(without, "The lock store '%s' is configured".formatted(store),
-				"set 'distributed-lock.backend'");
+		assertStopsWith(without, "The backend '%s' is configured".formatted(store), "set 'distributed-lock.backend'");
 		assertDefault(without.withPropertyValues("distributed-lock.backend=local"), "local");
 	}
 
@@ -103,7 +102,7 @@ class LockStoreTests {
 		ApplicationContextRunner cache = this.runner
 			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
 			.withClassLoader(new FilteredClassLoader(RedissonClient.class));
-		assertStopsWith(cache, "there is the DataRedisConnectionDetails bean", "org.redisson:redisson");
+		assertStopsWith(cache, "because the DataRedisConnectionDetails bean", "org.redisson:redisson");
 		assertDefault(cache.withPropertyValues("distributed-lock.backend=local"), "local");
 	}
 
@@ -123,9 +122,9 @@ class LockStoreTests {
 	void connectionFactoryWithoutAnAddressStopsTheStart() {
 		ApplicationContextRunner factory = this.runner.withBean(RedisConnectionFactory.class,
 				() -> new LettuceConnectionFactory("127.0.0.1", 1));
-		assertStopsWith(factory, "its address is not known", "distributed-lock.redis.address");
+		assertStopsWith(factory, "its address is unknown", "distributed-lock.redis.address");
 		assertStopsWith(factory.withClassLoader(new FilteredClassLoader(RedissonClient.class)),
-				"there is the RedisConnectionFactory bean", "org.redisson:redisson");
+				"because the RedisConnectionFactory bean", "org.redisson:redisson");
 		assertDefault(factory.withPropertyValues("distributed-lock.backend=local"), "local");
 	}
 
@@ -157,7 +156,7 @@ class LockStoreTests {
 					.withBean(CuratorFramework.class,
 							() -> CuratorFrameworkFactory.newClient("127.0.0.1:1", new RetryOneTime(100)))
 					.withPropertyValues("distributed-lock.etcd.endpoints=http://127.0.0.1:1"),
-				"Several lock stores are configured", "zookeeper", "etcd");
+				"Several backends are configured", "zookeeper", "etcd");
 	}
 
 	@Test
@@ -198,7 +197,7 @@ class LockStoreTests {
 	@Test
 	void nearestNameIsTold() {
 		assertStopsWith(this.runner.withPropertyValues("distributed-lock.backend=zookeper"),
-				"there is no such lock store. Did you mean 'zookeeper'?");
+				"no such backend exists. Did you mean 'zookeeper'?");
 	}
 
 	@Test
@@ -217,7 +216,7 @@ class LockStoreTests {
 	@Test
 	void nothingAtAllMeansThisJvm(CapturedOutput output) {
 		assertDefault(this.runner, "local");
-		assertThat(output).contains("No lock store is configured");
+		assertThat(output).contains("No backend is configured");
 	}
 
 	static class Shop {

@@ -104,7 +104,7 @@ class StoreBesidesTheDefaultTests {
 
 	@Test
 	void startSaysWhichStoreKeepsLocks(CapturedOutput output) {
-		away().run((context) -> assertThat(output).containsOnlyOnce("Locks are kept in the store 'local', because "
+		away().run((context) -> assertThat(output).containsOnlyOnce("Using lock backend 'local', because "
 				+ "'distributed-lock.backend' names it; also configured: [etcd, jdbc, redis, redlock, zookeeper]"));
 		new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
@@ -112,7 +112,7 @@ class StoreBesidesTheDefaultTests {
 			.withPropertyValues("distributed-lock.etcd.endpoints=http://127.0.0.1:1",
 					"distributed-lock.fail-fast=false")
 			.run((context) -> assertThat(output)
-				.contains("Locks are kept in the store 'etcd', because 'distributed-lock.etcd.*' is set"));
+				.contains("Using lock backend 'etcd', because 'distributed-lock.etcd.*' is set"));
 	}
 
 	static class Shop {
