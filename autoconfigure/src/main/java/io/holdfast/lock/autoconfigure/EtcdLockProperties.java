@@ -32,13 +32,13 @@ record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String
 	List<URI> uris() {
 		if (this.endpoints.isEmpty()) {
 			throw new LockConfigurationException(
-					"Locks are to be kept in etcd, and '%s' is empty. Set it to the addresses of the members, such as http://127.0.0.1:2379."
+					"The backend 'etcd' is configured, but '%s' is empty. Set it to the addresses of the members, such as http://127.0.0.1:2379."
 						.formatted(ENDPOINTS));
 		}
 		List<URI> uris = this.endpoints.stream().map(EtcdLockProperties::uri).toList();
 		if (uris.stream().map(URI::getScheme).distinct().count() > 1) {
 			throw new LockConfigurationException(
-					"'%s' is %s, of which some are http and some https. Speak TLS to all members or to none."
+					"'%s' is %s, which mixes http and https. Use TLS for all members or for none."
 						.formatted(ENDPOINTS, this.endpoints));
 		}
 		return uris;
@@ -56,7 +56,7 @@ record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String
 			// reported below, without a password that it may contain
 		}
 		throw new LockConfigurationException(
-				"'%s' has an entry that is not an address of etcd. Write http://host:port, or https://host:port for TLS; a user belongs into 'distributed-lock.etcd.username'."
+				"'%s' contains an invalid etcd address. Use http://host:port, or https://host:port for TLS. Set a user in 'distributed-lock.etcd.username'."
 					.formatted(ENDPOINTS));
 	}
 

@@ -80,7 +80,7 @@ public final class FencingAutoConfiguration {
 				throw ex;
 			}
 			String reason = String.valueOf(ex.getMessage());
-			logger.info("No transaction is fenced: " + reason);
+			logger.info("Transactions are not fenced: " + reason);
 			return new Unfenced(reason);
 		}
 	}
@@ -109,16 +109,16 @@ public final class FencingAutoConfiguration {
 	private static void prepare(Runnable attempt, Duration timeout, FencingProperties fencing,
 			Supplier<String> dataSource) {
 		try {
-			StartupCheck.of("the table of the fences", timeout, List.of()).attempt(attempt);
+			StartupCheck.of("the fence table", timeout, List.of()).attempt(attempt);
 		}
 		catch (BadSqlGrammarException ex) {
 			throw new LockConfigurationException(
-					"the table '%s' is not there or may not be read in data source %s. Make it by the script 'io/holdfast/lock/fencing/schema.sql' of this library as a migration, set 'distributed-lock.fencing.initialize-schema=always', or correct 'distributed-lock.fencing.table' or '%s'."
+					"the table '%s' does not exist or cannot be read in data source %s. Create it in a migration with the script 'io/holdfast/lock/fencing/schema.sql' of this library, set 'distributed-lock.fencing.initialize-schema=always', or correct 'distributed-lock.fencing.table' or '%s'."
 						.formatted(fencing.table(), dataSource.get(), DATA_SOURCE),
 					ex);
 		}
 		catch (DataAccessException | LockBackendException ex) {
-			logger.warn("The table '%s' of the fences could not be looked at; it is taken to be there"
+			logger.warn("The fence table '%s' could not be checked and is therefore assumed to exist"
 				.formatted(fencing.table()), ex);
 		}
 	}
@@ -136,7 +136,7 @@ public final class FencingAutoConfiguration {
 		}
 		return (hold) -> {
 			throw new LockConfigurationException(
-					"Lock '%s' cannot be fenced, because no transaction is: %s".formatted(hold.lock(), fence.whyOff()));
+					"Lock '%s' cannot be fenced, because fencing is off: %s".formatted(hold.lock(), fence.whyOff()));
 		};
 	}
 

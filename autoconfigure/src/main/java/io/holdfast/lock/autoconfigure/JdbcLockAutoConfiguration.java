@@ -56,8 +56,8 @@ public final class JdbcLockAutoConfiguration {
 				locks.responseTimeout(), jdbc.listen() && LockDatabase.hasConnectionToSpare(dataSource, pools)));
 		// StartupCheck bounds the time for the database, however long the pool waits
 		Runnable prepare = () -> prepare(dataSource, locks, jdbc);
-		StartupCheck check = checks.of(LockStore.JDBC, "the database of the lock store 'jdbc'",
-				"Start it, or correct its DataSource ('spring.datasource.*').");
+		StartupCheck check = checks.of(LockStore.JDBC, "the database of the backend 'jdbc'",
+				"Start the database, or correct its DataSource ('spring.datasource.*').");
 		boolean checked = checks.run(LockStore.JDBC, (close) -> check.run(() -> {
 			prepare.run();
 			verify(backend, jdbc);
@@ -74,7 +74,7 @@ public final class JdbcLockAutoConfiguration {
 			LockDatabase.initialize(dataSource, jdbc.initializeSchema(), JdbcLockBackend.schema(jdbc.table()));
 		}
 		catch (UncategorizedScriptException ex) {
-			throw new LockBackendException("there is no connection: " + NestedExceptionUtils.getMostSpecificCause(ex),
+			throw new LockBackendException("no connection available: " + NestedExceptionUtils.getMostSpecificCause(ex),
 					ex);
 		}
 		PoolWaitCheck.warn(dataSource, locks.waitTime());
@@ -88,7 +88,7 @@ public final class JdbcLockAutoConfiguration {
 			String state = ex.getSQLState();
 			if (state != null && state.startsWith("42")) {
 				throw new LockConfigurationException(
-						"The tables '%s' and '%s_reader' of the lock store 'jdbc' are not there or may not be read. Make them by the script '%s' of this library as a migration, or set 'distributed-lock.jdbc.initialize-schema=always'."
+						"The tables '%s' and '%s_reader' of the backend 'jdbc' do not exist or cannot be read. Create them in a migration with the script '%s' of this library, or set 'distributed-lock.jdbc.initialize-schema=always'."
 							.formatted(jdbc.table(), jdbc.table(), SCHEMA),
 						ex);
 			}

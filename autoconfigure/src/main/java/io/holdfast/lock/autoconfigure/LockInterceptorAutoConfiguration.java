@@ -63,10 +63,10 @@ public final class LockInterceptorAutoConfiguration {
 	 */
 	private static @Nullable String whyNotFenced(@Nullable Fence fence, boolean here, Method method, Class<?> type) {
 		if (fence == null) {
-			return "Spring's JDBC or transactions are not there. Add 'spring-boot-starter-jdbc', or leave 'fenced' out";
+			return "Spring JDBC or transaction support is missing. Add 'spring-boot-starter-jdbc', or remove 'fenced'";
 		}
 		return here ? fence.whyOff(method, type)
-				: "this application context is a child without FencingAutoConfiguration. Import it there, or leave 'fenced' out";
+				: "this application context is a child without FencingAutoConfiguration. Import it there, or remove 'fenced'";
 	}
 
 }

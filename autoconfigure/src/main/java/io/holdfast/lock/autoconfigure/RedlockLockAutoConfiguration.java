@@ -55,7 +55,7 @@ public final class RedlockLockAutoConfiguration {
 			.map((address) -> new RedisNode(client(clients, address, redlock, ssl), locks.namespace(),
 					locks.responseTimeout(), address.hostAndPort()))
 			.toList(), options);
-		StartupCheck check = checks.of(LockStore.REDLOCK, "several Redis nodes ('%s')".formatted(NODES),
+		StartupCheck check = checks.of(LockStore.REDLOCK, "the Redis nodes of '%s'".formatted(NODES),
 				"Start these nodes, or correct '%s'.".formatted(NODES));
 		checks.run(LockStore.REDLOCK, (close) -> {
 			check.run(backend::connect, close);
@@ -71,7 +71,7 @@ public final class RedlockLockAutoConfiguration {
 		for (RedisAddress address : addresses) {
 			if (!seen.add(address.hostAndPort())) {
 				throw new LockConfigurationException(
-						"'%s' lists %s twice, and it would vote twice. List each server once.".formatted(NODES,
+						"'%s' lists %s twice, so it would vote twice. List each server once.".formatted(NODES,
 								address));
 			}
 		}

@@ -150,7 +150,7 @@ final class StartupCheck {
 		attempts.over = true;
 		task.cancel(true);
 		LockBackendException failure = attempts.failure;
-		throw (failure != null) ? failure : new LockBackendException("it did not answer");
+		throw (failure != null) ? failure : new LockBackendException("it did not respond");
 	}
 
 	private static boolean isDone(FutureTask<?> task) throws InterruptedException {
@@ -221,8 +221,8 @@ final class StartupCheck {
 			}
 			catch (LockBackendException ex) {
 				if (this.repeated && this.failure == null && !this.over) {
-					logger.info("%s cannot be used yet, and is retried for up to %s: %s".formatted(
-							StartupCheck.this.store, DurationText.of(StartupCheck.this.timeout), ex.getMessage()));
+					logger.info("%s cannot be used yet. Retrying for up to %s: %s".formatted(StartupCheck.this.store,
+							DurationText.of(StartupCheck.this.timeout), ex.getMessage()));
 				}
 				return ex;
 			}

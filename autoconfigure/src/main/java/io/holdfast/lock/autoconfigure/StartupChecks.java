@@ -36,11 +36,11 @@ final class StartupChecks {
 	StartupCheck of(LockStore store, String where, String... remedies) {
 		List<String> all = new ArrayList<>(List.of(remedies));
 		all.add(mayBeDefault(store)
-				? "Set 'distributed-lock.backend=local' if there is only one instance of this application, or name another store there."
-				: "Name another store in the methods that have @DistributedLock(backend = \"%s\")."
+				? "Set 'distributed-lock.backend=local' if there is only one instance of this application, or set another backend there."
+				: "Set another backend on the methods that have @DistributedLock(backend = \"%s\")."
 					.formatted(store.id()));
-		all.add("Increase 'distributed-lock.startup-timeout' if it needs longer to start.");
-		all.add("Set 'distributed-lock.fail-fast=false' to start without it; locks fail until it is available.");
+		all.add("Increase 'distributed-lock.startup-timeout' if the store needs longer to start.");
+		all.add("Set 'distributed-lock.fail-fast=false' to start without it. Locks fail until it is available.");
 		return StartupCheck.of(where, this.locks.startupTimeout(), all);
 	}
 

@@ -15,7 +15,7 @@ final class StoreUnavailableFailureAnalyzer extends AbstractFailureAnalyzer<Stor
 		String action = cause.remedies()
 			.stream()
 			.map((remedy) -> "%n    - %s".formatted(remedy))
-			.collect(Collectors.joining("", "Do one of these:%n".formatted(), ""));
+			.collect(Collectors.joining("", "Consider one of the following:%n".formatted(), ""));
 		return new FailureAnalysis(cause.description(), action, cause);
 	}
 

@@ -41,14 +41,14 @@ public final class ZooKeeperLockAutoConfiguration {
 		CuratorFramework client = clients.getIfUnique();
 		if (client == null) {
 			throw new LockConfigurationException(
-					"Locks are to be kept in ZooKeeper, and there is no CuratorFramework bean, or there are several and none is primary. Add 'spring-cloud-zookeeper-core' with 'curator-recipes' and set 'spring.cloud.zookeeper.connect-string', or publish a CuratorFramework.");
+					"The backend 'zookeeper' is configured, but there is no CuratorFramework bean, or there are several and none is primary. Add 'spring-cloud-zookeeper-core' with 'curator-recipes' and set 'spring.cloud.zookeeper.connect-string', or define a CuratorFramework bean.");
 		}
 		if (client.getState() == CuratorFrameworkState.LATENT) {
 			client.start();
 		}
 		StartupCheck check = checks.of(LockStore.ZOOKEEPER,
 				"ZooKeeper at '%s'".formatted(client.getZookeeperClient().getCurrentConnectionString()),
-				"Start it, or correct 'spring.cloud.zookeeper.connect-string'.");
+				"Start ZooKeeper, or correct 'spring.cloud.zookeeper.connect-string'.");
 		checks.run(LockStore.ZOOKEEPER, (close) -> check.run(() -> connect(client), close), () -> {
 		});
 		for (String name : beanFactory.getBeanNamesForType(CuratorFramework.class, true, false)) {
@@ -74,7 +74,7 @@ public final class ZooKeeperLockAutoConfiguration {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		throw new LockBackendException("it did not answer.");
+		throw new LockBackendException("it did not respond.");
 	}
 
 }

@@ -113,7 +113,7 @@ class EtcdLockAutoConfigurationTests {
 	@Test
 	void userWithoutPasswordStopsTheStart() {
 		assertStopsWith(at(guarded, "distributed-lock.etcd.username=shop"),
-				"'distributed-lock.etcd.username' is 'shop', and 'distributed-lock.etcd.password' is empty");
+				"'distributed-lock.etcd.username' is 'shop', but 'distributed-lock.etcd.password' is empty");
 	}
 
 	@Test
@@ -167,9 +167,9 @@ class EtcdLockAutoConfigurationTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
-			value = { "''|is empty", "127.0.0.1:2379|not an address of etcd",
+			value = { "''|is empty", "127.0.0.1:2379|an invalid etcd address",
 					"http://root:not-to-be-seen@h:1|distributed-lock.etcd.username",
-					"http://h:1,https://h:2|some are http and some https" })
+					"http://h:1,https://h:2|mixes http and https" })
 	void endpointsThatAreNoneStopTheStart(String endpoints, String fact) {
 		assertStopsWith(this.runner.withPropertyValues("distributed-lock.etcd.endpoints=" + endpoints), fact,
 				"distributed-lock.etcd.endpoints");

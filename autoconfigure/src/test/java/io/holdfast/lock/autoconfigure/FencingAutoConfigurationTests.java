@@ -129,9 +129,9 @@ class FencingAutoConfigurationTests {
 	void missingTableTurnsItOffAndSaysSo(CapturedOutput output) {
 		this.plain.withPropertyValues("distributed-lock.fencing.initialize-schema=never").run((context) -> {
 			assertThat(context).hasNotFailed();
-			assertThat(context.getBean(Fence.class).whyOff()).contains("'holdfast_fence' is not there")
+			assertThat(context.getBean(Fence.class).whyOff()).contains("'holdfast_fence' does not exist")
 				.contains("io/holdfast/lock/fencing/schema.sql");
-			assertThat(output).contains("No transaction is fenced: the table 'holdfast_fence'");
+			assertThat(output).contains("Transactions are not fenced: the table 'holdfast_fence'");
 		});
 	}
 
@@ -141,7 +141,7 @@ class FencingAutoConfigurationTests {
 			.run((context) -> assertThat(context).getFailure()
 				.hasMessageContaining("Shop.fenced")
 				.hasMessageContaining("'fenced = true'")
-				.hasMessageContaining("'holdfast_fence' is not there or may not be read in data source 'dataSource'")
+				.hasMessageContaining("'holdfast_fence' does not exist or cannot be read in data source 'dataSource'")
 				.hasMessageContaining("correct 'distributed-lock.fencing.table'"));
 	}
 
@@ -151,7 +151,7 @@ class FencingAutoConfigurationTests {
 			.withPropertyValues("distributed-lock.fencing.initialize-schema=never",
 					"distributed-lock.fencing.enabled=true")
 			.run((context) -> assertThat(context.getStartupFailure())
-				.hasStackTraceContaining("the table 'holdfast_fence' is not there"));
+				.hasStackTraceContaining("the table 'holdfast_fence' does not exist"));
 	}
 
 	@Test

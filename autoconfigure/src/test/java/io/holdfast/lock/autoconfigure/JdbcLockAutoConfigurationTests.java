@@ -168,7 +168,7 @@ class JdbcLockAutoConfigurationTests {
 		this.runner.withPropertyValues("distributed-lock.backend=jdbc", "distributed-lock.jdbc.initialize-schema=never")
 			.run((context) -> assertThat(context.getStartupFailure())
 				.hasStackTraceContaining(
-						"The tables 'holdfast_lock' and 'holdfast_lock_reader' of the lock store 'jdbc' are not there")
+						"The tables 'holdfast_lock' and 'holdfast_lock_reader' of the backend 'jdbc' do not exist")
 				.hasStackTraceContaining("io/holdfast/lock/backend/jdbc/schema.sql"));
 	}
 
@@ -179,7 +179,7 @@ class JdbcLockAutoConfigurationTests {
 				"spring.datasource.hikari.connection-timeout=500", "distributed-lock.startup-timeout=100ms");
 		unreachable.run((context) -> assertThat(context.getStartupFailure())
 			.hasStackTraceContaining(
-					"Locks are kept in the database of the lock store 'jdbc', which could not be used within 100ms")
+					"Locks are kept in the database of the backend 'jdbc', which could not be used within 100ms")
 			.hasStackTraceContaining("distributed-lock.fail-fast=false"));
 		unreachable.withPropertyValues("distributed-lock.fail-fast=false")
 			.run((context) -> assertThat(context).hasNotFailed());

@@ -58,7 +58,7 @@ class SilentStoreTests {
 
 	@Test
 	void redlock() {
-		assertStopsTheStart("several Redis nodes", this.runner.withPropertyValues(
+		assertStopsTheStart("the Redis nodes of", this.runner.withPropertyValues(
 				"distributed-lock.redlock.nodes=redis://127.0.0.1:%1$d,redis://127.0.0.2:%1$d,redis://127.0.0.3:%1$d"
 					.formatted(this.silent.getLocalPort())));
 	}
@@ -80,7 +80,7 @@ class SilentStoreTests {
 
 	@Test
 	void jdbc() {
-		assertStopsTheStart("the database of the lock store 'jdbc'",
+		assertStopsTheStart("the database of the backend 'jdbc'",
 				silentDatabase().withPropertyValues("distributed-lock.backend=jdbc"));
 	}
 
@@ -88,14 +88,14 @@ class SilentStoreTests {
 	void applicationThatMayStartWithoutTheDatabaseDoes(CapturedOutput output) {
 		silentDatabase().withPropertyValues("distributed-lock.backend=jdbc", "distributed-lock.fail-fast=false")
 			.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).contains("The application starts without the database of the lock store 'jdbc'");
+		assertThat(output).contains("The application starts without the database of the backend 'jdbc'");
 	}
 
 	@Test
 	void fencesDoNotWaitForADatabaseThatKeepsNoLocks(CapturedOutput output) {
 		silentDatabase().withPropertyValues("distributed-lock.backend=local")
 			.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).contains("The table 'holdfast_fence' of the fences could not be looked at");
+		assertThat(output).contains("The fence table 'holdfast_fence' could not be checked");
 	}
 
 	private ApplicationContextRunner silentDatabase() {

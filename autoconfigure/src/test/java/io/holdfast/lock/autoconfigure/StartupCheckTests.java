@@ -42,7 +42,7 @@ class StartupCheckTests {
 		run(Duration.ofMinutes(5), () -> failUntilAttempt(4));
 		assertThat(this.attempts).hasValue(4);
 		assertThat(this.closed).hasValue(0);
-		assertThat(output).contains("the shop's store cannot be used yet, and is retried for up to 300s: not yet");
+		assertThat(output).contains("the shop's store cannot be used yet. Retrying for up to 300s: not yet");
 	}
 
 	@Test
@@ -70,7 +70,7 @@ class StartupCheckTests {
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> run(Duration.ofMillis(200), () -> neverAnswer(interrupted)))
 			.withMessageContaining(
-					"Locks are kept in the shop's store, which could not be used within 200ms: it did not answer.");
+					"Locks are kept in the shop's store, which could not be used within 200ms: it did not respond.");
 		assertThat(this.closed).hasValue(1);
 		interrupted.await();
 	}
@@ -121,7 +121,7 @@ class StartupCheckTests {
 	void storeThatTheApplicationMayStartWithoutIsNotWaitedForLongerThanTheTimeout(CapturedOutput output) {
 		CountDownLatch interrupted = new CountDownLatch(1);
 		check(Duration.ofMillis(200)).runOnce(() -> neverAnswer(interrupted));
-		assertThat(output).contains("it did not answer");
+		assertThat(output).contains("it did not respond");
 	}
 
 	@Test
@@ -132,7 +132,7 @@ class StartupCheckTests {
 		assertThat(analysis).isNotNull();
 		assertThat(analysis.getDescription()).isEqualTo("It is away.");
 		assertThat(analysis.getAction())
-			.isEqualToNormalizingNewlines("Do one of these:\n\n    - Start it.\n    - Set another.");
+			.isEqualToNormalizingNewlines("Consider one of the following:\n\n    - Start it.\n    - Set another.");
 	}
 
 	private void failUntilAttempt(int number) {
