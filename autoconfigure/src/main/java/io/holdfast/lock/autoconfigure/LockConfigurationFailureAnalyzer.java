@@ -13,7 +13,7 @@ final class LockConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<Loc
 
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, LockConfigurationException cause) {
-		return new FailureAnalysis(cause.getMessage(), "Correct what is named above, then start the application again.",
+		return new FailureAnalysis(cause.getMessage(), "Correct this configuration, then restart the application.",
 				cause);
 	}
 

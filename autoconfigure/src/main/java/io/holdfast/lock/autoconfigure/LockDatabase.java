@@ -48,7 +48,7 @@ final class LockDatabase {
 	static void requireTableName(String property, String name) {
 		if (!TABLE.matcher(name).matches()) {
 			throw new LockConfigurationException(
-					"The property '%s' is '%s', which is not the name of a table. Use letters, digits and '_', optionally after a schema and a dot."
+					"The property '%s' is '%s', which is not a valid table name. Use letters, digits and '_', optionally prefixed by a schema and a dot."
 						.formatted(property, name));
 		}
 	}
@@ -63,7 +63,7 @@ final class LockDatabase {
 		if (StringUtils.hasText(name)) {
 			if (!beanFactory.containsBean(name)) {
 				throw new LockConfigurationException(
-						"The property '%s' is '%s', and there is no bean of that name. Name a DataSource bean, or leave it out to use the application's own."
+						"The property '%s' is '%s', but no bean with that name exists. Name a DataSource bean, or remove the property to use the application's own."
 							.formatted(property, name));
 			}
 			return beanFactory.getBean(name, DataSource.class);
@@ -71,7 +71,7 @@ final class LockDatabase {
 		DataSource dataSource = beanFactory.getBeanProvider(DataSource.class).getIfUnique();
 		if (dataSource == null) {
 			throw new LockConfigurationException(
-					"It is not known which database to use: there is no DataSource, or several and none is primary. Set 'spring.datasource.*', or name one with '%s'."
+					"No unique DataSource was found: there is none, or several and none is primary. Set 'spring.datasource.*', or name one with '%s'."
 						.formatted(property));
 		}
 		return dataSource;
@@ -117,7 +117,7 @@ final class LockDatabase {
 				return;
 			}
 			catch (ScriptStatementFailedException ex) {
-				logger.debug("A statement of the script for the tables of locks failed; it is run again", ex);
+				logger.debug("A statement of the script that creates the tables failed. Running the script again", ex);
 			}
 		}
 		populator.execute(dataSource);

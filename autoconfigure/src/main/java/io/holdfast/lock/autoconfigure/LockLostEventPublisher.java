@@ -55,7 +55,7 @@ final class LockLostEventPublisher implements LockObserver, DisposableBean {
 			this.executor.execute(() -> publish(event));
 		}
 		catch (RejectedExecutionException ex) {
-			logger.debug("The application has stopped; nobody listens any more for the loss of " + event.lock());
+			logger.debug("The application has stopped. No listener is notified of the loss of lock " + event.lock());
 		}
 	}
 

@@ -34,7 +34,7 @@ final class LockSslBundle {
 		}
 		catch (NoSuchSslBundleException ex) {
 			throw new LockConfigurationException(
-					"The property '%s' is '%s', and there is no SSL bundle of that name. Define it below 'spring.ssl.bundle', or leave the property out to use the JVM's trust store."
+					"The property '%s' is '%s', but no SSL bundle with that name exists. Define it under 'spring.ssl.bundle', or remove the property to use the JVM's trust store."
 						.formatted(property, name),
 					ex);
 		}

@@ -37,7 +37,7 @@ record RedisAddress(boolean tls, String hostAndPort, @Nullable String username, 
 		Matcher location = LOCATION.matcher(address.substring(Math.max(scheme + 3, at + 1)));
 		if (!(name.equals("redis") || name.equals("rediss")) || !location.matches()) {
 			throw new LockConfigurationException(
-					"The property '%s' is '%s', which is not an address of Redis. Write redis://host:port, or rediss://host:port for TLS."
+					"The property '%s' is '%s', which is not a Redis address. Use redis://host:port, or rediss://host:port for TLS."
 						.formatted(property, redacted(text)));
 		}
 		String[] login = (at > 0) ? login(address.substring(scheme + 3, at)) : new String[] { "", "" };

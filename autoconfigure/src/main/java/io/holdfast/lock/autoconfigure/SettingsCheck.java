@@ -101,9 +101,9 @@ final class SettingsCheck {
 
 	private static void warn(String name) {
 		String nearest = NearestName.of(name.substring(name.indexOf('.') + 1), known().toList());
-		logger.warn("The property '%s' is not one of Holdfast and has no effect. %s".formatted(name,
+		logger.warn("The property '%s' is unknown and has no effect. %s".formatted(name,
 				(nearest != null) ? "Did you mean '%s.%s'?".formatted(PREFIX, nearest)
-						: "The names of its settings begin with '%s.'.".formatted(PREFIX)));
+						: "The properties of Holdfast start with '%s.'.".formatted(PREFIX)));
 	}
 
 	private static Stream<String> known() {

@@ -72,7 +72,7 @@ final class SpringDataRedisClients {
 					standalone.getDatabase(), this.ssl, tls(), SOURCE);
 		}
 		throw new LockConfigurationException(
-				"The application's Redis is neither a sentinel, a cluster nor a single server. Set 'distributed-lock.redis.address', or publish a RedissonClient bean.");
+				"The application's Redis is not a Sentinel, Cluster, master-replica or standalone setup. Set 'distributed-lock.redis.address', or define a RedissonClient bean.");
 	}
 
 	private RedisClient sentinel(Sentinel sentinel) {

@@ -27,7 +27,7 @@ record ZooKeeperLockProperties(@DefaultValue("/holdfast") String basePath,
 	ZooKeeperLockProperties {
 		if (!PATH.matcher(basePath).matches()) {
 			throw new LockConfigurationException(
-					"The property 'distributed-lock.zookeeper.base-path' is '%s', which is not the path of a node. Write it as '/holdfast', of letters, digits, '_' and '-'."
+					"The property 'distributed-lock.zookeeper.base-path' is '%s', which is not a valid path. Use a path such as '/holdfast', of letters, digits, '_' and '-'."
 						.formatted(basePath));
 		}
 	}

@@ -30,7 +30,7 @@ class LockConfigurationFailureAnalyzerTests {
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains(
 					"@DistributedLock on " + Forgetful.class.getName() + ".call(long): its key \"#ident\" uses #ident")
-			.contains("Correct what is named above")
+			.contains("Correct this configuration")
 			.doesNotContain("\tat ");
 	}
 

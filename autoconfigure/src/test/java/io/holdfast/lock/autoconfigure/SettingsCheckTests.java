@@ -64,7 +64,7 @@ class SettingsCheckTests {
 			.withPropertyValues(name + "=http://127.0.0.1:1", "distributed-lock.fail-fast=false",
 					"distributed-lock.etcd.endpoints[0]=http://127.0.0.1:1")
 			.run((context) -> assertThat(output).contains(
-					"'%s' is not one of Holdfast and has no effect. Did you mean '%s'?".formatted(name, nearest)));
+					"The property '%s' is unknown and has no effect. Did you mean '%s'?".formatted(name, nearest)));
 	}
 
 	@Test
