@@ -142,8 +142,8 @@ public final class MicrometerLockObserver implements LockObserver {
 		}
 		if (!this.full) {
 			this.full = true;
-			logger.warn(("More than %s lock names are in use; '%s' and all further ones are metered as '%s'. "
-					+ "Put what varies into the key of a lock, not into its name.")
+			logger.warn(("More than %s lock names are in use. '%s' and all further names are metered as '%s'. "
+					+ "Move the variable part of a lock's name into its key.")
 				.formatted(MAX_NAMES, name, OTHER));
 		}
 		return false;

@@ -148,7 +148,7 @@ class MicrometerLockObserverTests {
 			.hasSize(MicrometerLockObserver.MAX_NAMES + 1);
 		assertThat(this.registry.get("distributed.lock.waiting").tag("name", "other").gauge().value()).isEqualTo(501);
 		assertThat(gauge("held")).isEqualTo(1);
-		assertThat(output).containsOnlyOnce("More than 1000 lock names are in use; 'stock-999'");
+		assertThat(output).containsOnlyOnce("More than 1000 lock names are in use. 'stock-999'");
 	}
 
 	@Test
