@@ -19,7 +19,7 @@ final class Pause {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw new IllegalStateException("Interrupted while an order was being thought over", ex);
+			throw new IllegalStateException("Interrupted while processing an order", ex);
 		}
 	}
 

@@ -10,7 +10,7 @@ class SoldOutException extends ResponseStatusException {
 
 	SoldOutException(long product, int quantity, int stock) {
 		super(HttpStatus.CONFLICT,
-				"Product %s has %s left and %s were ordered. Nothing was sold.".formatted(product, stock, quantity));
+				"Product %s has %s left, but %s were ordered. Nothing was sold.".formatted(product, stock, quantity));
 	}
 
 }

@@ -37,9 +37,9 @@ class StartReport {
 			Try:
 			  curl {url}/products/42
 			  curl -X POST '{url}/products/42/orders?quantity=1'
-			See updates get lost without the lock: 20 orders, and the stock does not sink by 20.
+			To lose updates, order without the lock. The stock drops by less than 20:
 			  seq 20 | xargs -P 20 -I{} curl -s -o /dev/null -X POST '{url}/products/42/orders?quantity=1&thinkMillis=100&lock=none'
-			Leave out '&lock=none', and it does. What the locks did:
+			Remove '&lock=none', and the stock drops by 20. To see the lock meters:
 			  curl -s {url}/actuator/prometheus | grep distributed_lock
 			""";
 
@@ -70,7 +70,7 @@ class StartReport {
 			return handle.backend();
 		}
 		catch (LockException ex) {
-			return "a store that does not answer: " + ex.getMessage();
+			return "an unavailable store: " + ex.getMessage();
 		}
 	}
 	// end::acquire[]
