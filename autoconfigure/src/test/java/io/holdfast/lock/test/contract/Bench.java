@@ -34,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class Bench {
 
-	private static final long PATIENCE_AFTER_SILENCE_NANOS = Duration.ofMillis(50).toNanos();
+	private static final long PAUSE_AFTER_INDETERMINATE_NANOS = Duration.ofMillis(50).toNanos();
 
 	private final LockBackendContract contract;
 
@@ -81,7 +81,7 @@ final class Bench {
 		return this.contract.leftovers();
 	}
 
-	AcquireResult ask(LockBackend client, Claim claim) throws Exception {
+	AcquireResult tryAcquire(LockBackend client, Claim claim) throws Exception {
 		return answer(client.tryAcquire(claim));
 	}
 
@@ -89,20 +89,20 @@ final class Bench {
 	 * Acquires the lock and asserts that it was granted. Retries only while the outcome
 	 * is unknown, which is possible for a moment after the faults of an earlier case.
 	 */
-	Grant granted(LockBackend client, Claim claim) throws Exception {
+	Grant acquire(LockBackend client, Claim claim) throws Exception {
 		long start = System.nanoTime();
-		AcquireResult result = ask(client, claim);
+		AcquireResult result = tryAcquire(client, claim);
 		while (result instanceof AcquireResult.Indeterminate && System.nanoTime() - start < bound().toNanos()) {
-			LockSupport.parkNanos(PATIENCE_AFTER_SILENCE_NANOS);
-			result = ask(client, claim);
+			LockSupport.parkNanos(PAUSE_AFTER_INDETERMINATE_NANOS);
+			result = tryAcquire(client, claim);
 		}
 		assertThat(result).as("answer to %s", claim).isInstanceOf(Acquired.class);
 		return ((Acquired) result).grant();
 	}
 
 	/** Makes one attempt and asserts that it was refused. */
-	Contended refused(LockBackend client, Claim claim) throws Exception {
-		AcquireResult result = ask(client, claim);
+	Contended assertContended(LockBackend client, Claim claim) throws Exception {
+		AcquireResult result = tryAcquire(client, claim);
 		assertThat(result).as("answer to %s", claim).isInstanceOf(Contended.class);
 		return (Contended) result;
 	}
@@ -111,30 +111,30 @@ final class Bench {
 	 * Acquires the lock within {@link #bound()}. Retries after each signal or delay, as
 	 * the engine does.
 	 */
-	Grant soonGranted(LockBackend client, Claim claim) throws Exception {
-		return soonGrantedSince(client, claim).grant();
+	Grant acquireSoon(LockBackend client, Claim claim) throws Exception {
+		return acquireSoonSince(client, claim).grant();
 	}
 
-	Granted soonGrantedSince(LockBackend client, Claim claim) throws Exception {
+	Granted acquireSoonSince(LockBackend client, Claim claim) throws Exception {
 		long start = System.nanoTime();
 		while (true) {
-			long asked = System.nanoTime();
-			Duration left = bound().minusNanos(asked - start);
+			long requestedAt = System.nanoTime();
+			Duration left = bound().minusNanos(requestedAt - start);
 			assertThat(left).as("time left to get in as %s", claim).isPositive();
-			AcquireResult result = ask(client, claim.withRemainingWait(Claims.LONG_LEASE));
+			AcquireResult result = tryAcquire(client, claim.withRemainingWait(Claims.LONG_LEASE));
 			if (result instanceof Acquired acquired) {
-				return new Granted(acquired.grant(), asked);
+				return new Granted(acquired.grant(), requestedAt);
 			}
 			else if (result instanceof Contended contended) {
-				awaitTurn(contended, left);
+				awaitRetry(contended, left);
 			}
 			else {
-				LockSupport.parkNanos(PATIENCE_AFTER_SILENCE_NANOS);
+				LockSupport.parkNanos(PAUSE_AFTER_INDETERMINATE_NANOS);
 			}
 		}
 	}
 
-	private static void awaitTurn(Contended contended, Duration atMost) throws InterruptedException {
+	private static void awaitRetry(Contended contended, Duration atMost) throws InterruptedException {
 		long nanos = Math.min(contended.retryAfter().toNanos(), atMost.toNanos());
 		try {
 			contended.signal().toCompletableFuture().get(nanos, TimeUnit.NANOSECONDS);
@@ -157,12 +157,12 @@ final class Bench {
 	}
 
 	/** Releases the lock and asserts that it was held. */
-	void released(LockBackend client, Grant grant) throws Exception {
+	void assertReleased(LockBackend client, Grant grant) throws Exception {
 		assertThat(release(client, grant)).as("release of %s", grant).isInstanceOf(Released.class);
 	}
 
 	/** Releases the lock and asserts that it was no longer held. */
-	void releasedInVain(LockBackend client, Grant grant) throws Exception {
+	void assertNotHeld(LockBackend client, Grant grant) throws Exception {
 		assertThat(release(client, grant)).as("release of %s", grant).isInstanceOf(NotHeld.class);
 	}
 
@@ -175,7 +175,7 @@ final class Bench {
 	}
 
 	/** Runs all tasks at the same time, each on its own thread. */
-	<T> List<T> together(List<Callable<T>> tasks) throws Exception {
+	<T> List<T> runConcurrently(List<Callable<T>> tasks) throws Exception {
 		CountDownLatch start = new CountDownLatch(tasks.size());
 		ExecutorService threads = Executors.newFixedThreadPool(tasks.size());
 		try {
@@ -202,7 +202,7 @@ final class Bench {
 	/**
 	 * A grant, and the time at which its request was sent.
 	 */
-	record Granted(Grant grant, long asked) {
+	record Granted(Grant grant, long requestedAt) {
 	}
 
 }

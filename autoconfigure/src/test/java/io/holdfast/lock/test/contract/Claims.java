@@ -45,7 +45,7 @@ final class Claims {
 	 * Returns the claim with a remaining wait that no case exceeds, so the store keeps
 	 * it.
 	 */
-	static Claim patient(Claim claim) {
+	static Claim waiting(Claim claim) {
 		return claim.withRemainingWait(LONG_LEASE);
 	}
 

@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 interface CompletenessCases {
 
 	@Test
-	default void whatIsLackingIsListed(Bench bench, TestReporter reporter) {
+	default void missingAbilitiesAreListed(Bench bench, TestReporter reporter) {
 		Map<Ability, String> lacks = bench.contract().lacks();
 		assertThat(lacks.values()).as("reasons in lacks()").allMatch((reason) -> !reason.isBlank());
 		for (Method method : cases().filter((candidate) -> candidate.isAnnotationPresent(Needs.class)).toList()) {

@@ -34,17 +34,17 @@ interface HistoryCases {
 	int ROUNDS = 12;
 
 	@Test
-	default void historyOfACrowdHasNoOverlapAndGrowingTokens(Bench bench) throws Exception {
+	default void concurrentHoldsDoNotOverlapAndTokensGrow(Bench bench) throws Exception {
 		long seed = System.nanoTime();
 		LockName lock = Claims.newLock();
-		List<Callable<List<Hold>>> crowd = new ArrayList<>();
+		List<Callable<List<Hold>>> contenders = new ArrayList<>();
 		for (int i = 0; i < CONTENDERS; i++) {
 			LockBackend client = bench.client(i);
 			boolean vanishing = i < VANISHING;
 			Random random = new Random(seed + i);
-			crowd.add(() -> contend(bench, client, lock, vanishing, random));
+			contenders.add(() -> contend(bench, client, lock, vanishing, random));
 		}
-		List<Hold> history = bench.together(crowd)
+		List<Hold> history = bench.runConcurrently(contenders)
 			.stream()
 			.flatMap(List::stream)
 			.sorted(Comparator.comparingLong((hold) -> hold.from() - seed))
@@ -73,7 +73,7 @@ interface HistoryCases {
 			holds.add(hold(bench, client, Claims.exclusive(lock), vanishes, random));
 		}
 		for (Hold hold : holds) {
-			bench.releasedInVain(client, hold.grant());
+			bench.assertNotHeld(client, hold.grant());
 		}
 		return holds;
 	}
@@ -81,16 +81,16 @@ interface HistoryCases {
 	private static Hold hold(Bench bench, LockBackend client, Claim claim, boolean vanishes, Random random)
 			throws Exception {
 		Duration lease = vanishes ? bench.shortLease() : Claims.LONG_LEASE;
-		Granted granted = bench.soonGrantedSince(client, Claims.lasting(lease, claim));
+		Granted granted = bench.acquireSoonSince(client, Claims.lasting(lease, claim));
 		long from = System.nanoTime();
 		if (vanishes) {
 			long validity = granted.grant().lease().dividedBy(50).multipliedBy(49).minusMillis(2).toNanos();
-			return new Hold(granted.grant(), from, Math.max(from, granted.asked() + validity));
+			return new Hold(granted.grant(), from, Math.max(from, granted.requestedAt() + validity));
 		}
 		LockSupport.parkNanos(random.nextInt(1_000_000));
 		long until = System.nanoTime();
-		assertThat(Duration.ofNanos(until - granted.asked())).as("hold within its lease").isLessThan(lease);
-		bench.released(client, granted.grant());
+		assertThat(Duration.ofNanos(until - granted.requestedAt())).as("hold within its lease").isLessThan(lease);
+		bench.assertReleased(client, granted.grant());
 		return new Hold(granted.grant(), from, until);
 	}
 

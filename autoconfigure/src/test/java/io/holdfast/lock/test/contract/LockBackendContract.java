@@ -47,7 +47,7 @@ import io.holdfast.lock.spi.LockBackend;
  * <p>
  * A case that needs an {@link Ability} runs unless {@link #lacks()} contains this
  * ability. Otherwise the case is not generated, and the case
- * {@code whatIsLackingIsListed} reports it with the reason. No case is skipped. If the
+ * {@code missingAbilitiesAreListed} reports it with the reason. No case is skipped. If the
  * store is not available, the tests must fail.
  *
  * <p>
@@ -58,7 +58,7 @@ import io.holdfast.lock.spi.LockBackend;
 @TestInstance(Lifecycle.PER_CLASS)
 @ExtendWith(BenchExtension.class)
 public abstract class LockBackendContract
-		implements ExclusionCases, LeaseCases, RetainCases, StaleHolderCases, GivingUpCases, WaitingCases, TokenCases,
+		implements ExclusionCases, LeaseCases, RetainCases, StaleHolderCases, AbandonCases, WaitingCases, TokenCases,
 		NameCases, FaultCases, SharedCases, FairCases, HistoryCases, CompletenessCases {
 
 	/**

@@ -71,9 +71,9 @@ final class Flaws {
 	}
 
 	/** Reports a renewal without a request to the server. */
-	static class OnlySaysThatItRenewed extends Wire {
+	static class ReportsRenewalWithoutRenewing extends Wire {
 
-		OnlySaysThatItRenewed(Server server) {
+		ReportsRenewalWithoutRenewing(Server server) {
 			super(server);
 		}
 
@@ -86,9 +86,9 @@ final class Flaws {
 	}
 
 	/** Reports that the lock is retained without a request to the server. */
-	static class OnlySaysThatItRetains extends Wire {
+	static class ReportsRetainWithoutRetaining extends Wire {
 
-		OnlySaysThatItRetains(Server server) {
+		ReportsRetainWithoutRetaining(Server server) {
 			super(server);
 		}
 
@@ -114,9 +114,9 @@ final class Flaws {
 	}
 
 	/** Abandons a claim without a request to the server. */
-	static class ForgetsTheClaim extends Wire {
+	static class IgnoresAbandon extends Wire {
 
-		ForgetsTheClaim(Server server) {
+		IgnoresAbandon(Server server) {
 			super(server);
 		}
 
@@ -128,18 +128,18 @@ final class Flaws {
 	}
 
 	/** Silently requests something else than the claim says. */
-	static class Garbles extends Wire {
+	static class ChangesClaims extends Wire {
 
-		private final UnaryOperator<Claim> garbler;
+		private final UnaryOperator<Claim> change;
 
-		Garbles(Server server, UnaryOperator<Claim> garbler) {
+		ChangesClaims(Server server, UnaryOperator<Claim> change) {
 			super(server);
-			this.garbler = garbler;
+			this.change = change;
 		}
 
 		@Override
 		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-			return super.tryAcquire(this.garbler.apply(claim)).thenApply((result) -> {
+			return super.tryAcquire(this.change.apply(claim)).thenApply((result) -> {
 				if (result instanceof Acquired acquired) {
 					Grant grant = acquired.grant();
 					return new Acquired(new Grant(claim, grant.storeToken(), claim.leaseTime(), grant.revoked()));
@@ -150,26 +150,26 @@ final class Flaws {
 
 		@Override
 		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-			return super.renew(grants.stream().map(this::garbled).toList());
+			return super.renew(grants.stream().map(this::changed).toList());
 		}
 
 		@Override
 		public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
-			return super.retain(garbled(grant), remaining);
+			return super.retain(changed(grant), remaining);
 		}
 
 		@Override
 		public CompletionStage<ReleaseResult> release(Grant grant) {
-			return super.release(garbled(grant));
+			return super.release(changed(grant));
 		}
 
 		@Override
 		public CompletionStage<Void> abandon(Claim claim) {
-			return super.abandon(this.garbler.apply(claim));
+			return super.abandon(this.change.apply(claim));
 		}
 
-		private Grant garbled(Grant grant) {
-			Claim claim = this.garbler.apply(grant.claim());
+		private Grant changed(Grant grant) {
+			Claim claim = this.change.apply(grant.claim());
 			return new Grant(claim, grant.storeToken(), claim.leaseTime());
 		}
 
@@ -222,25 +222,25 @@ final class Flaws {
 	}
 
 	/** Reports a missing response as contended. */
-	static class TakesSilenceForNo extends Wire {
+	static class ReportsUnansweredAsContended extends Wire {
 
-		TakesSilenceForNo(Server server) {
+		ReportsUnansweredAsContended(Server server) {
 			super(server);
 		}
 
 		@Override
-		AcquireResult unheard(Claim claim) {
+		AcquireResult unanswered(Claim claim) {
 			return new Contended(new CompletableFuture<>(), Duration.ofMillis(10));
 		}
 
 	}
 
 	/** Loses the signals that are due when a waiter withdraws its claim. */
-	static class SwallowsTheWakeUp extends Wire {
+	static class DropsTheSignal extends Wire {
 
-		private static final ThreadLocal<Boolean> SWALLOWING = ThreadLocal.withInitial(() -> false);
+		private static final ThreadLocal<Boolean> DROPPING = ThreadLocal.withInitial(() -> false);
 
-		SwallowsTheWakeUp(Server server) {
+		DropsTheSignal(Server server) {
 			super(server);
 		}
 
@@ -248,37 +248,37 @@ final class Flaws {
 		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 			return super.tryAcquire(claim).thenApply((result) -> {
 				if (result instanceof Contended contended) {
-					CompletableFuture<Void> heard = new CompletableFuture<>();
-					contended.signal().thenRun(() -> hear(heard));
-					return new Contended(heard, contended.retryAfter());
+					CompletableFuture<Void> forwarded = new CompletableFuture<>();
+					contended.signal().thenRun(() -> forwardSignal(forwarded));
+					return new Contended(forwarded, contended.retryAfter());
 				}
 				return result;
 			});
 		}
 
-		private static void hear(CompletableFuture<Void> signal) {
-			if (!SWALLOWING.get()) {
+		private static void forwardSignal(CompletableFuture<Void> signal) {
+			if (!DROPPING.get()) {
 				signal.complete(null);
 			}
 		}
 
 		@Override
 		public CompletionStage<Void> abandon(Claim claim) {
-			SWALLOWING.set(!server().latest().get(claim.lock()).claim().owner().equals(claim.owner()));
+			DROPPING.set(!server().latest().get(claim.lock()).claim().owner().equals(claim.owner()));
 			try {
 				return super.abandon(claim);
 			}
 			finally {
-				SWALLOWING.remove();
+				DROPPING.remove();
 			}
 		}
 
 	}
 
 	/** Refuses an owner that repeats its request. */
-	static class RefusesItsOwnOwner extends Wire {
+	static class RefusesARetryOfItsOwner extends Wire {
 
-		RefusesItsOwnOwner(Server server) {
+		RefusesARetryOfItsOwner(Server server) {
 			super(server);
 		}
 
@@ -295,9 +295,9 @@ final class Flaws {
 	}
 
 	/** Does not notice the end of its session. */
-	static class DeafToItsSession extends Wire {
+	static class IgnoresSessionEnd extends Wire {
 
-		DeafToItsSession(Server server) {
+		IgnoresSessionEnd(Server server) {
 			super(server);
 		}
 

@@ -31,7 +31,7 @@ class Wire implements LockBackend {
 
 	private volatile boolean losing;
 
-	private volatile boolean silent;
+	private volatile boolean unresponsive;
 
 	Wire(Server server) {
 		this.server = server;
@@ -46,13 +46,13 @@ class Wire implements LockBackend {
 		this.losing = true;
 	}
 
-	final void fallSilent() {
-		this.silent = true;
+	final void stopReplying() {
+		this.unresponsive = true;
 	}
 
-	final void mend() {
+	final void restoreReplies() {
 		this.losing = false;
-		this.silent = false;
+		this.unresponsive = false;
 	}
 
 	/** Ends the grants of this client on the server and notifies the client. */
@@ -87,7 +87,7 @@ class Wire implements LockBackend {
 			}
 			return result;
 		});
-		return arrives() ? answer : CompletableFuture.completedStage(unheard(claim));
+		return arrives() ? answer : CompletableFuture.completedStage(unanswered(claim));
 	}
 
 	private Grant inSession(Grant grant) {
@@ -98,7 +98,7 @@ class Wire implements LockBackend {
 	}
 
 	/** Returns the result of an acquisition whose response was lost. */
-	AcquireResult unheard(Claim claim) {
+	AcquireResult unanswered(Claim claim) {
 		return new AcquireResult.Indeterminate(new IOException("no answer"));
 	}
 
@@ -132,7 +132,7 @@ class Wire implements LockBackend {
 	}
 
 	private boolean arrives() {
-		boolean lost = this.losing || this.silent;
+		boolean lost = this.losing || this.unresponsive;
 		this.losing = false;
 		return !lost;
 	}

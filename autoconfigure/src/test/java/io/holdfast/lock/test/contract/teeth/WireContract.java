@@ -30,9 +30,9 @@ abstract class WireContract extends LockBackendContract implements StoreFaults {
 
 	/** A failed case may leave a fault that no request has met yet. */
 	@BeforeEach
-	void mend() {
-		this.first.mend();
-		this.second.mend();
+	void restoreReplies() {
+		this.first.restoreReplies();
+		this.second.restoreReplies();
 	}
 
 	@Override
@@ -84,13 +84,13 @@ abstract class WireContract extends LockBackendContract implements StoreFaults {
 
 	@Override
 	public void pause() {
-		this.first.fallSilent();
-		this.second.fallSilent();
+		this.first.stopReplying();
+		this.second.stopReplying();
 	}
 
 	@Override
 	public void resume() {
-		mend();
+		restoreReplies();
 	}
 
 	@Override

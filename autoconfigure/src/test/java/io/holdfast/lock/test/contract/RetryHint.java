@@ -14,9 +14,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * @param refusal the response to the attempt
  * @param since the arrival time of the response, in {@link System#nanoTime()}
  */
-record Turn(Contended refusal, long since) {
+record RetryHint(Contended refusal, long since) {
 
-	Turn(Contended refusal) {
+	RetryHint(Contended refusal) {
 		this(refusal, System.nanoTime());
 	}
 
@@ -25,7 +25,7 @@ record Turn(Contended refusal, long since) {
 	 * due to {@code retryAfter}. Asserts that this takes no longer than
 	 * {@link Bench#bound()}.
 	 */
-	void comesSoon(Bench bench) throws InterruptedException {
+	void awaitSoon(Bench bench) throws InterruptedException {
 		long pause = this.refusal.retryAfter().toNanos() - (System.nanoTime() - this.since);
 		long longest = bench.bound().toNanos();
 		try {
