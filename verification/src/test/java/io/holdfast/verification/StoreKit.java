@@ -193,7 +193,7 @@ final class StoreKit implements AutoCloseable {
 	/** Promotes the replica of a Redis that a sentinel monitors. */
 	void failOver() {
 		RedisSentinel group = Objects.requireNonNull(this.sentinel, "nothing watches this store");
-		group.forgetWhatComesNow();
+		group.stopReplication();
 		group.failOver();
 		group.reunite();
 	}

@@ -98,7 +98,7 @@ class LateStoreTests {
 		try (TcpProxy wire = TcpProxy.to(ServerProcess.freePort())) {
 			CompletableFuture<Void> led = CompletableFuture.runAsync(() -> {
 				Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> wire.connections() >= 3);
-				wire.leadTo(server);
+				wire.redirectTo(server);
 			});
 			store.at(this.runner, wire.port())
 				.withPropertyValues("distributed-lock.startup-timeout=60s")

@@ -30,9 +30,9 @@ import static org.junit.platform.testkit.engine.TestExecutionResultConditions.su
 class LeftHoldsExtensionTests {
 
 	@Test
-	void holdThatATestLeavesFailsThisTestAndMeetsNoOther() {
+	void openHoldFailsOnlyTheTestThatLeavesIt() {
 		Events events = EngineTestKit.engine("junit-jupiter")
-			.selectors(DiscoverySelectors.selectClass(Careless.class))
+			.selectors(DiscoverySelectors.selectClass(LeakyTest.class))
 			.configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
 			.execute()
 			.testEvents();
@@ -50,7 +50,7 @@ class LeftHoldsExtensionTests {
 	}
 
 	@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-	static class Careless {
+	static class LeakyTest {
 
 		private final LockEngine engine = new LockEngine(
 				new LockBackends(List.of(new LocalLockBackend()), LocalLockBackend.NAME), EngineSettings.DEFAULTS,

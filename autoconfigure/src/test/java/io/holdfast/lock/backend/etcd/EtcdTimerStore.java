@@ -1,13 +1,13 @@
 package io.holdfast.lock.backend.etcd;
 
-import io.holdfast.lock.test.simulation.PatienceTimerStore;
+import io.holdfast.lock.test.simulation.ClaimTimerStore;
 import io.holdfast.lock.test.simulation.Simulation;
 import io.holdfast.lock.test.simulation.Workload;
 
 /**
  * The etcd backend with a timer that ends refused claims.
  */
-public final class EtcdTimerStore extends PatienceTimerStore {
+public final class EtcdTimerStore extends ClaimTimerStore {
 
 	/**
 	 * Creates an empty store.

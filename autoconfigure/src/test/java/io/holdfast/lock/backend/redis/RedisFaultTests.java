@@ -139,13 +139,13 @@ class RedisFaultTests {
 		RedisLockBackend holding = backend(server);
 		Grant held = granted(holding, claim(LOCK));
 		LockEngine engine = engine(backend(wire, 0));
-		wire.swallow("message");
+		wire.dropReplies("message");
 		CompletableFuture<Void> turn = CompletableFuture
 			.runAsync(() -> engine.acquire(request(Duration.ofMinutes(1))).close());
 		Awaitility.await().until(() -> server.ask("zcard", "test:{" + LOCK + "}:waiters").equals("1"));
 		released(holding, held);
 		assertThat(turn).succeedsWithin(held.lease().dividedBy(4));
-		assertThat(wire.swallowed()).isPositive();
+		assertThat(wire.droppedReplies()).isPositive();
 	}
 
 	@Test
@@ -198,7 +198,7 @@ class RedisFaultTests {
 	private static void promote(RedisServer primary, RedisServer replica, TcpProxy wire) {
 		primary.kill();
 		replica.ask("replicaof", "no", "one");
-		wire.leadTo(replica.port());
+		wire.redirectTo(replica.port());
 	}
 
 	@Test

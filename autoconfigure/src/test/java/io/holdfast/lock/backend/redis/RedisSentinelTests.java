@@ -53,7 +53,7 @@ class RedisSentinelTests {
 			Grant before = ((Acquired) eventually(first, claim(Duration.ZERO))).grant();
 			group.reunite();
 			assertThat(group.primary().ask("wait", "1", "2000")).isEqualTo("1");
-			group.changePlaces();
+			group.switchRoles();
 			assertThat(eventually(second, claim(Duration.ZERO))).as("it follows and knows of the lock")
 				.isInstanceOf(Contended.class);
 			release(first, before);

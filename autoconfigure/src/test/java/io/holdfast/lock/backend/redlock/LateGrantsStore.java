@@ -11,7 +11,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.test.ForwardingBackend;
 import io.holdfast.lock.test.simulation.SimulatedNetwork.Kind;
-import io.holdfast.lock.test.simulation.SimulatedNetwork.Trouble;
+import io.holdfast.lock.test.simulation.SimulatedNetwork.NetworkFault;
 import io.holdfast.lock.test.simulation.SimulatedProcess;
 import io.holdfast.lock.test.simulation.SimulatedStore;
 import io.holdfast.lock.test.simulation.Simulation;
@@ -39,7 +39,7 @@ public final class LateGrantsStore implements SimulatedStore {
 
 	@Override
 	public LockBackend connect(SimulatedProcess process) {
-		process.simulation().network().begin(new Trouble(Kind.REPETITION, process, 1, LATEST_REPETITION));
+		process.simulation().network().begin(new NetworkFault(Kind.REPETITION, process, 1, LATEST_REPETITION));
 		return new LateBackend(process, this.store.connect(process));
 	}
 

@@ -1,13 +1,13 @@
 package io.holdfast.lock.backend.zookeeper;
 
-import io.holdfast.lock.test.simulation.PatienceTimerStore;
+import io.holdfast.lock.test.simulation.ClaimTimerStore;
 import io.holdfast.lock.test.simulation.Simulation;
 import io.holdfast.lock.test.simulation.Workload;
 
 /**
  * The ZooKeeper backend with a timer that ends refused claims.
  */
-public final class ZooKeeperTimerStore extends PatienceTimerStore {
+public final class ZooKeeperTimerStore extends ClaimTimerStore {
 
 	/**
 	 * Creates an empty store.

@@ -80,7 +80,7 @@ public final class RedisSentinel implements AutoCloseable {
 	/**
 	 * Stops replication, so the replica misses all later writes.
 	 */
-	public void forgetWhatComesNow() {
+	public void stopReplication() {
 		this.replica.ask("replicaof", ServerProcess.HOST, Integer.toString(ServerProcess.freePort()));
 	}
 
@@ -90,7 +90,7 @@ public final class RedisSentinel implements AutoCloseable {
 	 */
 	public void failOver() {
 		this.primary.kill();
-		awaitTheReplicaInItsPlace();
+		awaitPromotion();
 	}
 
 	/**
@@ -112,14 +112,14 @@ public final class RedisSentinel implements AutoCloseable {
 	 * primary replicates from it. The sentinel leaves the former primary in its role for
 	 * about ten seconds. Locks that the former primary grants during this time are lost.
 	 */
-	public void changePlaces() {
+	public void switchRoles() {
 		this.sentinel.awaitOutput("OK", "sentinel", "failover", MASTER);
-		awaitTheReplicaInItsPlace();
+		awaitPromotion();
 		this.sentinel.awaitOutput(Integer.toString(this.primary.port()), "sentinel", "get-master-addr-by-name", MASTER);
 		followThePrimary();
 	}
 
-	private void awaitTheReplicaInItsPlace() {
+	private void awaitPromotion() {
 		try {
 			this.replica.awaitOutput("role:master", LONGEST_FAILOVER_SECONDS, "info", "replication");
 		}

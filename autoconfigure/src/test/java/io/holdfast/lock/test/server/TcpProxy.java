@@ -36,9 +36,9 @@ public final class TcpProxy implements AutoCloseable {
 
 	private volatile @Nullable String refused;
 
-	private final AtomicInteger swallowed = new AtomicInteger();
+	private final AtomicInteger droppedReplies = new AtomicInteger();
 
-	private volatile @Nullable String swallowedText;
+	private volatile @Nullable String droppedText;
 
 	private volatile CountDownLatch flowing = new CountDownLatch(0);
 
@@ -165,7 +165,7 @@ public final class TcpProxy implements AutoCloseable {
 	 * Breaks all connections, and forwards new connections to another server.
 	 * @param target the port of that server
 	 */
-	public void leadTo(int target) {
+	public void redirectTo(int target) {
 		this.target = target;
 		cut();
 	}
@@ -174,16 +174,16 @@ public final class TcpProxy implements AutoCloseable {
 	 * Drops each response that contains a text from now on. The connection stays open.
 	 * @param text the text
 	 */
-	public void swallow(String text) {
-		this.swallowedText = text;
+	public void dropReplies(String text) {
+		this.droppedText = text;
 	}
 
 	/**
 	 * Returns the number of dropped responses.
 	 * @return the number
 	 */
-	public int swallowed() {
-		return this.swallowed.get();
+	public int droppedReplies() {
+		return this.droppedReplies.get();
 	}
 
 	/**
@@ -293,7 +293,7 @@ public final class TcpProxy implements AutoCloseable {
 					else if (this.losing) {
 						break;
 					}
-					else if (swallows(new String(buffer, 0, read, StandardCharsets.ISO_8859_1))) {
+					else if (drops(new String(buffer, 0, read, StandardCharsets.ISO_8859_1))) {
 						continue;
 					}
 					await(TcpProxy.this.flowing);
@@ -334,13 +334,13 @@ public final class TcpProxy implements AutoCloseable {
 			}
 		}
 
-		private boolean swallows(String reply) {
-			String text = TcpProxy.this.swallowedText;
-			boolean swallows = text != null && reply.contains(text);
-			if (swallows) {
-				TcpProxy.this.swallowed.incrementAndGet();
+		private boolean drops(String reply) {
+			String text = TcpProxy.this.droppedText;
+			boolean drops = text != null && reply.contains(text);
+			if (drops) {
+				TcpProxy.this.droppedReplies.incrementAndGet();
 			}
-			return swallows;
+			return drops;
 		}
 
 		private static void await(CountDownLatch latch) throws InterruptedIOException {

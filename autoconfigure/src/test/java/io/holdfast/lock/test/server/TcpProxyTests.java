@@ -71,18 +71,18 @@ class TcpProxyTests {
 	}
 
 	@Test
-	void connectionThatWasBeingMadeWhenTheWireWasClosedIsBroken() throws IOException {
+	void connectionBeingOpenedDuringCloseIsBroken() throws IOException {
 		assertBrokenBy((wire, other) -> wire.close());
 	}
 
 	@Test
-	void connectionThatWasBeingMadeWhenTheWireWasCutIsBroken() throws IOException {
+	void connectionBeingOpenedDuringCutIsBroken() throws IOException {
 		assertBrokenBy((wire, other) -> wire.cut());
 	}
 
 	@Test
-	void connectionThatWasBeingMadeWhenTheWireWasLedElsewhereIsBroken() throws IOException {
-		assertBrokenBy(TcpProxy::leadTo);
+	void connectionBeingOpenedDuringRedirectIsBroken() throws IOException {
+		assertBrokenBy(TcpProxy::redirectTo);
 	}
 
 	private void assertBrokenBy(BiConsumer<TcpProxy, Integer> fault) throws IOException {

@@ -180,12 +180,12 @@ public final class Checks {
 	}
 
 	void abandoned(WaitQueues.Waiting claim) {
-		this.queues.over(claim);
+		this.queues.remove(claim);
 	}
 
 	void granted(WaitQueues.Waiting claim) {
-		this.queues.over(claim);
-		this.queues.before(claim)
+		this.queues.remove(claim);
+		this.queues.predecessor(claim)
 			.filter((before) -> calmSince(before.process, before.sentAt) && calmSince(claim.process, before.sentAt))
 			.ifPresent((before) -> fail(claim.process, "order", claim.lock(),
 					"%s is granted the lock before %s, which waited before it".formatted(claim, before), null));

@@ -34,13 +34,13 @@ class ChecksTests {
 	}
 
 	@Test
-	void leaseThatIsShorterThanAskedForIsFound() {
+	void leaseShorterThanRequestedIsFound() {
 		assertThat(grants("lease", (grant) -> new Grant(grant.claim(), grant.storeToken(), grant.lease().dividedBy(2))))
 			.isPositive();
 	}
 
 	@Test
-	void whatAStoreKeepsAtTheEndIsFound() {
+	void storeLeftoverIsFound() {
 		SimulatedStore.Factory store = (simulation) -> new PlantedStore(simulation, UnaryOperator.identity(),
 				UnaryOperator.identity(), List.of("lock stock:0"));
 		assertThat(Simulations.of("planted", store).find(1, "leftovers")).isEqualTo(1);
@@ -53,7 +53,7 @@ class ChecksTests {
 	}
 
 	@Test
-	void lockDelayThatIsNotKeptIsFound() {
+	void violatedLockDelayIsFound() {
 		UnaryOperator<Claim> shorter = (claim) -> new Claim(claim.lock(), claim.owner(), claim.mode(),
 				claim.leaseTime().dividedBy(2), claim.renew(), claim.remainingWait(), claim.fair());
 		SimulatedStore.Factory store = (simulation) -> new PlantedStore(simulation, shorter, UnaryOperator.identity(),
@@ -71,7 +71,7 @@ class ChecksTests {
 	}
 
 	@Test
-	void lossOfALockWhileNothingIsWrongIsFound() {
+	void lossWithoutAFaultIsFound() {
 		Mutant mutant = new Mutant().skip("engine.Watchdog#renew");
 		assertThat(mutant.find(AtomicStore.class, SEEDS, "health")).isPositive();
 	}

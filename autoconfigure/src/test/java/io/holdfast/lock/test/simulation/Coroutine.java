@@ -31,7 +31,7 @@ final class Coroutine {
 
 	private final Semaphore mayRun = new Semaphore(0);
 
-	private final Semaphore mayGoOn = new Semaphore(0);
+	private final Semaphore mayContinue = new Semaphore(0);
 
 	private boolean abandoned;
 
@@ -47,7 +47,7 @@ final class Coroutine {
 	 */
 	void start() {
 		THREADS.execute(this::live);
-		this.mayGoOn.acquireUninterruptibly();
+		this.mayContinue.acquireUninterruptibly();
 	}
 
 	private void live() {
@@ -57,7 +57,7 @@ final class Coroutine {
 		}
 		finally {
 			CURRENT.remove();
-			this.mayGoOn.release();
+			this.mayContinue.release();
 		}
 	}
 
@@ -75,9 +75,9 @@ final class Coroutine {
 
 	private void block(CompletableFuture<?> future) {
 		if (!future.isDone()) {
-			future.whenComplete((value, failure) -> this.node.execute(this::goOn));
+			future.whenComplete((value, failure) -> this.node.execute(this::resume));
 			this.blocked = true;
-			this.mayGoOn.release();
+			this.mayContinue.release();
 			this.mayRun.acquireUninterruptibly();
 		}
 		if (this.abandoned) {
@@ -85,18 +85,18 @@ final class Coroutine {
 		}
 	}
 
-	private void goOn() {
+	private void resume() {
 		if (this.blocked) {
 			this.blocked = false;
 			this.mayRun.release();
-			this.mayGoOn.acquireUninterruptibly();
+			this.mayContinue.acquireUninterruptibly();
 		}
 	}
 
 	/** Ends a thread that is still blocked at the end of its simulation. */
 	void abandon() {
 		this.abandoned = true;
-		goOn();
+		resume();
 	}
 
 }

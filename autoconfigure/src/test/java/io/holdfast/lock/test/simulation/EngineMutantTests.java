@@ -21,14 +21,14 @@ class EngineMutantTests {
 
 	/** In addition, a timer of the backend withdraws the grant of that attempt. */
 	@Test
-	void attemptBesideATimerThatEndsTheClaimIsFound() {
+	void attemptBesideATimerThatAbandonsTheClaimIsFound() {
 		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false);
-		assertThat(mutant.find(PatienceTimerStore.class, SEEDS, "exclusion")).isPositive();
+		assertThat(mutant.find(ClaimTimerStore.class, SEEDS, "exclusion")).isPositive();
 	}
 
 	/** A late response ends a lease that is kept for its {@code minHold}. */
 	@Test
-	void withdrawalOfALockThatLingersIsFound() {
+	void withdrawalOfALockWithMinHoldIsFound() {
 		Mutant mutant = new Mutant().replace("engine.Lease#keepsLock", "inUse");
 		assertThat(mutant.find(AtomicStore.class, SEEDS, "minHold")).isPositive();
 	}

@@ -53,7 +53,7 @@ final class Planner {
 
 	private final double cancelled;
 
-	private final double impatient;
+	private final double noWait;
 
 	private final List<Fault.Kind> kinds = new ArrayList<>();
 
@@ -70,7 +70,7 @@ final class Planner {
 		this.minHold = share();
 		this.unrenewed = share();
 		this.cancelled = share();
-		this.impatient = share();
+		this.noWait = share();
 		int different = 1 + this.random.nextInt(MOST_KINDS);
 		for (int i = 0; i < different; i++) {
 			this.kinds.add(kind());
@@ -148,7 +148,7 @@ final class Planner {
 	}
 
 	private Duration waitTime() {
-		return with(this.impatient) ? Duration.ZERO : one(2) ? millis(5, 10_000) : evenly(1_000, 10_000);
+		return with(this.noWait) ? Duration.ZERO : one(2) ? millis(5, 10_000) : evenly(1_000, 10_000);
 	}
 
 	private Fault fault() {

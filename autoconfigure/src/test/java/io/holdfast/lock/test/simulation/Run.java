@@ -77,7 +77,7 @@ final class Run {
 			case PAUSE -> pause(this.processes.get(fault.target()), at);
 			case KILL -> kill(this.processes.get(fault.target()), at);
 			case STORE -> storeFault(fault, at);
-			default -> trouble(fault, at);
+			default -> networkFault(fault, at);
 		};
 	}
 
@@ -112,19 +112,19 @@ final class Run {
 			.forEach((server) -> server.disturbedUntil(until));
 	}
 
-	private Runnable trouble(Fault fault, long at) {
+	private Runnable networkFault(Fault fault, long at) {
 		SimulatedProcess process = this.processes.get(fault.target());
 		SimulatedNetwork.Kind kind = SimulatedNetwork.Kind.valueOf(fault.kind().name());
-		SimulatedNetwork.Trouble trouble = new SimulatedNetwork.Trouble(kind, process, fault.share(),
+		SimulatedNetwork.NetworkFault networkFault = new SimulatedNetwork.NetworkFault(kind, process, fault.share(),
 				fault.most().toNanos());
 		this.simulation.at(at, () -> {
 			record("begins: %s at %s, share=%.2f most=%dms".formatted(kind, process, fault.share(),
 					fault.most().toMillis()));
-			this.simulation.network().begin(trouble);
+			this.simulation.network().begin(networkFault);
 		});
 		return () -> {
 			record("ends: %s at %s".formatted(kind, process));
-			this.simulation.network().end(trouble);
+			this.simulation.network().end(networkFault);
 		};
 	}
 

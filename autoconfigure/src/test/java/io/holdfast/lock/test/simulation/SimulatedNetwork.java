@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Decides whether and when each message arrives. Without {@link Trouble}, all messages
+ * Decides whether and when each message arrives. Without {@link NetworkFault}, all messages
  * arrive within a few milliseconds.
  */
 public final class SimulatedNetwork {
@@ -23,7 +23,7 @@ public final class SimulatedNetwork {
 
 	private final Simulation simulation;
 
-	private final List<Trouble> troubles = new ArrayList<>();
+	private final List<NetworkFault> faults = new ArrayList<>();
 
 	SimulatedNetwork(Simulation simulation) {
 		this.simulation = simulation;
@@ -31,18 +31,18 @@ public final class SimulatedNetwork {
 
 	/**
 	 * Starts a network fault.
-	 * @param trouble the fault
+	 * @param fault the fault
 	 */
-	public void begin(Trouble trouble) {
-		this.troubles.add(trouble);
+	public void begin(NetworkFault fault) {
+		this.faults.add(fault);
 	}
 
 	/**
 	 * Ends a network fault. Messages that are already delayed stay delayed.
-	 * @param trouble the fault
+	 * @param fault the fault
 	 */
-	public void end(Trouble trouble) {
-		this.troubles.remove(trouble);
+	public void end(NetworkFault fault) {
+		this.faults.remove(fault);
 	}
 
 	/** Determines the fate of one message. */
@@ -50,10 +50,10 @@ public final class SimulatedNetwork {
 		SplittableRandom random = this.simulation.random();
 		long delay = LEAST_DELAY + random.nextInt((random.nextInt(RARELY) == 0) ? RARE_SPREAD : USUAL_SPREAD);
 		Fate fate = new Fate(false, delay, -1);
-		for (Trouble trouble : this.troubles) {
-			if (trouble.affects(from, to) && random.nextDouble() < trouble.share()) {
-				long most = Math.max(1, trouble.most());
-				fate = switch (trouble.kind()) {
+		for (NetworkFault fault : this.faults) {
+			if (fault.affects(from, to) && random.nextDouble() < fault.share()) {
+				long most = Math.max(1, fault.most());
+				fate = switch (fault.kind()) {
 					case LOSS, OUTGOING_LOSS, INCOMING_LOSS -> new Fate(true, fate.delay(), -1);
 					case DELAY -> new Fate(fate.lost(), fate.delay() + random.nextLong(most), fate.repeatAfter());
 					case REPETITION -> repeatable ? new Fate(fate.lost(), fate.delay(), random.nextLong(most)) : fate;
@@ -86,7 +86,7 @@ public final class SimulatedNetwork {
 	 * @param share the share of affected messages, between 0 and 1
 	 * @param most the longest delay in nanoseconds
 	 */
-	public record Trouble(Kind kind, SimulatedNode node, double share, long most) {
+	public record NetworkFault(Kind kind, SimulatedNode node, double share, long most) {
 
 		boolean affects(SimulatedNode from, SimulatedNode to) {
 			return switch (this.kind) {

@@ -10,17 +10,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SimulationTests {
 
 	@Test
-	void engineKeepsItsPromisesOnAnAtomicStore() {
+	void engineKeepsItsGuaranteesOnAnAtomicStore() {
 		Simulations.of("atomic", AtomicStore::new).run(3_000);
 	}
 
 	@Test
-	void engineKeepsItsPromisesOnTheLocalStore() {
+	void engineKeepsItsGuaranteesOnTheLocalStore() {
 		Simulations.of("local", LocalStore::new).run(500);
 	}
 
 	@Test
-	void engineKeepsItsPromisesOnAStoreThatBlocks() {
+	void engineKeepsItsGuaranteesOnABlockingStore() {
 		Simulations.of("blocking", BlockingStore::new).run(500);
 	}
 

@@ -26,14 +26,14 @@ final class WaitQueues {
 	}
 
 	/** Removes a claim that was granted or abandoned. */
-	void over(Waiting claim) {
+	void remove(Waiting claim) {
 		this.waiting.remove(claim.claim.owner());
 	}
 
 	/**
 	 * Returns a claim that was waiting for the same lock before the other claim was sent.
 	 */
-	Optional<Waiting> before(Waiting other) {
+	Optional<Waiting> predecessor(Waiting other) {
 		return this.waiting.values()
 			.stream()
 			.filter((claim) -> other.inOrder() && claim.claim.lock().equals(other.claim.lock())

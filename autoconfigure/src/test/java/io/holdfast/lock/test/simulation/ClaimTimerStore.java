@@ -19,7 +19,7 @@ import io.holdfast.lock.test.ForwardingBackend;
  * A store with a defect that real backends once had. Each client withdraws a refused
  * claim with its own timer, although the store may grant that claim at the same time.
  */
-public class PatienceTimerStore implements SimulatedStore {
+public class ClaimTimerStore implements SimulatedStore {
 
 	private static final long GRACE = TimeUnit.SECONDS.toNanos(1);
 
@@ -29,7 +29,7 @@ public class PatienceTimerStore implements SimulatedStore {
 	 * Creates an empty {@link AtomicStore} with this defect.
 	 * @param simulation the simulated run
 	 */
-	public PatienceTimerStore(Simulation simulation) {
+	public ClaimTimerStore(Simulation simulation) {
 		this(new AtomicStore(simulation));
 	}
 
@@ -37,7 +37,7 @@ public class PatienceTimerStore implements SimulatedStore {
 	 * Adds this defect to a store.
 	 * @param sound the store without the defect
 	 */
-	protected PatienceTimerStore(SimulatedStore sound) {
+	protected ClaimTimerStore(SimulatedStore sound) {
 		this.sound = sound;
 	}
 
@@ -83,12 +83,12 @@ public class PatienceTimerStore implements SimulatedStore {
 				cancelTimer(claim);
 				if (answer instanceof AcquireResult.Contended && !claim.remainingWait().isZero()) {
 					this.timers.put(claim.owner(),
-							this.process.after(claim.remainingWait().toNanos() + GRACE, () -> endRefused(claim)));
+							this.process.after(claim.remainingWait().toNanos() + GRACE, () -> abandonRefused(claim)));
 				}
 			});
 		}
 
-		private void endRefused(Claim claim) {
+		private void abandonRefused(Claim claim) {
 			this.process.record("the backend's timer ends the claim for " + claim.lock());
 			super.abandon(claim);
 		}
