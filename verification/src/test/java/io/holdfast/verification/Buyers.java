@@ -29,7 +29,7 @@ final class Buyers implements AutoCloseable {
 
 	private static final int THINK_MILLIS = 3;
 
-	private static final long REST_MILLIS = 100;
+	private static final long BACKOFF_MILLIS = 100;
 
 	private static final int BURST = 300;
 
@@ -68,14 +68,14 @@ final class Buyers implements AutoCloseable {
 				this.history.add(new Attempt(number, product, begin, this.history.now(), answer));
 			}
 			if (answer == null || answer == Answer.UNKNOWN || answer == Answer.ERROR) {
-				rest();
+				backOff();
 			}
 		}
 	}
 
-	private static void rest() {
+	private static void backOff() {
 		try {
-			TimeUnit.MILLISECONDS.sleep(REST_MILLIS);
+			TimeUnit.MILLISECONDS.sleep(BACKOFF_MILLIS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -27,8 +27,8 @@ class EarlyReleases {
 	private static final Map<LockName, Runnable> RELEASES = new ConcurrentHashMap<>();
 
 	@Bean
-	static BeanPostProcessor rememberingGrants() {
-		return ChangedStore.each(Remembering::new);
+	static BeanPostProcessor grantRecording() {
+		return ForwardingBackend.each(GrantRecorder::new);
 	}
 
 	@Bean
@@ -44,9 +44,9 @@ class EarlyReleases {
 	}
 
 	/** A backend that keeps an action to release the latest grant of each lock. */
-	private static final class Remembering extends ChangedStore {
+	private static final class GrantRecorder extends ForwardingBackend {
 
-		Remembering(LockBackend store) {
+		GrantRecorder(LockBackend store) {
 			super(store);
 		}
 

@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
+import io.holdfast.verification.TestEnvironment.Participant;
 
 /**
  * A fault of a run. Each fault ends by itself: afterwards all processes and servers run
@@ -21,24 +22,24 @@ enum Fault {
 	/** Pauses a holder before its transaction has read anything. */
 	PAUSED_BEFORE_BODY {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			pausedAt("BEGIN", actor, random);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			pausedAt("BEGIN", participant, random);
 		}
 	},
 
 	/** Pauses a holder after it has read and computed, right before it writes. */
 	PAUSED_IN_BODY {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			pausedAt("update product", actor, random);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			pausedAt("update product", participant, random);
 		}
 	},
 
 	/** Pauses a holder after its last check, when its commit is on the wire. */
 	PAUSED_BEFORE_COMMIT {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			pausedAt("COMMIT", actor, random);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			pausedAt("COMMIT", participant, random);
 		}
 	},
 
@@ -48,8 +49,8 @@ enum Fault {
 	 */
 	WAITER_PAUSED_BELOW_DEADLINE {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			waiterPaused(stage, actor, 1_000 + random.nextInt(2_000));
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			waiterPaused(environment, participant, 1_000 + random.nextInt(2_000));
 		}
 	},
 
@@ -59,8 +60,8 @@ enum Fault {
 	 */
 	WAITER_PAUSED_ACROSS_DEADLINE {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			waiterPaused(stage, actor, Stage.WAIT_SECONDS * 1_000L - 700 + random.nextInt(1_000));
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			waiterPaused(environment, participant, TestEnvironment.WAIT_SECONDS * 1_000L - 700 + random.nextInt(1_000));
 		}
 	},
 
@@ -70,8 +71,9 @@ enum Fault {
 	 */
 	WAITER_PAUSED_BEYOND_DEADLINE {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			waiterPaused(stage, actor, Stage.WAIT_SECONDS * 1_000L + 1_500 + random.nextInt(3_000));
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			waiterPaused(environment, participant,
+					TestEnvironment.WAIT_SECONDS * 1_000L + 1_500 + random.nextInt(3_000));
 		}
 	},
 
@@ -80,10 +82,10 @@ enum Fault {
 	 */
 	BURST_OF_OTHERS {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
 			long millis = pauseMillis(random);
-			atNext("update product", actor, () -> {
-				Buyers.burst(actor.process());
+			atNext("update product", participant, () -> {
+				Buyers.burst(participant.process());
 				sleep(millis);
 			});
 		}
@@ -92,13 +94,13 @@ enum Fault {
 	/** Pauses the database for longer than a lease. */
 	DATABASE_PAUSED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			stage.database().pause();
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			environment.database().pause();
 			try {
 				sleepLongerThanALease(random);
 			}
 			finally {
-				stage.database().resume();
+				environment.database().resume();
 			}
 		}
 	},
@@ -106,25 +108,25 @@ enum Fault {
 	/** Kills a process and starts another one in its place. */
 	KILLED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) {
-			actor.process().kill();
-			actor.process().start();
+		void inject(TestEnvironment environment, Participant participant, Random random) {
+			participant.process().kill();
+			participant.process().start();
 		}
 	},
 
 	/** Cuts the connection to the database between the fence and the commit. */
 	DATABASE_CUT {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			atNext("COMMIT", actor, actor.database()::cut);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			atNext("COMMIT", participant, participant.database()::cut);
 		}
 	},
 
 	/** Loses the response to a commit that was executed. */
 	COMMIT_UNANSWERED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			actor.database().loseNextReplyTo("COMMIT");
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			participant.database().loseNextReplyTo("COMMIT");
 			TimeUnit.MILLISECONDS.sleep(SHORT_MILLIS);
 		}
 	},
@@ -132,37 +134,37 @@ enum Fault {
 	/** Delays a commit in the database, but for less than a lease. */
 	COMMIT_SLOW {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			atNext("COMMIT", actor, () -> sleep(SHORT_MILLIS));
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			atNext("COMMIT", participant, () -> sleep(SHORT_MILLIS));
 		}
 	},
 
 	/** Moves the wall clock of a process by hours. */
 	PROCESS_CLOCK_MOVED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			movedClock(actor.process(), random);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			movedClock(participant.process(), random);
 		}
 	},
 
 	/** Cuts the connections to the store. */
 	WIRE_CUT {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) {
-			actor.wires().forEach(TcpProxy::cut);
+		void inject(TestEnvironment environment, Participant participant, Random random) {
+			participant.wires().forEach(TcpProxy::cut);
 		}
 	},
 
 	/** Stalls the connections to the store without closing them. */
 	WIRE_SILENT {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			actor.wires().forEach(TcpProxy::stall);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			participant.wires().forEach(TcpProxy::stall);
 			try {
 				sleepLongerThanALease(random);
 			}
 			finally {
-				actor.wires().forEach(TcpProxy::flow);
+				participant.wires().forEach(TcpProxy::flow);
 			}
 		}
 	},
@@ -170,14 +172,14 @@ enum Fault {
 	/** Delays every packet to and from the store. */
 	WIRE_SLOW {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
 			long millis = SHORT_MILLIS + random.nextInt(500);
-			actor.wires().forEach((wire) -> wire.delay(millis));
+			participant.wires().forEach((wire) -> wire.delay(millis));
 			try {
 				sleepLongerThanALease(random);
 			}
 			finally {
-				actor.wires().forEach((wire) -> wire.delay(0));
+				participant.wires().forEach((wire) -> wire.delay(0));
 			}
 		}
 	},
@@ -188,14 +190,14 @@ enum Fault {
 	 */
 	ANSWERS_LATE {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			long millis = Stage.WAIT_SECONDS * 1_000L / 2 + 300 + random.nextInt(1_000);
-			actor.wires().forEach((wire) -> wire.delay(millis));
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			long millis = TestEnvironment.WAIT_SECONDS * 1_000L / 2 + 300 + random.nextInt(1_000);
+			participant.wires().forEach((wire) -> wire.delay(millis));
 			try {
 				TimeUnit.MILLISECONDS.sleep(3 * millis);
 			}
 			finally {
-				actor.wires().forEach((wire) -> wire.delay(0));
+				participant.wires().forEach((wire) -> wire.delay(0));
 			}
 		}
 	},
@@ -206,8 +208,8 @@ enum Fault {
 	 */
 	PROCESSES_DIVIDED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			List<TcpProxy> silent = stage.actors()
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			List<TcpProxy> silent = environment.participants()
 				.stream()
 				.map((each) -> each.wires().get(each.number() % each.wires().size()))
 				.toList();
@@ -226,13 +228,13 @@ enum Fault {
 	 */
 	MEMBERS_DIVIDED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			stage.store().divide();
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			environment.store().divide();
 			try {
 				sleepLongerThanALease(random);
 			}
 			finally {
-				stage.store().reunite();
+				environment.store().reunite();
 			}
 		}
 	},
@@ -240,8 +242,8 @@ enum Fault {
 	/** Kills a server of the store right after it has responded. */
 	MEMBER_KILLED_AFTER_ANSWER {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			atNextAnswer(stage, actor, ServerProcess::kill, ServerProcess::start);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			atNextAnswer(environment, participant, ServerProcess::kill, ServerProcess::start);
 		}
 	},
 
@@ -250,9 +252,9 @@ enum Fault {
 	 */
 	MEMBER_PAUSED_AFTER_ANSWER {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
 			long millis = pauseMillis(random);
-			atNextAnswer(stage, actor, ServerProcess::pause, (server) -> {
+			atNextAnswer(environment, participant, ServerProcess::pause, (server) -> {
 				sleep(millis);
 				server.resume();
 			});
@@ -262,8 +264,8 @@ enum Fault {
 	/** Pauses and resumes a server of the store. */
 	STORE_PAUSED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			ServerProcess server = any(stage, random);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			ServerProcess server = any(environment, random);
 			server.pause();
 			try {
 				sleepLongerThanALease(random);
@@ -280,8 +282,9 @@ enum Fault {
 	 */
 	QUORUM_PAUSED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			List<? extends ServerProcess> most = stage.store().servers().subList(1, stage.store().servers().size());
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			List<? extends ServerProcess> all = environment.store().servers();
+			List<? extends ServerProcess> most = all.subList(1, all.size());
 			most.forEach(ServerProcess::pause);
 			try {
 				sleepLongerThanALease(random);
@@ -295,8 +298,8 @@ enum Fault {
 	/** Kills and restarts a server of the store, which keeps the data on its disk. */
 	STORE_RESTARTED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) {
-			ServerProcess server = any(stage, random);
+		void inject(TestEnvironment environment, Participant participant, Random random) {
+			ServerProcess server = any(environment, random);
 			server.kill();
 			server.start();
 		}
@@ -305,8 +308,8 @@ enum Fault {
 	/** Kills and restarts the leader. */
 	LEADER_KILLED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			ServerProcess leader = stage.store().leader();
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			ServerProcess leader = environment.store().leader();
 			leader.kill();
 			leader.start();
 		}
@@ -315,8 +318,8 @@ enum Fault {
 	/** Promotes a replica that has not received the latest locks. */
 	STORE_FAILED_OVER {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) {
-			stage.store().failOver();
+		void inject(TestEnvironment environment, Participant participant, Random random) {
+			environment.store().failOver();
 		}
 	},
 
@@ -325,8 +328,8 @@ enum Fault {
 	 */
 	STORE_CLOCK_MOVED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			List<? extends ServerProcess> servers = stage.clocks();
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			List<? extends ServerProcess> servers = environment.clocks();
 			movedClock(servers.get(random.nextInt(servers.size())), random);
 		}
 	},
@@ -334,8 +337,8 @@ enum Fault {
 	/** Deletes all data of a running store without a disk. */
 	STORE_FLUSHED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) {
-			((RedisServer) any(stage, random)).ask("flushall");
+		void inject(TestEnvironment environment, Participant participant, Random random) {
+			((RedisServer) any(environment, random)).ask("flushall");
 		}
 	};
 
@@ -354,7 +357,7 @@ enum Fault {
 		};
 	}
 
-	abstract void happen(Stage stage, Stage.Actor actor, Random random) throws Exception;
+	abstract void inject(TestEnvironment environment, Participant participant, Random random) throws Exception;
 
 	private static void movedClock(ServerProcess server, Random random) throws InterruptedException {
 		Duration offset = Duration.ofMinutes(60 + random.nextInt(240));
@@ -367,12 +370,12 @@ enum Fault {
 		}
 	}
 
-	private static void pausedAt(String text, Stage.Actor actor, Random random) throws Exception {
+	private static void pausedAt(String text, Participant participant, Random random) throws Exception {
 		long millis = pauseMillis(random);
-		atNext(text, actor, () -> {
-			actor.process().pause();
+		atNext(text, participant, () -> {
+			participant.process().pause();
 			sleep(millis);
-			actor.process().resume();
+			participant.process().resume();
 		});
 	}
 
@@ -380,8 +383,9 @@ enum Fault {
 	 * Pauses another process while it waits for a lock that the actor holds and releases
 	 * in the meantime.
 	 */
-	private static void waiterPaused(Stage stage, Stage.Actor holder, long millis) throws InterruptedException {
-		ServerProcess waiter = stage.otherThan(holder).process();
+	private static void waiterPaused(TestEnvironment environment, Participant holder, long millis)
+			throws InterruptedException {
+		ServerProcess waiter = environment.otherThan(holder).process();
 		try {
 			atNext("update product", holder, () -> {
 				sleep(SHORT_MILLIS);
@@ -395,13 +399,13 @@ enum Fault {
 	}
 
 	/** Applies an action to the server of the store that next responds to the actor. */
-	private static void atNextAnswer(Stage stage, Stage.Actor actor, Consumer<ServerProcess> first,
-			Consumer<ServerProcess> then) throws InterruptedException {
+	private static void atNextAnswer(TestEnvironment environment, Participant participant,
+			Consumer<ServerProcess> first, Consumer<ServerProcess> then) throws InterruptedException {
 		AtomicReference<ServerProcess> hit = new AtomicReference<>();
 		CountDownLatch done = new CountDownLatch(1);
-		for (int i = 0; i < actor.wires().size(); i++) {
-			ServerProcess server = stage.store().servers().get(i);
-			actor.wires().get(i).afterNextReply(() -> {
+		for (int i = 0; i < participant.wires().size(); i++) {
+			ServerProcess server = environment.store().servers().get(i);
+			participant.wires().get(i).afterNextReply(() -> {
 				if (hit.compareAndSet(null, server)) {
 					first.accept(server);
 					done.countDown();
@@ -409,7 +413,7 @@ enum Fault {
 			});
 		}
 		done.await(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
-		actor.wires().forEach((wire) -> wire.afterNextReply(null));
+		participant.wires().forEach((wire) -> wire.afterNextReply(null));
 		ServerProcess server = hit.get();
 		if (server != null) {
 			then.accept(server);
@@ -420,14 +424,14 @@ enum Fault {
 	 * Runs an action while the proxy holds back the next statement that contains the
 	 * given text.
 	 */
-	private static void atNext(String text, Stage.Actor actor, Runnable meanwhile) throws InterruptedException {
-		CountDownLatch over = new CountDownLatch(1);
-		actor.database().holdNext(text, () -> {
+	private static void atNext(String text, Participant participant, Runnable meanwhile) throws InterruptedException {
+		CountDownLatch done = new CountDownLatch(1);
+		participant.database().holdNext(text, () -> {
 			meanwhile.run();
-			over.countDown();
+			done.countDown();
 		});
-		over.await(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
-		actor.database().holdNothing();
+		done.await(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
+		participant.database().holdNothing();
 	}
 
 	private static void sleep(long millis) {
@@ -447,8 +451,8 @@ enum Fault {
 		return StoreKit.LEASE_SECONDS * 1_000L + 500 + random.nextInt(1_500);
 	}
 
-	private static ServerProcess any(Stage stage, Random random) {
-		List<? extends ServerProcess> servers = stage.store().servers();
+	private static ServerProcess any(TestEnvironment environment, Random random) {
+		List<? extends ServerProcess> servers = environment.store().servers();
 		return servers.get(random.nextInt(servers.size()));
 	}
 

@@ -19,7 +19,7 @@ final class Holders {
 
 	/** Adds the records in the directory of a process. */
 	void add(int process, Path directory) throws IOException {
-		Path file = directory.resolve(Witness.FILE);
+		Path file = directory.resolve(TransactionRecorder.FILE);
 		if (Files.exists(file)) {
 			for (String line : Files.readAllLines(file)) {
 				String[] fields = line.split(",");

@@ -91,9 +91,9 @@ class LostUpdateTests {
 	private static void assertNothingIsLost(Shop shop, int orders) throws Exception {
 		Shop.Sale sale = shop.sell(orders, "distributed");
 		assertThat(sale.answers()).as("answers by status").containsExactly(Map.entry(201, sale.load().orders()));
-		assertThat(sale.books().entries()).hasSize(sale.load().orders());
+		assertThat(sale.records().entries()).hasSize(sale.load().orders());
 		assertThat(sale.lost()).as("lost updates").isZero();
-		assertThat(sale.books().tokens()).as("fencing tokens in the order of the writes")
+		assertThat(sale.records().tokens()).as("fencing tokens in the order of the writes")
 			.isSortedAccordingTo(Long::compare)
 			.doesNotHaveDuplicates()
 			.doesNotContain(0L);
@@ -101,7 +101,7 @@ class LostUpdateTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "none", "inside" })
-	void otherWaysLoseSome(String lock) throws Exception {
+	void otherModesLoseUpdates(String lock) throws Exception {
 		try (RedisServer redis = RedisServer.started();
 				Shop shop = new Shop(database, "redis", "--distributed-lock.redis.address=" + redis.address())) {
 			int lost = 0;

@@ -18,12 +18,12 @@ class PausedHolderTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc" })
 	void fenceLosesNothing(String store) throws Exception {
-		Verdict verdict = new Run(store, true, SEED).only(Fault.PAUSED_BEFORE_COMMIT, 1);
-		assertThat(verdict.orders()).isPositive();
-		assertThat(verdict.lost()).isZero();
-		assertThat(verdict.outOfOrder()).isZero();
-		assertThat(verdict.missing()).isZero();
-		assertThat(verdict.bothPass()).isZero();
+		RunResult result = new Run(store, true, SEED).runFault(Fault.PAUSED_BEFORE_COMMIT, 1);
+		assertThat(result.orders()).isPositive();
+		assertThat(result.lost()).isZero();
+		assertThat(result.outOfOrder()).isZero();
+		assertThat(result.missing()).isZero();
+		assertThat(result.bothPass()).isZero();
 	}
 
 }

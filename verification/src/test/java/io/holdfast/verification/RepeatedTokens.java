@@ -26,16 +26,16 @@ class RepeatedTokens {
 	private static final long TOKEN = 7;
 
 	@Bean
-	static BeanPostProcessor repeatingTokens() {
-		return ChangedStore.each(Repeating::new);
+	static BeanPostProcessor tokenRepeating() {
+		return ForwardingBackend.each(TokenRepeater::new);
 	}
 
 	/** A backend that reports the same token for every grant. */
-	private static final class Repeating extends ChangedStore {
+	private static final class TokenRepeater extends ForwardingBackend {
 
 		private final Map<OwnerId, Grant> originals = new ConcurrentHashMap<>();
 
-		Repeating(LockBackend store) {
+		TokenRepeater(LockBackend store) {
 			super(store);
 		}
 

@@ -59,14 +59,14 @@ final class Shop implements AutoCloseable {
 		Load load = new Load(PRODUCTS.incrementAndGet(), orders, BUYERS_PER_PROCESS, THINK_MILLIS, lock);
 		Load.setStock(this.processes.get(0), load.product(), STOCK);
 		Map<Integer, Integer> answers = load.run(this.processes);
-		Sale sale = new Sale(load, answers, books(load));
-		logger.info("store={} lock={}: {} orders, {} lost updates", this.store, lock, sale.books().entries().size(),
+		Sale sale = new Sale(load, answers, records(load));
+		logger.info("store={} lock={}: {} orders, {} lost updates", this.store, lock, sale.records().entries().size(),
 				sale.lost());
 		return sale;
 	}
 
-	private Books books(Load load) throws SQLException {
-		return Books.of(this.database.jdbcUrl(), load.product());
+	private StockRecords records(Load load) throws SQLException {
+		return StockRecords.of(this.database.jdbcUrl(), load.product());
 	}
 
 	@Override
@@ -79,12 +79,12 @@ final class Shop implements AutoCloseable {
 	 *
 	 * @param load the orders
 	 * @param answers the number of responses by status
-	 * @param books the state of the database
+	 * @param records the state of the database
 	 */
-	record Sale(Load load, Map<Integer, Integer> answers, Books books) {
+	record Sale(Load load, Map<Integer, Integer> answers, StockRecords records) {
 
 		int lost() {
-			return this.books.lost(STOCK);
+			return this.records.lost(STOCK);
 		}
 
 	}

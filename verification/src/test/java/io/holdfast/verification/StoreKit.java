@@ -80,7 +80,7 @@ final class StoreKit implements AutoCloseable {
 	static StoreKit of(String name) {
 		return switch (name) {
 			case "redis" -> new StoreKit(name, List.of(RedisServer.started()), null);
-			case "redis-sentinel" -> watched(RedisSentinel.started());
+			case "redis-sentinel" -> withSentinel(RedisSentinel.started());
 			case "redlock" -> new StoreKit(name, several(RedisServer::started), null);
 			case "zookeeper" -> new StoreKit(name, ZooKeeperServer.ensemble(SEVERAL), null);
 			case "etcd" -> new StoreKit(name, EtcdServer.cluster(SEVERAL), null);
@@ -88,7 +88,7 @@ final class StoreKit implements AutoCloseable {
 		};
 	}
 
-	private static StoreKit watched(RedisSentinel sentinel) {
+	private static StoreKit withSentinel(RedisSentinel sentinel) {
 		return new StoreKit("redis-sentinel", List.of(sentinel.primary(), sentinel.replica()), sentinel);
 	}
 
@@ -150,7 +150,7 @@ final class StoreKit implements AutoCloseable {
 	ServerProcess leader() throws InterruptedException {
 		for (int i = 0; i < LONGEST_ELECTION_SECONDS * 10; i++) {
 			for (ServerProcess server : this.servers) {
-				if (leads(server)) {
+				if (isLeader(server)) {
 					return server;
 				}
 			}
@@ -160,7 +160,7 @@ final class StoreKit implements AutoCloseable {
 				"No server of %s leads after %d s".formatted(this.name, LONGEST_ELECTION_SECONDS));
 	}
 
-	private static boolean leads(ServerProcess server) {
+	private static boolean isLeader(ServerProcess server) {
 		return (server instanceof ZooKeeperServer zookeeper && zookeeper.isLeader())
 				|| (server instanceof EtcdServer etcd && etcd.isLeader());
 	}

@@ -34,7 +34,7 @@ final class Timeline {
 	private Timeline() {
 	}
 
-	static String of(Verdict verdict, History history, Holders holders) {
+	static String of(RunResult result, History history, Holders holders) {
 		List<String> locks = holders.locks();
 		long last = history.attempts().stream().mapToLong(Attempt::end).max().orElse(0);
 		int height = (locks.size() + 3) * LANE;
@@ -58,8 +58,8 @@ final class Timeline {
 				failures. Pink: faults.</p>
 				<svg width="%7$.0f" height="%8$d">%9$s</svg>
 				"""
-			.formatted(verdict.store() + ", fencing " + (verdict.fenced() ? "on" : "off"), STYLE, verdict.orders(),
-					verdict.lost(), verdict.doubled(), verdict.faultCount(), x(last) + LEFT, height, svg);
+			.formatted(result.store() + ", fencing " + (result.fenced() ? "on" : "off"), STYLE, result.orders(),
+					result.lost(), result.doubled(), result.faultCount(), x(last) + LEFT, height, svg);
 	}
 
 	private static void fault(StringBuilder svg, Incident incident, int height) {
@@ -73,16 +73,16 @@ final class Timeline {
 	}
 
 	private static void refused(StringBuilder svg, Attempt attempt, int lane) {
-		String look = switch (attempt.answer()) {
+		String style = switch (attempt.answer()) {
 			case STALE, LOST, BUSY -> attempt.answer().name();
 			default -> "other";
 		};
-		rectangle(svg, look, attempt.end() - REFUSAL, attempt.end(), lane * LANE + attempt.process() * LANE / 2,
+		rectangle(svg, style, attempt.end() - REFUSAL, attempt.end(), lane * LANE + attempt.process() * LANE / 2,
 				LANE / 2 - 1);
 	}
 
-	private static void rectangle(StringBuilder svg, String look, long begin, long end, int y, int height) {
-		svg.append(String.format(Locale.ROOT, "<rect class='%s' x='%.1f' y='%d' width='%.1f' height='%d'/>", look,
+	private static void rectangle(StringBuilder svg, String style, long begin, long end, int y, int height) {
+		svg.append(String.format(Locale.ROOT, "<rect class='%s' x='%.1f' y='%d' width='%.1f' height='%d'/>", style,
 				x(begin), y, Math.max(1, x(end) - x(begin)), height));
 	}
 

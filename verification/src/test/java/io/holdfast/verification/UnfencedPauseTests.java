@@ -16,7 +16,7 @@ class UnfencedPauseTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc" })
 	void withoutAFenceUpdatesAreLost(String store) throws Exception {
-		assertThat(new Run(store, false, SEED).only(Fault.PAUSED_BEFORE_COMMIT, 2).lost()).isPositive();
+		assertThat(new Run(store, false, SEED).runFault(Fault.PAUSED_BEFORE_COMMIT, 2).lost()).isPositive();
 	}
 
 }

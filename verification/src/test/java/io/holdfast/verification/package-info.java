@@ -7,14 +7,14 @@
  * {@link io.holdfast.verification.SampleProcess} runs the application as such a server.
  *
  * <p>
- * For a run with faults, a {@link io.holdfast.verification.Stage} provides a database,
- * the servers of one {@link io.holdfast.verification.StoreKit store} and processes of the
- * sample application. {@link io.holdfast.verification.Buyers} place orders while one
+ * For a run with faults, a {@link io.holdfast.verification.TestEnvironment} provides a
+ * database, the servers of one {@link io.holdfast.verification.StoreKit store} and
+ * processes of the sample application. {@link io.holdfast.verification.Buyers} place orders while one
  * {@link io.holdfast.verification.Fault} after another occurs.
  * {@link io.holdfast.verification.History} records the responses,
- * {@link io.holdfast.verification.Witness} the holders of each lock, and
- * {@link io.holdfast.verification.Books} the state of the database. The
- * {@link io.holdfast.verification.Verdict} compares them.
+ * {@link io.holdfast.verification.TransactionRecorder} the holders of each lock, and
+ * {@link io.holdfast.verification.StockRecords} the state of the database. The
+ * {@link io.holdfast.verification.RunResult} compares them.
  *
  * <p>
  * To add a store, add it to {@link io.holdfast.verification.StoreKit}. To add a fault,

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Decides whether and when each message arrives. Without {@link NetworkFault}, all messages
- * arrive within a few milliseconds.
+ * Decides whether and when each message arrives. Without {@link NetworkFault}, all
+ * messages arrive within a few milliseconds.
  */
 public final class SimulatedNetwork {
 

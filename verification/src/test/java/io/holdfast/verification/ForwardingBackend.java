@@ -19,11 +19,11 @@ import io.holdfast.lock.spi.RenewResult;
  * A backend that delegates to the actual one. Subclasses override methods to break it on
  * purpose.
  */
-abstract class ChangedStore implements LockBackend {
+abstract class ForwardingBackend implements LockBackend {
 
 	private final LockBackend store;
 
-	ChangedStore(LockBackend store) {
+	ForwardingBackend(LockBackend store) {
 		this.store = store;
 	}
 

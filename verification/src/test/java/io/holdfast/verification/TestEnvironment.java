@@ -16,7 +16,7 @@ import io.holdfast.lock.test.server.TcpProxy;
  * The environment of a run: a database, the servers of one store, and processes of the
  * sample application that connect to both through their own proxies.
  */
-final class Stage implements AutoCloseable {
+final class TestEnvironment implements AutoCloseable {
 
 	static final int STOCK = 100_000_000;
 
@@ -31,7 +31,7 @@ final class Stage implements AutoCloseable {
 
 	private final boolean movable;
 
-	private final List<Actor> actors = new ArrayList<>();
+	private final List<Participant> participants = new ArrayList<>();
 
 	private final List<Long> products = LongStream.range(0, PRODUCTS).mapToObj((i) -> 1_000 + i).toList();
 
@@ -42,19 +42,20 @@ final class Stage implements AutoCloseable {
 	 * @param mutation the deliberate defect
 	 * @param movable whether wall clocks can be moved
 	 */
-	Stage(String store, boolean fenced, Mutation mutation, boolean movable) {
+	TestEnvironment(String store, boolean fenced, Mutation mutation, boolean movable) {
 		this.store = StoreKit.of(store);
 		this.movable = movable;
 		if (movable) {
 			clocks().forEach(ServerProcess::ownWallClock);
 			clocks().forEach(ServerProcess::restart);
 		}
-		IntStream.range(0, this.store.processes()).forEach((i) -> this.actors.add(actor(i, fenced, mutation)));
-		this.actors.get(0).process().start();
-		this.actors.forEach((actor) -> actor.process().start());
+		IntStream.range(0, this.store.processes())
+			.forEach((i) -> this.participants.add(participant(i, fenced, mutation)));
+		this.participants.get(0).process().start();
+		this.participants.forEach((participant) -> participant.process().start());
 	}
 
-	private Actor actor(int number, boolean fenced, Mutation mutation) {
+	private Participant participant(int number, boolean fenced, Mutation mutation) {
 		TcpProxy database = TcpProxy.to(this.database.port());
 		List<TcpProxy> wires = this.store.wires();
 		List<String> arguments = new ArrayList<>(List.of(
@@ -72,19 +73,19 @@ final class Stage implements AutoCloseable {
 		if (this.movable) {
 			process.ownWallClock();
 		}
-		return new Actor(number, process, database, wires);
+		return new Participant(number, process, database, wires);
 	}
 
 	private String sources(Mutation mutation) {
-		List<Class<?>> sources = new ArrayList<>(List.of(Witness.class));
+		List<Class<?>> sources = new ArrayList<>(List.of(TransactionRecorder.class));
 		sources.addAll(this.store.sources());
 		sources.addAll(mutation.sources());
 		return sources.stream().map(Class::getName).collect(Collectors.joining(","));
 	}
 
-	void fillShelves() throws InterruptedException {
+	void initializeStock() throws InterruptedException {
 		for (long product : this.products) {
-			Load.setStock(this.actors.get(0).process(), product, STOCK);
+			Load.setStock(this.participants.get(0).process(), product, STOCK);
 		}
 	}
 
@@ -93,8 +94,8 @@ final class Stage implements AutoCloseable {
 	}
 
 	/** Returns an actor with another process. */
-	Actor otherThan(Actor actor) {
-		return this.actors.get((actor.number() + 1) % this.actors.size());
+	Participant otherThan(Participant participant) {
+		return this.participants.get((participant.number() + 1) % this.participants.size());
 	}
 
 	StoreKit store() {
@@ -113,37 +114,37 @@ final class Stage implements AutoCloseable {
 	/** Returns the records of all processes. */
 	Holders holders() throws IOException {
 		Holders holders = new Holders();
-		for (Actor actor : this.actors) {
-			holders.add(actor.number(), actor.process().directory());
+		for (Participant participant : this.participants) {
+			holders.add(participant.number(), participant.process().directory());
 		}
 		return holders;
 	}
 
-	List<Actor> actors() {
-		return this.actors;
+	List<Participant> participants() {
+		return this.participants;
 	}
 
 	List<SampleProcess> processes() {
-		return this.actors.stream().map(Actor::process).toList();
+		return this.participants.stream().map(Participant::process).toList();
 	}
 
 	List<Long> products() {
 		return this.products;
 	}
 
-	List<Books> books() throws SQLException {
-		List<Books> books = new ArrayList<>();
+	List<StockRecords> records() throws SQLException {
+		List<StockRecords> records = new ArrayList<>();
 		for (long product : this.products) {
-			books.add(Books.of(this.database.jdbcUrl(), product));
+			records.add(StockRecords.of(this.database.jdbcUrl(), product));
 		}
-		return books;
+		return records;
 	}
 
 	@Override
 	public void close() {
-		this.actors.forEach((actor) -> actor.process().close());
-		this.actors.forEach((actor) -> actor.wires().forEach(TcpProxy::close));
-		this.actors.forEach((actor) -> actor.database().close());
+		this.participants.forEach((participant) -> participant.process().close());
+		this.participants.forEach((participant) -> participant.wires().forEach(TcpProxy::close));
+		this.participants.forEach((participant) -> participant.database().close());
 		this.store.close();
 		this.database.close();
 	}
@@ -156,7 +157,7 @@ final class Stage implements AutoCloseable {
 	 * @param database the proxy to the database
 	 * @param wires the proxies to the store
 	 */
-	record Actor(int number, SampleProcess process, TcpProxy database, List<TcpProxy> wires) {
+	record Participant(int number, SampleProcess process, TcpProxy database, List<TcpProxy> wires) {
 	}
 
 }

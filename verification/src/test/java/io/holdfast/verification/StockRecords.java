@@ -16,7 +16,7 @@ import java.util.List;
  * @param entries the orders by descending remaining stock, which is the order in which
  * they were written as long as no update is lost
  */
-record Books(int stock, List<Entry> entries) {
+record StockRecords(int stock, List<Entry> entries) {
 
 	/**
 	 * One committed order.
@@ -34,9 +34,9 @@ record Books(int stock, List<Entry> entries) {
 	 * @param product the product's id
 	 * @return the current state
 	 */
-	static Books of(String jdbcUrl, long product) throws SQLException {
+	static StockRecords of(String jdbcUrl, long product) throws SQLException {
 		try (Connection connection = DriverManager.getConnection(jdbcUrl)) {
-			return new Books(stock(connection, product), entries(connection, product));
+			return new StockRecords(stock(connection, product), entries(connection, product));
 		}
 	}
 
@@ -45,7 +45,7 @@ record Books(int stock, List<Entry> entries) {
 			query.setLong(1, product);
 			ResultSet result = query.executeQuery();
 			if (!result.next()) {
-				throw new IllegalStateException("Product " + product + " is not in the books");
+				throw new IllegalStateException("Product " + product + " has no stock record");
 			}
 			return result.getInt(1);
 		}

@@ -26,7 +26,7 @@ import io.holdfast.lock.LockHandle;
  * of a machine share and which no fault moves.
  */
 @Configuration(proxyBeanMethods = false)
-class Witness {
+class TransactionRecorder {
 
 	/** The name of the file in the directory of the process. */
 	static final String FILE = "transactions.csv";
@@ -34,10 +34,10 @@ class Witness {
 	private static final long SAMPLE_MILLIS = 20;
 
 	@Bean
-	static TransactionExecutionListener transactionWitness() {
+	static TransactionExecutionListener transactionRecorder() {
 		Map<TransactionExecution, Hold> holds = new ConcurrentHashMap<>();
 		ScheduledExecutorService sampler = Executors.newSingleThreadScheduledExecutor((task) -> {
-			Thread thread = new Thread(task, "witness");
+			Thread thread = new Thread(task, "transaction-recorder");
 			thread.setDaemon(true);
 			return thread;
 		});
@@ -54,15 +54,15 @@ class Witness {
 
 			@Override
 			public void afterCommit(TransactionExecution transaction, @Nullable Throwable failure) {
-				over(transaction);
+				finish(transaction);
 			}
 
 			@Override
 			public void afterRollback(TransactionExecution transaction, @Nullable Throwable failure) {
-				over(transaction);
+				finish(transaction);
 			}
 
-			private void over(TransactionExecution transaction) {
+			private void finish(TransactionExecution transaction) {
 				Hold hold = holds.remove(transaction);
 				if (hold != null) {
 					hold.write();

@@ -25,18 +25,18 @@ import io.holdfast.verification.History.Incident;
  * @param recoveries the times from the end of each fault to the next order, in
  * milliseconds, sorted
  */
-record Verdict(String store, boolean fenced, int orders, int lost, int missing, int doubled, int bothPass,
+record RunResult(String store, boolean fenced, int orders, int lost, int missing, int doubled, int bothPass,
 		int outOfOrder, Map<Answer, Integer> answers, Map<String, Integer> faults, List<Long> recoveries) {
 
 	/** Stores of one server that loses data or measures time by a wall clock. */
-	private static final Set<String> FORGETFUL = Set.of("redis", "redis-sentinel", "jdbc");
+	private static final Set<String> MAY_LOSE_LEASES = Set.of("redis", "redis-sentinel", "jdbc");
 
-	static Verdict of(String store, boolean fenced, List<Books> books, Holders holders, History history) {
-		int orders = books.stream().mapToInt((product) -> product.entries().size()).sum();
-		int lost = books.stream().mapToInt((product) -> product.lost(Stage.STOCK)).sum();
-		int outOfOrder = books.stream().mapToInt(Verdict::outOfOrder).sum();
+	static RunResult of(String store, boolean fenced, List<StockRecords> records, Holders holders, History history) {
+		int orders = records.stream().mapToInt((product) -> product.entries().size()).sum();
+		int lost = records.stream().mapToInt((product) -> product.lost(TestEnvironment.STOCK)).sum();
+		int outOfOrder = records.stream().mapToInt(RunResult::outOfOrder).sum();
 		int placed = history.answers().getOrDefault(Answer.PLACED, 0);
-		return new Verdict(store, fenced, orders, lost, Math.max(0, placed - orders), holders.doubled(),
+		return new RunResult(store, fenced, orders, lost, Math.max(0, placed - orders), holders.doubled(),
 				bothPass(store, holders, history), outOfOrder, history.answers(), history.faults(),
 				history.recoveries());
 	}
@@ -46,7 +46,7 @@ record Verdict(String store, boolean fenced, int orders, int lost, int missing, 
 			.stream()
 			.filter((moment) -> history.incidents()
 				.stream()
-				.noneMatch((incident) -> excuses(store, incident, history.at(moment))))
+				.noneMatch((incident) -> isExpected(store, incident, history.at(moment))))
 			.count();
 	}
 
@@ -55,15 +55,15 @@ record Verdict(String store, boolean fenced, int orders, int lost, int missing, 
 	 * its data, or whose clock jumps, ends leases without the knowledge of their holders
 	 * until the next renewal.
 	 */
-	private static boolean excuses(String store, Incident incident, long moment) {
-		return FORGETFUL.contains(store) && Fault.valueOf(incident.kind()).losesLeases() && moment >= incident.begin()
-				&& moment <= incident.end() + StoreKit.LEASE_SECONDS * 1_000L;
+	private static boolean isExpected(String store, Incident incident, long moment) {
+		return MAY_LOSE_LEASES.contains(store) && Fault.valueOf(incident.kind()).losesLeases()
+				&& moment >= incident.begin() && moment <= incident.end() + StoreKit.LEASE_SECONDS * 1_000L;
 	}
 
-	private static int outOfOrder(Books books) {
+	private static int outOfOrder(StockRecords records) {
 		int count = 0;
 		long greatest = 0;
-		for (long token : books.tokens()) {
+		for (long token : records.tokens()) {
 			count += (token <= greatest) ? 1 : 0;
 			greatest = Math.max(greatest, token);
 		}
