@@ -20,16 +20,17 @@ import org.springframework.web.bind.annotation.RestController;
 @RequestMapping("/suppliers/{id}")
 class SupplierController {
 
-	private final Map<Long, Wish> wishes = new ConcurrentHashMap<>();
+	private final Map<Long, SupplierOrder> orders = new ConcurrentHashMap<>();
 
 	// tag::http[]
 	@PutMapping("/order")
-	ResponseEntity<Wish> order(@PathVariable long id, @RequestParam int quantity,
+	ResponseEntity<SupplierOrder> order(@PathVariable long id, @RequestParam int quantity,
 			@RequestHeader("Fencing-Token") long token) {
-		Wish wish = new Wish(quantity, token);
+		SupplierOrder order = new SupplierOrder(quantity, token);
 		// compared and kept in one atomic step
-		Wish kept = this.wishes.merge(id, wish, (seen, next) -> (next.token() < seen.token()) ? seen : next);
-		return (kept == wish) ? ResponseEntity.ok(kept) : ResponseEntity.status(HttpStatus.PRECONDITION_FAILED).build();
+		SupplierOrder kept = this.orders.merge(id, order, (seen, next) -> (next.token() < seen.token()) ? seen : next);
+		return (kept == order) ? ResponseEntity.ok(kept)
+				: ResponseEntity.status(HttpStatus.PRECONDITION_FAILED).build();
 	}
 	// end::http[]
 
@@ -39,7 +40,7 @@ class SupplierController {
 	 * @param quantity the quantity
 	 * @param token the token of the requesting holder
 	 */
-	record Wish(int quantity, long token) {
+	record SupplierOrder(int quantity, long token) {
 	}
 
 }
