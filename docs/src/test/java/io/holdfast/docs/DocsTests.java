@@ -44,7 +44,7 @@ class DocsTests {
 
 	@ParameterizedTest
 	@MethodSource("pages")
-	void linksLeadToFilesAndHeadings(Page page) {
+	void linksPointToFilesAndHeadings(Page page) {
 		List<String> broken = new ArrayList<>();
 		for (String link : page.relativeLinks()) {
 			String[] parts = link.split("#", 2);
@@ -62,7 +62,7 @@ class DocsTests {
 
 	@ParameterizedTest
 	@MethodSource("pages")
-	void javaIsTakenFromCodeThatIsCompiled(Page page) {
+	void javaComesFromCompiledCode(Page page) {
 		assertThat(page.blocks("java")).allSatisfy((block) -> assertThat(block.source())
 			.as("the line '<!-- snippet: path/to/File.java#tag -->' before%n%s", block.text())
 			.isNotNull());
@@ -70,7 +70,7 @@ class DocsTests {
 
 	@ParameterizedTest
 	@MethodSource("pages")
-	void snippetsAreWhatTheirSourceSays(Page page) {
+	void snippetsMatchTheirSource(Page page) {
 		for (Page.Block block : page.blocks()) {
 			Page.Source source = block.source();
 			if (source != null) {
@@ -99,7 +99,7 @@ class DocsTests {
 	}
 
 	@Test
-	void continuousIntegrationRunsTheSecondCommandOfTheReadmeAndNothingElse() {
+	void continuousIntegrationRunsTheSecondCommandOfTheReadme() {
 		String command = Page.read(Page.PROJECT.resolve("README.md")).blocks("sh").get(1).text();
 		assertThat(Page.text(Page.PROJECT.resolve(".ci/run")).lines())
 			.filteredOn((line) -> !line.isBlank() && !line.startsWith("#") && !line.startsWith("set ")
@@ -108,7 +108,7 @@ class DocsTests {
 	}
 
 	@Test
-	void typesOnTheMapOfTheRoomsExist() throws IOException {
+	void typesInThePackageOverviewExist() throws IOException {
 		String map = Page.text(Page.PROJECT.resolve("docs/internals/rooms.md"));
 		Set<String> named = Pattern.compile("`([A-Z][a-z]\\w+)`")
 			.matcher(map)
@@ -127,7 +127,7 @@ class DocsTests {
 	/** Covers the named tests, so that a page cannot make a claim that no test proves. */
 	@ParameterizedTest
 	@MethodSource("pages")
-	void testsThatAreNamedExist(Page page) {
+	void namedTestsExist(Page page) {
 		List<String> missing = TEST.matcher(page.prose())
 			.results()
 			.filter((test) -> !hasTest(test.group(1), test.group(2)))

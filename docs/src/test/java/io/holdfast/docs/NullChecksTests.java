@@ -22,12 +22,12 @@ class NullChecksTests {
 	Path directory;
 
 	@Test
-	void nullFromAMethodThatPromisesAValueStopsTheBuild() throws Exception {
+	void nullFromANonNullMethodFailsTheBuild() throws Exception {
 		assertThat(compile("String name() { return null; }")).contains("error: [NullAway] returning @Nullable");
 	}
 
 	@Test
-	void nullFromAMethodThatSaysSoIsFine() throws Exception {
+	void nullFromANullableMethodIsAccepted() throws Exception {
 		assertThat(compile("@org.jspecify.annotations.Nullable String name() { return null; }")).isEmpty();
 	}
 

@@ -38,13 +38,13 @@ class LostUpdateTests {
 	}
 
 	@Test
-	void lockedOrdersLoseNothing() throws Exception {
+	void lockedOrdersLoseNoUpdates() throws Exception {
 		assertThat(lostUpdates(1, "distributed")).isZero();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "none", "inside" })
-	void theOtherWaysLoseSome(String lock) throws Exception {
+	void otherModesLoseUpdates(String lock) throws Exception {
 		assertThat(lostUpdates(2, lock)).isGreaterThan(0);
 	}
 

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ProfileTests {
 
 	@Test
-	void needsNoServerByDefaultAndSaysSo(CapturedOutput output) {
+	void needsNoServerByDefaultAndLogsIt(CapturedOutput output) {
 		try (RunningSample sample = RunningSample.start()) {
 			sample.order(42, "quantity=1").expectStatus().isCreated();
 			assertThat(output).contains("locks in   local")

@@ -116,7 +116,7 @@ class AllStoresTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "local", "redis", "redlock", "zookeeper", "etcd", "jdbc" })
-	void lockIsGivenBackByAnInterruptedThreadThatKeepsItsFlag(String store) {
+	void interruptedThreadReleasesItsLockAndKeepsItsFlag(String store) {
 		runner.withPropertyValues("distributed-lock.await-release=true").run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			LockRequest request = LockRequest.forLock(LockName.of("interrupted"))
@@ -154,7 +154,7 @@ class AllStoresTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc" })
-	void lockOfAnotherNamespaceIsAnother(String store) {
+	void namespacesSeparateLocks(String store) {
 		LockRequest request = LockRequest.forLock(LockName.of("namespaced"))
 			.backend(store)
 			.waitTime(Duration.ZERO)
@@ -172,7 +172,7 @@ class AllStoresTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "local", "redis", "redlock", "zookeeper", "etcd", "jdbc" })
-	void callersWithTheSameLocksInAnyOrderNeverWaitForEachOther(String store) {
+	void callersWithTheSameLocksInAnyOrderNeverDeadlock(String store) {
 		runner.run((one) -> runner.run((other) -> {
 			long[] counters = new long[COUNTERS];
 			ExecutorService threads = Executors.newFixedThreadPool(CALLERS);
@@ -195,7 +195,7 @@ class AllStoresTests {
 	/** Each caller could acquire some of the locks, so that all callers fail. */
 	@ParameterizedTest
 	@ValueSource(strings = { "local", "redis", "zookeeper", "etcd", "jdbc" })
-	void ofTenCallersThatDoNotWaitSomebodyGetsSeveralFreeLocks(String store) {
+	void oneOfTenCallersThatDoNotWaitGetsSeveralFreeLocks(String store) {
 		runner.run((one) -> runner.run((other) -> {
 			ExecutorService threads = Executors.newFixedThreadPool(10);
 			try {

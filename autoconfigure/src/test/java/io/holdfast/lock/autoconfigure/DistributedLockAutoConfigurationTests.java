@@ -35,7 +35,7 @@ class DistributedLockAutoConfigurationTests {
 			AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class));
 
 	@Test
-	void nothingConfiguredMeansThisJvmAndSaysSoOnce(CapturedOutput output) {
+	void localStoreIsTheDefaultAndIsLoggedOnce(CapturedOutput output) {
 		this.runner.run((context) -> {
 			assertThat(context.getBean(LockBackends.class).defaultName()).isEqualTo("local");
 			assertThat(output.getAll().split("locks are kept in this JVM only", -1)).hasSize(2);
@@ -44,7 +44,7 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void localByNameIsNotWarnedOf(CapturedOutput output) {
+	void localStoreByNameLogsNoWarning(CapturedOutput output) {
 		this.runner.withPropertyValues("distributed-lock.backend=local").run((context) -> {
 			assertThat(context).hasSingleBean(LockOperations.class);
 			assertThat(output).doesNotContain("this JVM only");
@@ -76,7 +76,7 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void storeThatIsNotThereStopsTheStartWithTheRemedy() {
+	void missingStoreStopsTheStartWithTheRemedy() {
 		this.runner.withPropertyValues("distributed-lock.backend=redis")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
@@ -94,7 +94,7 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void disabledMeansNothingAtAll() {
+	void disabledLocksCreateNoLockOperations() {
 		this.runner.withPropertyValues("distributed-lock.enabled=false")
 			.run((context) -> assertThat(context).doesNotHaveBean(LockOperations.class));
 	}
@@ -116,7 +116,7 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void closedContextAcquiresNothing() {
+	void closedContextAcquiresNoLocks() {
 		LockOperations[] locks = new LockOperations[1];
 		this.runner.run((context) -> locks[0] = context.getBean(LockOperations.class));
 		assertThatExceptionOfType(LockNotAcquiredException.class)

@@ -123,7 +123,7 @@ class EtcdLockAutoConfigurationTests {
 	}
 
 	@Test
-	void certificateForAnotherNameIsTakenIfThatIsTheAuthority() {
+	void certificateForTheConfiguredAuthorityIsAccepted() {
 		String[] bundle = { "distributed-lock.etcd.ssl.bundle=etcd",
 				"spring.ssl.bundle.pem.etcd.truststore.certificate=file:" + secured.certificate() };
 		assertLocks(at(secured, bundle).withPropertyValues("distributed-lock.etcd.authority=localhost"));
@@ -132,13 +132,13 @@ class EtcdLockAutoConfigurationTests {
 	}
 
 	@Test
-	void certificateThatNobodyTrustsStopsTheStart() {
+	void untrustedCertificateStopsTheStart() {
 		assertStopsWith(at(secured, "distributed-lock.startup-timeout=100ms"), "certification path",
 				secured.endpoint());
 	}
 
 	@Test
-	void serverThatComesLaterIsUsedFromThenOn() {
+	void serverThatStartsLaterIsUsed() {
 		try (EtcdServer late = EtcdServer.started()) {
 			late.kill();
 			at(late).withPropertyValues("distributed-lock.fail-fast=false", "distributed-lock.wait-time=1s")
@@ -157,7 +157,7 @@ class EtcdLockAutoConfigurationTests {
 	}
 
 	@Test
-	void unreachableServerStopsTheStartOrIsWaitedFor() {
+	void unreachableServerStopsTheStartOrIsAwaited() {
 		ApplicationContextRunner unreachable = this.runner.withPropertyValues(
 				"distributed-lock.etcd.endpoints=http://127.0.0.1:1", "distributed-lock.startup-timeout=100ms");
 		assertStopsWith(unreachable, "[http://127.0.0.1:1]", "Connection refused", "distributed-lock.fail-fast=false");

@@ -59,7 +59,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void isOnWhereThereIsADatabaseAndSaysSo(CapturedOutput output) {
+	void fencingIsEnabledWithADatabaseAndLogged(CapturedOutput output) {
 		this.runner.run((context) -> {
 			context.getBean(Shop.class).order(42, () -> assertThat(fences(context)).isOne());
 			assertThat(output).contains("Transactions that hold a lock are fenced by the table 'holdfast_fence'");
@@ -67,7 +67,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void holderThatWasOvertakenIsRefusedAndCounted() {
+	void overtakenHolderIsRefusedAndCounted() {
 		this.runner.run((context) -> {
 			Shop shop = context.getBean(Shop.class);
 			shop.order(42, () -> {
@@ -86,7 +86,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void lockThatCodeLeftOnTheThreadIsNamedWhenItFailsAnotherTransaction() {
+	void openHoldIsNamedWhenItFailsAnotherTransaction() {
 		this.runner.run((context) -> {
 			Shop shop = context.getBean(Shop.class);
 			try (LockHandle unclosed = context.getBean(LockOperations.class).acquire(LockRequest.of("report"))) {
@@ -115,7 +115,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void guardLetsInByHand() {
+	void guardChecksTokensOnRequest() {
 		this.runner.run((context) -> {
 			try (LockHandle hold = context.getBean(LockOperations.class).acquire(LockRequest.of("stock", 42))) {
 				assertThatExceptionOfType(LockConfigurationException.class)
@@ -126,7 +126,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void missingTableTurnsItOffAndSaysSo(CapturedOutput output) {
+	void missingTableDisablesFencingAndIsLogged(CapturedOutput output) {
 		this.plain.withPropertyValues("distributed-lock.fencing.initialize-schema=never").run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(context.getBean(Fence.class).whyOff()).contains("'holdfast_fence' does not exist")
@@ -163,7 +163,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void ofSeveralDataSourcesOneMustBeNamed() {
+	void oneOfSeveralDataSourcesMustBeNamed() {
 		ApplicationContextRunner several = this.plain
 			.withBean("orders", DataSource.class,
 					() -> new DriverManagerDataSource("jdbc:h2:mem:orders;DB_CLOSE_DELAY=-1"))
@@ -191,7 +191,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void transactionOfAnotherDataSourceThatMustBeFencedStopsTheStart() {
+	void fencedTransactionOfAnotherDataSourceStopsTheStart() {
 		withTwoDatabases(AuditShop.class).run((context) -> assertThat(context).getFailure()
 			.isInstanceOf(LockConfigurationException.class)
 			.hasMessageContainingAll("AuditShop.order()", "'fenced = true'",
@@ -209,12 +209,12 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void whoseTransactionItWillBeIsLeftToTheCallWhereItIsNotKnown() {
+	void unknownDataSourceOfATransactionIsCheckedAtTheCall() {
 		withTwoDatabases(AnyShop.class).run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
-	void withoutADatabaseNothingIsFenced() {
+	void fencingIsDisabledWithoutADatabase() {
 		this.plain.withClassLoader(new FilteredClassLoader(JdbcTemplate.class))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(Fence.class));
 		this.runner.withClassLoader(new FilteredClassLoader(JdbcTemplate.class))
@@ -235,7 +235,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void tableThatIsNoneStopsTheStart() {
+	void invalidTableNameStopsTheStart() {
 		this.plain.withPropertyValues("distributed-lock.fencing.table=fence; drop")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()

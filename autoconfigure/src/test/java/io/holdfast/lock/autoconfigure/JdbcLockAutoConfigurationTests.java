@@ -173,7 +173,7 @@ class JdbcLockAutoConfigurationTests {
 	}
 
 	@Test
-	void unreachableDatabaseStopsTheStartOrIsWaitedFor() {
+	void unreachableDatabaseStopsTheStartOrIsAwaited() {
 		ApplicationContextRunner unreachable = this.runner.withPropertyValues("distributed-lock.backend=jdbc",
 				"spring.datasource.url=jdbc:postgresql://127.0.0.1:1/nowhere?connectTimeout=1",
 				"spring.datasource.hikari.connection-timeout=500", "distributed-lock.startup-timeout=100ms");
@@ -186,7 +186,7 @@ class JdbcLockAutoConfigurationTests {
 	}
 
 	@Test
-	void tableThatIsNoIdentifierStopsTheStart() {
+	void tableThatIsNotAnIdentifierStopsTheStart() {
 		this.runner.withPropertyValues("distributed-lock.backend=jdbc", "distributed-lock.jdbc.table=a; drop table b")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()

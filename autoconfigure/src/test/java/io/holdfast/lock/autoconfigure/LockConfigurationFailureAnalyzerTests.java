@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
 class LockConfigurationFailureAnalyzerTests {
 
 	@Test
-	void badAnnotationIsToldWithoutAStackTrace(CapturedOutput output) {
+	void badAnnotationIsReportedWithoutAStackTrace(CapturedOutput output) {
 		SpringApplication application = new SpringApplication(Application.class);
 		application.setWebApplicationType(WebApplicationType.NONE);
 		assertThatException().isThrownBy(() -> application.run("--distributed-lock.backend=local"));
@@ -40,13 +40,13 @@ class LockConfigurationFailureAnalyzerTests {
 	static class Application {
 
 		@Bean
-		Forgetful forgetful() {
-			return new Forgetful();
+		BadKey badKey() {
+			return new BadKey();
 		}
 
 	}
 
-	static class Forgetful {
+	static class BadKey {
 
 		@DistributedLock(name = "stock", key = "#ident")
 		public void call(long id) {

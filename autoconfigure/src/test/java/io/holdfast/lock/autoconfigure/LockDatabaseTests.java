@@ -46,7 +46,7 @@ class LockDatabaseTests {
 	}
 
 	@Test
-	void instanceMeetsEachTableWhileAnotherMakesIt() throws Exception {
+	void instanceStartsWhileAnotherCreatesEachTable() throws Exception {
 		String script = JdbcLockBackend.schema("met");
 		CompletableFuture<Void> instance;
 		try (Connection first = transaction(); Connection second = transaction()) {
@@ -75,7 +75,7 @@ class LockDatabaseTests {
 	}
 
 	@Test
-	void scriptThatTheDatabaseRefusesStopsTheStartWithTheReason() {
+	void rejectedScriptStopsTheStartWithTheReason() {
 		assertThatExceptionOfType(ScriptStatementFailedException.class)
 			.isThrownBy(() -> make(JdbcLockBackend.schema("nowhere.locks")))
 			.withStackTraceContaining("schema \"nowhere\" does not exist");

@@ -29,7 +29,7 @@ class LockLostEventPublisherTests {
 			new FencingToken(1), LossCause.REFUSED);
 
 	@Test
-	void listenersOfTheApplicationAreToldOfALoss() {
+	void listenersOfTheApplicationAreNotifiedOfALoss() {
 		new ApplicationContextRunner().withPropertyValues("distributed-lock.backend=local")
 			.withConfiguration(
 					AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class))
@@ -49,7 +49,7 @@ class LockLostEventPublisherTests {
 	}
 
 	@Test
-	void eventsArePublishedInOrderAndOffTheThreadThatNoticed() throws InterruptedException {
+	void eventsArePublishedInOrderOnAnotherThread() throws InterruptedException {
 		List<Object> published = new CopyOnWriteArrayList<>();
 		LockLostEventPublisher publisher = new LockLostEventPublisher((event) -> {
 			assertThat(Thread.currentThread().getName()).startsWith("holdfast-lost-");
@@ -63,7 +63,7 @@ class LockLostEventPublisherTests {
 	}
 
 	@Test
-	void listenerThatFailsDoesNotKeepOthersFromTheNextEvent() throws InterruptedException {
+	void failingListenerDoesNotBlockTheNextEvent() throws InterruptedException {
 		List<Object> published = new CopyOnWriteArrayList<>();
 		LockLostEventPublisher publisher = new LockLostEventPublisher((event) -> {
 			published.add(event);

@@ -90,7 +90,7 @@ class LockStoreTests {
 	@ParameterizedTest
 	@CsvSource({ "spring.data.redis.host,127.0.0.1,redis", "spring.data.redis.cluster.nodes[0],127.0.0.1:1,redis",
 			"spring.data.redis.sentinel.master,shop,redis", "spring.cloud.zookeeper.connect-string,h:1,zookeeper" })
-	void settingOfOthersPointsToAStoreUnlessAnotherIsNamed(String setting, String value, String store) {
+	void settingOfAnotherLibrarySelectsAStoreUnlessOneIsNamed(String setting, String value, String store) {
 		ApplicationContextRunner without = this.runner.withClassLoader(NO_CLIENTS)
 			.withPropertyValues(setting + "=" + value);
 		assertStopsWith(without, "The backend '%s' is configured".formatted(store), "set 'distributed-lock.backend'");
@@ -143,14 +143,14 @@ class LockStoreTests {
 	}
 
 	@Test
-	void databaseOfTheApplicationSaysNothing() {
+	void databaseOfTheApplicationSelectsNoStore() {
 		assertDefault(
 				this.runner.withBean(DataSource.class, () -> new DriverManagerDataSource("jdbc:h2:mem:says-nothing")),
 				"local");
 	}
 
 	@Test
-	void severalThatOnlyThePresenceOfClientsConfiguresStopTheStart() {
+	void severalStoresConfiguredByClientsAloneStopTheStart() {
 		assertStopsWith(
 				this.runner
 					.withBean(CuratorFramework.class,
@@ -160,7 +160,7 @@ class LockStoreTests {
 	}
 
 	@Test
-	void clientOfAStoreThatIsNotMeantDoesNotStopTheStart() {
+	void clientOfAnotherStoreDoesNotStopTheStart() {
 		assertDefault(this.runner
 			.withBean(CuratorFramework.class,
 					() -> CuratorFrameworkFactory.newClient("127.0.0.1:1", new RetryOneTime(100)))
@@ -195,13 +195,13 @@ class LockStoreTests {
 	}
 
 	@Test
-	void nearestNameIsTold() {
+	void nearestNameIsReported() {
 		assertStopsWith(this.runner.withPropertyValues("distributed-lock.backend=zookeper"),
 				"no such backend exists. Did you mean 'zookeeper'?");
 	}
 
 	@Test
-	void storeThatWasNotConfiguredAheadOfTimeStopsTheStart() {
+	void storeNotConfiguredAheadOfTimeStopsTheStart() {
 		new ApplicationContextRunner()
 			.withConfiguration(
 					AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class))
@@ -214,7 +214,7 @@ class LockStoreTests {
 	}
 
 	@Test
-	void nothingAtAllMeansThisJvm(CapturedOutput output) {
+	void localStoreIsTheDefaultWithoutSettings(CapturedOutput output) {
 		assertDefault(this.runner, "local");
 		assertThat(output).contains("No backend is configured");
 	}

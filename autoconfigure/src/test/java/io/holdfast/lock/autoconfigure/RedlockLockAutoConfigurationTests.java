@@ -163,7 +163,7 @@ class RedlockLockAutoConfigurationTests {
 	}
 
 	@Test
-	void startsWithoutNodesAndUsesThemOnceTheyAreThere() {
+	void startsWithoutNodesAndUsesThemOnceTheyStart() {
 		List<RedisServer> sleeping = Stream.generate(() -> RedisServer.started("requirepass not-to-be-seen"))
 			.limit(3)
 			.toList();

@@ -59,7 +59,7 @@ class SettingsCheckTests {
 			"distributed-lock.etcd.endpoint,distributed-lock.etcd.endpoints",
 			"holdfast.wait-time,distributed-lock.wait-time", "distributed-locks.wait-time,distributed-lock.wait-time",
 			"distributed-lok.backend,distributed-lock.backend" })
-	void nameThatNothingReadsIsToldWithTheNearest(String name, String nearest, CapturedOutput output) {
+	void unknownNameIsReportedWithTheNearest(String name, String nearest, CapturedOutput output) {
 		this.runner
 			.withPropertyValues(name + "=http://127.0.0.1:1", "distributed-lock.fail-fast=false",
 					"distributed-lock.etcd.endpoints[0]=http://127.0.0.1:1")
@@ -68,7 +68,7 @@ class SettingsCheckTests {
 	}
 
 	@Test
-	void knownNamesAreNotToldInAnySpelling(CapturedOutput output) {
+	void knownNamesAreAcceptedInAnySpelling(CapturedOutput output) {
 		this.runner
 			.withInitializer(
 					(context) -> context.getEnvironment()
@@ -85,7 +85,7 @@ class SettingsCheckTests {
 	}
 
 	@Test
-	void leaseThatTheDefaultStoreDoesNotKeepStopsTheStart() {
+	void leaseThatTheDefaultStoreDoesNotSupportStopsTheStart() {
 		this.runner
 			.withPropertyValues("distributed-lock.backend=etcd", "distributed-lock.etcd.endpoints=http://127.0.0.1:1",
 					"distributed-lock.fail-fast=false", "distributed-lock.lease-time=1s")

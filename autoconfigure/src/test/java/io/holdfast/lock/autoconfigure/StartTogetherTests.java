@@ -76,11 +76,11 @@ class StartTogetherTests {
 
 	@ParameterizedTest
 	@MethodSource("stores")
-	void allInstancesComeUp(List<String> stores) throws Exception {
+	void allInstancesStart(List<String> stores) throws Exception {
 		List<Thread> busy = Stream.generate(() -> new Thread(StartTogetherTests::work)).limit(BUSY_THREADS).toList();
 		busy.forEach(Thread::start);
 		try {
-			assertComeUp(stores);
+			assertInstancesStart(stores);
 		}
 		finally {
 			busy.forEach(Thread::interrupt);
@@ -93,7 +93,7 @@ class StartTogetherTests {
 		}
 	}
 
-	private void assertComeUp(List<String> stores) throws Exception {
+	private void assertInstancesStart(List<String> stores) throws Exception {
 		List<Process> instances = new ArrayList<>();
 		try {
 			for (String store : stores) {

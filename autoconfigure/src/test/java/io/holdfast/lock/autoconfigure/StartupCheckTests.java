@@ -33,7 +33,7 @@ class StartupCheckTests {
 
 	private final AtomicInteger closed = new AtomicInteger();
 
-	private final AtomicLong looks = new AtomicLong();
+	private final AtomicLong reads = new AtomicLong();
 
 	private volatile boolean loads;
 
@@ -46,7 +46,7 @@ class StartupCheckTests {
 	}
 
 	@Test
-	void storeThatStaysAwayStopsTheStart() {
+	void storeThatStaysUnreachableStopsTheStart() {
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> run(Duration.ofMillis(200), () -> failUntilAttempt(Integer.MAX_VALUE)))
 			.withMessageContaining("Locks are kept in the shop's store, which could not be used within 200ms: not yet.")
@@ -55,7 +55,7 @@ class StartupCheckTests {
 	}
 
 	@Test
-	void whatAnotherAttemptDoesNotChangeIsToldAtOnce() {
+	void permanentFailureIsReportedImmediately() {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> run(Duration.ofMinutes(5), () -> {
 			this.attempts.incrementAndGet();
 			throw new LockConfigurationException("wrong password");
@@ -76,23 +76,23 @@ class StartupCheckTests {
 	}
 
 	@Test
-	void firstAttemptIsWaitedForThatTakesLongerThanTheTimeout() {
-		run(Duration.ZERO, () -> awaitLooks(1));
+	void slowFirstAttemptIsAwaitedBeyondTheTimeout() {
+		run(Duration.ZERO, () -> awaitReads(1));
 		assertThat(this.closed).hasValue(0);
 	}
 
 	@Test
-	void timeInWhichClassesAreLoadedHardlyCounts() {
+	void classLoadingTimeHardlyCounts() {
 		this.loads = true;
 		run(Duration.ofSeconds(1), () -> {
 			failUntilAttempt(2);
-			awaitLooks(6);
+			awaitReads(6);
 		});
 		assertThat(this.closed).hasValue(0);
 	}
 
 	@Test
-	void timeInWhichClassesAreLoadedForeverEnds() {
+	void endlessClassLoadingEndsTheCheck() {
 		this.loads = true;
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> run(Duration.ofMillis(50), () -> failUntilAttempt(Integer.MAX_VALUE)))
@@ -110,7 +110,7 @@ class StartupCheckTests {
 	}
 
 	@Test
-	void storeThatTheApplicationMayStartWithoutIsTriedOnce(CapturedOutput output) {
+	void optionalStoreIsTriedOnce(CapturedOutput output) {
 		check(Duration.ofMinutes(5)).runOnce(() -> failUntilAttempt(2));
 		assertThat(this.attempts).hasValue(1);
 		assertThat(output).containsOnlyOnce("not yet")
@@ -118,7 +118,7 @@ class StartupCheckTests {
 	}
 
 	@Test
-	void storeThatTheApplicationMayStartWithoutIsNotWaitedForLongerThanTheTimeout(CapturedOutput output) {
+	void optionalStoreIsNotAwaitedBeyondTheTimeout(CapturedOutput output) {
 		CountDownLatch interrupted = new CountDownLatch(1);
 		check(Duration.ofMillis(200)).runOnce(() -> neverAnswer(interrupted));
 		assertThat(output).contains("it did not respond");
@@ -151,14 +151,14 @@ class StartupCheckTests {
 	}
 
 	/** Waits until the check has read the count of loaded classes several more times. */
-	private void awaitLooks(int number) {
-		long present = this.looks.get();
-		Awaitility.await().until(() -> this.looks.get() > present + 2 * number);
+	private void awaitReads(int number) {
+		long present = this.reads.get();
+		Awaitility.await().until(() -> this.reads.get() > present + 2 * number);
 	}
 
 	private long loadedClasses() {
-		long look = this.looks.incrementAndGet();
-		return this.loads ? look : 0;
+		long read = this.reads.incrementAndGet();
+		return this.loads ? read : 0;
 	}
 
 	private void run(Duration timeout, Runnable attempt) {

@@ -44,7 +44,7 @@ class StoreBesidesTheDefaultTests {
 	/**
 	 * Returns the configuration of an application in production, with no reachable store.
 	 */
-	private ApplicationContextRunner away() {
+	private ApplicationContextRunner offline() {
 		return this.runner.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
 			.withBean(CuratorFramework.class,
 					() -> CuratorFrameworkFactory.newClient("127.0.0.1:1", new RetryOneTime(100)))
@@ -62,7 +62,7 @@ class StoreBesidesTheDefaultTests {
 
 	@Test
 	void doesNotStopTheStartIfNoMethodNamesIt() {
-		away().run((context) -> {
+		offline().run((context) -> {
 			assertThat(context).hasNotFailed();
 			LockOperations locks = context.getBean(LockOperations.class);
 			assertThat(acquires(locks, "local")).isTrue();
@@ -71,7 +71,7 @@ class StoreBesidesTheDefaultTests {
 	}
 
 	@Test
-	void tablesAreMadeAtTheStartWhereTheDatabaseIsThere() {
+	void tablesAreCreatedAtTheStartIfTheDatabaseIsReachable() {
 		this.runner.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.jdbc.table=locks", "spring.datasource.url=jdbc:h2:mem:besides")
 			.run((context) -> assertThat(acquires(context.getBean(LockOperations.class), "jdbc")).isTrue());
@@ -80,7 +80,7 @@ class StoreBesidesTheDefaultTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "redlock", "etcd", "zookeeper", "jdbc" })
 	void stopsTheStartIfAMethodNamesIt(String store) {
-		away().withPropertyValues("shop.store= " + store.toUpperCase())
+		offline().withPropertyValues("shop.store= " + store.toUpperCase())
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(StoreUnavailableException.class)
 				.message()
@@ -90,14 +90,14 @@ class StoreBesidesTheDefaultTests {
 
 	@Test
 	void methodThatNamesItDoesNotStopTheStartWithoutFailFast() {
-		away().withPropertyValues("shop.store=redis", "distributed-lock.fail-fast=false")
+		offline().withPropertyValues("shop.store=redis", "distributed-lock.fail-fast=false")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "redis.wait-replicas=1", "redlock.node-timeout=60ms", "etcd.username=shop",
 			"zookeeper.base-path=/locks", "jdbc.table=locks" })
-	void settingThatDoesNotSayWhereItIsDoesNotStopTheStart(String setting) {
+	void settingWithoutAnAddressDoesNotStopTheStart(String setting) {
 		this.runner.withPropertyValues("distributed-lock." + setting)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}

@@ -55,7 +55,7 @@ class UnlockedBeansTests {
 	}
 
 	@Test
-	void lazyScopedAndMockedBeansAreLeftAlone() {
+	void lazyScopedAndMockedBeansAreIgnored() {
 		this.runner.withUserConfiguration(Lazily.class).run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(context.getBeanFactory().containsSingleton("lazyShop")).isFalse();
@@ -65,7 +65,7 @@ class UnlockedBeansTests {
 	}
 
 	@Test
-	void disabledLocksNameTheBeansThatRunWithout(CapturedOutput output) {
+	void disabledLocksLogTheUnlockedBeans(CapturedOutput output) {
 		this.runner.withUserConfiguration(Lazily.class)
 			.withPropertyValues("distributed-lock.enabled=false")
 			.run((context) -> {
@@ -77,7 +77,7 @@ class UnlockedBeansTests {
 	}
 
 	@Test
-	void disabledLocksThatNobodyMissesAreNotTold(CapturedOutput output) {
+	void disabledLocksWithoutLockedBeansAreNotLogged(CapturedOutput output) {
 		this.runner.withPropertyValues("distributed-lock.enabled=false")
 			.run((context) -> assertThat(output).doesNotContain("Locks are disabled"));
 	}

@@ -131,7 +131,7 @@ class FencedIsolationTests {
 	}
 
 	@AfterEach
-	void letGo() {
+	void unbind() {
 		this.unbind.run();
 		assertThat(LockContext.handles()).isEmpty();
 	}
@@ -162,7 +162,7 @@ class FencedIsolationTests {
 	}
 
 	/** The message cannot name the newer holder if the snapshot hides the other one. */
-	private static void assertToBeginAnew(Throwable outcome, Database database, int isolation) {
+	private static void assertMustRepeat(Throwable outcome, Database database, int isolation) {
 		assertThat(database.mayHide(isolation)).isTrue();
 		assertThat(outcome).isInstanceOf(ConcurrencyFailureException.class)
 			.hasMessageContainingAll("'stock:42' (backend redis, token ", "since this transaction took its snapshot",
@@ -175,7 +175,7 @@ class FencedIsolationTests {
 			assertOvertaken(outcome);
 		}
 		else {
-			assertToBeginAnew(outcome, database, isolation);
+			assertMustRepeat(outcome, database, isolation);
 		}
 	}
 
@@ -202,9 +202,9 @@ class FencedIsolationTests {
 
 	@ParameterizedTest
 	@MethodSource("isolations")
-	void holderWhoseThiefHasCommittedIsRefused(Database database, int isolation) throws Exception {
+	void holderIsRefusedAfterTheNewHolderHasCommitted(Database database, int isolation) throws Exception {
 		open(database, isolation);
-		assertThat(inAnotherThread(20, "thief", this::sell).get(10, TimeUnit.SECONDS)).isNull();
+		assertThat(inAnotherThread(20, "newHolder", this::sell).get(10, TimeUnit.SECONDS)).isNull();
 		hold(10, "overtaken");
 		assertOvertaken(catchThrowable(this::sell));
 		assertThat(quantity()).isEqualTo(99);
@@ -212,9 +212,9 @@ class FencedIsolationTests {
 
 	@ParameterizedTest
 	@MethodSource("isolations")
-	void holderThatWaitedForItsThiefIsRefused(Database database, int isolation) throws Exception {
+	void holderThatWaitedForTheNewHolderIsRefused(Database database, int isolation) throws Exception {
 		open(database, isolation);
-		hold(20, "thief");
+		hold(20, "newHolder");
 		CompletableFuture<Throwable> overtaken = this.transaction.execute((status) -> {
 			sellOne();
 			return waitingInAnotherThread(10, "overtaken", this::sell);
@@ -225,11 +225,11 @@ class FencedIsolationTests {
 
 	@ParameterizedTest
 	@MethodSource("isolations")
-	void holderWhoseSnapshotDoesNotShowTheThiefIsRefused(Database database, int isolation) {
+	void holderWithASnapshotBeforeTheNewHolderIsRefused(Database database, int isolation) {
 		open(database, isolation);
 		assertRefused(catchThrowable(() -> this.transaction.executeWithoutResult((status) -> {
 			this.jdbc.queryForList("SELECT * FROM other");
-			assertThat(inAnotherThread(20, "thief", this::sell).join()).isNull();
+			assertThat(inAnotherThread(20, "newHolder", this::sell).join()).isNull();
 			hold(10, "overtaken");
 			this.fence.beforeBody("Orders.place()");
 			sellOne();
@@ -240,9 +240,9 @@ class FencedIsolationTests {
 	/** In that case the first statement of the body may be the one that fails. */
 	@ParameterizedTest
 	@MethodSource("isolations")
-	void transactionThatNothingStandsBeforeTheBodyOfIsRefusedToo(Database database, int isolation) throws Exception {
+	void transactionWithoutACheckBeforeItsBodyIsRefusedToo(Database database, int isolation) throws Exception {
 		open(database, isolation);
-		hold(20, "thief");
+		hold(20, "newHolder");
 		CompletableFuture<Throwable> overtaken = this.transaction.execute((status) -> waitingInAnotherThread(10,
 				"overtaken", () -> this.transaction.executeWithoutResult((inner) -> sellOne())));
 		Throwable outcome = overtaken.get(10, TimeUnit.SECONDS);
@@ -260,7 +260,7 @@ class FencedIsolationTests {
 	 */
 	@ParameterizedTest
 	@MethodSource("isolations")
-	void successorThatWaitedSeesWhatItsPredecessorWroteOrIsToRepeat(Database database, int isolation) throws Exception {
+	void waitingSuccessorSeesEarlierWritesOrMustRepeat(Database database, int isolation) throws Exception {
 		open(database, isolation);
 		hold(10, "predecessor");
 		CompletableFuture<Throwable> successor = this.transaction.execute((status) -> {
@@ -269,7 +269,7 @@ class FencedIsolationTests {
 		});
 		Throwable outcome = successor.get(10, TimeUnit.SECONDS);
 		if (outcome != null) {
-			assertToBeginAnew(outcome, database, isolation);
+			assertMustRepeat(outcome, database, isolation);
 			assertThat(inAnotherThread(20, "successor", this::sell).get(10, TimeUnit.SECONDS)).isNull();
 		}
 		assertThat(quantity()).isEqualTo(98);

@@ -98,7 +98,7 @@ class FencedJpaTests {
 	}
 
 	@Test
-	void whatRollsBackHasNotPassed() {
+	void rolledBackTransactionHasNotPassed() {
 		this.runner.run((context) -> {
 			assertThatExceptionOfType(IllegalStateException.class)
 				.isThrownBy(() -> context.getBean(Shop.class).sell(1, () -> {
@@ -111,7 +111,7 @@ class FencedJpaTests {
 
 	/** An entity is written when its transaction commits, long after the body. */
 	@Test
-	void successorWaitsUntilWhatIsWrittenAtTheCommitIsCommitted() {
+	void successorWaitsForWritesOfTheCommit() {
 		this.runner.withPropertyValues("spring.datasource.url=jdbc:h2:mem:late;LOCK_TIMEOUT=10000").run((context) -> {
 			Shop shop = context.getBean(Shop.class);
 			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);

@@ -49,7 +49,7 @@ interface FencingGuardContract {
 	}
 
 	@Test
-	default void locksAreFencedApart() {
+	default void locksAreFencedIndependently() {
 		FencingGuard guard = guard();
 		guard.advance(TestHold.of("a", 20, "a"));
 		guard.advance(TestHold.of("A", 10, "b"));
@@ -59,7 +59,7 @@ interface FencingGuardContract {
 	}
 
 	@Test
-	default void ofSeveralLocksAllPassOrNone() {
+	default void severalLocksPassTogetherOrNotAtAll() {
 		FencingGuard guard = guard();
 		guard.advance(TestHold.of("b", 20, "other"));
 		assertThatExceptionOfType(StaleFencingTokenException.class)
@@ -84,7 +84,7 @@ interface FencingGuardContract {
 	}
 
 	@Test
-	default void writerThatAReaderCameAfterStillPasses() {
+	default void writerFollowedByAReaderStillPasses() {
 		FencingGuard guard = guard();
 		guard.advance(TestHold.of("42", 10, "writer"));
 		guard.advance(TestHold.reader("42", 20, "a"));

@@ -59,7 +59,7 @@ abstract class JdbcFencingGuardContract implements FencingGuardContract {
 	}
 
 	@Test
-	void successorWaitsForTheTransactionThatWasThereBefore() throws Exception {
+	void successorWaitsForTheEarlierTransaction() throws Exception {
 		FencingGuard guard = guard();
 		guard.advance(TestHold.of("42", 5, "earlier"));
 		try (Connection transaction = this.dataSource.getConnection()) {
@@ -93,7 +93,7 @@ abstract class JdbcFencingGuardContract implements FencingGuardContract {
 	}
 
 	@Test
-	void whatIsRolledBackWasNeverThere() throws Exception {
+	void rolledBackTokenIsNotRecorded() throws Exception {
 		FencingGuard guard = guard();
 		try (Connection transaction = this.dataSource.getConnection()) {
 			transaction.setAutoCommit(false);

@@ -182,7 +182,7 @@ class ReadersAtTheFenceTests {
 	}
 
 	@Test
-	void threadThatMayHaveAConnectionIsNotGivenASecondOne() {
+	void threadThatMayHaveAConnectionGetsNoSecondOne() {
 		openH2(1);
 		Object session = new Object();
 		TransactionSynchronizationManager.bindResource(session, session);
@@ -196,7 +196,7 @@ class ReadersAtTheFenceTests {
 	}
 
 	@Test
-	void readerThatWaitsInVainIsToldForWhichLockAndWhatToDo() {
+	void readerTimeoutNamesTheLockAndTheRemedy() {
 		openH2(2);
 		read("42", 1,
 				() -> assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> reading("42", 2, () -> {

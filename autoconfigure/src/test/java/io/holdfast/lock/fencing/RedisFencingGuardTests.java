@@ -50,7 +50,7 @@ class RedisFencingGuardTests implements FencingGuardContract {
 	}
 
 	@Test
-	void tokensThatDifferByOneAreToldApart() {
+	void tokensThatDifferByOneAreDistinguished() {
 		FencingGuard guard = guard();
 		guard.advance(TestHold.of("42", GREAT + 1, "b"));
 		assertThatExceptionOfType(StaleFencingTokenException.class)

@@ -128,7 +128,7 @@ class AdvisorOrderTests {
 
 	@ParameterizedTest(name = "{0} {1} proxyTargetClass={2}")
 	@MethodSource("combinations")
-	void lockIsOutsideOfWhatItProtectsAndInsideOfWhatRepeatsIt(Class<?> order, Class<? extends Service> bean,
+	void lockIsOutsideOfTransactionsAndInsideOfRetries(Class<?> order, Class<? extends Service> bean,
 			boolean targetClass) {
 		runner(order, Everything.class).withBean(bean)
 			.withPropertyValues("spring.aop.proxy-target-class=" + targetClass)
@@ -180,7 +180,7 @@ class AdvisorOrderTests {
 	}
 
 	@Test
-	void asynchronousMethodHasItsLockOnItsOwnThreadWhateverTheOrderOfAsynchronousMethods() {
+	void asynchronousMethodLocksOnItsOwnThreadForAnyAsyncOrder() {
 		runner(Defaults.class, AsyncFirst.class).withBean(Later.class).run((context) -> {
 			assertThat(chain(context.getBean(Later.class))).containsExactly("async", "lock");
 			assertThat(context.getBean(Later.class).call().get(10, TimeUnit.SECONDS)).startsWith("stock");
@@ -197,7 +197,7 @@ class AdvisorOrderTests {
 	}
 
 	@Test
-	void asynchronousMethodHasItsLockOnTheThreadThatRunsIt() {
+	void asynchronousMethodLocksOnTheThreadThatRunsIt() {
 		runner(Defaults.class, Everything.class).withBean(Later.class).run((context) -> {
 			CompletableFuture<List<String>> later = context.getBean(Later.class).call();
 			List<String> held = later.get(10, TimeUnit.SECONDS);
@@ -273,10 +273,10 @@ class AdvisorOrderTests {
 		@Async
 		@DistributedLock("stock")
 		public CompletableFuture<List<String>> call() {
-			List<String> told = new ArrayList<>();
-			LockContext.handles().forEach((handle) -> told.add(handle.lock().toString()));
-			told.add(Thread.currentThread().getName());
-			return CompletableFuture.completedFuture(told);
+			List<String> reported = new ArrayList<>();
+			LockContext.handles().forEach((handle) -> reported.add(handle.lock().toString()));
+			reported.add(Thread.currentThread().getName());
+			return CompletableFuture.completedFuture(reported);
 		}
 
 	}

@@ -73,7 +73,7 @@ class AwaitedReleaseTests {
 	}
 
 	@Test
-	void futureDoesNotWaitForItsReleaseUnlessThatIsAwaited() {
+	void futureDoesNotWaitForItsReleaseByDefault() {
 		this.backend.planned.add(this.answer);
 		run(false, (orders) -> {
 			CompletableFuture<String> result = orders.future(this.body);
@@ -84,7 +84,7 @@ class AwaitedReleaseTests {
 	}
 
 	@Test
-	void futureFailsAsItsBodyDidWhateverTheAnswer() {
+	void futureFailsAsItsBodyForAnyReleaseResult() {
 		this.backend.planned.add(this.answer);
 		run(true, (orders) -> {
 			CompletableFuture<String> result = orders.future(this.body);

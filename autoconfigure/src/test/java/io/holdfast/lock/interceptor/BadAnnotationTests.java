@@ -110,7 +110,7 @@ class BadAnnotationTests {
 	}
 
 	@Test
-	void methodsThatAreLeftOutOfTheLockOfTheirClassAreFine() {
+	void unlockedMethodsOfALockedClassAreAccepted() {
 		this.runner.withBean(LeftOut.class).run((context) -> {
 			LeftOut bean = context.getBean(LeftOut.class);
 			assertThat(bean.call()).isEqualTo(1);
@@ -166,7 +166,7 @@ class BadAnnotationTests {
 	}
 
 	@Test
-	void positionThatIsNotThere() {
+	void missingPosition() {
 		refused(UnknownPosition.class, "uses #p1");
 	}
 
@@ -220,7 +220,7 @@ class BadAnnotationTests {
 	}
 
 	@Test
-	void whatTheStoreCannotDo() {
+	void capabilityThatTheStoreLacks() {
 		this.runner.withBean(LockBackends.class, () -> new LockBackends(List.of(new PoorLockBackend()), "poor"))
 			.withBean(Shared.class)
 			.run((context) -> assertThat(failure(context)).message()

@@ -84,7 +84,7 @@ class BeanShapeTests {
 	}
 
 	@Test
-	void finalClassThatAnotherProxyComesFirstForIsExplained() {
+	void finalClassWithAnotherProxyFirstIsExplained() {
 		this.runner
 			.withConfiguration(AutoConfigurations.of(TransactionAutoConfiguration.class,
 					DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class))

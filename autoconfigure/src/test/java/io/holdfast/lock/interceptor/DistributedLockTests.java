@@ -75,7 +75,7 @@ class DistributedLockTests {
 	}
 
 	@Test
-	void classLevelAnnotationStandsForPublicMethodsThatHaveNone() {
+	void classLevelAnnotationAppliesToPublicMethodsWithoutOne() {
 		with(OnClass.class, (bean) -> {
 			assertThat(bean.first()).isEqualTo("whole");
 			assertThat(bean.second()).isEqualTo("own");
@@ -121,7 +121,7 @@ class DistributedLockTests {
 	}
 
 	@Test
-	void keyKnowsWhatCacheableKnows() {
+	void keySupportsTheVariablesOfCacheable() {
 		this.runner.withBean(Keys.class).run((context) -> {
 			Keys bean = context.getBean(Keys.class);
 			assertThat(bean.position("x")).isEqualTo("k:x");
@@ -145,7 +145,7 @@ class DistributedLockTests {
 	}
 
 	@Test
-	void nullAndBlankKeysAreErrorsThatNameTheMethodAndTheBodyDoesNotRun() {
+	void nullAndBlankKeysAreErrorsAndTheBodyDoesNotRun() {
 		with(Keys.class, (bean) -> {
 			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> bean.position(null))
 				.withMessageContaining("Keys.position(String)")
@@ -229,7 +229,7 @@ class DistributedLockTests {
 	}
 
 	@Test
-	void refusalOfANestedLockIsNotTakenForOnesOwn() {
+	void refusalOfANestedLockIsNotHandledAsTheMethodsOwn() {
 		this.runner.withBean(Reactions.class).run((context) -> whileHeld(context, "inner", () -> {
 			Reactions bean = context.getBean(Reactions.class);
 			assertThatExceptionOfType(LockNotAcquiredException.class)
@@ -267,7 +267,7 @@ class DistributedLockTests {
 	}
 
 	@Test
-	void futureThatFailsLetsGo() {
+	void failedFutureReleasesItsLock() {
 		this.runner.withBean(Futures.class).run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			CompletableFuture<String> result = context.getBean(Futures.class)

@@ -87,7 +87,7 @@ class LazyResultTests {
 	}
 
 	@Test
-	void genericResultIsResolvedInTheClassThatSaysWhatItIs() throws Exception {
+	void genericResultIsResolvedInTheConcreteClass() throws Exception {
 		Method method = Generic.class.getMethod("get");
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> this.specs.get(method, OfStreams.class))

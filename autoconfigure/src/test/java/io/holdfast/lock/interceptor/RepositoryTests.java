@@ -84,7 +84,7 @@ class RepositoryTests {
 	}
 
 	@Test
-	void overtakenHolderIsRefusedInTheRepositorysOwnTransaction() {
+	void overtakenHolderIsRefusedInTheRepositoryTransaction() {
 		this.runner.run((context) -> {
 			Pieces pieces = context.getBean(Pieces.class);
 			pieces.saveAndFlush(new Piece(1));
@@ -98,7 +98,7 @@ class RepositoryTests {
 	}
 
 	@Test
-	void annotationOnTheInterfaceStandsForAllOfItsMethods() {
+	void annotationOnTheInterfaceAppliesToAllItsMethods() {
 		this.runner.run((context) -> {
 			LockedPieces pieces = context.getBean(LockedPieces.class);
 			pieces.saveAndFlush(new Piece(2));

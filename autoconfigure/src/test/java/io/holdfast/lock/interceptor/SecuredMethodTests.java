@@ -64,7 +64,7 @@ class SecuredMethodTests {
 	}
 
 	@Test
-	void callerWithoutTheRoleIsDeniedThoughTheLockIsHeldAndNeverAsksForIt() throws Exception {
+	void callerWithoutTheRoleIsDeniedBeforeTheLockIsRequested() throws Exception {
 		Requests requests = context.getBean(Requests.class);
 		try (LockHandle other = context.getBean(LockOperations.class).acquire(LockRequest.of("stock"))) {
 			assertThat(other.isHeld()).isTrue();
@@ -75,7 +75,7 @@ class SecuredMethodTests {
 	}
 
 	@Test
-	void callerWithTheRoleTakesTheLock() throws Exception {
+	void callerWithTheRoleAcquiresTheLock() throws Exception {
 		Requests requests = context.getBean(Requests.class);
 		requests.counted.set(0);
 		assertThat(sell("seller")).isEqualTo(HttpStatus.OK.value());

@@ -50,7 +50,7 @@ class MicrometerLockObserverTests {
 	}
 
 	@Test
-	void whoWaitsIsCountedUntilTheEndOfTheAcquisition() {
+	void waitersAreCountedUntilTheirAcquisitionEnds() {
 		this.observer.acquiring(LOCK, "redis");
 		this.observer.acquiring(LockName.of("stock", "43"), "redis");
 		assertThat(gauge("waiting")).isEqualTo(2);
@@ -60,7 +60,7 @@ class MicrometerLockObserverTests {
 	}
 
 	@Test
-	void whatIsHeldIsCountedAndTimedUntilItsRelease() {
+	void holdsAreCountedAndTimedUntilTheirRelease() {
 		acquire(AcquireOutcome.ACQUIRED, Duration.ZERO);
 		acquire(AcquireOutcome.CONTENDED, Duration.ZERO);
 		assertThat(gauge("held")).isEqualTo(2);
@@ -139,7 +139,7 @@ class MicrometerLockObserverTests {
 	}
 
 	@Test
-	void namesWithoutBoundShareOneSetOfMetersAndOneWarning(CapturedOutput output) {
+	void unboundedNamesShareOneSetOfMetersAndOneWarning(CapturedOutput output) {
 		acquire(AcquireOutcome.ACQUIRED, Duration.ZERO);
 		for (int name = 0; name < MicrometerLockObserver.MAX_NAMES + 500; name++) {
 			this.observer.acquiring(LockName.of("stock-" + name), "redis");
@@ -152,7 +152,7 @@ class MicrometerLockObserverTests {
 	}
 
 	@Test
-	void nameThatCameTooLateIsCountedUpAndDownInTheSamePlace() {
+	void lateNameIsCountedUpAndDownInTheSameMeter() {
 		for (int name = 0; name <= MicrometerLockObserver.MAX_NAMES; name++) {
 			this.observer.acquiring(LockName.of("stock-" + name), "redis");
 		}
@@ -164,7 +164,7 @@ class MicrometerLockObserverTests {
 	}
 
 	@Test
-	void sharesThatMatterAreCountedExactly() {
+	void importantSharesAreCountedExactly() {
 		for (long seconds : new long[] { 3, 15, 16, 24, 31 }) {
 			acquire(AcquireOutcome.CONTENDED, Duration.ofSeconds(seconds));
 			this.observer.released(LOCK, "redis", Duration.ofSeconds(seconds), LEASE);

@@ -219,7 +219,7 @@ class LockAroundTransactionTests {
 	}
 
 	@Test
-	void lockOfTheOuterTransactionIsKeptWhenAnInnerOneHasEnteredItAgain() {
+	void outerLockIsKeptWhenAnInnerTransactionReentersIt() {
 		runner(Manager.JDBC).withPropertyValues("spring.datasource.hikari.maximum-pool-size=2").run((context) -> {
 			context.getBean(JdbcClient.class).sql("create table note (text varchar(100))").update();
 			Inner inner = context.getBean(Inner.class);
@@ -234,7 +234,7 @@ class LockAroundTransactionTests {
 	}
 
 	@Test
-	void outerTransactionGoesOnWhenTheInnerOneFailed() {
+	void outerTransactionContinuesWhenTheInnerOneFails() {
 		runner(Manager.JDBC)
 			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=2",
 					"distributed-lock.transaction.when-active=fail")
@@ -257,13 +257,13 @@ class LockAroundTransactionTests {
 			LockHandle other = CompletableFuture
 				.supplyAsync(() -> context.getBean(LockOperations.class).acquire(LockRequest.of("note")))
 				.join();
-			outer.calling(() -> assertThat(inner.writeInNewOrTell()).endsWith("Outer.calling"));
+			outer.calling(() -> assertThat(inner.writeInNewOrGetCaller()).endsWith("Outer.calling"));
 			other.close();
 		});
 	}
 
 	@Test
-	void savepointOfANestedCallDoesNotFreeTheLock() {
+	void savepointOfANestedCallDoesNotReleaseTheLock() {
 		run((context, outer, inner) -> {
 			outer.calling(() -> {
 				assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> inner.failNested("a"));
@@ -274,7 +274,7 @@ class LockAroundTransactionTests {
 	}
 
 	@Test
-	void suspendedTransactionDoesNotKeepALockThatBeganWithoutIt() {
+	void lockAcquiredDuringASuspensionIsNotDeferred() {
 		run((context, outer, inner) -> {
 			outer.calling(() -> {
 				outer.withoutTransaction(
@@ -286,7 +286,7 @@ class LockAroundTransactionTests {
 	}
 
 	@Test
-	void lockIsLetGoAfterACommitOfUnknownOutcome() {
+	void lockIsReleasedAfterACommitOfUnknownOutcome() {
 		run((context, outer, inner) -> {
 			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> outer.calling(() -> {
 				inner.write("a");
@@ -352,9 +352,9 @@ class LockAroundTransactionTests {
 	private void lose() {
 		LockHandle handle = LockHandle.current().orElseThrow();
 		this.clock.nanos += Duration.ofMinutes(1).toNanos();
-		CompletableFuture<Boolean> told = new CompletableFuture<>();
-		handle.onLost((event) -> told.complete(true));
-		assertThat(told.orTimeout(20, TimeUnit.SECONDS).join()).isTrue();
+		CompletableFuture<Boolean> notified = new CompletableFuture<>();
+		handle.onLost((event) -> notified.complete(true));
+		assertThat(notified.orTimeout(20, TimeUnit.SECONDS).join()).isTrue();
 	}
 
 	@Test
@@ -373,7 +373,7 @@ class LockAroundTransactionTests {
 	}
 
 	@Test
-	void allowLetsGoBeforeTheCommit() {
+	void allowReleasesBeforeTheCommit() {
 		runner(Manager.JDBC).withPropertyValues("distributed-lock.transaction.when-active=allow").run((context) -> {
 			context.getBean(JdbcClient.class).sql("create table note (text varchar(100))").update();
 			Inner inner = context.getBean(Inner.class);
@@ -409,7 +409,7 @@ class LockAroundTransactionTests {
 	}
 
 	@Test
-	void snapshotThatIsYoungerThanTheLockIsFine() {
+	void snapshotThatIsNewerThanTheLockIsAccepted() {
 		run((context, outer, inner) -> {
 			context.getBean(LockOperations.class).execute(LockRequest.of("note"), (handle) -> {
 				outer.callingInSnapshot(() -> inner.write("a"));
@@ -430,7 +430,7 @@ class LockAroundTransactionTests {
 	}
 
 	@Test
-	void everyTransactionManagerOfTheUserIsGivenTheCheck() {
+	void everyTransactionManagerOfTheUserIsChecked() {
 		runner(Manager.JDBC).withBean("own", PlatformTransactionManager.class, OwnManager::new).run((context) -> {
 			OwnManager own = context.getBean(OwnManager.class);
 			assertThat(own.getTransactionExecutionListeners()).hasAtLeastOneElementOfType(LockCommitListener.class);
@@ -560,7 +560,7 @@ class LockAroundTransactionTests {
 
 		@DistributedLock(name = "note", waitTime = "0s", fallback = "transaction")
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		public String writeInNewOrTell() {
+		public String writeInNewOrGetCaller() {
 			throw new IllegalStateException("locked");
 		}
 

@@ -42,7 +42,7 @@ class MyBatisTests {
 		.withPropertyValues("distributed-lock.backend=local", "spring.datasource.generate-unique-name=true");
 
 	@Test
-	void queryThatTheCallersTransactionHasSeenBeforeIsAskedAgainUnderTheLock() {
+	void queryCachedByTheCallerIsRepeatedUnderTheLock() {
 		this.runner.run((context) -> {
 			assertThat(context).hasNotFailed();
 			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);

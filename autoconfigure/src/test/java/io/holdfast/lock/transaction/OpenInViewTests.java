@@ -75,9 +75,9 @@ class OpenInViewTests {
 
 	@ParameterizedTest
 	@CsvSource({ "H2, 2", "H2, 8", "POSTGRES, 2", "POSTGRES, 8" })
-	void entityThatTheRequestHasReadBeforeIsSoldUnderTheLockAndRendered(Database database, int requests) {
+	void entityReadBeforeTheLockIsSoldUnderItAndRendered(Database database, int requests) {
 		try (ConfigurableApplicationContext context = start(database)) {
-			context.getBean(Controller.class).everybodyHasRead = new CyclicBarrier(requests);
+			context.getBean(Controller.class).allRequestsHaveRead = new CyclicBarrier(requests);
 			List<HttpResponse<String>> answers = post(context, "/sales/" + PRODUCT, requests);
 			assertThat(answers).allSatisfy((answer) -> {
 				assertThat(answer.statusCode()).as(answer.body()).isEqualTo(HttpStatus.OK.value());
@@ -94,7 +94,7 @@ class OpenInViewTests {
 	void lockedTransactionNeedsNoConnectionBesideThatOfTheRequest() {
 		try (ConfigurableApplicationContext context = start(Database.H2, "spring.datasource.hikari.maximum-pool-size=2",
 				"spring.datasource.hikari.connection-timeout=5000")) {
-			context.getBean(Controller.class).everybodyHasRead = new CyclicBarrier(2);
+			context.getBean(Controller.class).allRequestsHaveRead = new CyclicBarrier(2);
 			assertThat(post(context, "/sales/" + PRODUCT, 8)).extracting(HttpResponse::statusCode)
 				.containsOnly(HttpStatus.OK.value());
 			assertThat(stock(context)).isEqualTo(STOCK - 8);
@@ -103,7 +103,7 @@ class OpenInViewTests {
 
 	@ParameterizedTest
 	@CsvSource({ "H2", "POSTGRES" })
-	void changeOfAnEntityThatWasReadBeforeTheLockIsRefusedAndNothingIsWritten(Database database) {
+	void changeOfAnEntityReadBeforeTheLockIsRefused(Database database) {
 		try (ConfigurableApplicationContext context = start(database)) {
 			HttpResponse<String> answer = post(context, "/stale-sales/" + PRODUCT, 1).get(0);
 			assertThat(answer.body()).contains("Lock 'stock:1'")
@@ -117,7 +117,7 @@ class OpenInViewTests {
 	}
 
 	@Test
-	void entityThatWasReadBeforeAndIsOnlyReadUnderTheLockIsFine() {
+	void entityReadBeforeTheLockMayBeReadUnderIt() {
 		try (ConfigurableApplicationContext context = start(Database.H2)) {
 			assertThat(post(context, "/orders/" + PRODUCT, 1).get(0).statusCode()).isEqualTo(HttpStatus.OK.value());
 			assertThat(stock(context)).isEqualTo(STOCK - 1);
@@ -207,7 +207,7 @@ class OpenInViewTests {
 		@PersistenceContext
 		private EntityManager entities;
 
-		private volatile CyclicBarrier everybodyHasRead = new CyclicBarrier(1);
+		private volatile CyclicBarrier allRequestsHaveRead = new CyclicBarrier(1);
 
 		Controller(Sales sales) {
 			this.sales = sales;
@@ -216,7 +216,7 @@ class OpenInViewTests {
 		@PostMapping("/sales/{id}")
 		Product sell(@PathVariable long id) throws Exception {
 			Product seen = this.entities.find(Product.class, id);
-			this.everybodyHasRead.await(60, TimeUnit.SECONDS);
+			this.allRequestsHaveRead.await(60, TimeUnit.SECONDS);
 			this.sales.sell(seen.getId());
 			return seen;
 		}

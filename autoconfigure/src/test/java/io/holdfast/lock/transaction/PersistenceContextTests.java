@@ -85,7 +85,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void entityOfTheRequestIsReadAnewUnderTheLockAndStaysUsable() {
+	void entityOfTheRequestIsReloadedUnderTheLockAndUsable() {
 		run((application) -> application.inOpenView(() -> {
 			Article seen = application.find();
 			application.changeElsewhere();
@@ -96,7 +96,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void codeReadsAnewUnderTheLockToo() {
+	void programmaticLockReloadsEntitiesToo() {
 		run((application) -> application.inOpenView(() -> {
 			Article seen = application.find();
 			application.changeElsewhere();
@@ -126,7 +126,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void contextIsBroughtBackWhateverBecomesOfTheCall() {
+	void contextIsRestoredHoweverTheCallEnds() {
 		run((application) -> application.inOpenView(() -> {
 			Article seen = application.find();
 			assertThatExceptionOfType(IllegalStateException.class).isThrownBy(application.stock::fail);
@@ -145,7 +145,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void whatWasReadUnderTheLockIsKeptForAReentrantCall() {
+	void entityReadUnderTheLockIsKeptForAReentrantCall() {
 		run((application) -> application.inOpenView(() -> {
 			application.find();
 			application.locks.execute(LockRequest.of("stock"), (handle) -> {
@@ -160,7 +160,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void whatWasReadUnderAnotherLockIsReadAnew() {
+	void entityReadUnderAnotherLockIsReloaded() {
 		run((application) -> application.inOpenView(() -> {
 			Article seen = application.find();
 			application.locks.execute(LockRequest.of("till"), (handle) -> {
@@ -175,7 +175,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void contextThatHasReadNothingStaysSoThatTheResultIsAttached() {
+	void emptyContextIsKeptSoTheResultIsAttached() {
 		run((application) -> application.inOpenView(() -> {
 			Article result = application.stock.find();
 			assertThat(application.find()).isSameAs(result);
@@ -184,7 +184,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void changeUnderTheLockOfWhatWasReadBeforeIsRefused() {
+	void changeUnderTheLockOfAnEarlierEntityIsRefused() {
 		run((application) -> application.inOpenView(() -> {
 			Article seen = application.find();
 			assertRefused(() -> application.stock.changeInTransaction(seen::sell), "Article (amount)")
@@ -237,7 +237,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void changeOfWhatWasLoadedUnderTheLockThroughAReferenceFromBeforeIsRefused() {
+	void changeOfAnEntityLoadedByAnEarlierReferenceIsRefused() {
 		run((application) -> application.inOpenView(() -> {
 			application.transactions.executeWithoutResult((status) -> application.entities.persist(new Article(2)));
 			application.entities.clear();
@@ -253,7 +253,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void changeOfWhatWasReadInAReadOnlyTransactionIsRefused() {
+	void changeOfAnEntityReadInAReadOnlyTransactionIsRefused() {
 		run((application) -> application.inOpenView(() -> {
 			Article seen = application.caller.readOnly();
 			assertRefused(() -> application.stock.changeInTransaction(seen::sell), "Article (amount)");
@@ -273,7 +273,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void changeForTheViewAfterTheCommitIsFine() {
+	void changeForTheViewAfterTheCommitIsAccepted() {
 		run((application) -> application.inOpenView(() -> {
 			Article seen = application.find();
 			application.stock.change(() -> {
@@ -370,7 +370,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void callersTransactionThatHasReadIsNoneOfAMethodWithATransactionOfItsOwn() {
+	void callersReadsDoNotAffectAMethodWithItsOwnTransaction() {
 		run((application) -> {
 			application.caller.readAndCall(() -> {
 				Article seen = application.find();
@@ -386,7 +386,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void referenceThatWasNotReadIsNothingRead() {
+	void uninitializedReferenceDoesNotCountAsRead() {
 		run((application) -> {
 			application.caller.call(() -> {
 				Article reference = application.entities.getReference(Article.class, 1L);

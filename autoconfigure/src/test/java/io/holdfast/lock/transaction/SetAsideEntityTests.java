@@ -195,7 +195,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void proxyOfAnEntityFromBeforeIsRefusedAndOneThatWasNotReadIsMerged() {
+	void earlierProxyIsRefusedUnlessItIsUninitialized() {
 		run((application) -> application.inOpenView(() -> {
 			Shelf read = application.find().shelf;
 			assertThat(read.name()).isEqualTo("shelf");
@@ -219,7 +219,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void instanceThatWasNeverInTheRequestsContextIsMergedUnderTheLock() {
+	void instanceFromOutsideTheRequestContextIsMerged() {
 		run((application) -> application.inOpenView(() -> {
 			Shelf shelf = application.find().shelf;
 			Ware sent = new Ware(1, shelf);
@@ -233,7 +233,7 @@ class SetAsideEntityTests {
 	 * The hold ended on another thread, so the persistence context is never bound again.
 	 */
 	@Test
-	void contextThatDoesNotComeBackIsRefusedAndForgottenWithTheRequest() {
+	void contextThatIsNotRestoredIsRefusedAndDiscarded() {
 		run((application) -> {
 			application.inOpenView(() -> {
 				Ware seen = application.find();
@@ -298,7 +298,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void whatACallHasRolledBackIsNotItsOwn() {
+	void rolledBackWriteIsNotTheCallsOwn() {
 		run((application) -> application.inOpenView(() -> {
 			Ware seen = application.find();
 			application.locked(() -> application.transactions.executeWithoutResult((status) -> {
@@ -492,7 +492,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void onlyWhatADynamicUpdateWritesIsCompared() {
+	void onlyAttributesOfADynamicUpdateAreCompared() {
 		run((application) -> {
 			application.inTransaction((entities) -> entities.persist(new Dynamic(1)));
 			application.inOpenView(() -> {
@@ -516,7 +516,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void statelessSessionIsLeftAlone() {
+	void statelessSessionIsNotChecked() {
 		run((application) -> application.inOpenView(() -> {
 			application.find();
 			application.locked(() -> {
@@ -536,7 +536,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void rowThatIsGoneIsLeftToHibernate() {
+	void deletedRowIsLeftToHibernate() {
 		run((application) -> application.inOpenView(() -> {
 			Ware seen = application.find();
 			application.locked(() -> application.inTransaction((entities) -> entities.remove(application.find())));

@@ -28,7 +28,7 @@ class MockedLockOperationsTests {
 	private Sales sales;
 
 	@Test
-	void mockThatRunsNothingIsTold() {
+	void mockThatDoesNotRunTheActionIsReported() {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(this.sales::sell)
 			.withMessageContaining("Sales.sell()")
 			.withMessageContaining("as a mock does")
@@ -36,7 +36,7 @@ class MockedLockOperationsTests {
 	}
 
 	@Test
-	void mockIsToldWhereNothingMightBeRun() {
+	void mockIsReportedForAMethodThatMaySkip() {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(this.sales::skip);
 	}
 
