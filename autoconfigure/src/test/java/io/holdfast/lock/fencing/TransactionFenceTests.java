@@ -179,7 +179,7 @@ class TransactionFenceTests {
 	}
 
 	@Test
-	void lockThatIsAcquiredInCodeInsideATransactionPassesBeforeTheCommit() {
+	void programmaticLockInATransactionPassesBeforeTheCommit() {
 		overtakenBy(20);
 		assertThatExceptionOfType(StaleFencingTokenException.class)
 			.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> hold(10, "a")));

@@ -222,9 +222,9 @@ class OpenInViewTests {
 		}
 
 		@PostMapping("/stale-sales/{id}")
-		ResponseEntity<String> sellWhatWasSeen(@PathVariable long id) {
+		ResponseEntity<String> sellEarlierEntity(@PathVariable long id) {
 			try {
-				this.sales.sellWhatWasSeen(this.entities.find(Product.class, id));
+				this.sales.sellEarlierEntity(this.entities.find(Product.class, id));
 				return ResponseEntity.ok("sold");
 			}
 			catch (LockConfigurationException ex) {
@@ -258,7 +258,7 @@ class OpenInViewTests {
 
 		@DistributedLock(name = "stock", key = "#seen.id", fenced = true)
 		@Transactional
-		public void sellWhatWasSeen(Product seen) {
+		public void sellEarlierEntity(Product seen) {
 			this.entities.persist(new Purchase(seen.getId()));
 			this.entities.flush();
 			seen.stock--;

@@ -168,7 +168,7 @@ class SetAsideEntityTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void entityFromBeforeIsRefusedUnderTheLock(Operation operation) {
+	void earlierEntityIsRefusedUnderTheLock(Operation operation) {
 		run((application) -> application.inOpenView(() -> {
 			Ware seen = application.find();
 			application.sellElsewhere();
@@ -209,7 +209,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void referenceToAnEntityFromBeforeIsWrittenUnderTheLock() {
+	void referenceToAnEarlierEntityIsWrittenUnderTheLock() {
 		run((application) -> application.inOpenView(() -> {
 			Shelf shelf = application.find().shelf;
 			assertThat(shelf.name()).isEqualTo("shelf");
@@ -233,7 +233,7 @@ class SetAsideEntityTests {
 	 * The hold ended on another thread, so the persistence context is never bound again.
 	 */
 	@Test
-	void contextThatIsNotRestoredIsRefusedAndDiscarded() {
+	void unrestoredContextIsRefusedAndDiscarded() {
 		run((application) -> {
 			application.inOpenView(() -> {
 				Ware seen = application.find();
@@ -263,7 +263,7 @@ class SetAsideEntityTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void entityFromBeforeDoesNotOverwriteWhatOthersHaveWritten(Database database) {
+	void earlierEntityDoesNotOverwriteTheWritesOfOthers(Database database) {
 		run(database, (application) -> application.inOpenView(() -> {
 			Ware seen = application.find();
 			application.locked(application::sellElsewhere);
@@ -276,7 +276,7 @@ class SetAsideEntityTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void entityFromBeforeKeepsWhatTheCallItselfHasWritten(Database database) {
+	void earlierEntityKeepsTheWritesOfTheCall(Database database) {
 		run(database, (application) -> application.inOpenView(() -> {
 			Ware seen = application.find();
 			application.sell();
@@ -324,7 +324,7 @@ class SetAsideEntityTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void entityFromBeforeIsWrittenOnceItWasRefreshed(Database database) {
+	void refreshedEarlierEntityIsWritten(Database database) {
 		run(database, (application) -> application.inOpenView(() -> {
 			Ware seen = application.find();
 			application.sell();
@@ -340,7 +340,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void mergeOfWhatTheCallHasReturnedIsWritten() {
+	void mergeOfAResultOfTheCallIsWritten() {
 		run((application) -> application.inOpenView(() -> {
 			Ware seen = application.find();
 			application.sell();

@@ -18,7 +18,7 @@ import io.holdfast.lock.test.ForwardingBackend;
 /**
  * Adds the engine's timers to a session-bound backend, which has none of its own. They
  * release a lease that is not renewed when it expires, and withdraw a refused claim when
- * its {@code patience} has elapsed.
+ * its wait time has elapsed.
  */
 final class EngineTimers extends ForwardingBackend {
 

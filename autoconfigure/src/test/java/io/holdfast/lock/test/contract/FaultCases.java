@@ -105,7 +105,7 @@ interface FaultCases {
 		Awaitility.await("a refusal")
 			.atMost(bench.bound())
 			.until(() -> bench.renew(bench.first(), grant).get(0) instanceof Refused);
-		Awaitility.await("a release in vain")
+		Awaitility.await("a release that is not held")
 			.atMost(bench.bound())
 			.until(() -> bench.release(bench.first(), grant) instanceof NotHeld);
 		bench.assertContended(bench.first(), Claims.exclusive(lock));

@@ -98,11 +98,11 @@ public final class RedisSentinel implements AutoCloseable {
 	 */
 	public void reunite() {
 		this.replica.start();
-		followThePrimary();
+		replicateFromPrimary();
 		this.sentinel.awaitOutput("status=ok", "info", "sentinel");
 	}
 
-	private void followThePrimary() {
+	private void replicateFromPrimary() {
 		this.replica.ask("replicaof", ServerProcess.HOST, Integer.toString(this.primary.port()));
 		this.replica.awaitOutput("master_link_status:up", "info", "replication");
 	}
@@ -116,7 +116,7 @@ public final class RedisSentinel implements AutoCloseable {
 		this.sentinel.awaitOutput("OK", "sentinel", "failover", MASTER);
 		awaitPromotion();
 		this.sentinel.awaitOutput(Integer.toString(this.primary.port()), "sentinel", "get-master-addr-by-name", MASTER);
-		followThePrimary();
+		replicateFromPrimary();
 	}
 
 	private void awaitPromotion() {

@@ -87,11 +87,11 @@ class TcpProxyTests {
 
 	private void assertBrokenBy(BiConsumer<TcpProxy, Integer> fault) throws IOException {
 		ServerSocket other = closedLater(listening());
-		List<Socket> crowd = List.of(client(this.server.getLocalPort()), client(this.server.getLocalPort()));
+		List<Socket> sockets = List.of(client(this.server.getLocalPort()), client(this.server.getLocalPort()));
 		Socket client = client(this.wire.port());
 		Awaitility.await("the wire to connect").atMost(BOUND).until(() -> this.wire.connections() == 1);
 		fault.accept(this.wire, other.getLocalPort());
-		crowd.forEach((waiting) -> acceptedAndClosed());
+		sockets.forEach((waiting) -> acceptedAndClosed());
 		client.setSoTimeout((int) BOUND.toMillis());
 		assertThat(client.getInputStream().read()).as("what a client of a broken connection reads").isEqualTo(-1);
 	}

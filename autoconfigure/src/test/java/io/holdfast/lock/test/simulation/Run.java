@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class Run {
 
 	/** Upper limit for the holds and waits that follow the last planned event. */
-	private static final Duration REST = Duration.ofSeconds(60);
+	private static final Duration SETTLE_TIME = Duration.ofSeconds(60);
 
 	private final Plan plan;
 
@@ -54,8 +54,8 @@ final class Run {
 			this.simulation.at(at + fault.length().toNanos(), end);
 			last = Math.max(last, at + fault.length().plus(fault.most()).toNanos());
 		}
-		Duration rest = REST.plus(this.store.longestMemory()).plus(this.plan.settings().lockDelay());
-		this.simulation.runUntil(last + rest.toNanos());
+		Duration settleTime = SETTLE_TIME.plus(this.store.longestMemory()).plus(this.plan.settings().lockDelay());
+		this.simulation.runUntil(last + settleTime.toNanos());
 		if (this.simulation.checks().violation() == null) {
 			this.simulation.checks().atEnd(this.store, this.processes);
 		}
