@@ -170,7 +170,7 @@ class EtcdLockAutoConfigurationTests {
 			value = { "''|is empty", "127.0.0.1:2379|an invalid etcd address",
 					"http://root:not-to-be-seen@h:1|distributed-lock.etcd.username",
 					"http://h:1,https://h:2|mixes http and https" })
-	void endpointsThatAreNoneStopTheStart(String endpoints, String fact) {
+	void invalidEndpointsStopTheStart(String endpoints, String fact) {
 		assertStopsWith(this.runner.withPropertyValues("distributed-lock.etcd.endpoints=" + endpoints), fact,
 				"distributed-lock.etcd.endpoints");
 	}

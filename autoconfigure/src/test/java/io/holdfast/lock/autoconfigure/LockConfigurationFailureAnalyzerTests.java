@@ -29,7 +29,7 @@ class LockConfigurationFailureAnalyzerTests {
 		assertThatException().isThrownBy(() -> application.run("--distributed-lock.backend=local"));
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains(
-					"@DistributedLock on " + Forgetful.class.getName() + ".call(long): its key \"#ident\" uses #ident")
+					"@DistributedLock on " + BadKey.class.getName() + ".call(long): its key \"#ident\" uses #ident")
 			.contains("Correct this configuration")
 			.doesNotContain("\tat ");
 	}

@@ -103,7 +103,7 @@ class StoreBesidesTheDefaultTests {
 	}
 
 	@Test
-	void startSaysWhichStoreKeepsLocks(CapturedOutput output) {
+	void startLogsWhichStoreKeepsLocks(CapturedOutput output) {
 		away().run((context) -> assertThat(output).containsOnlyOnce("Using lock backend 'local', because "
 				+ "'distributed-lock.backend' names it; also configured: [etcd, jdbc, redis, redlock, zookeeper]"));
 		new ApplicationContextRunner()

@@ -64,7 +64,7 @@ class BadAnnotationTests {
 	}
 
 	@Test
-	void maxHoldThatCouldNotBeKept() {
+	void maxHoldBelowLeaseOrMinHold() {
 		refused(MaxHoldBelowLease.class, "maxHold of lock 'stock' is 2s, but its leaseTime is 1h",
 				"Set leaseTime to at most 2s");
 		refused(MaxHoldBelowMinHold.class, "maxHold of lock 'stock' is 1m, but its minHold is 5m",
@@ -171,7 +171,7 @@ class BadAnnotationTests {
 	}
 
 	@Test
-	void fallbackThatIsNotThere() {
+	void missingFallback() {
 		refused(NoFallback.class, "no suitable fallback 'later'", "LockNotAcquiredException");
 	}
 
@@ -202,7 +202,7 @@ class BadAnnotationTests {
 	}
 
 	@Test
-	void beanOfTheKeyThatIsNotThere() {
+	void missingBeanOfTheKey() {
 		refused(UnknownBean.class, "refers to the bean 'tenants', which does not exist");
 		refused(UnknownBeanOfAPart.class, "refers to the bean 'my.tenants', which does not exist");
 	}
