@@ -40,7 +40,7 @@ class LockExceptionTests {
 	}
 
 	@Test
-	void refusedCallerLearnsLockBackendWaitAndReason() {
+	void refusalNamesLockBackendWaitAndReason() {
 		LockHandle held = heldElsewhere();
 		assertThatExceptionOfType(LockNotAcquiredException.class)
 			.isThrownBy(() -> this.engine.acquire(request(Duration.ofMillis(20))))
@@ -56,7 +56,7 @@ class LockExceptionTests {
 	}
 
 	@Test
-	void interruptedCallerLearnsThatItWasInterrupted() {
+	void interruptedAcquisitionIsReportedAsInterrupted() {
 		LockHandle held = heldElsewhere();
 		Thread.currentThread().interrupt();
 		assertThatExceptionOfType(LockNotAcquiredException.class)
@@ -67,7 +67,7 @@ class LockExceptionTests {
 	}
 
 	@Test
-	void callerOfAStoppedApplicationLearnsThatItStops() {
+	void acquisitionDuringShutdownReportsTheShutdown() {
 		this.engine.close();
 		assertThatExceptionOfType(LockNotAcquiredException.class)
 			.isThrownBy(() -> this.engine.acquire(request(Duration.ZERO)))
@@ -107,7 +107,7 @@ class LockExceptionTests {
 	}
 
 	@Test
-	void durationsInMessagesReadAsPeopleWriteThem() {
+	void durationsInMessagesAreHumanReadable() {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> request(Duration.ofSeconds(-1)))
 			.withMessage("The waitTime of lock 'stock:42' is -1s. Set it between 0s and 366d.");
 	}

@@ -42,7 +42,7 @@ class LockOrderWatchTests {
 	}
 
 	@Test
-	void contradictoryOrdersAreReportedOnceWithBothPlaces(CapturedOutput output) {
+	void contradictoryOrdersAreReportedOnceWithBothCallSites(CapturedOutput output) {
 		for (int i = 0; i < 3; i++) {
 			nested(LockRequest.of("stock", i), LockRequest.of("payment", i));
 			nested(LockRequest.of("payment", i), LockRequest.of("stock", i));
@@ -70,7 +70,7 @@ class LockOrderWatchTests {
 	}
 
 	@Test
-	void nothingIsWatchedUnlessWanted(CapturedOutput output) {
+	void nothingIsWatchedUnlessEnabled(CapturedOutput output) {
 		this.engine.close();
 		this.engine = engine(false);
 		nested(LockRequest.of("stock"), LockRequest.of("payment"));

@@ -66,7 +66,7 @@ class ArchitectureTests {
 
 	@ParameterizedTest(name = "room [{0}]")
 	@MethodSource("everyRoom")
-	void roomImportsOnlyWhatItMay(String room) {
+	void packageImportsOnlyAllowedPackages(String room) {
 		Set<String> allowed = ROOMS.get(room).stream().map(ArchitectureTests::packageOf).collect(Collectors.toSet());
 		allowed.add(packageOf(room));
 		noClasses().that()
@@ -80,18 +80,18 @@ class ArchitectureTests {
 	}
 
 	@Test
-	void everyPackageIsARoomOfThePlan() {
+	void everyPackageHasAllowedImports() {
 		Set<String> known = ROOMS.keySet().stream().map(ArchitectureTests::packageOf).collect(Collectors.toSet());
 		assertThat(packages()).isNotEmpty().isSubsetOf(known);
 	}
 
 	@Test
-	void roomsFormNoCycle() {
+	void packagesFormNoCycle() {
 		slices().matching("io.holdfast.(**)").should().beFreeOfCycles().check(CLASSES);
 	}
 
 	@Test
-	void everyRoomIsNullMarkedAndSaysWhatItIsFor() {
+	void everyPackageIsNullMarkedAndDocumented() {
 		Map<String, String> packageInfos = Sources.packageInfos();
 		assertThat(packageInfos).containsOnlyKeys(packages());
 		assertThat(packageInfos).allSatisfy((room, source) -> assertThat(source).as("package-info of %s", room)

@@ -48,7 +48,7 @@ public abstract class MovedClockContract {
 	}
 
 	@Test
-	void clockThatJumpsAheadLetsASecondHolderInWithAGreaterTokenAndTheFirstHearsOfIt() throws Exception {
+	void clockJumpAdmitsASecondHolderAndNotifiesTheFirst() throws Exception {
 		LockName lock = fresh();
 		Grant before = soonGranted(first(), claim(lock));
 		refused(second(), claim(lock));
@@ -62,7 +62,7 @@ public abstract class MovedClockContract {
 	}
 
 	@Test
-	void clockThatGoesBackEndsNoLeaseAndTokensGrowOn() throws Exception {
+	void clockMovedBackEndsNoLeaseAndTokensKeepGrowing() throws Exception {
 		LockName lock = fresh();
 		Grant before = soonGranted(first(), claim(lock));
 		moveClock(FAR.negated());
@@ -73,7 +73,7 @@ public abstract class MovedClockContract {
 	}
 
 	@Test
-	void lockThatWasReleasedByAClockThatWasAheadIsFreeWhenItIsRightAgain() throws Exception {
+	void lockReleasedWhileTheClockWasAheadIsFreeAfterwards() throws Exception {
 		LockName lock = fresh();
 		moveClock(FAR);
 		Grant before = soonGranted(first(), claim(lock));
@@ -83,7 +83,7 @@ public abstract class MovedClockContract {
 	}
 
 	@Test
-	void lockThatIsHeldByAClockThatWasAheadCanBeReleasedWhenItIsRightAgain() throws Exception {
+	void lockAcquiredWhileTheClockWasAheadCanBeReleased() throws Exception {
 		LockName lock = fresh();
 		moveClock(FAR);
 		Grant before = soonGranted(first(), claim(lock));
@@ -95,7 +95,7 @@ public abstract class MovedClockContract {
 	}
 
 	@Test
-	void claimThatIsGivenUpByAClockThatWasAheadStandsInNobodysWay() throws Exception {
+	void claimAbandonedWhileTheClockWasAheadBlocksNoOther() throws Exception {
 		LockName lock = fresh();
 		moveClock(FAR);
 		Grant before = soonGranted(first(), claim(lock));

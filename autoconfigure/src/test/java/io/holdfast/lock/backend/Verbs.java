@@ -88,7 +88,7 @@ public final class Verbs {
 		return ((Contended) result).signal();
 	}
 
-	public static void soonTold(CompletionStage<?> signal) {
+	public static void awaitSignal(CompletionStage<?> signal) {
 		Awaitility.await("a signal").atMost(BOUND).until(() -> signal.toCompletableFuture().isDone());
 	}
 

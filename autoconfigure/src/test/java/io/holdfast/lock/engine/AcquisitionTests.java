@@ -60,7 +60,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void lostSignalIsMadeUpForByAskingAgain() {
+	void lostSignalIsCompensatedByPolling() {
 		this.backend.heldByAnother(LOCK);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request());
 		this.backend.owners.clear();
@@ -69,7 +69,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void timeOutWithdrawsTheClaimAndStatesTheFacts() {
+	void timeoutWithdrawsTheClaimAndReportsDetails() {
 		this.backend.heldByAnother(LOCK);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(Duration.ofSeconds(3)));
 		this.time.advance(Duration.ofSeconds(3));
@@ -98,7 +98,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void unknownOutcomeIsAskedForAgainWithTheSameOwner() {
+	void unknownOutcomeIsRetriedWithTheSameOwner() {
 		this.backend.acquires.add((claim) -> {
 			this.backend.answer(claim);
 			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(new TimeoutException("lost")));
@@ -132,7 +132,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void unknownOutcomeUntilTheEndIsAFailureOfTheStoreAndWithdrawn() {
+	void unknownOutcomeUntilTimeoutIsAStoreFailure() {
 		CompletableFuture<LockHandle> waiting = neverAnswered(Duration.ofSeconds(2));
 		this.time.advance(Duration.ofSeconds(2).plusMillis(250));
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(waiting::join)
@@ -151,7 +151,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void shortWaitHasAsLongForItsFirstAnswerAsNoWait() {
+	void firstAttemptOfAShortWaitHasTheFullResponseTimeout() {
 		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();
 		this.backend.acquires.add((claim) -> answer);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(Duration.ofMillis(9)));
@@ -165,7 +165,7 @@ class AcquisitionTests {
 
 	/** The acquisition's steps wait for a thread, so no request has been sent yet. */
 	@Test
-	void waitThatIsOverBeforeItsFirstAttemptStillMakesOne() {
+	void expiredWaitStillMakesOneAttempt() {
 		Deque<Runnable> steps = new ArrayDeque<>();
 		try (LockEngine busy = new LockEngine(new LockBackends(List.of(this.backend), "fake"), EngineSettings.DEFAULTS,
 				TransactionBoundary.NONE, this.fixture.record, this.time, steps::add, () -> {
@@ -183,7 +183,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void grantThatComesTooLateIsWithdrawn() {
+	void lateGrantIsWithdrawn() {
 		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();
 		this.backend.acquires.add((claim) -> answer);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(Duration.ZERO));
@@ -196,7 +196,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void grantWhoseLeaseWasSpentOnTheWayDoesNotCount() {
+	void grantReceivedAfterItsLeaseDoesNotCount() {
 		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();
 		this.backend.acquires.add((claim) -> answer);
 		CompletableFuture<LockHandle> waiting = this.fixture
@@ -223,7 +223,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void storeThatThrowsFailsTheCallAndFreesTheLine() {
+	void storeExceptionFailsTheCallAndLeavesTheQueue() {
 		this.backend.acquires.add((claim) -> {
 			throw new IllegalStateException("boom");
 		});
@@ -243,7 +243,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void withdrawalThatFailsIsSentAgain() {
+	void failedWithdrawalIsRetried() {
 		this.backend.heldByAnother(LOCK);
 		this.backend.withdrawals.add((claim) -> CompletableFuture.failedFuture(new TimeoutException("lost")));
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request());
@@ -253,7 +253,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void onlyOneOfManyLocalWaitersTalksToTheStore() {
+	void onlyOneOfManyLocalWaitersSendsRequests() {
 		this.backend.heldByAnother(LOCK);
 		for (int i = 0; i < 10; i++) {
 			this.fixture.acquire(request().waitTime(Duration.ofMillis(900)));
@@ -262,7 +262,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void localWaitersAreServedOneAfterAnother() {
+	void localWaitersAcquireOneAfterAnother() {
 		LockHandle first = this.fixture.acquired(request());
 		CompletableFuture<LockHandle> second = this.fixture.acquire(request());
 		CompletableFuture<LockHandle> third = this.fixture.acquire(request());
@@ -278,7 +278,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void callerWithoutPatienceStillAwaitsAReleaseUnderWay() {
+	void nonWaitingCallerAwaitsAReleaseInProgress() {
 		CompletableFuture<ReleaseResult> released = new CompletableFuture<>();
 		this.backend.releases.add((grant) -> {
 			this.backend.free(grant.claim());
@@ -292,7 +292,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void callerWithoutPatienceIsRefusedAtOnceBehindALocalHolder() {
+	void nonWaitingCallerIsRejectedBehindALocalHolder() {
 		this.fixture.acquired(request());
 		this.backend.calls.clear();
 		assertThat(this.fixture.acquire(request().waitTime(Duration.ZERO))).isCompletedExceptionally();
@@ -300,7 +300,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void waiterThatTimesOutInTheLineLeavesItToTheNext() {
+	void queuedWaiterThatTimesOutAdmitsTheNext() {
 		LockHandle first = this.fixture.acquired(request());
 		CompletableFuture<LockHandle> second = this.fixture.acquire(request().waitTime(Duration.ofMillis(100)));
 		CompletableFuture<LockHandle> third = this.fixture.acquire(request());
@@ -321,7 +321,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void unknownStoreIsRefusedWithThoseThatThereAre() {
+	void unknownStoreIsRejectedWithTheAvailableOnes() {
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> this.fixture.acquire(request().backend("etcd")))
 			.withMessageContaining("'etcd'")

@@ -42,7 +42,7 @@ class AsynchronousCallerTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.holdfast.lock.engine.Endings#endings")
-	void waitThatIsEndedFromOutsideIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
+	void waitCompletedByTheCallerIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
 		this.backend.heldByAnother(LOCK);
 		end.accept(this.fixture.acquire(request()));
 		assertWithdrawn();
@@ -50,7 +50,7 @@ class AsynchronousCallerTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.holdfast.lock.engine.Endings#endings")
-	void tryThatIsEndedFromOutsideIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
+	void tryCompletedByTheCallerIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
 		this.backend.heldByAnother(LOCK);
 		end.accept(this.fixture.engine.tryAcquireAsync(request().waitTime(Duration.ofSeconds(5)).build())
 			.toCompletableFuture());
@@ -59,7 +59,7 @@ class AsynchronousCallerTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.holdfast.lock.engine.Endings#endings")
-	void executionThatIsEndedWhileItWaitsIsWithdrawnAndNeverRuns(String name, Consumer<CompletableFuture<?>> end) {
+	void waitingExecutionCompletedByTheCallerNeverRuns(String name, Consumer<CompletableFuture<?>> end) {
 		AtomicInteger runs = new AtomicInteger();
 		this.backend.heldByAnother(LOCK);
 		end.accept(this.fixture.engine.executeAsync(request().build(), (handle) -> {
@@ -85,7 +85,7 @@ class AsynchronousCallerTests {
 	/** The grant is in flight when the caller completes its future. */
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.holdfast.lock.engine.Endings#endings")
-	void grantThatArrivesAfterTheEndIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
+	void grantAfterCompletionByTheCallerIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
 		CompletableFuture<Void> granted = new CompletableFuture<>();
 		this.backend.acquires.add((claim) -> granted.thenApply((now) -> this.backend.answer(claim)));
 		end.accept(this.fixture.acquire(request()));
@@ -95,7 +95,7 @@ class AsynchronousCallerTests {
 	}
 
 	@Test
-	void derivedStageThatEndsTakesTheLockFromNoOtherThatStillWaits() {
+	void completedDerivedStageLeavesOtherStagesWaiting() {
 		this.backend.heldByAnother(LOCK);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request());
 		CompletableFuture<LockHandle> other = waiting.thenApply((handle) -> handle);
@@ -107,7 +107,7 @@ class AsynchronousCallerTests {
 	}
 
 	@Test
-	void futureThatIsEndedAfterTheGrantLeavesTheLockToItsHandle() {
+	void futureCompletedAfterTheGrantLeavesTheHandleItsLock() {
 		CompletableFuture<LockHandle> acquired = this.fixture.acquire(request());
 		acquired.cancel(false);
 		CompletableFuture<Optional<LockHandle>> tried = this.fixture.engine
@@ -120,7 +120,7 @@ class AsynchronousCallerTests {
 	}
 
 	@Test
-	void executionThatIsEndedWhileItRunsKeepsTheLockUntilTheActionHasEnded() {
+	void runningExecutionKeepsTheLockUntilItsActionHasEnded() {
 		CompletableFuture<String> action = new CompletableFuture<>();
 		CompletableFuture<String> result = this.fixture.engine.executeAsync(request().build(), (handle) -> action)
 			.toCompletableFuture();
@@ -174,7 +174,7 @@ class AsynchronousCallerTests {
 	}
 
 	@Test
-	void executionEndsAfterTheAnswerToItsReleaseIfThatIsAwaited() {
+	void executionCompletesAfterItsAwaitedRelease() {
 		EngineFixture awaiting = awaitingRelease();
 		CompletableFuture<ReleaseResult> released = new CompletableFuture<>();
 		awaiting.backend.releases.add((grant) -> {

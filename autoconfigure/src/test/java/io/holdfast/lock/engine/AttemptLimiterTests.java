@@ -51,7 +51,7 @@ class AttemptLimiterTests {
 	}
 
 	@Test
-	void attemptThatIsNoLongerWaitedForMakesRoomOnce() {
+	void withdrawnSentAttemptFreesItsSlotOnce() {
 		List<StoreRequest<Integer>> requests = fill();
 		CompletableFuture<Integer> unanswered = this.sent.get(0);
 		CompletableFuture<Integer> next = new CompletableFuture<>();
@@ -65,7 +65,7 @@ class AttemptLimiterTests {
 	}
 
 	@Test
-	void withdrawnAttemptIsNotSentAndTakesNoRoom() {
+	void withdrawnUnsentAttemptIsNotSentAndTakesNoSlot() {
 		fill();
 		StoreRequest<Integer> withdrawn = send(new CompletableFuture<>());
 		CompletableFuture<Integer> next = new CompletableFuture<>();
@@ -90,7 +90,7 @@ class AttemptLimiterTests {
 	}
 
 	@Test
-	void threadsNeverExceedTheLimitAndLoseNoRoom() throws InterruptedException {
+	void threadsNeverExceedTheLimitAndLeakNoSlot() throws InterruptedException {
 		AtomicInteger underWay = new AtomicInteger();
 		AtomicInteger most = new AtomicInteger();
 		CountDownLatch answered = new CountDownLatch(20_000);
@@ -122,7 +122,7 @@ class AttemptLimiterTests {
 	}
 
 	@Test
-	void callerThatGivesUpBeforeItsAttemptIsSentLeavesNothingToWithdraw() {
+	void unsentAttemptNeedsNoWithdrawal() {
 		List<CompletableFuture<LockHandle>> calls = burst(LIMIT + 1);
 		calls.get(LIMIT).cancel(true);
 		assertThat(this.fixture.backend.called("abandon burst:" + LIMIT)).isFalse();
@@ -133,7 +133,7 @@ class AttemptLimiterTests {
 	}
 
 	@Test
-	void refusedCallerWhoseLastAttemptFindsNoRoomKnowsThatTheLockIsHeld() {
+	void unsentLastAttemptStillReportsThatTheLockIsHeld() {
 		this.fixture.backend.owners.put(EngineFixture.LOCK, OwnerId.random());
 		this.fixture.backend.retryAfter = Duration.ofMillis(100);
 		CompletableFuture<LockHandle> call = this.fixture

@@ -88,7 +88,7 @@ class BlockingStoreTests {
 
 	/** Most attempts wait for a thread, but the engine's steps do not. */
 	@Test
-	void callersAreRefusedAtTheirDeadlineThoughEveryThreadWaitsForTheStore() {
+	void callersTimeOutWhileEveryThreadIsBlocked() {
 		List<CompletableFuture<LockHandle>> calls = IntStream.range(0, 50)
 			.mapToObj((i) -> this.engine
 				.acquireAsync(LockRequest.forLock(LockName.of("other", i)).waitTime(Duration.ofSeconds(4)).build())
@@ -104,7 +104,7 @@ class BlockingStoreTests {
 	}
 
 	@Test
-	void acquisitionsBeyondTheBoundAreRefusedAndNamed() {
+	void acquisitionsBeyondTheBoundAreRejectedByName() {
 		List<CompletableFuture<LockHandle>> others = others(Workers.MOST_ACQUISITIONS);
 		assertThat(this.engine.acquireAsync(request().build()).toCompletableFuture()).isCompletedExceptionally()
 			.failsWithin(Duration.ZERO)

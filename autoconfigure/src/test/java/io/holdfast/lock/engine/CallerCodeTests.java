@@ -56,7 +56,7 @@ class CallerCodeTests {
 	}
 
 	@Test
-	void bodiesThatBlockStopNoAcquisition() {
+	void blockingBodiesDoNotBlockAcquisitions() {
 		List<CompletableFuture<Integer>> bodies = blockingBodies();
 		assertThat(acquire("free")).succeedsWithin(60, TimeUnit.SECONDS).satisfies(LockHandle::close);
 		this.ends.countDown();
@@ -65,7 +65,7 @@ class CallerCodeTests {
 	}
 
 	@Test
-	void bodiesThatBlockStopNoDeadline() {
+	void blockingBodiesDoNotBlockTimeouts() {
 		blockingBodies();
 		this.backend.heldByAnother(LockName.of("taken"));
 		CompletableFuture<LockHandle> waiting = acquire("taken");
@@ -90,7 +90,7 @@ class CallerCodeTests {
 	}
 
 	@Test
-	void functionsThatWaitForFurtherLocksDoNotWaitForThreads() {
+	void functionsThatAcquireFurtherLocksDoNotStarve() {
 		CountDownLatch running = new CountDownLatch(MANY);
 		List<CompletableFuture<Void>> calls = IntStream.range(0, MANY)
 			.mapToObj((i) -> this.engine.acquireAsync(LockRequest.of("outer", i)).thenAccept((outer) -> {
@@ -106,7 +106,7 @@ class CallerCodeTests {
 
 	/** That thread may be the only one of the store's client. */
 	@Test
-	void resultDoesNotCompleteOnTheThreadThatBringsTheAnswerToItsRelease() {
+	void resultDoesNotCompleteOnTheReleaseResponseThread() {
 		CompletableFuture<ReleaseResult> released = new CompletableFuture<>();
 		this.backend.releases.add((grant) -> {
 			this.backend.free(grant.claim());

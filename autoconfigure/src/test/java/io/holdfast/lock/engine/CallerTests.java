@@ -57,7 +57,7 @@ class CallerTests {
 	}
 
 	@Test
-	void holderIsInterruptedOnLossIfItAskedForThat() throws InterruptedException {
+	void holderIsInterruptedOnLossIfRequested() throws InterruptedException {
 		AtomicBoolean interrupted = new AtomicBoolean();
 		CompletableFuture<Void> entered = new CompletableFuture<>();
 		Thread caller = new Thread(() -> {
@@ -80,7 +80,7 @@ class CallerTests {
 	}
 
 	@Test
-	void threadWhoseHoldBelongsToAFutureByNowIsNotInterrupted() {
+	void threadThatPassedItsHoldToAFutureIsNotInterrupted() {
 		LockHandle handle = this.fixture.engine.acquire(request().interruptOnLoss(true).build());
 		LockContext.unbind(handle);
 		this.fixture.backend.revoked.complete(null);
@@ -104,7 +104,7 @@ class CallerTests {
 	}
 
 	@Test
-	void threadIsInterruptedOnceForAllThatItHoldsOfTheLease() {
+	void threadIsInterruptedOncePerLease() {
 		LockHandle outer = this.fixture.engine.acquire(request().interruptOnLoss(true).build());
 		LockHandle inner = this.fixture.engine.acquire(request().interruptOnLoss(true).build());
 		LockContext.unbind(outer);
@@ -182,7 +182,7 @@ class CallerTests {
 	 * Otherwise uses a smaller number of platform threads.
 	 */
 	@Test
-	void thousandsOfWaitersAllGetTheirTurn() throws Exception {
+	void thousandsOfWaitersAllAcquireTheLock() throws Exception {
 		ThreadFactory threads = virtualThreads();
 		int callers = (threads != null) ? 10_000 : 500;
 		ThreadFactory factory = (threads != null) ? threads : Thread::new;
@@ -213,7 +213,7 @@ class CallerTests {
 	}
 
 	@Test
-	void threadsOfOneJvmNeverHoldTogether() throws InterruptedException {
+	void threadsOfOneJvmExcludeEachOther() throws InterruptedException {
 		AtomicInteger inside = new AtomicInteger();
 		AtomicInteger most = new AtomicInteger();
 		AtomicInteger done = new AtomicInteger();

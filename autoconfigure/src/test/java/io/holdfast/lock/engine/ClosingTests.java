@@ -31,7 +31,7 @@ class ClosingTests {
 	 * Otherwise the client closes first, and the lock stays held until its lease ends.
 	 */
 	@Test
-	void releaseThatAnotherThreadIsAboutToSendIsWaitedFor() {
+	void closeAwaitsAReleaseOfAnotherThread() {
 		this.engine.acquire(request().build()).close();
 		this.closed.join();
 		assertThat(this.backend.calls).endsWith("release stock:42", "threads and clients close");

@@ -59,26 +59,26 @@ class DeliveryTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.holdfast.lock.engine.Endings#endings")
-	void lockIsReleasedIfItsStageEndsBeforeTheFunctionBegins(String name, Consumer<CompletableFuture<?>> end) {
+	void stageCompletedBeforeItsFunctionRunsReleasesTheLock(String name, Consumer<CompletableFuture<?>> end) {
 		end.accept(used(this.fixture.acquire(request())));
 		assertReleasedUnused();
 	}
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.holdfast.lock.engine.Endings#endings")
-	void lockOfATryIsReleasedIfItsStageEndsBeforeTheFunctionBegins(String name, Consumer<CompletableFuture<?>> end) {
+	void tryStageCompletedBeforeItsFunctionRunsReleasesTheLock(String name, Consumer<CompletableFuture<?>> end) {
 		end.accept(used(this.fixture.engine.tryAcquireAsync(request().build()).toCompletableFuture()));
 		assertReleasedUnused();
 	}
 
-	static Stream<UnaryOperator<CompletableFuture<LockHandle>>> passingOn() {
+	static Stream<UnaryOperator<CompletableFuture<LockHandle>>> derivedStages() {
 		return Stream.of(CompletableFuture::copy, (future) -> future.exceptionally((failure) -> null),
 				(future) -> future.copy().exceptionallyCompose((failure) -> null));
 	}
 
 	@ParameterizedTest
-	@MethodSource
-	void passingOn(UnaryOperator<CompletableFuture<LockHandle>> stage) {
+	@MethodSource("derivedStages")
+	void cancellingADerivedStageReleasesTheLock(UnaryOperator<CompletableFuture<LockHandle>> stage) {
 		used(stage.apply(this.fixture.acquire(request()))).cancel(false);
 		assertReleasedUnused();
 	}
@@ -91,7 +91,7 @@ class DeliveryTests {
 	}
 
 	@Test
-	void stageThatEndsTakesTheLockFromNoOtherWhoseFunctionIsYetToRun() {
+	void cancelledStageKeepsTheLockForAPendingFunction() {
 		CompletableFuture<LockHandle> acquired = this.fixture.acquire(request());
 		CompletableFuture<Boolean> other = acquired.thenApplyAsync(LockHandle::isHeld, this.tasks::add);
 		CompletableFuture<Integer> ended = used(acquired);
@@ -105,7 +105,7 @@ class DeliveryTests {
 	}
 
 	@Test
-	void stageThatEndsTakesTheLockFromNoThreadThatHasGotIt() {
+	void cancelledStageKeepsTheLockOfADeliveredHandle() {
 		CompletableFuture<LockHandle> acquired = this.fixture.acquire(request());
 		LockHandle handle = acquired.join();
 		used(acquired).cancel(false);
@@ -115,7 +115,7 @@ class DeliveryTests {
 	}
 
 	@Test
-	void lockThatWasReleasedIsGivenToNoOne() {
+	void releasedHandleIsNotDelivered() {
 		CompletableFuture<LockHandle> acquired = this.fixture.acquire(request());
 		used(acquired).cancel(false);
 		assertThatExceptionOfType(CancellationException.class).isThrownBy(acquired::join);
@@ -124,7 +124,7 @@ class DeliveryTests {
 	}
 
 	@Test
-	void resultIsAsTheCallerHasCompletedIt() {
+	void resultCompletedByTheCallerStays() {
 		CompletableFuture<Integer> result = used(this.fixture.acquire(request()));
 		CompletableFuture<String> text = result.thenApply(String::valueOf);
 		result.complete(5);
@@ -134,7 +134,7 @@ class DeliveryTests {
 	}
 
 	@Test
-	void resultOfAFunctionStaysWhateverBecomesOfItsStages() {
+	void resultOfAFunctionSurvivesCancelledStages() {
 		CompletableFuture<String> result = this.fixture.acquire(request()).thenApply((handle) -> {
 			handle.close();
 			return "done";
@@ -158,7 +158,7 @@ class DeliveryTests {
 	 */
 	@ParameterizedTest
 	@MethodSource("functions")
-	void stageThatEndsAtTheMomentOfTheGrantReleasesTheLock(Method method) throws Exception {
+	void stageCancelledDuringTheGrantReleasesTheLock(Method method) throws Exception {
 		this.backend.heldByAnother(LOCK);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request());
 		CompletableFuture<?> derived = derive(method, waiting, this.runs::incrementAndGet);
@@ -170,7 +170,7 @@ class DeliveryTests {
 
 	@ParameterizedTest
 	@MethodSource("functions")
-	void functionThatHasBegunKeepsTheLockThoughItsStageEnds(Method method) throws Exception {
+	void runningFunctionKeepsTheLockOfACancelledStage(Method method) throws Exception {
 		this.backend.heldByAnother(LOCK);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request());
 		CompletableFuture<CompletableFuture<?>> derived = new CompletableFuture<>();

@@ -26,12 +26,12 @@ class GuardedLockObserverTests {
 	private final List<String> told = new ArrayList<>();
 
 	@Test
-	void nobodyToTellIsNoObserver() {
+	void emptyListIsTheNoOpObserver() {
 		assertThat(GuardedLockObserver.of(List.of())).isSameAs(LockObserver.NONE);
 	}
 
 	@Test
-	void observerOfLossesIsToldOfNothingElse() {
+	void lossObserverReceivesNothingElse() {
 		LockObserver all = GuardedLockObserver.of(List.of(new Observer("losses", false), new Observer("all", true)));
 		all.acquiring(EngineFixture.LOCK, "fake");
 		all.acquired(EngineFixture.LOCK, "fake", AcquireOutcome.ACQUIRED, Duration.ZERO, Duration.ZERO);
@@ -40,7 +40,7 @@ class GuardedLockObserverTests {
 	}
 
 	@Test
-	void observerThatThrowsKeepsNobodyFromBeingTold() {
+	void throwingObserverDoesNotStopTheOthers() {
 		LockObserver all = GuardedLockObserver.of(List.of(new LockObserver() {
 			@Override
 			public void lost(LockLostEvent event) {

@@ -43,7 +43,7 @@ class HoldFaultTests {
 	private final FakeBackend backend = this.fixture.backend;
 
 	@Test
-	void outerAndInnerAreBothToldOfTheLossAndNeitherGoesOn() {
+	void outerAndInnerHoldAreBothNotifiedOfTheLoss() {
 		List<String> told = new ArrayList<>();
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.fixture.engine.execute(request().build(), (outer) -> {
@@ -64,7 +64,7 @@ class HoldFaultTests {
 
 	/** The loss of one lease and the renewal of the other fall due together. */
 	@Test
-	void errorOfAListenerNeitherKeepsOthersFromBeingToldNorAnotherLeaseFromItsRenewal() {
+	void errorOfAListenerStopsNeitherListenersNorRenewals() {
 		LockHandle lost = this.fixture.acquired(LockRequest.forLock(A).leaseTime(Duration.ofSeconds(10)).renew(false));
 		LockHandle other = this.fixture.acquired(LockRequest.forLock(B).leaseTime(Duration.ofSeconds(30)));
 		List<String> told = new ArrayList<>();
@@ -81,7 +81,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void exceptionOfTheBodyWinsOverTheStoresThatThrowsAtTheRelease() {
+	void exceptionOfTheBodyWinsOverThatOfTheRelease() {
 		this.backend.releases.add((grant) -> {
 			throw new IllegalStateException("boom");
 		});
@@ -93,7 +93,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void exceptionOfTheBodyWinsOverTheBoundarysAndTheLockIsGivenBackAllTheSame() {
+	void exceptionOfTheBodyWinsOverThatOfTheBoundary() {
 		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new FailingBoundary());
 		assertThatThrownBy(() -> bounded.engine.execute(request().build(), (handle) -> {
 			throw new IllegalArgumentException("sold out");
@@ -105,7 +105,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void allOfSeveralLocksAreGivenBackThoughTheBoundaryFails() {
+	void allLocksAreReleasedWhenTheBoundaryFails() {
 		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new FailingBoundary());
 		LockHandle both = bounded.engine.acquire(LockRequest.forLocks(List.of(A, B)).build());
 		assertThatThrownBy(both::close).isInstanceOf(IllegalStateException.class)
@@ -114,7 +114,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void boundaryThatFailsAfterTheAcquisitionKeepsNoLock() {
+	void boundaryFailureAfterTheAcquisitionReleasesTheLock() {
 		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new TransactionBoundary() {
 			@Override
 			public void deferRelease(DeferrableHold hold) {
@@ -137,7 +137,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void reentryWithoutEndIsRefusedAndLeavesNothing() {
+	void unboundedReentryIsRejectedAndLeavesNothing() {
 		AtomicInteger depth = new AtomicInteger();
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> deeper(depth))
 			.withMessageContainingAll("'stock:42'", "256 nested holds");
@@ -166,7 +166,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void holdIsGivenBackByAnInterruptedThreadThatKeepsItsFlag() {
+	void interruptedThreadReleasesItsHoldAndKeepsItsFlag() {
 		EngineFixture awaiting = new EngineFixture(settings().awaitRelease(true).shutdownTimeout(Duration.ZERO).build(), TransactionBoundary.NONE);
 		LockHandle handle = awaiting.engine.acquire(request().build());
 		Thread.currentThread().interrupt();
@@ -176,7 +176,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void callersThatNestTwoLocksInOppositeOrderDoNotWaitForEver() throws InterruptedException {
+	void nestingInOppositeOrderDoesNotBlockForever() throws InterruptedException {
 		List<LockNotAcquiredException> ends = new ArrayList<>();
 		AtomicInteger inside = new AtomicInteger();
 		Thread one = nesting(A, B, inside, ends);
@@ -213,7 +213,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void heldLockIsNotDroppedForAHundredThousandOthers() {
+	void heldLockSurvivesAHundredThousandOthers() {
 		LockHandle held = this.fixture.engine.acquire(request().build());
 		for (int i = 0; i < 100_001; i++) {
 			this.fixture.engine.acquire(LockRequest.of("stock", i)).close();
@@ -228,7 +228,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void oneKeyBelowTwoNamesIsTwoLocks() {
+	void sameKeyUnderTwoNamesIsTwoLocks() {
 		LockHandle stock = this.fixture.acquired(LockRequest.forLock(LockName.of("stock", "42")));
 		LockHandle order = this.fixture.acquired(LockRequest.forLock(LockName.of("order", "42")));
 		assertThat(stock.isHeld()).isTrue();
@@ -239,7 +239,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void releaseWaitsForTheAnswerToARenewalThatIsUnderWay() {
+	void releaseWaitsForARenewalInProgress() {
 		CompletableFuture<List<RenewResult>> answer = new CompletableFuture<>();
 		this.backend.renewals.add((grant) -> answer);
 		LockHandle handle = this.fixture.acquired(request());
@@ -252,7 +252,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void releaseWaitsNoLongerThanForTheResponseTimeout() {
+	void releaseWaitsAtMostForTheResponseTimeout() {
 		this.backend.renewals.add((grant) -> new CompletableFuture<>());
 		LockHandle handle = this.fixture.acquired(request());
 		this.fixture.time.advance(Duration.ofSeconds(10));
@@ -263,7 +263,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void renewalThatMakesTheLeaseShorterEndsTheBeliefSooner() {
+	void renewalWithAShorterLeaseShortensTheValidity() {
 		Duration shorter = Duration.ofSeconds(6);
 		this.backend.renewals
 			.add((grant) -> CompletableFuture.completedFuture(List.of(new RenewResult.Renewed(shorter))));
@@ -276,7 +276,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void renewalThatIsLateIsMeasured() {
+	void lateRenewalIsMeasured() {
 		LockHandle handle = this.fixture.acquired(request());
 		this.fixture.time.pause(Duration.ofSeconds(12));
 		this.fixture.time.advance(Duration.ofSeconds(10));

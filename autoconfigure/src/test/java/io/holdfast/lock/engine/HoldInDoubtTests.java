@@ -41,7 +41,7 @@ class HoldInDoubtTests {
 	}
 
 	@Test
-	void checkWaitsUntilTheStoreHasMadeSure() {
+	void checkWaitsForTheConfirmation() {
 		LockHandle handle = this.fixture.acquired(request());
 		CompletableFuture<Void> check = waiting(handle::assertHeld);
 		CompletableFuture<Void> commit = waiting(handle::assertHeldAtCommit);
@@ -54,7 +54,7 @@ class HoldInDoubtTests {
 	}
 
 	@Test
-	void holdThatTheStoreDeniesIsLost() {
+	void holdDeniedByTheStoreIsLost() {
 		LockHandle handle = this.fixture.acquired(request());
 		CompletableFuture<Void> commit = waiting(handle::assertHeldAtCommit);
 		this.word.complete(false);
@@ -67,7 +67,7 @@ class HoldInDoubtTests {
 	}
 
 	@Test
-	void waitEndsWithTheValidityAndTheHoldIsLost() {
+	void holdIsLostWhenItsValidityEndsDuringTheWait() {
 		LockHandle handle = this.fixture.acquired(request().renew(false));
 		CompletableFuture<Void> check = waiting(handle::assertHeld);
 		this.fixture.time.advance(Duration.ofSeconds(30));
@@ -77,7 +77,7 @@ class HoldInDoubtTests {
 	}
 
 	@Test
-	void storeThatIsNotToBeWaitedForRefusesTheCommitAndLosesNothing() {
+	void failFastStoreRefusesTheCommitAndKeepsTheHold() {
 		LockHandle handle = this.fixture.acquired(request());
 		this.fixture.backend.confirmation = CompletableFuture.failedFuture(new IllegalStateException("cut off"));
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(handle::assertHeld)
@@ -94,7 +94,7 @@ class HoldInDoubtTests {
 	}
 
 	@Test
-	void interruptEndsTheWaitAndLosesNothing() throws InterruptedException {
+	void interruptEndsTheWaitAndKeepsTheHold() throws InterruptedException {
 		LockHandle handle = this.fixture.acquired(request());
 		CountDownLatch interrupted = new CountDownLatch(1);
 		Thread[] waiter = new Thread[1];
@@ -117,7 +117,7 @@ class HoldInDoubtTests {
 	}
 
 	@Test
-	void holdThatIsLostAnywayAsksNobody() {
+	void lostHoldRequestsNoConfirmation() {
 		LockHandle handle = this.fixture.acquired(request().renew(false));
 		this.fixture.time.advance(Duration.ofSeconds(30));
 		this.fixture.backend.confirmation = this.word;
@@ -125,7 +125,7 @@ class HoldInDoubtTests {
 	}
 
 	@Test
-	void enteringAgainDoesNotWait() {
+	void reentryDoesNotWait() {
 		this.fixture.backend.confirmation = this.word;
 		try (LockHandle outer = this.fixture.engine.acquire(request().build());
 				LockHandle inner = this.fixture.engine.acquire(request().build())) {

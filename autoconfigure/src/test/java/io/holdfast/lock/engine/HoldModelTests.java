@@ -189,7 +189,7 @@ public class HoldModelTests {
 	}
 
 	@Validate
-	public void whatWasToldIsTrue() {
+	public void notificationsAreTrue() {
 		boolean lost = this.outer.lease().lost();
 		require(this.lossesObserved.get() == (lost ? 1 : 0), "a loss is told once to those who count");
 		require(this.listenersTold.get() == (lost ? this.listeners.get() : 0), "a loss is told once to each listener");
@@ -216,11 +216,11 @@ public class HoldModelTests {
 		warmUp.pause();
 		warmUp.renewed();
 		warmUp.leaveOuter();
-		warmUp.whatWasToldIsTrue();
+		warmUp.notificationsAreTrue();
 	}
 
 	@Test
-	void everyInterleavingIsOneAfterAnother() {
+	void everyInterleavingIsLinearizable() {
 		new ModelCheckingOptions().threads(2)
 			.actorsPerThread(2)
 			.actorsBefore(1)

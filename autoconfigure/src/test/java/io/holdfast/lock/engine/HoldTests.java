@@ -88,7 +88,7 @@ class HoldTests {
 	}
 
 	@Test
-	void refusedRenewalLosesTheHoldOnceAndTellsEverybody() {
+	void refusedRenewalLosesTheHoldOnceAndNotifiesAll() {
 		this.backend.renewals.add((grant) -> CompletableFuture.completedFuture(List.of(new RenewResult.Refused())));
 		LockHandle handle = this.fixture.acquired(request());
 		List<LockLostEvent> told = new ArrayList<>();
@@ -121,7 +121,7 @@ class HoldTests {
 	}
 
 	@Test
-	void listenerThatComesAfterTheLossIsToldAtOnce() {
+	void listenerAddedAfterTheLossIsNotifiedAtOnce() {
 		LockHandle handle = this.fixture.acquired(request().renew(false));
 		this.time.advance(LEASE);
 		List<LockLostEvent> told = new ArrayList<>();
@@ -130,7 +130,7 @@ class HoldTests {
 	}
 
 	@Test
-	void listenerThatThrowsKeepsNobodyFromBeingTold() {
+	void throwingListenerDoesNotStopTheOthers() {
 		LockHandle handle = this.fixture.acquired(request().renew(false));
 		List<LockLostEvent> told = new ArrayList<>();
 		handle.onLost((event) -> {
@@ -143,7 +143,7 @@ class HoldTests {
 	}
 
 	@Test
-	void renewalThatFailsIsTriedAgainAndLosesNothing() {
+	void failedRenewalIsRetriedAndKeepsTheHold() {
 		this.backend.renewals.add((grant) -> {
 			throw new IllegalStateException("boom");
 		});
@@ -172,7 +172,7 @@ class HoldTests {
 	}
 
 	@Test
-	void pausedHolderKnowsBeforeAnyTimerHasRun() {
+	void pausedHolderDetectsTheLossBeforeAnyTimerRuns() {
 		LockHandle handle = this.fixture.acquired(request());
 		this.time.pause(Duration.ofSeconds(31));
 		assertThat(handle.isHeld()).isFalse();
@@ -208,7 +208,7 @@ class HoldTests {
 	}
 
 	@Test
-	void lostHoldLetsTheNextOfThisJvmTry() {
+	void lostHoldAdmitsTheNextLocalWaiter() {
 		LockHandle stale = this.fixture.acquired(request());
 		CompletableFuture<LockHandle> next = this.fixture.acquire(request().waitTime(Duration.ofMinutes(5)));
 		CompletableFuture<Void> revoked = this.backend.revoked;
@@ -223,7 +223,7 @@ class HoldTests {
 	}
 
 	@Test
-	void releaseOfWhatWasAlreadyGoneIsALoss() {
+	void releaseOfALockThatWasGoneIsALoss() {
 		LockHandle handle = this.fixture.acquired(request());
 		this.backend.owners.clear();
 		handle.close();
@@ -231,7 +231,7 @@ class HoldTests {
 	}
 
 	@Test
-	void releaseThatIsNotAnsweredIsSentAgainWhileTheLeaseLasts() {
+	void unansweredReleaseIsRetriedUntilTheLeaseExpires() {
 		for (int i = 0; i < 3; i++) {
 			this.backend.releases.add((grant) -> new CompletableFuture<>());
 		}
@@ -262,7 +262,7 @@ class HoldTests {
 	}
 
 	@Test
-	void minHoldKeepsTheLockClosedAfterItsHolderLetGo() {
+	void minHoldKeepsTheLockClosedAfterItsRelease() {
 		LockHandle handle = this.fixture.acquired(request().minHold(Duration.ofSeconds(60)));
 		this.time.advance(Duration.ofSeconds(1));
 		handle.close();
@@ -275,7 +275,7 @@ class HoldTests {
 	}
 
 	@Test
-	void sameThreadEntersAgainWithTheSameTokenAndNoRequest() {
+	void reentryUsesTheSameTokenAndSendsNoRequest() {
 		try (LockHandle outer = this.fixture.engine.acquire(request().build())) {
 			try (LockHandle inner = this.fixture.engine.acquire(request().build())) {
 				assertThat(inner.fencingToken()).isEqualTo(outer.fencingToken());
@@ -302,7 +302,7 @@ class HoldTests {
 	}
 
 	@Test
-	void shorterMinHoldOfTheInnerHoldDoesNotCutTheOuters() {
+	void shorterMinHoldOfTheInnerHoldKeepsTheOuters() {
 		LockHandle outer = this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(20)).build());
 		this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(1)).build()).close();
 		outer.close();
@@ -323,7 +323,7 @@ class HoldTests {
 	}
 
 	@Test
-	void enteringALostLockAgainFails() {
+	void reentryIntoALostLockFails() {
 		try (LockHandle outer = this.fixture.engine.acquire(request().renew(false).build())) {
 			this.time.advance(LEASE);
 			assertThatExceptionOfType(LockLostException.class)
@@ -361,7 +361,7 @@ class HoldTests {
 	}
 
 	@Test
-	void lossDuringTheBodyEndsTheCallInAnException() {
+	void lossDuringTheBodyFailsTheCall() {
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.fixture.engine.execute(request().renew(false).build(), (handle) -> {
 				this.time.advance(LEASE);
@@ -393,7 +393,7 @@ class HoldTests {
 	}
 
 	@Test
-	void awaitedReleaseThatCameTooLateEndsTheCallInAnException() {
+	void lateAwaitedReleaseFailsTheCall() {
 		EngineFixture awaiting = new EngineFixture(settings().leaseTime(LEASE).awaitRelease(true).build(), TransactionBoundary.NONE);
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> awaiting.engine.execute(request().build(), (handle) -> {
@@ -438,7 +438,7 @@ class HoldTests {
 	}
 
 	@Test
-	void shutdownRefusesNewcomersAndTakesTheLockFromBodiesThatStillRun() {
+	void shutdownRejectsNewRequestsAndEndsRunningHolds() {
 		EngineFixture stopping = new EngineFixture(settings().leaseTime(LEASE).shutdownTimeout(Duration.ZERO).build(), TransactionBoundary.NONE);
 		LockHandle running = stopping.acquired(request());
 		CompletableFuture<LockHandle> waiting = stopping.acquire(request());
@@ -453,7 +453,7 @@ class HoldTests {
 	}
 
 	@Test
-	void shutdownReleasesNoLockThatLingers() {
+	void shutdownKeepsLocksWithinTheirMinHold() {
 		LockHandle handle = this.fixture.acquired(request().minHold(Duration.ofSeconds(20)));
 		handle.close();
 		this.fixture.engine.close();

@@ -40,7 +40,7 @@ class LateWaiterTests {
 	private final ManualTime time = this.fixture.time;
 
 	@Test
-	void waiterThatWakesAfterItsDeadlineAbandonsWithoutAnotherAttempt() {
+	void waiterThatWakesAfterItsDeadlineMakesNoFurtherAttempt() {
 		this.backend.retryAfter = Duration.ofSeconds(5);
 		this.backend.heldByAnother(LOCK);
 		CompletableFuture<LockHandle> waiting = waiting();
@@ -65,7 +65,7 @@ class LateWaiterTests {
 	}
 
 	@Test
-	void turnThatComesAfterTheDeadlineLeadsToNoAttempt() {
+	void handoverAfterTheDeadlineLeadsToNoAttempt() {
 		LockHandle first = this.fixture.acquired(request());
 		CompletableFuture<LockHandle> waiting = waiting();
 		this.backend.calls.clear();
@@ -134,7 +134,7 @@ class LateWaiterTests {
 	}
 
 	@Test
-	void answerToAnEarlierAttemptDoesNotWithdrawTheLeaseThatAnotherLedTo() {
+	void answerToAnEarlierAttemptKeepsTheLeaseOfALaterOne() {
 		CompletableFuture<AcquireResult> answer = nextAnswerIsLate();
 		CompletableFuture<LockHandle> waiting = waiting();
 		this.time.advance(Duration.ofSeconds(2));
@@ -147,7 +147,7 @@ class LateWaiterTests {
 	}
 
 	@Test
-	void lateAnswerDoesNotCutTheMinHoldOfALeaseShort() {
+	void lateAnswerDoesNotShortenTheMinHold() {
 		CompletableFuture<AcquireResult> answer = nextAnswerIsLate();
 		CompletableFuture<LockHandle> waiting = this.fixture
 			.acquire(request().waitTime(WAIT).minHold(Duration.ofSeconds(20)));
@@ -162,7 +162,7 @@ class LateWaiterTests {
 	}
 
 	@Test
-	void attemptThatIsCarriedOutAfterTheReleaseIsWithdrawn() {
+	void attemptExecutedAfterTheReleaseIsWithdrawn() {
 		CompletableFuture<AcquireResult> answer = nextAnswerIsLate();
 		CompletableFuture<LockHandle> waiting = waiting();
 		this.time.advance(Duration.ofSeconds(2));

@@ -50,7 +50,7 @@ public class LocalWaitQueuesModelTests {
 	}
 
 	@Test
-	void everyInterleavingIsOneCallerAfterAnother() {
+	void everyInterleavingIsLinearizable() {
 		new ModelCheckingOptions().threads(3)
 			.actorsPerThread(3)
 			.iterations(THOROUGH ? 50 : 5)

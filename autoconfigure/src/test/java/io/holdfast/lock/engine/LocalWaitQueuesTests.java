@@ -25,13 +25,13 @@ class LocalWaitQueuesTests {
 	private final List<String> told = new ArrayList<>();
 
 	@Test
-	void firstTakesTheTurnAndTheNextStandsInLine() {
+	void firstCallerIsAdmittedAndTheNextIsQueued() {
 		assertThat(this.queues.enter(KEY, new Caller("a"))).isEqualTo(Admission.ADMITTED);
 		assertThat(this.queues.enter(KEY, new Caller("b"))).isEqualTo(Admission.QUEUED);
 	}
 
 	@Test
-	void freshWaiterIsToldThatTheTurnIsFreeAndMayBeOvertaken() {
+	void freshWaiterIsNotifiedAndMayBeOvertaken() {
 		this.queues.enter(KEY, new Caller("a"));
 		Caller waiter = new Caller("b");
 		this.queues.enter(KEY, waiter);
@@ -42,7 +42,7 @@ class LocalWaitQueuesTests {
 	}
 
 	@Test
-	void waiterOfAMillisecondIsPassedTheTurnAndCannotBeOvertaken() {
+	void waiterOfAMillisecondIsAdmittedAndCannotBeOvertaken() {
 		this.queues.enter(KEY, new Caller("a"));
 		this.queues.enter(KEY, new Caller("b"));
 		this.time.pause(Duration.ofMillis(1));
@@ -52,7 +52,7 @@ class LocalWaitQueuesTests {
 	}
 
 	@Test
-	void waiterThatAgesWhileTheTurnIsFreeIsNotOvertakenAnyMore() {
+	void waiterThatAgesWhileTheLockIsAvailableIsNotOvertaken() {
 		this.queues.enter(KEY, new Caller("a"));
 		Caller waiter = new Caller("b");
 		this.queues.enter(KEY, waiter);
@@ -71,7 +71,7 @@ class LocalWaitQueuesTests {
 	}
 
 	@Test
-	void callerWithoutPatienceIsRefusedUnlessTheTurnIsAboutToBeLeft() {
+	void nonWaitingCallerIsRejectedUnlessTheHolderIsLeaving() {
 		this.queues.enter(KEY, new Caller("a"));
 		assertThat(this.queues.enter(KEY, new Caller("b", false, false))).isEqualTo(Admission.REJECTED);
 		this.queues.leaving(KEY);
@@ -80,7 +80,7 @@ class LocalWaitQueuesTests {
 	}
 
 	@Test
-	void withdrawalOfTheFirstTellsTheNextOfAFreeTurn() {
+	void withdrawalOfTheFirstWaiterNotifiesTheNext() {
 		this.queues.enter(KEY, new Caller("a"));
 		Caller first = new Caller("b");
 		this.queues.enter(KEY, first);
@@ -91,7 +91,7 @@ class LocalWaitQueuesTests {
 	}
 
 	@Test
-	void lineDisappearsWithItsLastCaller() {
+	void queueIsRemovedWithItsLastCaller() {
 		this.queues.enter(KEY, new Caller("a"));
 		Caller waiter = new Caller("b");
 		this.queues.enter(KEY, waiter);

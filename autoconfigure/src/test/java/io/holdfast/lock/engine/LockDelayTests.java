@@ -36,7 +36,7 @@ class LockDelayTests {
 	private final FakeBackend backend = this.fixture.backend;
 
 	@Test
-	void storeKeepsTheLockLongerThanTheHolderBelievesInIt() {
+	void storeLeaseOutlastsTheHolderLease() {
 		LockHandle handle = this.fixture.acquired(request());
 		assertThat(this.backend.claims.get(0).leaseTime()).isEqualTo(LEASE.plus(DELAY));
 		assertThat(handle.remainingValidity()).isBetween(LEASE.minusMillis(200), LEASE);
@@ -44,7 +44,7 @@ class LockDelayTests {
 	}
 
 	@Test
-	void renewalComesAtAThirdOfWhatIsTheHolders() {
+	void renewalComesAtAThirdOfTheHolderLease() {
 		LockHandle handle = this.fixture.acquired(request());
 		this.fixture.time.advance(LEASE.multipliedBy(3));
 		assertThat(handle.isHeld()).isTrue();
@@ -77,7 +77,7 @@ class LockDelayTests {
 	}
 
 	@Test
-	void lateAnswerDoesNotCutTheDelayShort() {
+	void lateAnswerDoesNotShortenTheDelay() {
 		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();
 		this.backend.acquires.add((claim) -> answer);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().renew(false));
@@ -94,7 +94,7 @@ class LockDelayTests {
 
 	/** The other lease in the same renewal keeps its full length. */
 	@Test
-	void renewalThatLeavesNothingBeyondTheDelayLosesTheHoldAndNoOther() {
+	void renewalWithinTheDelayLosesOnlyItsOwnHold() {
 		LockHandle handle = this.fixture.acquired(request());
 		LockHandle other = this.fixture.acquired(LockRequest.of("stock", "other").toBuilder());
 		this.backend.renewals.add((grant) -> CompletableFuture

@@ -44,7 +44,7 @@ class LossCountTests {
 	private final Map<LossCause, Integer> told = new EnumMap<>(LossCause.class);
 
 	@Test
-	void lossesThatAreCountedAreThoseThatWereTold() {
+	void countedLossesEqualNotifiedLosses() {
 		Random random = new Random(1);
 		List<LockHandle> open = new ArrayList<>();
 		for (int i = 0; i < HOLDS; i++) {

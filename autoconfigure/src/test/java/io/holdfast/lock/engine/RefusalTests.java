@@ -65,7 +65,7 @@ class RefusalTests {
 
 	/** The message does not report the missing answer to the last attempt instead. */
 	@Test
-	void reasonThatTheBackendHasGivenIsStated() {
+	void reasonGivenByTheBackendIsStated() {
 		LockBackendException reason = new LockBackendException("0 of 1 replicas have it. Connect the replicas.");
 		this.backend.acquires
 			.add((claim) -> CompletableFuture.completedFuture(new AcquireResult.Indeterminate(reason)));
@@ -81,7 +81,7 @@ class RefusalTests {
 	}
 
 	@Test
-	void callerThatWaitsForItsOwnReleaseIsToldSo() {
+	void messageNamesThePendingReleaseOfThisJvm() {
 		this.backend.releases.add((grant) -> new CompletableFuture<>());
 		this.fixture.acquired(request()).close();
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(Duration.ofMillis(500)));
@@ -92,7 +92,7 @@ class RefusalTests {
 	}
 
 	@Test
-	void callerThatWaitsForAnotherOfThisJvmIsToldSo() {
+	void messageNamesTheLocalHolder() {
 		LockHandle handle = this.fixture.acquired(request());
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(WAIT));
 		this.fixture.time.advance(WAIT);

@@ -42,7 +42,7 @@ class ReleaseRetrierTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void thousandsOfReleasesDuringAnOutageAreAllCarriedOutAfterIt(boolean sessionBound) {
+	void thousandsOfReleasesCompleteAfterAnOutage(boolean sessionBound) {
 		this.backend.capabilities = FakeBackend.capabilities(false, sessionBound);
 		List<LockHandle> handles = new ArrayList<>();
 		for (int i = 0; i < 1_500; i++) {
@@ -58,7 +58,7 @@ class ReleaseRetrierTests {
 	}
 
 	@Test
-	void storeThatIsAwayIsNotOverrunByRepetitions() {
+	void unavailableStoreIsNotOverrunByRetries() {
 		this.backend.capabilities = FakeBackend.capabilities(false, true);
 		List<LockHandle> handles = new ArrayList<>();
 		for (int i = 0; i < 1_500; i++) {
@@ -76,7 +76,7 @@ class ReleaseRetrierTests {
 	}
 
 	@Test
-	void unansweredRepetitionsAreBoundedAsWell() {
+	void unansweredRetriesAreBounded() {
 		this.backend.capabilities = FakeBackend.capabilities(false, true);
 		List<LockHandle> handles = new ArrayList<>();
 		for (int i = 0; i < 500; i++) {
@@ -96,7 +96,7 @@ class ReleaseRetrierTests {
 	}
 
 	@Test
-	void releaseAtAStoreWithSessionsIsRepeatedLongAfterTheLeaseWouldHaveEnded() {
+	void releaseAtASessionStoreIsRetriedBeyondTheLease() {
 		this.backend.capabilities = FakeBackend.capabilities(false, true);
 		LockHandle handle = this.fixture.acquired(request());
 		outage(1_000);
@@ -108,7 +108,7 @@ class ReleaseRetrierTests {
 	}
 
 	@Test
-	void withdrawalAtAStoreWithSessionsIsRepeatedLongAfterTheLeaseWouldHaveEnded() {
+	void withdrawalAtASessionStoreIsRetriedBeyondTheLease() {
 		this.backend.capabilities = FakeBackend.capabilities(false, true);
 		for (int i = 0; i < 1_000; i++) {
 			this.backend.withdrawals.add((claim) -> CompletableFuture.failedFuture(new TimeoutException("away")));
@@ -125,7 +125,7 @@ class ReleaseRetrierTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void withdrawalThatASessionStoreRefusesIsRepeatedSeldomUntilItIsAllowed(boolean silentFirst,
+	void withdrawalRefusedByASessionStoreIsRetriedRarely(boolean silentFirst,
 			CapturedOutput output) {
 		this.backend.capabilities = FakeBackend.capabilities(false, true);
 		this.backend.heldByAnother(LOCK);
@@ -151,7 +151,7 @@ class ReleaseRetrierTests {
 	}
 
 	@Test
-	void whatASessionStoreRefusesIsNamedWhenTheEngineCloses(CapturedOutput output) {
+	void requestsRefusedByASessionStoreAreReportedOnClose(CapturedOutput output) {
 		this.backend.capabilities = FakeBackend.capabilities(false, true);
 		LockHandle handle = this.fixture.acquired(request());
 		for (int i = 0; i < 1_000; i++) {
@@ -167,7 +167,7 @@ class ReleaseRetrierTests {
 	}
 
 	@Test
-	void releaseAtAStoreWithLeasesIsNotRepeatedAfterItsEnd() {
+	void releaseAtALeaseStoreIsNotRetriedAfterExpiry() {
 		LockHandle handle = this.fixture.acquired(request());
 		outage(1_000);
 		handle.close();
@@ -179,7 +179,7 @@ class ReleaseRetrierTests {
 	}
 
 	@Test
-	void nothingIsRepeatedOnceTheEngineIsClosed() {
+	void nothingIsRetriedOnceTheEngineIsClosed() {
 		this.backend.capabilities = FakeBackend.capabilities(false, true);
 		LockHandle handle = this.fixture.acquired(request());
 		outage(1_000);

@@ -32,7 +32,7 @@ class RenewalDelayTests {
 	private static final Duration LEASE = Duration.ofSeconds(9);
 
 	@Test
-	void aThousandHoldsOutliveABusyMachineAndTheirDelaysAreMeasured() {
+	void thousandHoldsSurviveABusyMachineWithMeasuredDelays() {
 		SimpleMeterRegistry registry = new SimpleMeterRegistry();
 		AtomicBoolean busy = new AtomicBoolean(true);
 		try (LockEngine engine = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),

@@ -42,7 +42,7 @@ class RetentionTests {
 	}
 
 	@Test
-	void storeKeepsALockThatWasReleasedForExactlyTheRest() {
+	void storeRetainsAReleasedLockForTheRemainingTime() {
 		this.fixture.acquired(request().minHold(MIN_HOLD)).close();
 		this.fixture.time.advance(Duration.ofMinutes(1));
 		close();
@@ -51,7 +51,7 @@ class RetentionTests {
 	}
 
 	@Test
-	void leaseIsCutShortToTheRestOfAShortMinHold() {
+	void leaseIsShortenedToTheRestOfMinHold() {
 		this.fixture.acquired(request().leaseTime(Duration.ofHours(1)).minHold(Duration.ofSeconds(5))).close();
 		this.fixture.time.advance(Duration.ofSeconds(2));
 		close();
@@ -59,7 +59,7 @@ class RetentionTests {
 	}
 
 	@Test
-	void lockOfABodyThatStillRunsIsLostAndKept() {
+	void lockOfARunningBodyIsLostAndRetained() {
 		LockHandle handle = this.fixture.acquired(request().minHold(MIN_HOLD));
 		close();
 		assertRetainedFor(MIN_HOLD);
@@ -69,7 +69,7 @@ class RetentionTests {
 	}
 
 	@Test
-	void bodyThatStillRunsIsKeptOutOfItsLockForTheLockDelayAtLeast() {
+	void lockOfARunningBodyIsRetainedForTheLockDelay() {
 		EngineFixture delaying = withoutShutdownWait(Duration.ofSeconds(20));
 		delaying.acquired(request().minHold(Duration.ofSeconds(5)));
 		delaying.engine.close();
@@ -88,7 +88,7 @@ class RetentionTests {
 
 	/** A renewal that the store carries out later would restore the full lease. */
 	@Test
-	void storeIsAskedWhenNoRenewalIsUnderWay() {
+	void retentionWaitsForARenewalInProgress() {
 		CompletableFuture<List<RenewResult>> renewal = new CompletableFuture<>();
 		this.backend.renewals.add((grant) -> renewal);
 		this.fixture.acquired(request().minHold(MIN_HOLD)).close();
@@ -105,7 +105,7 @@ class RetentionTests {
 
 	/** The answer has the same claim, and abandoning that claim would free the lock. */
 	@Test
-	void lateAnswerOfTheAcquisitionDoesNotFreeWhatIsKept() {
+	void lateAnswerToTheAcquisitionKeepsARetainedLock() {
 		CompletableFuture<AcquireResult> late = new CompletableFuture<>();
 		this.backend.acquires.add((claim) -> late);
 		CompletableFuture<LockHandle> handle = this.fixture.acquire(request().minHold(MIN_HOLD));
@@ -118,7 +118,7 @@ class RetentionTests {
 	}
 
 	@Test
-	void storeThatKeepsNothingIsWarnedOfOnce(CapturedOutput output) {
+	void storeWithoutRetentionIsWarnedAboutOnce(CapturedOutput output) {
 		for (String key : List.of("1", "2")) {
 			this.backend.retentions.add(() -> CompletableFuture.completedFuture(false));
 			this.fixture.acquired(LockRequest.forLock(LockName.of("job", key)).minHold(MIN_HOLD)).close();

@@ -40,7 +40,7 @@ class SeveralLocksAtOnceTests {
 
 	@ParameterizedTest
 	@ValueSource(longs = { 0, 1, 9, 100 })
-	void ofManyCallersThatHardlyWaitSomebodyGetsAllOfTheLocks(long waitMillis) {
+	void someOfManyShortWaitsAcquireAllLocks(long waitMillis) {
 		for (int round = 0; round < 200; round++) {
 			SplittableRandom random = new SplittableRandom(round);
 			List<CompletableFuture<Optional<LockHandle>>> callers = IntStream.range(0, 10)

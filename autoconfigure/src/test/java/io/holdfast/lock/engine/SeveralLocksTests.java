@@ -62,7 +62,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void lockThatIsNotToBeHadLeavesNoneOfTheOthers() {
+	void unavailableLockLeavesNoneOfTheOthers() {
 		this.backend.heldByAnother(B);
 		LockRequest request = LockRequest.forLocks(List.of(A, B, C)).waitTime(Duration.ZERO).build();
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.fixture.engine.acquire(request))
@@ -74,7 +74,7 @@ class SeveralLocksTests {
 
 	/** A body must not start under a lock lost during the wait for the others. */
 	@Test
-	void locksOfWhichOneWasLostWhileAnotherWasWaitedForAreNotHandedOver() {
+	void locksAreNotDeliveredIfOneWasLostDuringTheWait() {
 		this.backend.heldByAnother(B);
 		LockRequest.Builder request = LockRequest.forLocks(List.of(A, B))
 			.renew(false)
@@ -107,7 +107,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void waitIsSharedAmongThem() {
+	void waitTimeIsSharedByAllLocks() {
 		this.backend.heldByAnother(A);
 		this.backend.heldByAnother(B);
 		CompletableFuture<LockHandle> waiting = this.fixture
@@ -120,7 +120,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void allAreAskedForBeforeAnyAnswer() {
+	void allLocksAreRequestedBeforeAnyAnswer() {
 		List<CompletableFuture<Void>> answers = new ArrayList<>();
 		for (int i = 0; i < 3; i++) {
 			this.backend.acquires.add((claim) -> {
@@ -139,7 +139,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void whoWaitsHoldsNoLockAfterTheOneItWaitsFor() {
+	void waiterHoldsNoLockAfterTheOneItWaitsFor() {
 		this.backend.heldByAnother(B);
 		CompletableFuture<LockHandle> waiting = this.fixture
 			.acquire(LockRequest.forLocks(List.of(A, B, C)).waitTime(Duration.ofSeconds(5)));
@@ -153,7 +153,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void firstTryThatCameToNothingIsToldToNobody() {
+	void failedFirstTryIsNotObserved() {
 		this.backend.heldByAnother(A);
 		CompletableFuture<LockHandle> waiting = this.fixture
 			.acquire(LockRequest.forLocks(List.of(A, B)).waitTime(Duration.ofSeconds(5)));
@@ -166,7 +166,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void silenceInTheFirstTryIsWithdrawnAndTheLockAskedForAgain() {
+	void unansweredFirstTryIsWithdrawnAndRetried() {
 		this.backend.acquires.add((claim) -> CompletableFuture.completedFuture(this.backend.answer(claim)));
 		this.backend.acquires.add((claim) -> {
 			this.backend.answer(claim);
@@ -192,7 +192,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void locksThatStayClosedForAWhileAreNotTakenInVain() {
+	void locksWithMinHoldAreNotRequestedInParallel() {
 		this.backend.heldByAnother(A);
 		CompletableFuture<LockHandle> waiting = this.fixture
 			.acquire(LockRequest.forLocks(List.of(A, B)).minHold(Duration.ofSeconds(1)));
@@ -201,7 +201,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void lockThatThisThreadHoldsAlreadyIsEnteredAgain() {
+	void lockHeldByThisThreadIsReentered() {
 		try (LockHandle outer = this.fixture.engine.acquire(LockRequest.forLock(B).build());
 				LockHandle all = this.fixture.engine.acquire(LockRequest.forLocks(List.of(A, B, C)).build())) {
 			assertThat(all.parts().get(1).fencingToken()).isEqualTo(outer.fencingToken());
@@ -222,7 +222,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void tokenIsAskedOfTheParts() {
+	void tokenIsReadFromTheParts() {
 		try (LockHandle handle = this.fixture.engine.acquire(LockRequest.forLocks(List.of(A, B)).build())) {
 			assertThatIllegalStateException().isThrownBy(handle::fencingToken).withMessageContaining("parts()");
 			assertThat(handle.parts()).extracting(LockHandle::fencingToken).doesNotHaveDuplicates();
@@ -247,7 +247,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void callersWithTheSameLocksInOppositeOrderNeverWaitForEachOther() throws Exception {
+	void callersInOppositeOrderDoNotDeadlock() throws Exception {
 		LocalLockBackend store = new LocalLockBackend();
 		ExecutorService threads = Executors.newFixedThreadPool(8);
 		long[] counters = new long[4];

@@ -87,7 +87,7 @@ class StackedTaskTests {
 
 	@ParameterizedTest
 	@MethodSource("nestings")
-	void taskDoesNotEnterTheLockOfAnother(Nesting nesting) {
+	void taskDoesNotReenterTheLockOfAnother(Nesting nesting) {
 		Throwable refused = underLock(request(), () -> {
 			Thread thread = Thread.currentThread();
 			return nesting.run(() -> {
@@ -101,7 +101,7 @@ class StackedTaskTests {
 
 	@ParameterizedTest
 	@MethodSource("nestings")
-	void taskIsUnderNoLockOfAnother(Nesting nesting) {
+	void taskHoldsNoLockOfAnother(Nesting nesting) {
 		assertThat(underLock(request(), () -> nesting.run(LockContext::handles))).isEmpty();
 		assertThat(underLock(request(), () -> nesting.run(LockHandle::current))).isEmpty();
 	}
@@ -115,7 +115,7 @@ class StackedTaskTests {
 	}
 
 	@Test
-	void taskHasItsOwnHoldsOfOtherLocksAndEntersThemAgain() {
+	void taskReentersItsOwnHoldsOfOtherLocks() {
 		LockRequest other = LockRequest.of("other");
 		boolean again = underLock(request(), () -> ForkJoinTask
 			.adapt(() -> this.engine.execute(other,
@@ -127,7 +127,7 @@ class StackedTaskTests {
 	}
 
 	@Test
-	void readersOfOneLockAreAdmittedEachByItself() {
+	void readersOfOneLockAreAdmittedIndividually() {
 		LockRequest shared = request().mode(LockMode.SHARED).build();
 		try (LockEngine local = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
 				EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of())) {
@@ -140,7 +140,7 @@ class StackedTaskTests {
 	}
 
 	@Test
-	void sameTaskEntersItsLockAgain() {
+	void sameTaskReentersItsLock() {
 		assertThat(underLock(request(), () -> this.engine.execute(request().build(), LockHandle::isHeld))).isTrue();
 	}
 

@@ -69,7 +69,7 @@ class TwoEnginesTests {
 	}
 
 	@Test
-	void callersThatGiveUpLeaveNothingAndHinderNobody() throws Exception {
+	void timedOutCallersLeaveNothingAndBlockNoOthers() throws Exception {
 		run((engine, seed) -> {
 			Random random = new Random(seed);
 			for (int i = 0; i < 500; i++) {

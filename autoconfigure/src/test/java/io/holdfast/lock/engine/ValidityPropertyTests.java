@@ -37,7 +37,7 @@ class ValidityPropertyTests {
 	private static final int LOOKS = 25;
 
 	@Test
-	void nobodyBelievesInALeaseForLongerThanTheStoreKeepsIt() {
+	void validityNeverOutlastsTheStoreLease() {
 		long granted = 0;
 		long lost = 0;
 		for (long seed = 0; seed < LIVES; seed++) {

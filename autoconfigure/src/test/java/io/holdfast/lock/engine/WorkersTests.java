@@ -23,21 +23,21 @@ class WorkersTests {
 	}
 
 	@Test
-	void taskThatNoThreadCanBeMadeForRunsOnItsCaller() {
+	void taskRunsOnItsCallerIfNoThreadCanBeCreated() {
 		try (Workers workers = new Workers((kind) -> WorkersTests::noThread)) {
 			assertThat(runOn(workers)).isCompletedWithValue(Thread.currentThread());
 		}
 	}
 
 	@Test
-	void taskThatComesAfterTheEndRunsOnItsCaller() {
+	void taskSubmittedAfterCloseRunsOnItsCaller() {
 		Workers workers = new Workers();
 		workers.close();
 		assertThat(runOn(workers)).isCompletedWithValue(Thread.currentThread());
 	}
 
 	@Test
-	void asynchronousCallerThatComesAfterTheEndIsToldSo() {
+	void asynchronousCallAfterCloseReportsTheShutdown() {
 		LockEngine engine = new LockEngine(new LockBackends(List.of(new FakeBackend()), "fake"),
 				EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of());
 		engine.close();

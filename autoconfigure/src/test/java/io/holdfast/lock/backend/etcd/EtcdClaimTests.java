@@ -35,7 +35,7 @@ import static io.holdfast.lock.backend.Verbs.lasting;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
-import static io.holdfast.lock.backend.Verbs.soonTold;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -93,7 +93,7 @@ class EtcdClaimTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void attemptThatIsCarriedOutAfterTheReleaseLeavesNoKey(boolean renewed) throws Exception {
+	void attemptExecutedAfterTheReleaseLeavesNoKey(boolean renewed) throws Exception {
 		Claim claim = patient(Duration.ofSeconds(60), renewed);
 		this.client.holdBackNextAttempt();
 		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
@@ -103,7 +103,7 @@ class EtcdClaimTests {
 	}
 
 	@Test
-	void releaseAndWithdrawalThatAreRefusedAreNotOfUnknownOutcome() throws Exception {
+	void refusedReleaseAndWithdrawalHaveAKnownOutcome() throws Exception {
 		Grant grant = granted(this.backend, claim(LOCK));
 		this.client.refusing(true);
 		for (CompletionStage<?> request : List.of(this.backend.release(grant), this.backend.abandon(grant.claim()))) {
@@ -118,7 +118,7 @@ class EtcdClaimTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void attemptThatIsCarriedOutAfterTheClaimWasAbandonedLeavesNoKey(boolean renewed) throws Exception {
+	void attemptExecutedAfterTheWithdrawalLeavesNoKey(boolean renewed) throws Exception {
 		Claim claim = patient(Duration.ofSeconds(60), renewed);
 		this.client.holdBackNextAttempt();
 		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
@@ -129,7 +129,7 @@ class EtcdClaimTests {
 	}
 
 	@Test
-	void attemptThatIsCarriedOutAfterTheHoldWasLostLeavesNoKey() throws Exception {
+	void attemptExecutedAfterTheLossLeavesNoKey() throws Exception {
 		Claim claim = claim(LOCK);
 		this.client.holdBackNextAttempt();
 		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
@@ -141,7 +141,7 @@ class EtcdClaimTests {
 	}
 
 	@Test
-	void attemptOfAnotherClaimIsRepeatedWhenACleanupHasPassedIt() throws Exception {
+	void attemptOvertakenByACleanupIsRetried() throws Exception {
 		Claim unanswered = claim(LockName.of("stock", "1"));
 		this.client.holdBackNextAttempt();
 		assertThat(ask(this.backend, unanswered)).isInstanceOf(AcquireResult.Indeterminate.class);
@@ -150,7 +150,7 @@ class EtcdClaimTests {
 	}
 
 	@Test
-	void sessionKeyThatSomebodyDeletedIsWrittenAnew() throws Exception {
+	void deletedSessionKeyIsWrittenAgain() throws Exception {
 		released(this.backend, granted(this.backend, claim(LOCK)));
 		for (var session : EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/sessions/")) {
 			inspection.getKVClient().delete(session.getKey()).get();
@@ -175,7 +175,7 @@ class EtcdClaimTests {
 	}
 
 	@Test
-	void releaseThatIsSentAgainLongAfterFreesTheLock() throws Exception {
+	void lateRetryOfAReleaseFreesTheLock() throws Exception {
 		Grant grant = granted(this.backend, claim(LOCK));
 		this.client.away(true);
 		assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.Indeterminate.class);
@@ -242,7 +242,7 @@ class EtcdClaimTests {
 	}
 
 	@Test
-	void sessionThatIsNotUsedEnds() throws Exception {
+	void unusedSessionEnds() throws Exception {
 		for (int seconds = 2; seconds < 6; seconds++) {
 			released(this.backend, granted(this.backend, patient(Duration.ofSeconds(seconds), true)));
 		}
@@ -260,7 +260,7 @@ class EtcdClaimTests {
 		assertThat(renewed(this.backend, deleted)).isInstanceOf(RenewResult.Refused.class);
 		Grant revoked = granted(this.backend, claim(LOCK));
 		EtcdLockBackendContractTests.endSessions(inspection, "shop");
-		soonTold(revoked.revoked());
+		awaitSignal(revoked.revoked());
 		Grant expired = granted(this.backend, lasting(LOCK, Duration.ofSeconds(60)));
 		inspection.getLeaseClient()
 			.revoke(EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/locks/").iterator().next().getLease())

@@ -126,7 +126,7 @@ class EtcdFaultTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void clientsRestWhileEtcdIsAwayAndGoOnSoonAfter(Absence absence) throws Exception {
+	void clientsBackOffWhileEtcdIsDownAndRecoverSoon(Absence absence) throws Exception {
 		EtcdServer server = server();
 		TcpProxy wire = open(TcpProxy.to(server.port()));
 		LockEngine holding = engine(backend(wire));
@@ -140,14 +140,14 @@ class EtcdFaultTests {
 			.toList();
 		Awaitility.await().until(() -> places(server) == 20);
 		absence.begin(server);
-		assertAllRest(wire);
+		assertAllBackOff(wire);
 		absence.end(server);
 		held.forEach(LockHandle::close);
 		assertThat(CompletableFuture.allOf(turns.toArray(CompletableFuture[]::new))).succeedsWithin(BOUND);
 	}
 
 	/** Asserts bounds far above the need and far below the load of a loop. */
-	private void assertAllRest(TcpProxy wire) {
+	private void assertAllBackOff(TcpProxy wire) {
 		Duration window = Duration.ofSeconds(5);
 		this.calls.sent();
 		int connections = wire.connections();
@@ -168,16 +168,16 @@ class EtcdFaultTests {
 
 	@ParameterizedTest
 	@ValueSource(longs = { 9_223_372_036L, Long.MAX_VALUE, 0, -1, Long.MIN_VALUE })
-	void remainingTimeWithoutSenseMakesNoLeaseLonger(long seconds) throws Exception {
+	void invalidRemainingTimeExtendsNoLease(long seconds) throws Exception {
 		EtcdLockBackend backend = backend(server().endpoint());
 		this.calls.change((answer) -> (answer instanceof LeaseGrantResponse grant)
 				? grant.toBuilder().setTTL(seconds).build() : answer);
-		assertThat(ask(backend, claim(LOCK))).satisfies(EtcdFaultTests::lastsNoLongerThanAsked);
+		assertThat(ask(backend, claim(LOCK))).satisfies(EtcdFaultTests::lastsNoLongerThanRequested);
 		assertThat(ask(backend, lasting(LockName.of("another"), Duration.ofSeconds(20))))
-			.satisfies(EtcdFaultTests::lastsNoLongerThanAsked);
+			.satisfies(EtcdFaultTests::lastsNoLongerThanRequested);
 	}
 
-	private static void lastsNoLongerThanAsked(AcquireResult result) {
+	private static void lastsNoLongerThanRequested(AcquireResult result) {
 		if (result instanceof AcquireResult.Acquired acquired) {
 			assertThat(acquired.grant().lease()).isBetween(Duration.ofSeconds(1), acquired.grant().claim().leaseTime());
 		}
@@ -189,7 +189,7 @@ class EtcdFaultTests {
 
 	@ParameterizedTest
 	@ValueSource(longs = { 9_223_372_036L, Long.MAX_VALUE, 0, -1, Long.MIN_VALUE })
-	void renewalThatNamesATimeWithoutSenseMakesNoLeaseLonger(long seconds) throws Exception {
+	void renewalWithAnInvalidTimeExtendsNoLease(long seconds) throws Exception {
 		EtcdLockBackend backend = backend(server().endpoint());
 		Grant grant = granted(backend, claim(LOCK));
 		this.calls.change((answer) -> (answer instanceof LeaseKeepAliveResponse alive)
@@ -205,7 +205,7 @@ class EtcdFaultTests {
 	}
 
 	@Test
-	void memberThatIsCutOffFromTheOthersIsPassedOver() throws Exception {
+	void partitionedMemberIsSkipped() throws Exception {
 		List<EtcdServer> members = cluster();
 		EtcdServer cutOff = EtcdServer.leader(members);
 		List<EtcdServer> others = members.stream().filter((member) -> member != cutOff).toList();
@@ -236,7 +236,7 @@ class EtcdFaultTests {
 	}
 
 	@Test
-	void leaseOfWhichNobodyHeardEndsByItself() throws Exception {
+	void leaseOfALostGrantExpires() throws Exception {
 		EtcdServer server = server();
 		LockEngine engine = engine(backend(server.endpoint()));
 		this.calls.fail(0, true);
@@ -246,7 +246,7 @@ class EtcdFaultTests {
 
 	@ParameterizedTest
 	@CsvSource({ "0,false", "1,false", "1,true", "2,false", "2,true", "3,false", "3,true" })
-	void attemptOfASessionThatFailsAtAnyStepLeavesNoKeyAndNoMoreThanTheSession(int step, boolean carriedOut)
+	void failedAttemptOfASessionLeavesOnlyTheSession(int step, boolean carriedOut)
 			throws Exception {
 		EtcdServer server = server();
 		EtcdLockBackend backend = backend(server.endpoint());
@@ -274,7 +274,7 @@ class EtcdFaultTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void releaseWhoseAnswerIsLostIsNotTakenForALoss(boolean renewed) throws Exception {
+	void releaseWithALostAnswerIsNoLoss(boolean renewed) throws Exception {
 		EtcdLockBackend backend = backend(server().endpoint());
 		Grant grant = granted(backend, renewed ? claim(LOCK) : lasting(LOCK, Duration.ofMinutes(5)));
 		this.calls.fail(0, true);
@@ -282,7 +282,7 @@ class EtcdFaultTests {
 	}
 
 	@Test
-	void waiterThatGivesUpLeavesNoPlace() throws Exception {
+	void timedOutWaiterLeavesNoQueueNode() throws Exception {
 		EtcdServer server = server();
 		Grant holder = granted(backend(server.endpoint()), claim(LOCK));
 		LockEngine engine = engine(backend(server.endpoint()));
@@ -293,7 +293,7 @@ class EtcdFaultTests {
 	}
 
 	@Test
-	void waitForADeadHolderIsBoundedThoughTheLeaderIsReplaced() throws Exception {
+	void waitForADeadHolderIsBoundedDespiteALeaderChange() throws Exception {
 		List<EtcdServer> members = cluster();
 		EtcdLockBackend dead = backend(endpoints(members));
 		LockEngine engine = engine(backend(endpoints(members)));

@@ -42,7 +42,7 @@ import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static io.holdfast.lock.backend.Verbs.soonReleased;
 import static io.holdfast.lock.backend.Verbs.soonRenewed;
-import static io.holdfast.lock.backend.Verbs.soonTold;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -130,7 +130,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void leaseThatEtcdMakesLongerIsTakenAsItIs() throws Exception {
+	void leaseExtendedByEtcdIsAccepted() throws Exception {
 		Grant grant = granted(this.backend, lasting(LOCK, Duration.ofMillis(100)));
 		assertThat(grant.lease()).isBetween(Duration.ofMillis(1_500), Duration.ofSeconds(2));
 		released(this.backend, grant);
@@ -144,7 +144,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void releaseWakesTheNextAndNobodyElse() throws Exception {
+	void releaseNotifiesOnlyTheNextWaiter() throws Exception {
 		EtcdLockBackend other = anotherOn(server.endpoint());
 		Grant holder = granted(this.backend, claim(LOCK));
 		List<Claim> waiting = List.of(claim(LOCK), claim(LOCK), claim(LOCK));
@@ -153,9 +153,9 @@ class EtcdLockBackendTests {
 			signals.add(refused(other, claim));
 		}
 		released(this.backend, holder);
-		soonTold(signals.get(0));
+		awaitSignal(signals.get(0));
 		released(other, granted(other, waiting.get(0)));
-		soonTold(signals.get(1));
+		awaitSignal(signals.get(1));
 		assertThat(signals.get(2).toCompletableFuture()).isNotDone();
 		answer(other.abandon(waiting.get(1)));
 		answer(other.abandon(waiting.get(2)));
@@ -169,7 +169,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void sessionIsWatchedAgainSoonAfterItsServerWasAway() throws Exception {
+	void sessionIsWatchedAgainSoonAfterAnOutage() throws Exception {
 		Claim claim = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofMinutes(5), true,
 				Duration.ofMinutes(1), false);
 		Grant grant = granted(this.backend, claim);
@@ -181,12 +181,12 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void waiterWhoseSessionEndedStandsAnewAndHoldsWhatItGets() throws Exception {
+	void waiterOfAnEndedSessionEnqueuesAgainAndAcquires() throws Exception {
 		Grant holder = granted(this.backend, lasting(LOCK, Duration.ofSeconds(20)));
 		Claim waiting = claim(LOCK);
 		CompletionStage<?> signal = refused(this.backend, waiting);
 		EtcdLockBackendContractTests.endSessions(inspection, "shop");
-		soonTold(signal);
+		awaitSignal(signal);
 		refused(this.backend, waiting);
 		released(this.backend, holder);
 		Grant grant = soonGranted(this.backend, waiting);
@@ -196,7 +196,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void keyThatSomebodyDeletedIsNotRenewedThoughItsLeaseLives() throws Exception {
+	void deletedKeyIsNotRenewedThoughItsLeaseLives() throws Exception {
 		Grant grant = granted(this.backend, claim(LOCK));
 		inspection.getKVClient().delete(keys("locks/").iterator().next().getKey()).get(10, TimeUnit.SECONDS);
 		assertThat(renewed(this.backend, grant)).isInstanceOf(RenewResult.Refused.class);
@@ -217,7 +217,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void requestThatASilentServerCarriesOutLateLeavesNothing() throws Exception {
+	void requestExecutedLateByASilentServerLeavesNothing() throws Exception {
 		released(this.backend, granted(this.backend, claim(LOCK)));
 		Claim claim = claim(LOCK);
 		server.pause();
@@ -232,7 +232,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void waiterGetsInAfterACompactionAndABrokenConnection() throws Exception {
+	void waiterAcquiresAfterACompactionAndABrokenConnection() throws Exception {
 		EtcdLockBackend other = anotherOn(server.endpoint());
 		Grant holder = granted(other, claim(LOCK));
 		Claim waiting = claim(LOCK);
@@ -249,7 +249,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void holdAndWaiterOutliveALeaderThatDies() throws Exception {
+	void holdAndWaiterSurviveALeaderFailure() throws Exception {
 		List<EtcdServer> members = EtcdServer.cluster(3);
 		try {
 			EtcdLockBackend one = anotherOn(endpoints(members));
@@ -273,7 +273,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void withoutAMajorityNothingIsGrantedAndTheAnswerComesSoon() throws Exception {
+	void withoutAMajorityNothingIsGrantedAndAttemptsFailFast() throws Exception {
 		List<EtcdServer> members = EtcdServer.cluster(3);
 		try {
 			EtcdLockBackend one = anotherOn(endpoints(members));
@@ -292,7 +292,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void loginThatTheServerHasForgottenIsRenewedAndTheHoldKept() throws Exception {
+	void loginForgottenByTheServerIsRenewedAndTheHoldKept() throws Exception {
 		EtcdServer guarded = EtcdServer.started();
 		try {
 			guarded.enableAuthentication("shop", "secret", "/holdfast/shop/");
@@ -313,7 +313,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void refusedAccessIsAnErrorAndNotTriedAgain() {
+	void refusedAccessIsAnErrorAndNotRetried() {
 		EtcdServer guarded = EtcdServer.started();
 		try {
 			guarded.enableAuthentication("shop", "secret", "/holdfast/shop/");

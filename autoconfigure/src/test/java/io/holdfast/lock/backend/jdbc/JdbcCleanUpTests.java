@@ -22,7 +22,7 @@ class JdbcCleanUpTests extends OnEveryDatabase {
 
 	@ParameterizedTest
 	@EnumSource
-	void onlyRowsOfLocksThatWereNotUsedForADayGo(Database database) throws Exception {
+	void onlyRowsUnusedForADayAreDeleted(Database database) throws Exception {
 		JdbcClient client = JdbcClient.create(opened(database, 1));
 		client.sql("DELETE FROM holdfast_lock").update();
 		String now = JdbcDialect.valueOf(database.name()).now();

@@ -52,7 +52,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
-	void frozenDatabaseHoldsNobodyLongerThanItsResponseTimeout(Database database) throws Exception {
+	void frozenDatabaseBlocksNoLongerThanItsResponseTimeout(Database database) throws Exception {
 		HikariDataSource pool = opened(database, 1);
 		LockBackend store = JdbcContract.backend(track(new SingleConnectionDataSource(pool.getConnection(), true)));
 		granted(store, impatient(newLock(), LockMode.EXCLUSIVE));
@@ -71,7 +71,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 	/** The local time is the same before and after the clocks go back. */
 	@ParameterizedTest
 	@ValueSource(longs = { 1_000_000_000L - 1_800, 1_000_000_000L + 1_800 })
-	void mariaDbsTimeIsNotThatOfTheSessionsTimeZone(long seconds) {
+	void timeOfMariaDbIgnoresTheSessionTimeZone(long seconds) {
 		SingleConnectionDataSource admin = track(new SingleConnectionDataSource(mariaDb.jdbcUrl(), "root", "", true));
 		JdbcClient jdbc = JdbcClient.create(admin);
 		List.of("REPLACE INTO mysql.time_zone VALUES (77, 'N')",
@@ -105,7 +105,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 
 	/** On the server, {@code now()} would return the start time of the transaction. */
 	@Test
-	void leaseBeginsAtTheClockAndNotAtTheBeginOfAnOldTransaction() throws Exception {
+	void leaseStartsAtTheStatementNotAtItsTransaction() throws Exception {
 		HikariDataSource pool = opened(Database.POSTGRESQL, 2);
 		JdbcClient jdbc = JdbcClient.create(pool);
 		LockBackend store = JdbcContract.backend(new TransactionAwareDataSourceProxy(pool));
@@ -175,7 +175,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 
 	@ParameterizedTest
 	@EnumSource
-	void renewalThatFindsTheRowLockedIsOfUnknownOutcomeAndLosesNothing(Database database) throws Exception {
+	void renewalOfALockedRowHasAnUnknownOutcome(Database database) throws Exception {
 		HikariDataSource pool = opened(database, 2);
 		LockBackend store = JdbcContract.backend(pool);
 		LockName lock = newLock();
@@ -200,7 +200,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 	@ParameterizedTest
 	@CsvSource({ "POSTGRESQL, EXCLUSIVE, takes the lock", "POSTGRESQL, SHARED, COMMIT",
 			"MARIADB, EXCLUSIVE, takes the lock", "MARIADB, SHARED, '\u0003COMMIT'" })
-	void lostReplyToAnAcquisitionIsAskedForAgainAndTheTokenIsTheSame(Database database, LockMode mode, String request)
+	void retryAfterALostReplyReturnsTheSameToken(Database database, LockMode mode, String request)
 			throws Exception {
 		try (TcpProxy wire = TcpProxy.to(server(database).port())) {
 			HikariDataSource pool = opened(database, 1);
@@ -227,7 +227,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 	 * The pool waits up to 30 seconds for a connection, and so does each of its callers.
 	 */
 	@Test
-	void closingWithTheDatabaseGoneTakesNoLongerThanTheShutdownAndItsRequests() throws Exception {
+	void closeIsBoundedWhenTheDatabaseIsGone() throws Exception {
 		try (TcpProxy wire = TcpProxy.to(postgres.port())) {
 			HikariDataSource pool = opened(Database.POSTGRESQL, 2);
 			pool.setJdbcUrl(pool.getJdbcUrl().replace(":" + postgres.port(), ":" + wire.port()));

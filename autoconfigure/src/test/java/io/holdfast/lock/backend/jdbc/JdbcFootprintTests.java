@@ -33,7 +33,7 @@ class JdbcFootprintTests extends OnEveryDatabase {
 	/** A pending release keeps objects, so the test waits for the last release. */
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
-	void locksThatWereUsedOnceLeaveNoObjectWhenTheirReleasesAreAnswered(Database database) throws Exception {
+	void releasedLocksLeaveNoObjects(Database database) throws Exception {
 		HikariDataSource pool = opened(database, 4);
 		JdbcLockBackend store = track(new JdbcLockBackend(pool,
 				new JdbcLockOptions("test", JdbcContract.TABLE, Duration.ofSeconds(1), true)));

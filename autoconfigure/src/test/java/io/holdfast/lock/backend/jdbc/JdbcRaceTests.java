@@ -67,7 +67,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 
 	@ParameterizedTest
 	@EnumSource
-	void oneOfManyFirstWritersWinsAndNoneMeetsAnError(Database database) throws Exception {
+	void oneOfManyFirstWritersWinsAndNoneFails(Database database) throws Exception {
 		LockBackend store = patient(opened(database, 20));
 		List<AcquireResult> results = race(store, newLock(), LockMode.EXCLUSIVE);
 		assertThat(results).filteredOn(AcquireResult.Acquired.class::isInstance).hasSize(1);
@@ -107,7 +107,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 	 */
 	@ParameterizedTest
 	@EnumSource
-	void poolWhoseTransactionsAreSerializableMakesNoOnesAttemptFail(Database database) throws Exception {
+	void serializableIsolationFailsNoAttempt(Database database) throws Exception {
 		HikariDataSource pool = opened(database, 20);
 		pool.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
 		LockBackend store = JdbcContract.backend(pool);
@@ -143,7 +143,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 
 	@ParameterizedTest
 	@EnumSource
-	void ofTakersAtTheEndOfALeaseOneWinsAndTokensGrow(Database database) throws Exception {
+	void oneCallerWinsAtTheEndOfALeaseAndTokensGrow(Database database) throws Exception {
 		LockBackend store = JdbcContract.backend(opened(database, 3));
 		LockName lock = newLock();
 		ExecutorService threads = Executors.newFixedThreadPool(2);
@@ -187,7 +187,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 	 */
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
-	void atTheInstantAtWhichALeaseEndsItIsOpenToOneAndCannotBeRenewed(Database database) throws Exception {
+	void leaseAtItsEndAdmitsOneOwnerAndCannotBeRenewed(Database database) throws Exception {
 		LockBackend atNoon = JdbcContract.backend(poolAt(database, NOON));
 		LockBackend justBeforeTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE) - 1));
 		LockBackend atTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE)));
@@ -208,7 +208,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 	/** A statement that waits for its row may see the clock as it was before the wait. */
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
-	void statementFromBeforeTheEndOfALeaseFindsNoLeaseOnceAnotherWasAdmitted(Database database) throws Exception {
+	void statementFromBeforeTheExpiryFindsNoLeaseAfterIt(Database database) throws Exception {
 		LockBackend justBeforeTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE) - 1));
 		LockBackend atTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE)));
 		LockBackend atNoon = JdbcContract.backend(poolAt(database, NOON));
@@ -226,7 +226,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
-	void ownerWhoseLeaseHasEndedAndWhoAsksAgainGetsANewToken(Database database) throws Exception {
+	void ownerThatRetriesAfterItsLeaseGetsANewToken(Database database) throws Exception {
 		LockBackend atNoon = JdbcContract.backend(poolAt(database, NOON));
 		LockBackend atTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE)));
 		for (LockMode mode : LockMode.values()) {

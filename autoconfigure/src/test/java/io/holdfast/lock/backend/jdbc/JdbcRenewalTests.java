@@ -53,7 +53,7 @@ class JdbcRenewalTests extends OnEveryDatabase {
 	 */
 	@ParameterizedTest
 	@MethodSource("everyDatabaseAndMode")
-	void lockedRowCostsItsOwnRenewalAndNoOther(Database database, LockMode mode) throws Exception {
+	void lockedRowFailsOnlyItsOwnRenewal(Database database, LockMode mode) throws Exception {
 		DataSource pool = opened(database, 2);
 		AtomicInteger statements = new AtomicInteger();
 		LockBackend store = JdbcContract.backend(counting(pool, statements));
@@ -76,7 +76,7 @@ class JdbcRenewalTests extends OnEveryDatabase {
 
 	@ParameterizedTest
 	@MethodSource("everyDatabaseAndMode")
-	void leasesOfDifferentLengthAreRenewedEachByItsOwn(Database database, LockMode mode) throws Exception {
+	void leasesAreRenewedEachByItsOwnDuration(Database database, LockMode mode) throws Exception {
 		LockBackend store = JdbcContract.backend(opened(database, 2));
 		Grant one = granted(store, claim(mode, Duration.ofSeconds(30)));
 		Grant other = granted(store, claim(mode, Duration.ofSeconds(50)));

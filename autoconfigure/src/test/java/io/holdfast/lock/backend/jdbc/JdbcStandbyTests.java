@@ -141,7 +141,7 @@ class JdbcStandbyTests {
 	}
 
 	@Test
-	void standbyWithoutTheLockLetsASecondHolderInAndTheFirstIsTold() throws Exception {
+	void standbyWithoutTheLockAdmitsASecondHolder() throws Exception {
 		LockEngine one = engine();
 		LockEngine other = engine();
 		LockHandle earlier = one.acquire(REQUEST);
@@ -166,7 +166,7 @@ class JdbcStandbyTests {
 	 * change is overwritten.
 	 */
 	@Test
-	void fenceGoesBackTogetherWithItsDataAndRefusesTheFirstOnceTheSecondHasPassed() {
+	void fenceRevertsWithItsDataAndRejectsTheFirstHolder() {
 		LockEngine one = engine();
 		LockEngine other = engine();
 		Shop shop = new Shop(pool(2));

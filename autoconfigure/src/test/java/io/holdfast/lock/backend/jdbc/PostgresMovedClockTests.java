@@ -51,7 +51,7 @@ class PostgresMovedClockTests extends MovedClockContract {
 
 	/** Deletes the rows with the documented statement. */
 	@Test
-	void rowsOfLocksThatNobodyTookForADayMayGo() throws Exception {
+	void rowsUnusedForADayMayBeDeleted() throws Exception {
 		LockName lock = LockName.of("purged");
 		Grant before = granted(this.first, claim(lock));
 		released(this.first, before);

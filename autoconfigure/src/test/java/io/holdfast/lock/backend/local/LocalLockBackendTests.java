@@ -43,7 +43,7 @@ class LocalLockBackendTests {
 	}
 
 	@Test
-	void renewalStartsTheLeaseAnew() {
+	void renewalRestartsTheLease() {
 		Grant grant = granted(claim(LOCK));
 		pass(LEASE.minusSeconds(1));
 		assertThat(renew(grant)).isEqualTo(new RenewResult.Renewed(LEASE));
@@ -87,7 +87,7 @@ class LocalLockBackendTests {
 	}
 
 	@Test
-	void leasesThatNobodyReleasedAreForgottenByAndBy() {
+	void unreleasedLeasesAreRemovedOverTime() {
 		for (int i = 0; i < 1000; i++) {
 			granted(claim(LockName.of("stock", Integer.toString(i))));
 		}
@@ -99,7 +99,7 @@ class LocalLockBackendTests {
 	}
 
 	@Test
-	void waiterIsForgottenWhenItsPatienceHasRunOut() {
+	void waiterIsRemovedWhenItsWaitTimeEnds() {
 		Grant holder = granted(claim(LOCK));
 		refused(claim(LOCK).withRemainingWait(Duration.ofSeconds(1)));
 		pass(Duration.ofSeconds(1));
@@ -108,7 +108,7 @@ class LocalLockBackendTests {
 	}
 
 	@Test
-	void onlyTheFirstExclusiveWaiterIsWoken() {
+	void onlyTheFirstExclusiveWaiterIsNotified() {
 		Grant holder = granted(claim(LOCK));
 		List<String> woken = new ArrayList<>();
 		Claim first = claim(LOCK).withRemainingWait(LEASE);
@@ -131,7 +131,7 @@ class LocalLockBackendTests {
 	}
 
 	@Test
-	void everyReaderBeforeTheNextWriterIsWoken() {
+	void everyReaderBeforeTheNextWriterIsNotified() {
 		Grant holder = granted(claim(LOCK));
 		List<String> woken = new ArrayList<>();
 		refused(shared().withRemainingWait(LEASE)).signal().thenRun(() -> woken.add("reader 1"));
@@ -154,7 +154,7 @@ class LocalLockBackendTests {
 	}
 
 	@Test
-	void leasesAndPatienceBeyondAnyClockAreKept() {
+	void leasesAndWaitTimesBeyondAnyClockAreKept() {
 		Duration forEver = Duration.ofSeconds(Long.MAX_VALUE);
 		Claim claim = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, forEver, false, forEver, false);
 		granted(claim);

@@ -58,7 +58,7 @@ class LocalStoreAsTestDoubleTests {
 	}
 
 	@Test
-	void holderLearnsThatItsLeaseHasEnded() {
+	void holderIsNotifiedThatItsLeaseHasExpired() {
 		this.runner.run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			AtomicLong clock = context.getBean(AtomicLong.class);

@@ -133,7 +133,7 @@ class RedisFaultTests {
 	}
 
 	@Test
-	void waiterThatIsNotToldOfTheReleaseComesLongBeforeTheLeaseEnds() throws Exception {
+	void waiterWithoutNotificationRetriesBeforeTheLeaseEnds() throws Exception {
 		RedisServer server = server();
 		TcpProxy wire = wire(server);
 		RedisLockBackend holding = backend(server);
@@ -149,7 +149,7 @@ class RedisFaultTests {
 	}
 
 	@Test
-	void lockThatNoReplicaKnewOfIsLostWithItsPrimaryAndTheTokenGrows() throws Exception {
+	void unreplicatedLockIsLostWithItsPrimaryAndTokensGrow() throws Exception {
 		RedisServer primary = server();
 		TcpProxy replication = wire(primary);
 		RedisServer replica = open(replica(primary, replication));
@@ -167,7 +167,7 @@ class RedisFaultTests {
 	}
 
 	@Test
-	void lockThatNoReplicaKnewOfDoesNotCountIfReplicasAreWaitedFor() throws Exception {
+	void unreplicatedGrantDoesNotCountIfReplicasAreAwaited() throws Exception {
 		RedisServer primary = server();
 		TcpProxy replication = wire(primary);
 		RedisServer replica = open(replica(primary, replication));
@@ -202,7 +202,7 @@ class RedisFaultTests {
 	}
 
 	@Test
-	void lockThatRedisThrewAwayIsLostAtTheNextRenewal() {
+	void lockEvictedByRedisIsLostAtTheNextRenewal() {
 		RedisServer server = server("maxmemory-policy allkeys-lru", "maxmemory-samples 10");
 		LockEngine engine = engine(backend(server));
 		AtomicBoolean lost = new AtomicBoolean();
@@ -220,7 +220,7 @@ class RedisFaultTests {
 	}
 
 	@Test
-	void requestsToAServerThatLoadsItsDataAreOfUnknownOutcomeUntilItHas() throws Exception {
+	void requestsToALoadingServerHaveAnUnknownOutcome() throws Exception {
 		RedisServer server = server("key-load-delay 1000", "loading-process-events-interval-bytes 1024");
 		RedisLockBackend backend = backend(server);
 		Grant held = granted(backend, claim(LOCK));
@@ -240,7 +240,7 @@ class RedisFaultTests {
 	}
 
 	@Test
-	void grantThatWasLongerUnderWayThanItLastsIsNoneAndIsGivenBack() {
+	void grantThatExpiredOnItsWayIsReleased() {
 		RedisServer server = server();
 		RedisLockBackend patient = open(TestRedis.backend(TestRedis.config(server.address()), new RedisLockOptions(
 				TestRedis.NAMESPACE, Duration.ofSeconds(8), 0, Duration.ZERO, "the test's server")));
@@ -254,7 +254,7 @@ class RedisFaultTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void callerThatWaitsForADeadRedisIsToldInTime(boolean paused) {
+	void callerOfADeadRedisFailsInTime(boolean paused) {
 		RedisServer server = server();
 		LockEngine engine = engine(backend(server));
 		if (paused) {

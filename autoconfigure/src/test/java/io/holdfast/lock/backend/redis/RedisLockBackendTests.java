@@ -137,7 +137,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void refusedClaimLeavesAPlaceThatEndsByItself() throws Exception {
+	void refusedClaimLeavesAPositionThatExpires() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Claim waiting = claim(Duration.ofMillis(300));
 		refused(second, waiting);
@@ -148,7 +148,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void refusedClaimWithoutPatienceLeavesNothing() throws Exception {
+	void refusedClaimWithoutWaitTimeLeavesNothing() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Claim waiting = claim(Duration.ofSeconds(5));
 		refused(second, waiting);
@@ -159,7 +159,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void releaseWakesTheWaiterWhoCameFirst() throws Exception {
+	void releaseNotifiesTheFirstWaiter() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Claim early = claim(Duration.ofSeconds(8));
 		Contended woken = refused(second, early);
@@ -208,7 +208,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void releaseWakesAllReadersBeforeTheNextWriter() throws Exception {
+	void releaseNotifiesAllReadersBeforeTheNextWriter() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Contended one = refused(first, shared(Duration.ofSeconds(9)));
 		Contended two = refused(second, shared(Duration.ofSeconds(9)));
@@ -226,7 +226,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void lastReaderWakesTheWriterAndOthersPublishNothing() throws Exception {
+	void lastReaderNotifiesTheWriterAndOthersPublishNothing() throws Exception {
 		Grant one = granted(first, shared(Duration.ZERO));
 		Grant two = granted(second, shared(Duration.ZERO));
 		Claim writer = claim(Duration.ofSeconds(9));
@@ -243,7 +243,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void writerThatLeavesLetsReadersInThatItKeptOut() throws Exception {
+	void withdrawnWriterAdmitsTheReadersBehindIt() throws Exception {
 		Grant reader = granted(first, shared(Duration.ZERO));
 		Claim writer = claim(Duration.ofSeconds(9));
 		refused(second, writer);
@@ -256,7 +256,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void wokenClaimThatDoesNotComeLosesItsPlaceSoon() throws Exception {
+	void notifiedClaimThatDoesNotRetryLosesItsPosition() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Contended silent = refused(second, fair(Duration.ofSeconds(9)));
 		released(first, grant);
@@ -268,7 +268,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void fairClaimWithoutPatienceTakesNoPlace() throws Exception {
+	void fairClaimWithoutWaitTimeTakesNoPosition() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		refused(second, fair(Duration.ZERO));
 		assertThat(server.ask("exists", key("waiters"))).isEqualTo("0");
@@ -276,7 +276,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void arrivalCountsEvenIfTheClockGoesBack() throws Exception {
+	void arrivalOrderCountsEvenIfTheClockGoesBack() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		String ends = Long.toString(System.currentTimeMillis() + 9000);
 		server.ask("zadd", key("waiters"), ends, "9000000000000000|EXCLUSIVE|1|1|gone|somebody");
@@ -288,7 +288,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void wakeUpOfAWithdrawnClaimIsPassedOn() throws Exception {
+	void notificationOfAWithdrawnClaimIsPassedOn() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Claim leaving = claim(Duration.ofSeconds(2));
 		Contended woken = refused(second, leaving);
@@ -302,7 +302,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void withdrawalOfAHeldLockWakesTheNext() throws Exception {
+	void withdrawalOfAHeldLockNotifiesTheNext() throws Exception {
 		Claim holder = claim(Duration.ZERO);
 		granted(first, holder);
 		Claim next = claim(Duration.ofSeconds(5));
@@ -314,7 +314,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void placeOfADeadJvmDoesNotSwallowTheWakeUp() throws Exception {
+	void positionOfADeadJvmDoesNotSwallowTheNotification() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		RedisLockBackend dying = TestRedis.backend(server.address());
 		refused(dying, claim(Duration.ofSeconds(1)));
@@ -329,7 +329,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void lateWakeUpOfAnEarlierAttemptIsOnlyNeedless() throws Exception {
+	void lateNotificationOfAnEarlierAttemptIsHarmless() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Claim waiting = claim(Duration.ofSeconds(9));
 		Contended one = refused(second, waiting);
@@ -368,7 +368,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void leaseBeyondWhatRedisTakesIsCut() throws Exception {
+	void leaseBeyondTheLimitOfRedisIsCut() throws Exception {
 		Claim claim = new Claim(this.lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(Long.MAX_VALUE),
 				false, Duration.ofSeconds(Long.MAX_VALUE), false);
 		Grant grant = granted(first, claim);
@@ -415,7 +415,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void silenceLongerThanTheTimeOutIsOfUnknownOutcome() throws Exception {
+	void requestThatTimesOutHasAnUnknownOutcome() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		server.ask("client", "pause", "2500", "ALL");
 		long start = System.nanoTime();
@@ -431,7 +431,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void readOnlyServerIsOfUnknownOutcome() throws Exception {
+	void requestToAReadOnlyServerHasAnUnknownOutcome() throws Exception {
 		try (RedisServer replica = server.startReplica()) {
 			server.ask("config", "set", "min-replicas-to-write", "2");
 			assertThat(get(first.tryAcquire(claim(Duration.ZERO)))).isInstanceOf(AcquireResult.Indeterminate.class);

@@ -140,7 +140,7 @@ class RedisPermissionsTests {
 	}
 
 	@Test
-	void passwordShowsNowhereWhenItIsWrong(CapturedOutput output) {
+	void wrongPasswordIsNotShown(CapturedOutput output) {
 		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM)) {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> TestRedis.backend(config(server, "not-th1s"), TestRedis.options(0)))

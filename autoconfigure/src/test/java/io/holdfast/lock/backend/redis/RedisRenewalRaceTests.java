@@ -60,7 +60,7 @@ class RedisRenewalRaceTests {
 				LockEngine engine = new LockEngine(new LockBackends(List.of(backend), "redis"), settings,
 						TransactionBoundary.NONE, List.of())) {
 			List<String> commands = server.watched(() -> {
-				holdAndLetGo(engine);
+				holdAndRelease(engine);
 				return null;
 			});
 			Set<String> released = new HashSet<>();
@@ -81,7 +81,7 @@ class RedisRenewalRaceTests {
 		}
 	}
 
-	private static void holdAndLetGo(LockEngine engine) throws Exception {
+	private static void holdAndRelease(LockEngine engine) throws Exception {
 		ExecutorService threads = Executors.newFixedThreadPool(THREADS);
 		try {
 			List<Future<?>> runs = IntStream.range(0, THREADS).<Future<?>>mapToObj((i) -> threads.submit(() -> {

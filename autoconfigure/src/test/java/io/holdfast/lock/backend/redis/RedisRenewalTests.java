@@ -57,7 +57,7 @@ class RedisRenewalTests {
 			OPTIONS, this.clock);
 
 	@Test
-	void silentNodeDoesNotHoldUpTheAnswersOfTheOthers() {
+	void silentNodeDoesNotDelayTheAnswersOfOthers() {
 		CompletableFuture<List<RenewResult>> results = renew();
 		answer(ANSWERED);
 		assertThat(results).isNotDone();

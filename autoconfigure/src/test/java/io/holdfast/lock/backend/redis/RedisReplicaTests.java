@@ -17,7 +17,7 @@ import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
-import static io.holdfast.lock.backend.Verbs.soonTold;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -45,7 +45,7 @@ class RedisReplicaTests {
 
 	/** {@code PUBLISH} on the primary does not count a subscriber on a replica. */
 	@Test
-	void fairWaiterWhoListensOnAReplicaIsWokenAndKeepsItsPlace() throws Exception {
+	void fairWaiterOnAReplicaIsNotifiedAndKeepsItsPosition() throws Exception {
 		try (RedisLockBackend onReplica = TestRedis.backend(listeningOnTheReplica(), TestRedis.options(0));
 				RedisLockBackend onPrimary = TestRedis.backend(primary.address())) {
 			assertThat(replica.ask("pubsub", "channels", "test:wake:*")).isNotEmpty();
@@ -57,7 +57,7 @@ class RedisReplicaTests {
 				refused(onPrimary, second);
 				released(onPrimary, held);
 				refused(onPrimary, second);
-				soonTold(signal);
+				awaitSignal(signal);
 				Grant inOrder = granted(onReplica, first);
 				released(onReplica, inOrder);
 				released(onPrimary, granted(onPrimary, second));

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RedisSentinelTests {
 
 	@Test
-	void locksAndWakeUpsWorkAgainAfterAFailoverAndTokensGrow() throws Exception {
+	void locksAndNotificationsWorkAfterAFailoverAndTokensGrow() throws Exception {
 		try (RedisSentinel group = RedisSentinel.started();
 				RedisLockBackend first = backend(group);
 				RedisLockBackend second = backend(group)) {
@@ -40,12 +40,12 @@ class RedisSentinelTests {
 			release(first, before);
 			Grant after = ((Acquired) eventually(second, waiting)).grant();
 			assertThat(after.storeToken()).isGreaterThan(before.storeToken());
-			assertWokenInTheEnd(first, second, after);
+			assertEventuallyNotified(first, second, after);
 		}
 	}
 
 	@Test
-	void clientsFollowWhenTheFormerPrimaryComesBackAndTakesOverAgain() throws Exception {
+	void clientsFollowWhenTheFormerPrimaryTakesOverAgain() throws Exception {
 		try (RedisSentinel group = RedisSentinel.started();
 				RedisLockBackend first = backend(group);
 				RedisLockBackend second = backend(group)) {
@@ -59,11 +59,11 @@ class RedisSentinelTests {
 			release(first, before);
 			Grant after = ((Acquired) eventually(second, claim(Duration.ZERO))).grant();
 			assertThat(after.storeToken()).isGreaterThan(before.storeToken());
-			assertWokenInTheEnd(first, second, after);
+			assertEventuallyNotified(first, second, after);
 		}
 	}
 
-	private static void assertWokenInTheEnd(RedisLockBackend first, RedisLockBackend second, Grant held)
+	private static void assertEventuallyNotified(RedisLockBackend first, RedisLockBackend second, Grant held)
 			throws Exception {
 		Grant[] grant = { held };
 		Awaitility.await("the channel listens again").atMost(Duration.ofMinutes(1)).until(() -> {

@@ -57,7 +57,7 @@ final class ModelNode {
 		return (this.world.leasesLast() && this.world.rules().quarantine()) ? TokenModel.LEASE : TokenModel.SKEW;
 	}
 
-	private void forgetWhatHasEnded() {
+	private void removeExpired() {
 		this.parts.values().removeIf((part) -> part.ends() <= this.world.now());
 	}
 
@@ -66,7 +66,7 @@ final class ModelNode {
 		if (!this.votes) {
 			return null;
 		}
-		forgetWhatHasEnded();
+		removeExpired();
 		Part mine = this.parts.get(owner);
 		if (mine != null) {
 			boolean followed = mine.token() != this.counter;
@@ -109,7 +109,7 @@ final class ModelNode {
 	 * the lock here, otherwise the token that was granted meanwhile
 	 */
 	long agree(int owner, long token) {
-		forgetWhatHasEnded();
+		removeExpired();
 		Part mine = this.parts.get(owner);
 		if (!this.votes || mine == null) {
 			return -1;
@@ -128,7 +128,7 @@ final class ModelNode {
 
 	/** Renews a part as {@code renew.lua} does. */
 	boolean renew(int owner) {
-		forgetWhatHasEnded();
+		removeExpired();
 		Part mine = this.parts.get(owner);
 		if (!this.votes || mine == null) {
 			return false;

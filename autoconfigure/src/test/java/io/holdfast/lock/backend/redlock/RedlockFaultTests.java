@@ -37,7 +37,7 @@ class RedlockFaultTests extends FiveNodes {
 	 * node.
 	 */
 	@Test
-	void clockThatJumpedLetsASecondHolderInWithAGreaterTokenAndTheFirstHearsOfIt() throws Exception {
+	void clockJumpOfOneNodeAdmitsASecondHolder() throws Exception {
 		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), OPTIONS);
 		Grant held = granted(cutOff);
 		refused(this.first, claim());
@@ -53,7 +53,7 @@ class RedlockFaultTests extends FiveNodes {
 
 	/** The responses arrive long after the lease that they grant has expired. */
 	@Test
-	void nodeThatIsSlowByMoreThanALeaseNeverLetsTwoIn() throws Exception {
+	void nodeSlowerThanALeaseNeverAdmitsTwoHolders() throws Exception {
 		List<RedlockLockBackend> clients = threeNodes(3);
 		Duration lease = Duration.ofMillis(300);
 		for (int round = 0; round < 3; round++) {
@@ -79,7 +79,7 @@ class RedlockFaultTests extends FiveNodes {
 	}
 
 	@Test
-	void tokenRisesWhereSomeNodesSawFailedAttemptsAndOthersDidNot() throws Exception {
+	void tokenRisesAfterAttemptsThatOnlySomeNodesSaw() throws Exception {
 		Grant before = granted(this.first);
 		get(this.first.release(before));
 		awaitNothingLeft(0, 1, 2, 3, 4);
@@ -101,7 +101,7 @@ class RedlockFaultTests extends FiveNodes {
 	 * released the lock. Its reply and the request that undoes it are lost.
 	 */
 	@Test
-	void ownerWhoseLeaseHasEndedDoesNotGetTheTokenOfThatLeaseAgain() throws Exception {
+	void ownerOfAnExpiredLeaseGetsANewToken() throws Exception {
 		Claim claim = claim(this.lock, Duration.ofMillis(600));
 		Grant first = granted(this.first, claim);
 		RedlockLockBackend other = open(ports(0, 1, 2, 3, 4), OPTIONS);
@@ -116,7 +116,7 @@ class RedlockFaultTests extends FiveNodes {
 	}
 
 	@Test
-	void callersInLockStepDoNotSplitTheVotesForEver() throws Exception {
+	void callersInLockStepDoNotSplitTheVotesForever() throws Exception {
 		List<LockEngine> engines = threeNodes(3).stream().map(FiveNodes::engine).toList();
 		List<Long> times = new ArrayList<>();
 		for (int round = 0; round < 30; round++) {
@@ -157,7 +157,7 @@ class RedlockFaultTests extends FiveNodes {
 	}
 
 	@Test
-	void refusedClaimLeavesNothingThoughANodeHearsLateOfTheHolder() throws Exception {
+	void refusedClaimLeavesNothingOnALateNode() throws Exception {
 		RedlockLockBackend other = open(ports(0, 1, 2, 3, 4), OPTIONS);
 		other.connect();
 		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
@@ -174,7 +174,7 @@ class RedlockFaultTests extends FiveNodes {
 	 * The responses of the nodes wait on the host of the client until the client resumes.
 	 */
 	@Test
-	void clientThatStandsStillBeforeItReadsTheAnswersDoesNotHold() throws Exception {
+	void clientPausedBeforeItReadsTheAnswersDoesNotHold() throws Exception {
 		List<TcpProxy> wires = nodes.all().stream().map((node) -> TcpProxy.to(node.port())).toList();
 		try {
 			RedlockLockBackend still = open(wires.stream().map(TcpProxy::port).toList(),
@@ -200,7 +200,7 @@ class RedlockFaultTests extends FiveNodes {
 	}
 
 	@Test
-	void leaseIsNoLongerThanAskedAfterAWait() throws Exception {
+	void leaseIsNoLongerThanRequestedAfterAWait() throws Exception {
 		granted(this.first);
 		RedlockLockBackend other = open(ports(0, 1, 2, 3, 4), OPTIONS);
 		Duration lease = Duration.ofSeconds(1);
@@ -214,7 +214,7 @@ class RedlockFaultTests extends FiveNodes {
 	}
 
 	@Test
-	void nodesAreAskedAtOnceAndOnlyTheSlowestThatIsNeededIsWaitedFor() throws Exception {
+	void nodesAreCalledInParallelUntilAQuorumAnswers() throws Exception {
 		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
 		nodes.get(3).pause();
 		nodes.get(4).pause();

@@ -54,7 +54,7 @@ class RedlockMovedClockTests extends MovedClockContract {
 	/** The third node has never received a request for the lock. */
 	@ParameterizedTest
 	@ValueSource(ints = { -1, 1 })
-	void nodeThatRestartedIsKeptOutWhateverItsClockSaysOfWhen(int hours) throws Exception {
+	void restartedNodeIsQuarantinedWhateverItsClock(int hours) throws Exception {
 		LockName lock = LockName.of("restarted", Integer.toString(hours));
 		RedisServer forgetful = this.nodes.get(1);
 		try (RedlockLockBackend cutOff = client(ServerProcess.freePort(), SHORT);

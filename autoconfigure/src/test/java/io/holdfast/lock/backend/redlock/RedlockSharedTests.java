@@ -70,7 +70,7 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void majorityThatForgotAReaderRefusesItsRenewalAndTheRestIsFreed() throws Exception {
+	void majorityThatForgotAReaderRefusesItsRenewal() throws Exception {
 		Grant reader = granted(this.first, shared());
 		Awaitility.await().until(() -> this.first.underWay() == 0);
 		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).ask("del", key("part-readers")));
@@ -98,7 +98,7 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void readersOfTheSameMomentAllGetInWithTokensOfTheirOwn() throws Exception {
+	void concurrentReadersAllAcquireWithDistinctTokens() throws Exception {
 		List<RedlockLockBackend> clients = Stream.generate(() -> open(ports(0, 1, 2, 3, 4), OPTIONS)).limit(3).toList();
 		clients.forEach((client) -> client.connect());
 		List<Long> tokens = new ArrayList<>();
@@ -122,7 +122,7 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void refusedWriterKeepsNewReadersOutAlsoWhereItWasGrantedInVain() throws Exception {
+	void refusedWriterBlocksNewReadersAlsoWhereItWasUndone() throws Exception {
 		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), OPTIONS);
 		granted(cutOff, shared());
 		Claim writer = claim().withRemainingWait(PATIENCE);
@@ -138,7 +138,7 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void lastAttemptOfAWriterLeavesNoPlace() throws Exception {
+	void lastAttemptOfAWriterLeavesNoPosition() throws Exception {
 		granted(this.first, shared());
 		Claim writer = claim();
 		refused(this.first, writer.withRemainingWait(PATIENCE));
@@ -150,7 +150,7 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void placeOfAWriterThatVanishedEndsByItself() throws Exception {
+	void positionOfAVanishedWriterExpires() throws Exception {
 		granted(this.first, shared());
 		refused(this.first, claim().withRemainingWait(Duration.ofSeconds(2)));
 		refused(this.first, shared());
@@ -159,7 +159,7 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void waitingReaderIsNotOvertakenByAllWritersToCome() throws Exception {
+	void waitingReaderIsNotOvertakenByAllLaterWriters() throws Exception {
 		Grant holder = granted(this.first);
 		Claim reader = shared().withRemainingWait(PATIENCE);
 		refused(this.first, reader);
@@ -186,7 +186,7 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void readerThatAsksAgainKeepsItsTokenThoughOthersCameAndOtherNodesAnswer() throws Exception {
+	void readerThatRetriesKeepsItsToken() throws Exception {
 		Claim reader = shared();
 		Grant before = granted(this.first, reader);
 		Awaitility.await().until(() -> this.first.underWay() == 0);
@@ -196,7 +196,7 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void lateGrantOfAReaderIsGivenBack() throws Exception {
+	void lateGrantOfAReaderIsReleased() throws Exception {
 		granted(this.first, shared());
 		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).pause());
 		Claim late = shared();
@@ -209,7 +209,7 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void placeThatAVanishedClaimGotLateIsTakenAway() throws Exception {
+	void latePositionOfAVanishedClaimIsRemoved() throws Exception {
 		granted(this.first, shared());
 		Awaitility.await().until(() -> this.first.underWay() == 0);
 		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).pause());

@@ -68,7 +68,7 @@ class RedlockStartTests {
 	}
 
 	@Test
-	void startThatWouldWaitTooLongGoesOnAndRequestsSayHowLongItTakes(CapturedOutput output) throws Exception {
+	void startThatWouldWaitTooLongContinuesAndRequestsSayWhy(CapturedOutput output) throws Exception {
 		try (RedlockLockBackend backend = this.nodes
 			.backend(TestNodes.options(Duration.ofMillis(400), Duration.ofMinutes(5)))) {
 			start(backend);

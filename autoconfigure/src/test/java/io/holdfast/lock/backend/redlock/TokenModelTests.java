@@ -17,7 +17,7 @@ class TokenModelTests {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 3, 5 })
-	void tokensNeverFallAndAreNeverGivenTwiceAndNobodyHoldsWithAWriter(int nodes) {
+	void tokensStrictlyIncreaseAndWritersHoldAlone(int nodes) {
 		long alone = 0;
 		long together = 0;
 		for (long seed = 0; seed < WORLDS; seed++) {
@@ -43,13 +43,13 @@ class TokenModelTests {
 	}
 
 	@Test
-	void tokensAreGivenTwiceIfANodeAgreesToLessThanItKnows() {
+	void tokensRepeatIfANodeAgreesToASmallerOne() {
 		assertThat(firstViolation(3, Rules.without(2))).contains("token");
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 3, 5 })
-	void tokensAreGivenTwiceIfANodeAgreesToWhatAnotherReaderMayHave(int nodes) {
+	void tokensRepeatIfANodeAgreesToThatOfAnotherReader(int nodes) {
 		assertThat(firstViolation(nodes, Rules.without(3))).contains("token");
 	}
 
@@ -73,13 +73,13 @@ class TokenModelTests {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 3, 5 })
-	void aWriterHoldsBesideReadersIfTheNodesLetIt(int nodes) {
+	void writerHoldsBesideReadersIfTheNodesAllowIt(int nodes) {
 		assertThat(firstViolation(nodes, Rules.without(7))).isEqualTo("held twice");
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 3, 5 })
-	void tokensFallIfWhatAClientWasToldOutlivesItsLease(int nodes) {
+	void tokensFallIfARememberedTokenOutlivesItsLease(int nodes) {
 		assertThat(firstViolation(nodes, Rules.without(8))).contains("given again after");
 	}
 

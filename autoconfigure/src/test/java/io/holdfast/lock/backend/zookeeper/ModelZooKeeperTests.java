@@ -78,7 +78,7 @@ class ModelZooKeeperTests {
 	}
 
 	@Test
-	void modelForgetsTheNumbersOfALineThatTheServerHasRemoved() {
+	void modelForgetsTheNumbersOfARemovedQueue() {
 		create(0, ROOT + "/a/x-");
 		compare(0, (client) -> client.delete(ROOT + "/a/x-0000000000"));
 		Awaitility.await()

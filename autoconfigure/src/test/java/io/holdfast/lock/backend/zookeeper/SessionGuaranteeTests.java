@@ -24,7 +24,7 @@ class SessionGuaranteeTests {
 	private final SessionGuarantee guarantee = new SessionGuarantee(this.time, 0);
 
 	@Test
-	void sessionLastsFromWhenItHadNotBegun() {
+	void sessionLastsFromBeforeItsStart() {
 		this.guarantee.seen(1, at(1));
 		assertThat(remaining()).isBetween(Duration.ofMillis(14_900), Duration.ofSeconds(15));
 	}
@@ -57,7 +57,7 @@ class SessionGuaranteeTests {
 	}
 
 	@Test
-	void answersRightBehindEachOtherMayPrecedeThePingOfALeaderThatStoodStill() {
+	void consecutiveAnswersMayPrecedeThePingOfAPausedLeader() {
 		committedAt(2);
 		committedAt(7);
 		committedAt(7.02);
@@ -100,7 +100,7 @@ class SessionGuaranteeTests {
 	}
 
 	@Test
-	void reconnectionIsHeardByTheLeader() {
+	void reconnectionReachesTheLeader() {
 		this.guarantee.seen(1, at(1));
 		long sentAt = at(15);
 		at(15.5);
@@ -113,7 +113,7 @@ class SessionGuaranteeTests {
 	}
 
 	@Test
-	void requestThatWasSentBeforeTheConnectionBrokeProvesNoReconnection() {
+	void requestSentBeforeTheBreakProvesNoReconnection() {
 		this.guarantee.seen(1, at(1));
 		long sentEarlier = at(14.9);
 		long sentAt = at(15);

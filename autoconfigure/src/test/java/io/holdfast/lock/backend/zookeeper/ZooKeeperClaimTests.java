@@ -65,7 +65,7 @@ class ZooKeeperClaimTests {
 	}
 
 	@Test
-	void nodeWhoseReplyIsLateAndWhoseClaimWasAbandonedIsDeleted() {
+	void nodeOfAnAbandonedClaimWithALateReplyIsDeleted() {
 		this.calls.hold("create");
 		attempt(claim(LOCK));
 		Request<?> creation = this.calls.next().carryOut();
@@ -76,7 +76,7 @@ class ZooKeeperClaimTests {
 	}
 
 	@Test
-	void nodeWhoseReplyIsLostAndWhoseClaimWasAbandonedIsDeleted() {
+	void nodeOfAnAbandonedClaimWithALostReplyIsDeleted() {
 		this.calls.hold("create");
 		attempt(claim(LOCK));
 		Request<?> creation = this.calls.next().carryOut();
@@ -87,7 +87,7 @@ class ZooKeeperClaimTests {
 	}
 
 	@Test
-	void bothNodesOfACreationThatWasRepeatedAreDeletedWithTheClaim() {
+	void bothNodesOfARepeatedCreationAreDeleted() {
 		this.calls.hold("create");
 		attempt(claim(LOCK));
 		Request<?> creation = this.calls.next().carryOut();
@@ -115,7 +115,7 @@ class ZooKeeperClaimTests {
 	}
 
 	@Test
-	void attemptUnderWayWhenItsClaimIsAbandonedIsNotGranted() throws Exception {
+	void attemptInProgressOfAnAbandonedClaimIsNotGranted() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
 		Claim claim = claim(LOCK);
 		refused(this.store, claim);
@@ -131,7 +131,7 @@ class ZooKeeperClaimTests {
 	}
 
 	@Test
-	void withdrawalWithoutAnAnswerIsSentAgainAndLeavesNothing() throws Exception {
+	void unansweredWithdrawalIsRetriedAndLeavesNothing() throws Exception {
 		granted(this.store, claim(LOCK));
 		Claim claim = claim(LOCK);
 		refused(this.store, claim);
@@ -147,7 +147,7 @@ class ZooKeeperClaimTests {
 	}
 
 	@Test
-	void refusedClaimThatWillNotAskAgainIsDeletedWithoutReadingTheLine() throws Exception {
+	void refusedLastAttemptIsDeletedWithoutReadingTheQueue() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
 		this.calls.sent();
 		refused(this.store, claim(LOCK).withRemainingWait(Duration.ZERO));
@@ -159,7 +159,7 @@ class ZooKeeperClaimTests {
 	}
 
 	@Test
-	void lineThatIsRemovedBetweenItsMakingAndThatOfTheNodeIsMadeAgain() throws Exception {
+	void queueRemovedBeforeItsNodeIsCreatedIsCreatedAgain() throws Exception {
 		this.calls.hold("create");
 		CompletableFuture<AcquireResult> attempt = attempt(claim(LOCK));
 		Request<?> first = this.calls.next();
@@ -197,7 +197,7 @@ class ZooKeeperClaimTests {
 	}
 
 	@Test
-	void sessionThatTheClientDoesNotTellIsNoLoss() throws Exception {
+	void sessionThatTheClientDoesNotReportIsNoLoss() throws Exception {
 		Grant grant = granted(this.store, claim(LOCK));
 		this.calls.session(ZooKeeperCalls.UNKNOWN_SESSION);
 		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Indeterminate.class);

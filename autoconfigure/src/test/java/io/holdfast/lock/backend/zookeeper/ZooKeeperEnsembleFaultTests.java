@@ -34,7 +34,7 @@ import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static io.holdfast.lock.backend.Verbs.soonRefused;
-import static io.holdfast.lock.backend.Verbs.soonTold;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -86,7 +86,7 @@ class ZooKeeperEnsembleFaultTests {
 	}
 
 	@Test
-	void staleViewOfAMemberThatLagsBehindIsNoRenewal() throws Exception {
+	void staleViewOfALaggingMemberIsNoRenewal() throws Exception {
 		Grant holder = soonGranted(this.atFollower, claim(LOCK));
 		String path = this.bench.nodes().get(0);
 		this.ensemble.stall(this.follower);
@@ -108,12 +108,12 @@ class ZooKeeperEnsembleFaultTests {
 	}
 
 	@Test
-	void staleViewOfAMemberThatLagsBehindIsNoGrant() throws Exception {
+	void staleViewOfALaggingMemberIsNoGrant() throws Exception {
 		Grant holder = soonGranted(this.atLeader, claim(LOCK));
 		Claim waiting = claim(LOCK);
 		CompletionStage<?> signal = soonRefused(this.atFollower, waiting);
 		released(this.atLeader, holder);
-		soonTold(signal);
+		awaitSignal(signal);
 		String path = this.bench.nodes().get(0);
 		this.ensemble.stall(this.follower);
 		awaitGone(path);
@@ -133,7 +133,7 @@ class ZooKeeperEnsembleFaultTests {
 	}
 
 	@Test
-	void memberThatIsCutOffRightAfterARenewalDoesNotProlongTheHoldBeyondTheSession() throws Exception {
+	void partitionedMemberDoesNotExtendTheHoldBeyondTheSession() throws Exception {
 		CountDownLatch renewals = new CountDownLatch(3);
 		LockEngine here = this.bench.engine(this.bench.store(this.clientOfFollower), new LockObserver() {
 
@@ -160,7 +160,7 @@ class ZooKeeperEnsembleFaultTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void leaderThatDiesWhileANodeIsMadeLeavesOneNodeAndOneHold(boolean made) throws Exception {
+	void leaderFailureDuringCreationLeavesOneNodeAndOneHold(boolean made) throws Exception {
 		try (TcpProxy wire = TcpProxy.to(this.follower);
 				CuratorFramework client = this.bench.client("127.0.0.1:" + wire.port(), 10_000);
 				ZooKeeperLockBackend store = this.bench.store(client)) {

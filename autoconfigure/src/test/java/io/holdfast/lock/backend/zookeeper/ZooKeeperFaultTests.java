@@ -38,7 +38,7 @@ import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
-import static io.holdfast.lock.backend.Verbs.soonTold;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -98,7 +98,7 @@ class ZooKeeperFaultTests {
 	}
 
 	@Test
-	void nodeThatStillStandsThoughItsSessionWasGivenUpIsNotTakenForOurs() throws Exception {
+	void nodeOfAnAbandonedSessionIsNotTakenForOurs() throws Exception {
 		CuratorFramework client = this.bench.client("127.0.0.1:" + this.wire.port(), LONG_SESSION);
 		ZooKeeperLockBackend here = this.bench.store(client);
 		Claim claim = claim(LOCK);
@@ -108,7 +108,7 @@ class ZooKeeperFaultTests {
 		this.wire.cut();
 		client.getZookeeperClient().getZooKeeper().getTestable().injectSessionExpiration();
 		this.wire.flow();
-		soonTold(old.revoked());
+		awaitSignal(old.revoked());
 		assertThat(this.bench.nodes()).as("the server does not know yet").containsExactly(path);
 		assertThat(renewed(here, old)).isInstanceOf(RenewResult.Refused.class);
 		Grant anew = soonGranted(here, claim);
@@ -131,7 +131,7 @@ class ZooKeeperFaultTests {
 	}
 
 	@Test
-	void nodeThatSomebodyDeletesIsALossAndCannotBeEnteredAgain() throws Exception {
+	void deletedNodeIsALossAndCannotBeReentered() throws Exception {
 		LockEngine engine = this.bench.engine(store(SHORT_SESSION));
 		try (LockHandle handle = engine.acquire(LockRequest.of("stock", 42))) {
 			this.bench.inspection().delete().forPath(this.bench.nodes().get(0));
@@ -226,18 +226,18 @@ class ZooKeeperFaultTests {
 	}
 
 	@Test
-	void predecessorThatLeavesBeforeItIsWatchedWakesTheWaiter() throws Exception {
+	void predecessorGoneBeforeItsWatchNotifiesTheWaiter() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
 		Claim waiting = claim(LOCK);
 		this.wire.holdNext(this.bench.nodes().get(0), () -> quietly(() -> released(this.other, holder)));
 		CompletionStage<?> signal = refused(this.store, waiting);
-		soonTold(signal);
+		awaitSignal(signal);
 		released(this.store, granted(this.store, waiting));
 		assertThat(watchedNodes()).isEmpty();
 	}
 
 	@Test
-	void lineThatIsRemovedWhileANodeIsMadeIsMadeAgain() throws Exception {
+	void queueRemovedDuringCreationIsCreatedAgain() throws Exception {
 		Grant before = granted(this.store, claim(LOCK));
 		released(this.store, before);
 		this.wire.holdNext("/x-", () -> quietly(
@@ -249,7 +249,7 @@ class ZooKeeperFaultTests {
 	}
 
 	@Test
-	void foreignNodesInALineArePassedOver() throws Exception {
+	void foreignNodesInAQueueAreIgnored() throws Exception {
 		released(this.store, granted(this.store, claim(LOCK)));
 		Grant holder = granted(this.store, claim(LOCK));
 		String line = this.bench.lines().get(0);
@@ -261,7 +261,7 @@ class ZooKeeperFaultTests {
 		Claim waiting = claim(LOCK);
 		CompletionStage<?> signal = refused(this.other, waiting);
 		released(this.store, holder);
-		soonTold(signal);
+		awaitSignal(signal);
 		released(this.other, granted(this.other, waiting));
 		released(this.store, granted(this.store, claim(LOCK)));
 		assertThat(this.bench.inspection().getChildren().forPath(line)).as("still there")

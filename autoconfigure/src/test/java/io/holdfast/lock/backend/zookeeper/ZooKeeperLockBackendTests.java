@@ -51,7 +51,7 @@ import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static io.holdfast.lock.backend.Verbs.soonRefused;
 import static io.holdfast.lock.backend.Verbs.soonReleased;
 import static io.holdfast.lock.backend.Verbs.soonRenewed;
-import static io.holdfast.lock.backend.Verbs.soonTold;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -160,7 +160,7 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void everyWaiterWatchesOneNodeAndAReleaseWakesOne() throws Exception {
+	void everyWaiterWatchesOneNodeAndAReleaseNotifiesOne() throws Exception {
 		Grant holder = granted(this.store, claim(LOCK));
 		List<Claim> waiting = List.of(claim(LOCK), claim(LOCK), claim(LOCK));
 		List<CompletionStage<?>> signals = new ArrayList<>();
@@ -171,9 +171,9 @@ class ZooKeeperLockBackendTests {
 			.atMost(BOUND)
 			.untilAsserted(() -> assertThat(watches()).hasSize(3).allMatch((watchers) -> watchers == 1));
 		released(this.store, holder);
-		soonTold(signals.get(0));
+		awaitSignal(signals.get(0));
 		released(this.other, granted(this.other, waiting.get(0)));
-		soonTold(signals.get(1));
+		awaitSignal(signals.get(1));
 		assertThat(signals.get(2).toCompletableFuture()).isNotDone();
 		answer(this.other.abandon(waiting.get(1)));
 		answer(this.other.abandon(waiting.get(2)));
@@ -181,7 +181,7 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void attemptsOfOneOwnerThatOverlapMakeOneNode() throws Exception {
+	void overlappingAttemptsOfOneOwnerCreateOneNode() throws Exception {
 		Claim claim = claim(LOCK);
 		CompletableFuture<AcquireResult> first = this.store.tryAcquire(claim).toCompletableFuture();
 		CompletableFuture<AcquireResult> second = this.store.tryAcquire(claim).toCompletableFuture();
@@ -207,12 +207,12 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void waiterWhoseSessionEndedStandsAnewAndHoldsWhatItGets() throws Exception {
+	void waiterOfAnEndedSessionEnqueuesAgainAndAcquires() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
 		Claim waiting = claim(LOCK);
 		CompletionStage<?> signal = refused(this.store, waiting);
 		endSession();
-		soonTold(signal);
+		awaitSignal(signal);
 		released(this.other, holder);
 		Grant grant = soonGranted(this.store, waiting);
 		assertThat(grant.revoked().toCompletableFuture()).isNotDone();
@@ -232,7 +232,7 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void holderThatIsCutOffKnowsOfItsLossBeforeAnotherGetsIn() throws Exception {
+	void partitionedHolderDetectsItsLossBeforeAnotherAcquires() throws Exception {
 		LockRequest request = LockRequest.forLock(LOCK).waitTime(BOUND).build();
 		try (LockEngine here = engine(this.store); LockEngine there = engine(this.other)) {
 			LockHandle handle = here.acquire(request);
@@ -247,7 +247,7 @@ class ZooKeeperLockBackendTests {
 					return knew;
 				});
 			assertThat(answer(knewWhenAnotherGotIn)).isTrue();
-			soonTold(lost);
+			awaitSignal(lost);
 			handle.close();
 		}
 	}
@@ -281,7 +281,7 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void linesOfLocksThatNobodyUsesDisappear() throws Exception {
+	void queuesOfUnusedLocksAreRemoved() throws Exception {
 		released(this.store, granted(this.store, claim(LOCK)));
 		Awaitility.await()
 			.atMost(BOUND)
@@ -289,7 +289,7 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void tokensGrowThoughTheLineWasRemovedInBetween() throws Exception {
+	void tokensGrowThoughTheQueueWasRemovedInBetween() throws Exception {
 		Grant first = granted(this.store, claim(LOCK));
 		released(this.store, first);
 		inspection.delete().deletingChildrenIfNeeded().forPath("/holdfast/shop");
@@ -299,7 +299,7 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void accessControlOfTheClientIsHonoured() throws Exception {
+	void accessControlOfTheClientIsHonored() throws Exception {
 		CuratorFramework guarded = open(plain(server.connectString()).authorization("digest", "shop:secret".getBytes())
 			.aclProvider(new CreatorOnly())
 			.build());
@@ -314,7 +314,7 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void releaseAndWithdrawalThatAreRefusedAreNotOfUnknownOutcome() throws Exception {
+	void refusedReleaseAndWithdrawalHaveAKnownOutcome() throws Exception {
 		Grant grant = granted(this.store, claim(LOCK));
 		String line = nodes().get(0).substring(0, nodes().get(0).lastIndexOf('/'));
 		inspection.setACL().withACL(List.of(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE))).forPath(line);

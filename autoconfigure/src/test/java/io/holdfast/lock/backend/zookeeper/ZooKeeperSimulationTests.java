@@ -26,7 +26,7 @@ class ZooKeeperSimulationTests {
 	}
 
 	@Test
-	void followerThatTheLeaderDoesNotHearFromProlongsNoHold() {
+	void followerWithoutContactToTheLeaderExtendsNoHold() {
 		Simulations.of("zookeeper-single-member", SingleMemberStore::new).run(100);
 	}
 

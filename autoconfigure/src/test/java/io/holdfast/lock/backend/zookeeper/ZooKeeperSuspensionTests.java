@@ -133,7 +133,7 @@ class ZooKeeperSuspensionTests {
 	}
 
 	@Test
-	void whatWasLostIsNotAcquiredAgainUnlessAskedFor() throws Exception {
+	void lostLockIsNotReacquiredUnlessRequested() throws Exception {
 		CuratorFramework client = client(LONG_SESSION);
 		ZooKeeperLockBackend store = this.bench.store(client);
 		LockEngine engine = this.bench.engine(store);
@@ -171,7 +171,7 @@ class ZooKeeperSuspensionTests {
 	}
 
 	@Test
-	void commitFailsAtOnceIfAskedToAndTheLockIsNotLost() throws Exception {
+	void failFastCommitFailsAtOnceAndKeepsTheLock() throws Exception {
 		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION), WhenSuspended.FAIL);
 		try (LockHandle handle = this.bench.engine(store).acquire(LockRequest.of("stock", 42))) {
 			Grant other = granted(store, claim(LockName.of("stock", "43")));
@@ -189,7 +189,7 @@ class ZooKeeperSuspensionTests {
 	}
 
 	@Test
-	void nodeThatWentWhileTheConnectionWasSuspendedIsNotConfirmed() throws Exception {
+	void nodeDeletedDuringTheSuspensionIsNotConfirmed() throws Exception {
 		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION));
 		Grant grant = granted(store, claim(LOCK));
 		suspend(store, grant);
@@ -201,7 +201,7 @@ class ZooKeeperSuspensionTests {
 	}
 
 	@Test
-	void breakThatTheSessionOutlivesLosesNeitherAHoldNorAPlace() throws Exception {
+	void breakShorterThanTheSessionLosesNoHoldAndNoPosition() throws Exception {
 		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION));
 		Grant grant = granted(store, claim(LOCK));
 		Claim waiting = claim(LOCK);
@@ -220,7 +220,7 @@ class ZooKeeperSuspensionTests {
 	}
 
 	@Test
-	void holdIsAskedForOnceAfterEachBreak() throws Exception {
+	void holdIsConfirmedOnceAfterEachBreak() throws Exception {
 		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION));
 		Grant grant = granted(store, claim(LOCK));
 		assertThat(store.confirm(grant) == ZooKeeperLockBackend.CERTAIN).as("certain without a request").isTrue();
