@@ -41,7 +41,7 @@ class AsynchronousCallerTests {
 	private final FakeBackend backend = this.fixture.backend;
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
 	void waitCompletedByTheCallerIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
 		this.backend.heldByAnother(LOCK);
 		end.accept(this.fixture.acquire(request()));
@@ -49,7 +49,7 @@ class AsynchronousCallerTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
 	void tryCompletedByTheCallerIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
 		this.backend.heldByAnother(LOCK);
 		end.accept(this.fixture.engine.tryAcquireAsync(request().waitTime(Duration.ofSeconds(5)).build())
@@ -58,7 +58,7 @@ class AsynchronousCallerTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
 	void waitingExecutionCompletedByTheCallerNeverRuns(String name, Consumer<CompletableFuture<?>> end) {
 		AtomicInteger runs = new AtomicInteger();
 		this.backend.heldByAnother(LOCK);
@@ -84,7 +84,7 @@ class AsynchronousCallerTests {
 
 	/** The grant is in flight when the caller completes its future. */
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
 	void grantAfterCompletionByTheCallerIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
 		CompletableFuture<Void> granted = new CompletableFuture<>();
 		this.backend.acquires.add((claim) -> granted.thenApply((now) -> this.backend.answer(claim)));

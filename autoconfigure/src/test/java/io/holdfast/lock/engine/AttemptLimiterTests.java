@@ -91,15 +91,15 @@ class AttemptLimiterTests {
 
 	@Test
 	void threadsNeverExceedTheLimitAndLeakNoSlot() throws InterruptedException {
-		AtomicInteger underWay = new AtomicInteger();
+		AtomicInteger inFlight = new AtomicInteger();
 		AtomicInteger most = new AtomicInteger();
 		CountDownLatch answered = new CountDownLatch(20_000);
 		ExecutorService store = Executors.newFixedThreadPool(4);
 		ExecutorService callers = Executors.newFixedThreadPool(4);
 		for (int i = 0; i < 20_000; i++) {
 			callers.execute(() -> this.limiter.send(new StoreRequest<>(this.fixture.time, () -> {
-				most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
-				return CompletableFuture.runAsync(underWay::decrementAndGet, store).thenRun(answered::countDown);
+				most.accumulateAndGet(inFlight.incrementAndGet(), Math::max);
+				return CompletableFuture.runAsync(inFlight::decrementAndGet, store).thenRun(answered::countDown);
 			})));
 		}
 		assertThat(answered.await(60, TimeUnit.SECONDS)).isTrue();

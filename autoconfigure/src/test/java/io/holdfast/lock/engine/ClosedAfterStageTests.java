@@ -33,13 +33,13 @@ class ClosedAfterStageTests {
 	private final FakeBackend backend = this.fixture.backend;
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
 	void lockIsKeptUntilTheBodyHasEnded(String name, Consumer<CompletableFuture<?>> end) {
 		assertKeptUntilTheEnd(this.fixture.acquired(request()), end);
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
 	void lockOfOtherOperationsIsKeptUntilTheBodyHasEnded(String name, Consumer<CompletableFuture<?>> end) {
 		ProxyFactory decorated = new ProxyFactory();
 		decorated.setInterfaces(LockHandle.class);
@@ -58,7 +58,7 @@ class ClosedAfterStageTests {
 
 	/** The stages of such a body notify it when they are completed from outside. */
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
 	void lockIsKeptUntilTheAcquisitionThatIsItsBodyHasEnded(String name, Consumer<CompletableFuture<?>> end) {
 		LockHandle handle = this.fixture.acquired(request());
 		this.backend.heldByAnother(OTHER);

@@ -58,14 +58,14 @@ class DeliveryTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
 	void stageCompletedBeforeItsFunctionRunsReleasesTheLock(String name, Consumer<CompletableFuture<?>> end) {
 		end.accept(used(this.fixture.acquire(request())));
 		assertReleasedUnused();
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
 	void tryStageCompletedBeforeItsFunctionRunsReleasesTheLock(String name, Consumer<CompletableFuture<?>> end) {
 		end.accept(used(this.fixture.engine.tryAcquireAsync(request().build()).toCompletableFuture()));
 		assertReleasedUnused();

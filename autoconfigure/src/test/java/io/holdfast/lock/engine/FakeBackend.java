@@ -123,12 +123,12 @@ final class FakeBackend implements LockBackend {
 
 	/** Releases the other JVM's lock and notifies the waiters. */
 	void freedByAnother(LockName lock) {
-		CompletableFuture<Void> news = this.signal;
+		CompletableFuture<Void> notification = this.signal;
 		synchronized (this) {
 			this.owners.remove(lock);
 			this.signal = new CompletableFuture<>();
 		}
-		news.complete(null);
+		notification.complete(null);
 	}
 
 	@Override

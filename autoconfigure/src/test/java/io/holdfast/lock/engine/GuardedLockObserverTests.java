@@ -23,7 +23,7 @@ class GuardedLockObserverTests {
 	private static final LockLostEvent LOSS = new LockLostEvent(EngineFixture.LOCK, "fake", new FencingToken(1),
 			LossCause.EXPIRED);
 
-	private final List<String> told = new ArrayList<>();
+	private final List<String> notified = new ArrayList<>();
 
 	@Test
 	void emptyListIsTheNoOpObserver() {
@@ -36,7 +36,7 @@ class GuardedLockObserverTests {
 		all.acquiring(EngineFixture.LOCK, "fake");
 		all.acquired(EngineFixture.LOCK, "fake", AcquireOutcome.ACQUIRED, Duration.ZERO, Duration.ZERO);
 		all.lost(LOSS);
-		assertThat(this.told).containsExactly("all: acquiring", "all: acquired", "losses: lost", "all: lost");
+		assertThat(this.notified).containsExactly("all: acquiring", "all: acquired", "losses: lost", "all: lost");
 	}
 
 	@Test
@@ -53,7 +53,7 @@ class GuardedLockObserverTests {
 			}
 		}, new Observer("next", true)));
 		all.lost(LOSS);
-		assertThat(this.told).containsExactly("next: lost");
+		assertThat(this.notified).containsExactly("next: lost");
 	}
 
 	private final class Observer implements LockObserver {
@@ -74,17 +74,17 @@ class GuardedLockObserverTests {
 
 		@Override
 		public void acquiring(LockName lock, String backend) {
-			GuardedLockObserverTests.this.told.add(this.name + ": acquiring");
+			GuardedLockObserverTests.this.notified.add(this.name + ": acquiring");
 		}
 
 		@Override
 		public void acquired(LockName lock, String backend, AcquireOutcome outcome, Duration waited, Duration lease) {
-			GuardedLockObserverTests.this.told.add(this.name + ": acquired");
+			GuardedLockObserverTests.this.notified.add(this.name + ": acquired");
 		}
 
 		@Override
 		public void lost(LockLostEvent event) {
-			GuardedLockObserverTests.this.told.add(this.name + ": lost");
+			GuardedLockObserverTests.this.notified.add(this.name + ": lost");
 		}
 
 	}

@@ -44,13 +44,13 @@ class HoldFaultTests {
 
 	@Test
 	void outerAndInnerHoldAreBothNotifiedOfTheLoss() {
-		List<String> told = new ArrayList<>();
+		List<String> notified = new ArrayList<>();
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.fixture.engine.execute(request().build(), (outer) -> {
-				outer.onLost((event) -> told.add("outer"));
+				outer.onLost((event) -> notified.add("outer"));
 				assertThatExceptionOfType(LockLostException.class)
 					.isThrownBy(() -> this.fixture.engine.execute(request().build(), (inner) -> {
-						inner.onLost((event) -> told.add("inner"));
+						inner.onLost((event) -> notified.add("inner"));
 						this.backend.revoked.complete(null);
 						assertThat(inner.isHeld()).isFalse();
 						assertThat(outer.isHeld()).isFalse();
@@ -58,7 +58,7 @@ class HoldFaultTests {
 					}));
 				return null;
 			}));
-		assertThat(told).containsExactlyInAnyOrder("outer", "inner");
+		assertThat(notified).containsExactlyInAnyOrder("outer", "inner");
 		assertThat(this.fixture.record.losses).hasSize(1);
 	}
 
@@ -67,13 +67,13 @@ class HoldFaultTests {
 	void errorOfAListenerStopsNeitherListenersNorRenewals() {
 		LockHandle lost = this.fixture.acquired(LockRequest.forLock(A).leaseTime(Duration.ofSeconds(10)).renew(false));
 		LockHandle other = this.fixture.acquired(LockRequest.forLock(B).leaseTime(Duration.ofSeconds(30)));
-		List<String> told = new ArrayList<>();
+		List<String> notified = new ArrayList<>();
 		lost.onLost((event) -> {
 			throw new AssertionError("boom");
 		});
-		lost.onLost((event) -> told.add("next"));
+		lost.onLost((event) -> notified.add("next"));
 		this.fixture.time.advance(Duration.ofSeconds(10));
-		assertThat(told).containsExactly("next");
+		assertThat(notified).containsExactly("next");
 		assertThat(this.fixture.record.losses).hasSize(1);
 		assertThat(this.backend.batches).containsExactly(1);
 		other.close();

@@ -38,7 +38,7 @@ import io.holdfast.lock.support.DurationText;
 /**
  * Explores the interleavings of one hold's re-entries, releases and checks with its
  * renewals and with revocation by the store. Results must match a sequential execution
- * ({@link OneAfterAnother}). The store and the listeners must receive exactly the
+ * ({@link SequentialHold}). The store and the listeners must receive exactly the
  * expected calls.
  */
 public class HoldModelTests {
@@ -72,7 +72,7 @@ public class HoldModelTests {
 
 	private final AtomicInteger listeners = new AtomicInteger();
 
-	private final AtomicInteger listenersTold = new AtomicInteger();
+	private final AtomicInteger listenersNotified = new AtomicInteger();
 
 	/** The ticket is never admitted: the local wait queue has a test of its own. */
 	private Hold hold() {
@@ -153,7 +153,7 @@ public class HoldModelTests {
 	@Operation
 	public void listen() {
 		this.listeners.incrementAndGet();
-		this.outer.onLost((event) -> this.listenersTold.incrementAndGet());
+		this.outer.onLost((event) -> this.listenersNotified.incrementAndGet());
 	}
 
 	@Operation(nonParallelGroup = "time")
@@ -191,19 +191,19 @@ public class HoldModelTests {
 	@Validate
 	public void notificationsAreTrue() {
 		boolean lost = this.outer.lease().lost();
-		require(this.lossesObserved.get() == (lost ? 1 : 0), "a loss is told once to those who count");
-		require(this.listenersTold.get() == (lost ? this.listeners.get() : 0), "a loss is told once to each listener");
-		require(!this.store.releasedWhileInUse.get(), "nothing is released before the last has left");
+		require(this.lossesObserved.get() == (lost ? 1 : 0), "observers are notified once of a loss");
+		require(this.listenersNotified.get() == (lost ? this.listeners.get() : 0), "a listener is notified once of a loss");
+		require(!this.store.releasedWhileInUse.get(), "nothing is released while it is in use");
 		require(!this.store.renewedAfterRelease.get(), "nothing is renewed after its release");
 		require(this.store.releases.get() <= 1, "a lease is released once");
 		boolean over = lost || this.open.get() == 0;
-		require(lost || this.store.releases.get() == (over ? 1 : 0), "who lets go releases");
-		require(this.context.watchdog().size() == (over ? 0 : 1), "what is over is not watched");
+		require(lost || this.store.releases.get() == (over ? 1 : 0), "the last holder releases the lease");
+		require(this.context.watchdog().size() == (over ? 0 : 1), "a lease that has ended is not watched");
 	}
 
 	private static void require(boolean fact, String description) {
 		if (!fact) {
-			throw new IllegalStateException("not so: " + description);
+			throw new IllegalStateException("violated: " + description);
 		}
 	}
 
@@ -230,7 +230,7 @@ public class HoldModelTests {
 			// longer than a busy machine needs; slowness must not be reported as a hang
 			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))
 			.minimizeFailedScenario(false)
-			.sequentialSpecification(OneAfterAnother.class)
+			.sequentialSpecification(SequentialHold.class)
 			.addGuarantee(
 					ManagedStrategyGuaranteeKt.forClasses(HoldModelTests::hasNoStateToShare).allMethods().ignore())
 			.check(HoldModelTests.class);
@@ -262,11 +262,11 @@ public class HoldModelTests {
 	/**
 	 * The sequential specification of a hold.
 	 */
-	public static class OneAfterAnother {
+	public static class SequentialHold {
 
-		private final boolean[] in = new boolean[THREADS];
+		private final boolean[] entered = new boolean[THREADS];
 
-		private boolean outerIn = true;
+		private boolean outerOpen = true;
 
 		private boolean lost;
 
@@ -277,27 +277,27 @@ public class HoldModelTests {
 		private Duration nextRenewal = INTERVAL;
 
 		public boolean enter(int thread) {
-			if (this.in[thread] || !commit()) {
+			if (this.entered[thread] || !commit()) {
 				return false;
 			}
-			this.in[thread] = true;
+			this.entered[thread] = true;
 			return true;
 		}
 
 		public void leave(int thread) {
-			this.in[thread] = false;
+			this.entered[thread] = false;
 		}
 
 		public void leaveOuter() {
-			this.outerIn = false;
+			this.outerOpen = false;
 		}
 
 		public boolean held(int thread) {
-			return valid() && (this.in[thread] || this.outerIn);
+			return valid() && (this.entered[thread] || this.outerOpen);
 		}
 
 		public boolean commit() {
-			return valid() && this.outerIn;
+			return valid() && this.outerOpen;
 		}
 
 		private boolean valid() {
@@ -321,8 +321,8 @@ public class HoldModelTests {
 
 		private void timePasses(Answer answer) {
 			Duration until = this.now.plus(INTERVAL);
-			while (inUse() && !this.lost && nextCare().compareTo(until) <= 0) {
-				this.now = later(this.now, nextCare());
+			while (inUse() && !this.lost && nextCheck().compareTo(until) <= 0) {
+				this.now = later(this.now, nextCheck());
 				if (!valid() || answer == Answer.REFUSED) {
 					this.lost = true;
 				}
@@ -337,7 +337,7 @@ public class HoldModelTests {
 			this.now = later(this.now, until);
 		}
 
-		private Duration nextCare() {
+		private Duration nextCheck() {
 			return (this.nextRenewal.compareTo(this.validUntil) < 0) ? this.nextRenewal : this.validUntil;
 		}
 
@@ -354,8 +354,8 @@ public class HoldModelTests {
 		}
 
 		private boolean inUse() {
-			boolean used = this.outerIn;
-			for (boolean one : this.in) {
+			boolean used = this.outerOpen;
+			for (boolean one : this.entered) {
 				used |= one;
 			}
 			return used;

@@ -91,20 +91,20 @@ class HoldTests {
 	void refusedRenewalLosesTheHoldOnceAndNotifiesAll() {
 		this.backend.renewals.add((grant) -> CompletableFuture.completedFuture(List.of(new RenewResult.Refused())));
 		LockHandle handle = this.fixture.acquired(request());
-		List<LockLostEvent> told = new ArrayList<>();
-		handle.onLost(told::add);
+		List<LockLostEvent> notified = new ArrayList<>();
+		handle.onLost(notified::add);
 		this.time.advance(Duration.ofSeconds(10));
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(handle.remainingValidity()).isZero();
-		assertThat(told).containsExactly(new LockLostEvent(LOCK, "fake", handle.fencingToken(), LossCause.REFUSED));
-		assertThat(this.fixture.record.losses).isEqualTo(told);
+		assertThat(notified).containsExactly(new LockLostEvent(LOCK, "fake", handle.fencingToken(), LossCause.REFUSED));
+		assertThat(this.fixture.record.losses).isEqualTo(notified);
 		assertThat(this.fixture.record.renewals).containsExactly(RenewalOutcome.REFUSED);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeld)
 			.withMessageContaining("Lock 'stock:42' was lost")
 			.withMessageContaining("this holder no longer owns the lease")
 			.withMessageContaining("backend fake");
 		this.time.advance(Duration.ofMinutes(1));
-		assertThat(told).hasSize(1);
+		assertThat(notified).hasSize(1);
 		handle.close();
 		assertThat(this.backend.calls).doesNotContain("release stock:42");
 	}
@@ -124,21 +124,21 @@ class HoldTests {
 	void listenerAddedAfterTheLossIsNotifiedAtOnce() {
 		LockHandle handle = this.fixture.acquired(request().renew(false));
 		this.time.advance(LEASE);
-		List<LockLostEvent> told = new ArrayList<>();
-		handle.onLost(told::add);
-		assertThat(told).extracting(LockLostEvent::cause).containsExactly(LossCause.EXPIRED);
+		List<LockLostEvent> notified = new ArrayList<>();
+		handle.onLost(notified::add);
+		assertThat(notified).extracting(LockLostEvent::cause).containsExactly(LossCause.EXPIRED);
 	}
 
 	@Test
 	void throwingListenerDoesNotStopTheOthers() {
 		LockHandle handle = this.fixture.acquired(request().renew(false));
-		List<LockLostEvent> told = new ArrayList<>();
+		List<LockLostEvent> notified = new ArrayList<>();
 		handle.onLost((event) -> {
 			throw new IllegalStateException("boom");
 		});
-		handle.onLost(told::add);
+		handle.onLost(notified::add);
 		this.time.advance(LEASE);
-		assertThat(told).hasSize(1);
+		assertThat(notified).hasSize(1);
 		assertThat(this.fixture.record.losses).hasSize(1);
 	}
 

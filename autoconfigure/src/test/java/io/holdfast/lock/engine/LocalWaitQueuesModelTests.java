@@ -28,25 +28,25 @@ public class LocalWaitQueuesModelTests {
 	private final LocalWaitQueues queues = new LocalWaitQueues(new ManualTime());
 
 	/** Which threads are admitted. Each element is accessed by its own thread only. */
-	private final boolean[] mine = new boolean[THREADS];
+	private final boolean[] admitted = new boolean[THREADS];
 
 	@Operation
 	public boolean enter(@Param(gen = ThreadIdGen.class) int thread) {
-		if (!this.mine[thread]) {
-			this.mine[thread] = this.queues.enter(KEY, new Impatient()) == LocalWaitQueues.Admission.ADMITTED;
-			return this.mine[thread];
+		if (!this.admitted[thread]) {
+			this.admitted[thread] = this.queues.enter(KEY, new NonWaitingCaller()) == LocalWaitQueues.Admission.ADMITTED;
+			return this.admitted[thread];
 		}
 		return false;
 	}
 
 	@Operation
 	public boolean leave(@Param(gen = ThreadIdGen.class) int thread) {
-		boolean had = this.mine[thread];
-		if (had) {
-			this.mine[thread] = false;
+		boolean wasAdmitted = this.admitted[thread];
+		if (wasAdmitted) {
+			this.admitted[thread] = false;
 			this.queues.leave(KEY);
 		}
-		return had;
+		return wasAdmitted;
 	}
 
 	@Test
@@ -63,7 +63,7 @@ public class LocalWaitQueuesModelTests {
 	/**
 	 * A waiter that is either admitted at once or rejected.
 	 */
-	private static final class Impatient implements LocalWaitQueues.Waiter {
+	private static final class NonWaitingCaller implements LocalWaitQueues.Waiter {
 
 		@Override
 		public long since() {

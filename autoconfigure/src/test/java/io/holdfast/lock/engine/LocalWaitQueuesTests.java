@@ -22,7 +22,7 @@ class LocalWaitQueuesTests {
 
 	private final LocalWaitQueues queues = new LocalWaitQueues(this.time);
 
-	private final List<String> told = new ArrayList<>();
+	private final List<String> notified = new ArrayList<>();
 
 	@Test
 	void firstCallerIsAdmittedAndTheNextIsQueued() {
@@ -36,7 +36,7 @@ class LocalWaitQueuesTests {
 		Caller waiter = new Caller("b");
 		this.queues.enter(KEY, waiter);
 		this.queues.leave(KEY);
-		assertThat(this.told).containsExactly("b: free");
+		assertThat(this.notified).containsExactly("b: available");
 		assertThat(this.queues.enter(KEY, new Caller("c"))).isEqualTo(Admission.ADMITTED);
 		assertThat(this.queues.take(KEY, waiter)).isFalse();
 	}
@@ -47,7 +47,7 @@ class LocalWaitQueuesTests {
 		this.queues.enter(KEY, new Caller("b"));
 		this.time.pause(Duration.ofMillis(1));
 		this.queues.leave(KEY);
-		assertThat(this.told).containsExactly("b: passed");
+		assertThat(this.notified).containsExactly("b: handed over");
 		assertThat(this.queues.enter(KEY, new Caller("c"))).isEqualTo(Admission.QUEUED);
 	}
 
@@ -67,7 +67,7 @@ class LocalWaitQueuesTests {
 		this.queues.enter(KEY, new Caller("a"));
 		this.queues.enter(KEY, new Caller("b", true, true));
 		this.queues.leave(KEY);
-		assertThat(this.told).containsExactly("b: passed");
+		assertThat(this.notified).containsExactly("b: handed over");
 	}
 
 	@Test
@@ -87,7 +87,7 @@ class LocalWaitQueuesTests {
 		this.queues.enter(KEY, new Caller("c"));
 		this.queues.leave(KEY);
 		this.queues.withdraw(KEY, first);
-		assertThat(this.told).containsExactly("b: free", "c: free");
+		assertThat(this.notified).containsExactly("b: available", "c: available");
 	}
 
 	@Test
@@ -138,12 +138,12 @@ class LocalWaitQueuesTests {
 
 		@Override
 		public void onHandedOver() {
-			LocalWaitQueuesTests.this.told.add(this.name + ": passed");
+			LocalWaitQueuesTests.this.notified.add(this.name + ": handed over");
 		}
 
 		@Override
 		public void onAvailable() {
-			LocalWaitQueuesTests.this.told.add(this.name + ": free");
+			LocalWaitQueuesTests.this.notified.add(this.name + ": available");
 		}
 
 	}

@@ -41,7 +41,7 @@ class LossCountTests {
 			TransactionBoundary.NONE, new MicrometerLockObserver(this.registry), this.time, Runnable::run, () -> {
 			});
 
-	private final Map<LossCause, Integer> told = new EnumMap<>(LossCause.class);
+	private final Map<LossCause, Integer> notified = new EnumMap<>(LossCause.class);
 
 	@Test
 	void countedLossesEqualNotifiedLosses() {
@@ -66,8 +66,8 @@ class LossCountTests {
 		this.engine.close();
 		open.forEach(LockHandle::close);
 		last.close();
-		assertThat(this.told).containsOnlyKeys(LossCause.values());
-		this.told.forEach((cause,
+		assertThat(this.notified).containsOnlyKeys(LossCause.values());
+		this.notified.forEach((cause,
 				times) -> assertThat(
 						this.registry.get("distributed.lock.lost").tag("cause", cause.tag()).counter().count())
 					.as(cause.tag())
@@ -80,7 +80,7 @@ class LossCountTests {
 			.acquireAsync((atMostForAMinute ? request.maxHold(Duration.ofMinutes(1)) : request).build())
 			.toCompletableFuture()
 			.join();
-		handle.onLost((event) -> this.told.merge(event.cause(), 1, Integer::sum));
+		handle.onLost((event) -> this.notified.merge(event.cause(), 1, Integer::sum));
 		return handle;
 	}
 

@@ -59,7 +59,7 @@ class SeveralLocksAtOnceTests {
 	/** Requests some of five locks, in any order. */
 	private CompletableFuture<Optional<LockHandle>> caller(SplittableRandom random, Duration wait) {
 		LockEngine jvm = new LockEngine(
-				new LockBackends(List.of(new Far(this.store, this.time, random.split())), "fake"),
+				new LockBackends(List.of(new DelayedStore(this.store, this.time, random.split())), "fake"),
 				EngineSettings.DEFAULTS, TransactionBoundary.NONE, LockObserver.NONE, this.time, Runnable::run, () -> {
 				});
 		List<LockName> locks = random.ints(4, 0, 5).mapToObj((key) -> LockName.of("stock", "" + key)).toList();
@@ -69,7 +69,7 @@ class SeveralLocksAtOnceTests {
 	/**
 	 * A store behind a network that delays one caller's requests and their answers.
 	 */
-	private record Far(FakeBackend store, ManualTime time, SplittableRandom random) implements LockBackend {
+	private record DelayedStore(FakeBackend store, ManualTime time, SplittableRandom random) implements LockBackend {
 
 		private <T> CompletionStage<T> sent(Supplier<CompletionStage<T>> request) {
 			CompletableFuture<T> answer = new CompletableFuture<>();

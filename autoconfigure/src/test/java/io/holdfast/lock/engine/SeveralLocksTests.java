@@ -213,11 +213,11 @@ class SeveralLocksTests {
 	@Test
 	void lossOfOneIsTheLossOfAll() {
 		LockHandle handle = this.fixture.engine.acquire(LockRequest.forLocks(List.of(A, B)).build());
-		List<LockLostEvent> told = new ArrayList<>();
-		handle.onLost(told::add);
+		List<LockLostEvent> notified = new ArrayList<>();
+		handle.onLost(notified::add);
 		this.backend.revoked.complete(null);
 		assertThat(handle.isHeld()).isFalse();
-		assertThat(told).hasSize(1);
+		assertThat(notified).hasSize(1);
 		handle.close();
 	}
 

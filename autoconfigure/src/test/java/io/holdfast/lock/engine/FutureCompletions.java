@@ -11,33 +11,33 @@ import org.junit.jupiter.params.provider.Arguments;
 /**
  * Ways in which a caller can complete a future from outside.
  */
-final class Endings {
+final class FutureCompletions {
 
-	private Endings() {
+	private FutureCompletions() {
 	}
 
-	static Stream<Arguments> endings() {
-		return Stream.of(ending("cancel", (future) -> future.cancel(false)),
-				ending("completeExceptionally",
+	static Stream<Arguments> completions() {
+		return Stream.of(completion("cancel", (future) -> future.cancel(false)),
+				completion("completeExceptionally",
 						(future) -> future.completeExceptionally(new TimeoutException("enough"))),
-				ending("complete", (future) -> future.complete(null)), ending("orTimeout", (future) -> {
+				completion("complete", (future) -> future.complete(null)), completion("orTimeout", (future) -> {
 					future.orTimeout(1, TimeUnit.NANOSECONDS);
-					awaitEnd(future);
-				}), ending("completeOnTimeout", (future) -> {
+					awaitCompletion(future);
+				}), completion("completeOnTimeout", (future) -> {
 					future.completeOnTimeout(null, 1, TimeUnit.NANOSECONDS);
-					awaitEnd(future);
-				}), ending("completeAsync", (future) -> future.completeAsync(() -> null, Runnable::run)),
-				ending("a derived stage", (future) -> {
+					awaitCompletion(future);
+				}), completion("completeAsync", (future) -> future.completeAsync(() -> null, Runnable::run)),
+				completion("a derived stage", (future) -> {
 					CompletableFuture<?> derived = future.thenApply((value) -> value).thenApply((value) -> value);
 					derived.completeExceptionally(new TimeoutException("enough"));
 				}));
 	}
 
-	private static Arguments ending(String name, Consumer<CompletableFuture<?>> ending) {
-		return Arguments.of(name, ending);
+	private static Arguments completion(String name, Consumer<CompletableFuture<?>> completion) {
+		return Arguments.of(name, completion);
 	}
 
-	private static void awaitEnd(CompletableFuture<?> future) {
+	private static void awaitCompletion(CompletableFuture<?> future) {
 		future.exceptionally((failure) -> null).join();
 	}
 

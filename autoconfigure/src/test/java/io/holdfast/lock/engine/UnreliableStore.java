@@ -24,7 +24,7 @@ import io.holdfast.lock.spi.RenewResult;
  * lost, and leases may be shorter than requested. Its clock runs slightly faster or
  * slower than that of its callers.
  */
-final class FarStore implements LockBackend {
+final class UnreliableStore implements LockBackend {
 
 	private final ManualTime time;
 
@@ -45,7 +45,7 @@ final class FarStore implements LockBackend {
 
 	private long tokens;
 
-	FarStore(ManualTime time, SplittableRandom random, Duration lease) {
+	UnreliableStore(ManualTime time, SplittableRandom random, Duration lease) {
 		this.time = time;
 		this.random = random;
 		this.lease = lease;
@@ -63,7 +63,7 @@ final class FarStore implements LockBackend {
 
 	@Override
 	public String name() {
-		return "far";
+		return "unreliable";
 	}
 
 	@Override
@@ -82,13 +82,13 @@ final class FarStore implements LockBackend {
 				this.owner = claim.owner();
 				this.endsAt = 0;
 			}
-			return new AcquireResult.Acquired(new Grant(claim, this.tokens, begin(claim.leaseTime())));
+			return new AcquireResult.Acquired(new Grant(claim, this.tokens, startLease(claim.leaseTime())));
 		});
 	}
 
 	/** Starts a lease. An earlier promise is kept, even if the new lease is shorter. */
-	private Duration begin(Duration asked) {
-		Duration length = (this.random.nextInt(4) == 0) ? asked.dividedBy(2) : asked;
+	private Duration startLease(Duration requested) {
+		Duration length = (this.random.nextInt(4) == 0) ? requested.dividedBy(2) : requested;
 		this.endsAt = Math.max(this.endsAt, clock() + length.toNanos());
 		return length;
 	}
@@ -100,7 +100,7 @@ final class FarStore implements LockBackend {
 			.forEach((grant) -> this.faults.add("renewed after its release"));
 		return sent(() -> grants.stream()
 			.<RenewResult>map((grant) -> isHeldBy(grant.claim().owner().value())
-					? new RenewResult.Renewed(begin(grant.claim().leaseTime())) : new RenewResult.Refused())
+					? new RenewResult.Renewed(startLease(grant.claim().leaseTime())) : new RenewResult.Refused())
 			.toList());
 	}
 
@@ -128,15 +128,15 @@ final class FarStore implements LockBackend {
 
 	private <T> CompletionStage<T> sent(Supplier<T> request) {
 		CompletableFuture<T> answer = new CompletableFuture<>();
-		underWay(() -> {
+		deliver(() -> {
 			T result = request.get();
-			underWay(() -> answer.complete(result));
+			deliver(() -> answer.complete(result));
 		});
 		return answer;
 	}
 
 	/** Delivers a message: usually soon, sometimes late, and sometimes never. */
-	private void underWay(Runnable arrival) {
+	private void deliver(Runnable arrival) {
 		int luck = this.random.nextInt(20);
 		if (luck == 0) {
 			return;
