@@ -192,7 +192,7 @@ public class HoldModelTests {
 	public void notificationsAreTrue() {
 		boolean lost = this.outer.lease().lost();
 		require(this.lossesObserved.get() == (lost ? 1 : 0), "observers are notified once of a loss");
-		require(this.listenersNotified.get() == (lost ? this.listeners.get() : 0), "a listener is notified once of a loss");
+		require(this.listenersNotified.get() == (lost ? this.listeners.get() : 0), "one notification per listener");
 		require(!this.store.releasedWhileInUse.get(), "nothing is released while it is in use");
 		require(!this.store.renewedAfterRelease.get(), "nothing is renewed after its release");
 		require(this.store.releases.get() <= 1, "a lease is released once");

@@ -29,13 +29,13 @@ import io.holdfast.lock.test.server.EtcdServer;
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.lasting;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
-import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -87,14 +87,14 @@ class EtcdClaimTests {
 		return EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/sessions/").size();
 	}
 
-	private static Claim patient(Duration lease, boolean renewed) {
+	private static Claim fairClaim(Duration lease, boolean renewed) {
 		return new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, lease, renewed, Duration.ofMinutes(1), true);
 	}
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void attemptExecutedAfterTheReleaseLeavesNoKey(boolean renewed) throws Exception {
-		Claim claim = patient(Duration.ofSeconds(60), renewed);
+		Claim claim = fairClaim(Duration.ofSeconds(60), renewed);
 		this.client.holdBackNextAttempt();
 		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
 		released(this.backend, granted(this.backend, claim));
@@ -119,7 +119,7 @@ class EtcdClaimTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void attemptExecutedAfterTheWithdrawalLeavesNoKey(boolean renewed) throws Exception {
-		Claim claim = patient(Duration.ofSeconds(60), renewed);
+		Claim claim = fairClaim(Duration.ofSeconds(60), renewed);
 		this.client.holdBackNextAttempt();
 		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
 		answer(this.backend.abandon(claim));
@@ -163,10 +163,10 @@ class EtcdClaimTests {
 		Grant holder = granted(this.other, claim(LOCK));
 		Claim waiting = claim(LOCK);
 		refused(this.backend, waiting);
-		this.client.away(true);
+		this.client.failing(true);
 		assertThat(this.backend.abandon(waiting)).isNotNull()
 			.satisfies((stage) -> assertThat(stage.toCompletableFuture()).isCompletedExceptionally());
-		this.client.away(false);
+		this.client.failing(false);
 		assertThat(ask(this.backend, waiting)).isNotInstanceOf(AcquireResult.Acquired.class);
 		released(this.other, holder);
 		assertThat(ask(this.backend, waiting)).isNotInstanceOf(AcquireResult.Acquired.class);
@@ -177,10 +177,10 @@ class EtcdClaimTests {
 	@Test
 	void lateRetryOfAReleaseFreesTheLock() throws Exception {
 		Grant grant = granted(this.backend, claim(LOCK));
-		this.client.away(true);
+		this.client.failing(true);
 		assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.Indeterminate.class);
 		assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.Indeterminate.class);
-		this.client.away(false);
+		this.client.failing(false);
 		assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.Released.class);
 		assertThat(keys()).isZero();
 	}
@@ -189,7 +189,7 @@ class EtcdClaimTests {
 	void waiterThatDoesNotRenewIsGrantedAFullLease() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
 		Duration lease = Duration.ofSeconds(8);
-		Claim waiting = patient(lease, false);
+		Claim waiting = fairClaim(lease, false);
 		refused(this.backend, waiting);
 		waitFor(Duration.ofSeconds(3));
 		released(this.other, holder);
@@ -202,9 +202,9 @@ class EtcdClaimTests {
 	@Test
 	void positionOfAWaiterLastsLongerThanItsLease() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
-		Claim first = patient(Duration.ofSeconds(2), false);
+		Claim first = fairClaim(Duration.ofSeconds(2), false);
 		refused(this.backend, first);
-		Claim second = patient(Duration.ofSeconds(60), false);
+		Claim second = fairClaim(Duration.ofSeconds(60), false);
 		refused(this.other, second);
 		waitFor(Duration.ofSeconds(6));
 		released(this.other, holder);
@@ -244,13 +244,13 @@ class EtcdClaimTests {
 	@Test
 	void unusedSessionEnds() throws Exception {
 		for (int seconds = 2; seconds < 6; seconds++) {
-			released(this.backend, granted(this.backend, patient(Duration.ofSeconds(seconds), true)));
+			released(this.backend, granted(this.backend, fairClaim(Duration.ofSeconds(seconds), true)));
 		}
-		Grant used = granted(this.backend, patient(Duration.ofSeconds(6), true));
+		Grant used = granted(this.backend, fairClaim(Duration.ofSeconds(6), true));
 		Awaitility.await().atMost(BOUND.multipliedBy(2)).until(() -> sessions() == 1);
 		assertThat(renewed(this.backend, used)).isInstanceOf(RenewResult.Renewed.class);
 		released(this.backend, used);
-		released(this.backend, granted(this.backend, patient(Duration.ofSeconds(2), true)));
+		released(this.backend, granted(this.backend, fairClaim(Duration.ofSeconds(2), true)));
 	}
 
 	@Test

@@ -71,7 +71,7 @@ class EtcdFaultTests {
 
 	private static final Pattern LEASE = Pattern.compile("\"ID\":");
 
-	private final MeddledCalls calls = new MeddledCalls();
+	private final FaultyCalls calls = new FaultyCalls();
 
 	private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -126,7 +126,7 @@ class EtcdFaultTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void clientsBackOffWhileEtcdIsDownAndRecoverSoon(Absence absence) throws Exception {
+	void clientsBackOffWhileEtcdIsDownAndRecoverSoon(Outage outage) throws Exception {
 		EtcdServer server = server();
 		TcpProxy wire = open(TcpProxy.to(server.port()));
 		LockEngine holding = engine(backend(wire));
@@ -138,10 +138,10 @@ class EtcdFaultTests {
 		List<CompletableFuture<Void>> turns = requests.stream()
 			.map((request) -> CompletableFuture.runAsync(() -> waiting.acquire(request).close(), this.threads))
 			.toList();
-		Awaitility.await().until(() -> places(server) == 20);
-		absence.begin(server);
+		Awaitility.await().until(() -> queuedClaims(server) == 20);
+		outage.begin(server);
 		assertAllBackOff(wire);
-		absence.end(server);
+		outage.end(server);
 		held.forEach(LockHandle::close);
 		assertThat(CompletableFuture.allOf(turns.toArray(CompletableFuture[]::new))).succeedsWithin(BOUND);
 	}
@@ -253,7 +253,7 @@ class EtcdFaultTests {
 		this.calls.fail(step, carriedOut);
 		try (LockEngine engine = engine(backend)) {
 			acquireAndRelease(engine, once(Duration.ofMinutes(5), true));
-			Awaitility.await().atMost(BOUND).until(() -> leases(server) <= 1 && places(server) == 0);
+			Awaitility.await().atMost(BOUND).until(() -> leases(server) <= 1 && queuedClaims(server) == 0);
 		}
 		backend.close();
 		assertThat(leases(server)).isZero();
@@ -288,7 +288,7 @@ class EtcdFaultTests {
 		LockEngine engine = engine(backend(server.endpoint()));
 		assertThatExceptionOfType(LockNotAcquiredException.class)
 			.isThrownBy(() -> engine.acquire(request(LOCK, Duration.ofMillis(500))));
-		Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> places(server) == 1);
+		Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> queuedClaims(server) == 1);
 		assertThat(holder.lease()).isGreaterThan(BOUND);
 	}
 
@@ -311,7 +311,7 @@ class EtcdFaultTests {
 	}
 
 	/** Returns the number of claims in wait queues. */
-	private static int places(EtcdServer server) throws Exception {
+	private static int queuedClaims(EtcdServer server) throws Exception {
 		try (Client inspection = Client.builder().endpoints(server.endpoint()).build()) {
 			return EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/locks/").size();
 		}
@@ -326,7 +326,7 @@ class EtcdFaultTests {
 	}
 
 	/** How etcd becomes unavailable. */
-	enum Absence {
+	enum Outage {
 
 		KILLED, PAUSED;
 

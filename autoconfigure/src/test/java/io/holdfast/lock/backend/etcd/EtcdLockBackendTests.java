@@ -33,6 +33,7 @@ import io.holdfast.lock.test.server.TcpProxy;
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.lasting;
@@ -42,7 +43,6 @@ import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static io.holdfast.lock.backend.Verbs.soonReleased;
 import static io.holdfast.lock.backend.Verbs.soonRenewed;
-import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 

@@ -90,7 +90,7 @@ public class EtcdStore implements SimulatedStore {
 
 	@Override
 	public List<StoreFault> faults() {
-		return List.of(new StoreFault("etcd stands still", this.server::pause, this.server::resume),
+		return List.of(new StoreFault("etcd pauses", this.server::pause, this.server::resume),
 				new StoreFault("etcd has no leader", this.server::pause, () -> {
 					this.server.resume();
 					this.etcd.startLeasesAnew();
@@ -112,7 +112,7 @@ public class EtcdStore implements SimulatedStore {
 		this.etcd.keys()
 			.stream()
 			.filter((key) -> key.contains("-" + owner) && !known.contains(key) && !process.killed())
-			.forEach((key) -> this.simulation.checks().fail(process, "forgotten", "", "nobody deletes " + key, null));
+			.forEach((key) -> this.simulation.checks().fail(process, "forgotten", "", "left behind: " + key, null));
 	}
 
 	/** The client of one process. */

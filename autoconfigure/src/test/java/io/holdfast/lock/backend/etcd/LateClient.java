@@ -44,8 +44,8 @@ final class LateClient implements EtcdClient {
 	}
 
 	/** Sets whether each later request fails. */
-	void away(boolean away) {
-		this.failure = away ? new TimeoutException("etcd is away") : null;
+	void failing(boolean failing) {
+		this.failure = failing ? new TimeoutException("etcd is unavailable") : null;
 	}
 
 	/** Sets whether etcd denies each later request. */

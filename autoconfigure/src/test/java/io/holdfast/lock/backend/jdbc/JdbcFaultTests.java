@@ -55,12 +55,12 @@ class JdbcFaultTests extends OnEveryDatabase {
 	void frozenDatabaseBlocksNoLongerThanItsResponseTimeout(Database database) throws Exception {
 		HikariDataSource pool = opened(database, 1);
 		LockBackend store = JdbcContract.backend(track(new SingleConnectionDataSource(pool.getConnection(), true)));
-		granted(store, impatient(newLock(), LockMode.EXCLUSIVE));
+		granted(store, nonWaiting(newLock(), LockMode.EXCLUSIVE));
 		ServerProcess server = server(database);
 		server.pause();
 		try {
 			CompletableFuture<AcquireResult> answer = CompletableFuture.supplyAsync(
-					() -> store.tryAcquire(impatient(newLock(), LockMode.EXCLUSIVE)).toCompletableFuture().join());
+					() -> store.tryAcquire(nonWaiting(newLock(), LockMode.EXCLUSIVE)).toCompletableFuture().join());
 			assertThat(answer.get(6, TimeUnit.SECONDS)).isInstanceOf(AcquireResult.Indeterminate.class);
 		}
 		finally {
@@ -89,9 +89,9 @@ class JdbcFaultTests extends OnEveryDatabase {
 		HikariDataSource pool = opened(Database.POSTGRESQL, 1);
 		pool.addDataSourceProperty("options", "-c log_statement=all");
 		LockBackend store = JdbcContract.backend(pool);
-		released(store, granted(store, impatient(newLock(), LockMode.EXCLUSIVE)));
+		released(store, granted(store, nonWaiting(newLock(), LockMode.EXCLUSIVE)));
 		int before = logged().size();
-		Grant grant = granted(store, impatient(newLock(), LockMode.EXCLUSIVE));
+		Grant grant = granted(store, nonWaiting(newLock(), LockMode.EXCLUSIVE));
 		assertThat(logged().stream().skip(before)).singleElement().asString().contains("takes the lock");
 		released(store, grant);
 		assertThat(logged().stream().skip(before)).hasSize(2);
@@ -112,7 +112,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 		new TransactionTemplate(new DataSourceTransactionManager(pool)).executeWithoutResult((status) -> {
 			jdbc.sql("SELECT pg_sleep(1.5)").query((row) -> {
 			});
-			Grant grant = now(store, impatient(newLock(), LockMode.EXCLUSIVE));
+			Grant grant = now(store, nonWaiting(newLock(), LockMode.EXCLUSIVE));
 			long begun = jdbc.sql("SELECT CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT)")
 				.query(Long.class)
 				.single();
@@ -134,11 +134,11 @@ class JdbcFaultTests extends OnEveryDatabase {
 		LockName lock = newLock();
 		new TransactionTemplate(new DataSourceTransactionManager(pool)).executeWithoutResult((status) -> {
 			jdbc.sql("INSERT INTO note VALUES ('a')").update();
-			now(store, impatient(lock, LockMode.EXCLUSIVE));
+			now(store, nonWaiting(lock, LockMode.EXCLUSIVE));
 			status.setRollbackOnly();
 		});
 		assertThat(jdbc.sql("SELECT COUNT(*) FROM note").query(Integer.class).single()).isZero();
-		assertThat(store.tryAcquire(impatient(lock, LockMode.EXCLUSIVE)).toCompletableFuture().join())
+		assertThat(store.tryAcquire(nonWaiting(lock, LockMode.EXCLUSIVE)).toCompletableFuture().join())
 			.isInstanceOf(AcquireResult.Contended.class);
 	}
 
@@ -148,13 +148,13 @@ class JdbcFaultTests extends OnEveryDatabase {
 		HikariDataSource pool = opened(database, 2);
 		LockBackend store = JdbcContract.backend(pool);
 		LockName lock = newLock();
-		Grant before = granted(store, impatient(lock, LockMode.EXCLUSIVE));
+		Grant before = granted(store, nonWaiting(lock, LockMode.EXCLUSIVE));
 		released(store, before);
 		assertThat(JdbcClient.create(pool)
 			.sql("DELETE FROM holdfast_lock WHERE lock_name = ?")
 			.param(lock.toString())
 			.update()).isOne();
-		assertThat(granted(store, impatient(lock, LockMode.EXCLUSIVE)).storeToken()).isGreaterThan(before.storeToken());
+		assertThat(granted(store, nonWaiting(lock, LockMode.EXCLUSIVE)).storeToken()).isGreaterThan(before.storeToken());
 	}
 
 	/** Simulates a failover to a standby that lacks the last commits. */
@@ -164,13 +164,13 @@ class JdbcFaultTests extends OnEveryDatabase {
 		HikariDataSource pool = opened(database, 2);
 		LockBackend store = JdbcContract.backend(pool);
 		LockName lock = newLock();
-		long first = granted(store, impatient(lock, LockMode.EXCLUSIVE)).storeToken();
+		long first = granted(store, nonWaiting(lock, LockMode.EXCLUSIVE)).storeToken();
 		JdbcClient jdbc = JdbcClient.create(pool);
 		String restore = "UPDATE holdfast_lock SET owner = '', until_us = 0, token = ? WHERE lock_name = ?";
 		jdbc.sql(restore).params(first, lock.toString()).update();
-		long lost = granted(store, impatient(lock, LockMode.EXCLUSIVE)).storeToken();
+		long lost = granted(store, nonWaiting(lock, LockMode.EXCLUSIVE)).storeToken();
 		jdbc.sql(restore).params(first, lock.toString()).update();
-		assertThat(granted(store, impatient(lock, LockMode.EXCLUSIVE)).storeToken()).isGreaterThan(lost);
+		assertThat(granted(store, nonWaiting(lock, LockMode.EXCLUSIVE)).storeToken()).isGreaterThan(lost);
 	}
 
 	@ParameterizedTest
@@ -179,7 +179,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 		HikariDataSource pool = opened(database, 2);
 		LockBackend store = JdbcContract.backend(pool);
 		LockName lock = newLock();
-		Grant grant = granted(store, impatient(lock, LockMode.EXCLUSIVE));
+		Grant grant = granted(store, nonWaiting(lock, LockMode.EXCLUSIVE));
 		try (Connection other = pool.getConnection()) {
 			other.setAutoCommit(false);
 			try (PreparedStatement statement = other
@@ -208,8 +208,8 @@ class JdbcFaultTests extends OnEveryDatabase {
 			LockBackend store = JdbcContract.backend(pool);
 			LockBackend direct = JdbcContract.backend(opened(database, 1));
 			LockName lock = newLock();
-			released(direct, granted(direct, impatient(lock, mode)));
-			Claim claim = impatient(lock, mode);
+			released(direct, granted(direct, nonWaiting(lock, mode)));
+			Claim claim = nonWaiting(lock, mode);
 			wire.loseNextReplyTo(request);
 			assertThat(ask(store, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
 			long kept = JdbcClient.create(opened(database, 1))

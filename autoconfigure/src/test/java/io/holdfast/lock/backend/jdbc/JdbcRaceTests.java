@@ -60,7 +60,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 	@ParameterizedTest
 	@EnumSource
 	void firstReadersOfALockAreAllAdmittedAtOnce(Database database) throws Exception {
-		LockBackend store = patient(opened(database, 20));
+		LockBackend store = withLongTimeout(opened(database, 20));
 		LockName lock = newLock();
 		assertThat(race(store, lock, LockMode.SHARED)).hasOnlyElementsOfType(AcquireResult.Acquired.class);
 	}
@@ -68,7 +68,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 	@ParameterizedTest
 	@EnumSource
 	void oneOfManyFirstWritersWinsAndNoneFails(Database database) throws Exception {
-		LockBackend store = patient(opened(database, 20));
+		LockBackend store = withLongTimeout(opened(database, 20));
 		List<AcquireResult> results = race(store, newLock(), LockMode.EXCLUSIVE);
 		assertThat(results).filteredOn(AcquireResult.Acquired.class::isInstance).hasSize(1);
 		assertThat(results).filteredOn(AcquireResult.Contended.class::isInstance).hasSize(RACERS - 1);
@@ -78,7 +78,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 	 * Returns a backend with a long response timeout, because many concurrent requests on
 	 * a busy machine may be answered late.
 	 */
-	private static LockBackend patient(HikariDataSource pool) {
+	private static LockBackend withLongTimeout(HikariDataSource pool) {
 		return new JdbcLockBackend(pool, new JdbcLockOptions("test", JdbcContract.TABLE, LEASE, true));
 	}
 
@@ -88,7 +88,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 		try {
 			List<Future<AcquireResult>> racers = IntStream.range(0, RACERS).mapToObj((i) -> threads.submit(() -> {
 				start.await();
-				return store.tryAcquire(impatient(lock, mode)).toCompletableFuture().join();
+				return store.tryAcquire(nonWaiting(lock, mode)).toCompletableFuture().join();
 			})).toList();
 			List<AcquireResult> results = new ArrayList<>();
 			for (Future<AcquireResult> racer : racers) {
@@ -112,7 +112,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 		pool.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
 		LockBackend store = JdbcContract.backend(pool);
 		LockName lock = newLock();
-		Grant earlier = granted(store, impatient(lock, LockMode.EXCLUSIVE));
+		Grant earlier = granted(store, nonWaiting(lock, LockMode.EXCLUSIVE));
 		released(store, earlier);
 		List<AcquireResult> results = race(store, lock, LockMode.EXCLUSIVE);
 		assertThat(results).filteredOn(AcquireResult.Acquired.class::isInstance).hasSize(1);
@@ -168,7 +168,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 
 	/** Retries until one of the threads has the lock, and once more after that. */
 	private static Void take(LockBackend store, LockName lock, Queue<Grant> winners) throws Exception {
-		Claim claim = impatient(lock, LockMode.EXCLUSIVE);
+		Claim claim = nonWaiting(lock, LockMode.EXCLUSIVE);
 		boolean last;
 		do {
 			last = !winners.isEmpty();
@@ -192,17 +192,17 @@ class JdbcRaceTests extends OnEveryDatabase {
 		LockBackend justBeforeTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE) - 1));
 		LockBackend atTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE)));
 		LockName lock = newLock();
-		Grant ending = granted(atNoon, impatient(lock, LockMode.EXCLUSIVE));
+		Grant ending = granted(atNoon, nonWaiting(lock, LockMode.EXCLUSIVE));
 		assertThat(ending.storeToken()).as("the time that it was granted at").isEqualTo(NOON);
-		refused(justBeforeTheEnd, impatient(lock, LockMode.EXCLUSIVE));
+		refused(justBeforeTheEnd, nonWaiting(lock, LockMode.EXCLUSIVE));
 		assertThat(renewed(atTheEnd, ending)).isInstanceOf(RenewResult.Refused.class);
-		Grant next = granted(atTheEnd, impatient(lock, LockMode.EXCLUSIVE));
+		Grant next = granted(atTheEnd, nonWaiting(lock, LockMode.EXCLUSIVE));
 		assertThat(next.storeToken()).isGreaterThan(ending.storeToken());
-		refused(atTheEnd, impatient(lock, LockMode.EXCLUSIVE));
+		refused(atTheEnd, nonWaiting(lock, LockMode.EXCLUSIVE));
 		LockName another = newLock();
-		Grant lasting = granted(atNoon, impatient(another, LockMode.EXCLUSIVE));
+		Grant lasting = granted(atNoon, nonWaiting(another, LockMode.EXCLUSIVE));
 		assertThat(renewed(justBeforeTheEnd, lasting)).isInstanceOf(RenewResult.Renewed.class);
-		refused(atTheEnd, impatient(another, LockMode.EXCLUSIVE));
+		refused(atTheEnd, nonWaiting(another, LockMode.EXCLUSIVE));
 	}
 
 	/** A statement that waits for its row may see the clock as it was before the wait. */
@@ -215,8 +215,8 @@ class JdbcRaceTests extends OnEveryDatabase {
 		for (LockMode mode : LockMode.values()) {
 			LockName lock = newLock();
 			LockMode other = (mode == LockMode.SHARED) ? LockMode.EXCLUSIVE : LockMode.SHARED;
-			Grant ended = granted(atNoon, impatient(lock, mode));
-			Grant next = granted(atTheEnd, impatient(lock, other));
+			Grant ended = granted(atNoon, nonWaiting(lock, mode));
+			Grant next = granted(atTheEnd, nonWaiting(lock, other));
 			assertThat(renewed(justBeforeTheEnd, ended)).as(mode.name()).isInstanceOf(RenewResult.Refused.class);
 			refused(justBeforeTheEnd, ended.claim());
 			assertThat(answer(justBeforeTheEnd.release(ended))).isInstanceOf(ReleaseResult.NotHeld.class);
@@ -230,7 +230,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 		LockBackend atNoon = JdbcContract.backend(poolAt(database, NOON));
 		LockBackend atTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE)));
 		for (LockMode mode : LockMode.values()) {
-			Grant ended = granted(atNoon, impatient(newLock(), mode));
+			Grant ended = granted(atNoon, nonWaiting(newLock(), mode));
 			Grant again = granted(atTheEnd, ended.claim());
 			assertThat(again.storeToken()).as(mode.name()).isGreaterThan(ended.storeToken());
 			released(atTheEnd, again);

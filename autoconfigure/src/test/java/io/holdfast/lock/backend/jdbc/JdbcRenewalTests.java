@@ -95,7 +95,7 @@ class JdbcRenewalTests extends OnEveryDatabase {
 	private static List<Grant> grants(LockBackend store, LockMode mode, int count) throws Exception {
 		List<Grant> grants = new ArrayList<>();
 		for (int i = 0; i < count; i++) {
-			grants.add(granted(store, impatient(newLock(), mode)));
+			grants.add(granted(store, nonWaiting(newLock(), mode)));
 		}
 		return grants;
 	}

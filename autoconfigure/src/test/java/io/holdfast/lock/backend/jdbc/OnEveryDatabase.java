@@ -87,7 +87,7 @@ abstract class OnEveryDatabase {
 		return LockName.of("fault", UUID.randomUUID().toString());
 	}
 
-	static Claim impatient(LockName lock, LockMode mode) {
+	static Claim nonWaiting(LockName lock, LockMode mode) {
 		return new Claim(lock, OwnerId.random(), mode, Duration.ofSeconds(30), true, Duration.ZERO, false);
 	}
 

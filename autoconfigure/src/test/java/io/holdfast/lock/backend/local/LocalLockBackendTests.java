@@ -155,11 +155,11 @@ class LocalLockBackendTests {
 
 	@Test
 	void leasesAndWaitTimesBeyondAnyClockAreKept() {
-		Duration forEver = Duration.ofSeconds(Long.MAX_VALUE);
-		Claim claim = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, forEver, false, forEver, false);
+		Duration forever = Duration.ofSeconds(Long.MAX_VALUE);
+		Claim claim = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, forever, false, forever, false);
 		granted(claim);
 		pass(Duration.ofDays(365));
-		assertThat(refused(claim(LOCK).withRemainingWait(forEver)).retryAfter()).isPositive();
+		assertThat(refused(claim(LOCK).withRemainingWait(forever)).retryAfter()).isPositive();
 	}
 
 	private void pass(Duration time) {

@@ -68,7 +68,7 @@ final class ModelRedisson {
 	}
 
 	/** Sends a message to the listener and returns whether Redis knows of one. */
-	boolean hears(String message) {
+	boolean deliver(String message) {
 		MessageListener<String> present = this.listener;
 		if (present == null || this.process.killed()) {
 			return false;

@@ -175,7 +175,7 @@ class RedisFaultTests {
 		RedisLockBackend careful = backend(wire, 1);
 		Grant before = granted(careful, claim(LOCK));
 		released(careful, before);
-		Awaitility.await("the replica hears of the release")
+		Awaitility.await("the replica receives the release")
 			.atMost(BOUND)
 			.until(() -> !replica.keys("*").contains("test:{" + LOCK + "}:lock"));
 		replication.stall();
@@ -242,9 +242,13 @@ class RedisFaultTests {
 	@Test
 	void grantThatExpiredOnItsWayIsReleased() {
 		RedisServer server = server();
-		RedisLockBackend patient = open(TestRedis.backend(TestRedis.config(server.address()), new RedisLockOptions(
+		RedisLockBackend slowBackend = open(TestRedis.backend(TestRedis.config(server.address()), new RedisLockOptions(
 				TestRedis.NAMESPACE, Duration.ofSeconds(8), 0, Duration.ZERO, "the test's server")));
-		LockEngine engine = engine(patient, settings().waitTime(Duration.ZERO).leaseTime(Duration.ofMillis(500)).responseTimeout(Duration.ofSeconds(8)).build());
+		LockEngine engine = engine(slowBackend,
+				settings().waitTime(Duration.ZERO)
+					.leaseTime(Duration.ofMillis(500))
+					.responseTimeout(Duration.ofSeconds(8))
+					.build());
 		server.ask("client", "pause", "1500", "ALL");
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> engine.acquire(LockRequest.forLock(LOCK).build()))

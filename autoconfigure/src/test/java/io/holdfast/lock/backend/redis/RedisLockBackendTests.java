@@ -162,13 +162,13 @@ class RedisLockBackendTests {
 	void releaseNotifiesTheFirstWaiter() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Claim early = claim(Duration.ofSeconds(8));
-		Contended woken = refused(second, early);
+		Contended notified = refused(second, early);
 		Claim later = claim(Duration.ofSeconds(2));
 		Contended late = refused(second, later);
 		refused(second, early);
 		List<String> commands = server.watched(() -> {
 			released(first, grant);
-			return get(woken.signal());
+			return get(notified.signal());
 		});
 		assertThat(late.signal().toCompletableFuture()).isNotDone();
 		assertThat(commands).filteredOn((line) -> line.contains("\"PUBLISH\"")).hasSize(1);
@@ -291,11 +291,11 @@ class RedisLockBackendTests {
 	void notificationOfAWithdrawnClaimIsPassedOn() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Claim leaving = claim(Duration.ofSeconds(2));
-		Contended woken = refused(second, leaving);
+		Contended notified = refused(second, leaving);
 		Claim staying = claim(Duration.ofSeconds(9));
 		Contended waiting = refused(first, staying);
 		released(first, grant);
-		get(woken.signal());
+		get(notified.signal());
 		get(second.abandon(leaving));
 		get(waiting.signal());
 		released(first, granted(first, staying));
@@ -519,21 +519,21 @@ class RedisLockBackendTests {
 		return "test:{" + this.lock + "}:" + part;
 	}
 
-	private Claim claim(Duration patience) {
-		return claim(this.lock, patience);
+	private Claim claim(Duration waitTime) {
+		return claim(this.lock, waitTime);
 	}
 
-	private Claim shared(Duration patience) {
-		return new Claim(this.lock, OwnerId.random(), LockMode.SHARED, Duration.ofSeconds(30), false, patience, false);
+	private Claim shared(Duration waitTime) {
+		return new Claim(this.lock, OwnerId.random(), LockMode.SHARED, Duration.ofSeconds(30), false, waitTime, false);
 	}
 
-	private Claim fair(Duration patience) {
-		return new Claim(this.lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false, patience,
+	private Claim fair(Duration waitTime) {
+		return new Claim(this.lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false, waitTime,
 				true);
 	}
 
-	private static Claim claim(LockName lock, Duration patience) {
-		return new Claim(lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false, patience, false);
+	private static Claim claim(LockName lock, Duration waitTime) {
+		return new Claim(lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false, waitTime, false);
 	}
 
 	private static Grant granted(RedisLockBackend backend, Claim claim) throws Exception {

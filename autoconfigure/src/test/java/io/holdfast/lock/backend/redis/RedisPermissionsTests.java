@@ -200,9 +200,9 @@ class RedisPermissionsTests {
 		return config;
 	}
 
-	private static Claim claim(Duration patience) {
+	private static Claim claim(Duration waitTime) {
 		return new Claim(LockName.of("guarded"), OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false,
-				patience, false);
+				waitTime, false);
 	}
 
 	private static Claim shared() {

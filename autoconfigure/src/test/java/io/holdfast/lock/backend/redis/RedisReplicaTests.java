@@ -13,11 +13,11 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.test.server.RedisServer;
 
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
-import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**

@@ -70,14 +70,14 @@ class RedisSentinelTests {
 			Claim waiting = claim(Duration.ofSeconds(9));
 			Contended contended = (Contended) eventually(first, waiting);
 			release(second, grant[0]);
-			boolean woken = contended.signal()
+			boolean notified = contended.signal()
 				.toCompletableFuture()
 				.handle((value, failure) -> true)
 				.completeOnTimeout(false, 500, TimeUnit.MILLISECONDS)
 				.get();
 			answered(() -> get(first.abandon(waiting)) == null);
 			grant[0] = ((Acquired) eventually(second, claim(Duration.ZERO))).grant();
-			return woken;
+			return notified;
 		});
 		release(second, grant[0]);
 	}
@@ -123,9 +123,9 @@ class RedisSentinelTests {
 		return TestRedis.backend(config, TestRedis.options(0));
 	}
 
-	private static Claim claim(Duration patience) {
+	private static Claim claim(Duration waitTime) {
 		return new Claim(LockName.of("failover"), OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(60), false,
-				patience, false);
+				waitTime, false);
 	}
 
 	private static Grant granted(RedisLockBackend backend, Claim claim) throws Exception {

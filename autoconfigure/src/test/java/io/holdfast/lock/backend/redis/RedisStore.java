@@ -44,7 +44,7 @@ public final class RedisStore implements SimulatedStore {
 
 	private int publish(String channel, String message) {
 		ModelRedisson listener = this.listeners.get(channel);
-		return (listener != null && listener.hears(message)) ? 1 : 0;
+		return (listener != null && listener.deliver(message)) ? 1 : 0;
 	}
 
 	@Override
@@ -73,7 +73,7 @@ public final class RedisStore implements SimulatedStore {
 
 	@Override
 	public List<StoreFault> faults() {
-		return List.of(new StoreFault("the server stands still", this.server::pause, this.server::resume));
+		return List.of(new StoreFault("the server pauses", this.server::pause, this.server::resume));
 	}
 
 }

@@ -16,7 +16,7 @@ final class ModelClient {
 
 	private enum State {
 
-		IDLE, ASKS, AGREES, RENEWS, HOLDS, STANDS_STILL
+		IDLE, ASKS, AGREES, RENEWS, HOLDS, PAUSED
 
 	}
 
@@ -37,7 +37,7 @@ final class ModelClient {
 	private int attempt;
 
 	/** The token of the grant, or zero. */
-	private long told;
+	private long heldToken;
 
 	/** The token that the nodes are to agree on. */
 	private long proposed;
@@ -65,8 +65,8 @@ final class ModelClient {
 	}
 
 	/** Whether this client holds the lock, as far as it knows. */
-	boolean believes() {
-		return this.told > 0 && this.world.now() < this.validUntil;
+	boolean believesHeld() {
+		return this.heldToken > 0 && this.world.now() < this.validUntil;
 	}
 
 	void step() {
@@ -76,7 +76,7 @@ final class ModelClient {
 			case AGREES -> agree();
 			case RENEWS -> renew();
 			case HOLDS -> hold();
-			case STANDS_STILL -> standStill();
+			case PAUSED -> pause();
 		}
 	}
 
@@ -84,7 +84,7 @@ final class ModelClient {
 		this.owner = this.world.newOwner();
 		this.shared = this.world.chance(2);
 		this.attempt = 0;
-		this.told = 0;
+		this.heldToken = 0;
 		attempt();
 	}
 
@@ -92,10 +92,10 @@ final class ModelClient {
 		this.attempt++;
 		this.mustExceed = this.world.greatestBut(this.owner);
 		this.votes.clear();
-		turnTo(State.ASKS);
+		enter(State.ASKS);
 	}
 
-	private void turnTo(State next) {
+	private void enter(State next) {
 		this.state = next;
 		this.confirmed.clear();
 		this.toAsk = this.world.shuffled();
@@ -109,7 +109,7 @@ final class ModelClient {
 			vote();
 		}
 		else if (this.toAsk.isEmpty()) {
-			inVain();
+			undo();
 		}
 		else {
 			ModelNode node = this.toAsk.remove(0);
@@ -128,9 +128,9 @@ final class ModelClient {
 			}
 		}
 		long unbroken = this.votes.values().stream().filter(ModelNode.Vote::before).count();
-		boolean remembers = this.world.rules().memoryEndsWithTheLease() ? believes() : this.told > 0;
+		boolean remembers = this.world.rules().memoryEndsWithTheLease() ? believesHeld() : this.heldToken > 0;
 		if (remembers && unbroken >= this.world.quorum()) {
-			held(this.told);
+			held(this.heldToken);
 			return;
 		}
 		TokenAgreement vote = TokenAgreement.of(this.votes.values().stream().map(ModelNode.Vote::token).toList(),
@@ -150,7 +150,7 @@ final class ModelClient {
 	private void propose(long token) {
 		this.proposed = token;
 		this.refusedFor = 0;
-		turnTo(State.AGREES);
+		enter(State.AGREES);
 	}
 
 	private void agree() {
@@ -169,18 +169,18 @@ final class ModelClient {
 			propose(this.refusedFor + 1 + this.world.upTo(3));
 		}
 		else {
-			inVain();
+			undo();
 		}
 	}
 
 	private void held(long token) {
 		long until = this.askedAt + TokenModel.LEASE;
 		if (this.world.now() >= until) {
-			inVain();
+			undo();
 			return;
 		}
-		boolean same = token == this.told;
-		this.told = token;
+		boolean same = token == this.heldToken;
+		this.heldToken = token;
 		this.validUntil = until;
 		this.state = State.HOLDS;
 		if (same) {
@@ -194,9 +194,9 @@ final class ModelClient {
 	private void hold() {
 		switch (this.world.upTo(4)) {
 			case 0 -> end();
-			case 1 -> turnTo(State.RENEWS);
+			case 1 -> enter(State.RENEWS);
 			case 2 -> attempt();
-			default -> this.state = State.STANDS_STILL;
+			default -> this.state = State.PAUSED;
 		}
 	}
 
@@ -204,8 +204,8 @@ final class ModelClient {
 	 * Waits until the lease has expired. The owner then retries, or knows that it no
 	 * longer holds the lock.
 	 */
-	private void standStill() {
-		if (!believes()) {
+	private void pause() {
+		if (!believesHeld()) {
 			if (this.world.chance(2)) {
 				attempt();
 			}
@@ -217,10 +217,10 @@ final class ModelClient {
 
 	private void renew() {
 		if (this.confirmed.size() >= this.world.quorum()) {
-			if (believes()) {
+			if (believesHeld()) {
 				this.validUntil = this.askedAt + TokenModel.LEASE;
 				this.state = State.HOLDS;
-				this.world.stillHeld(this, this.told);
+				this.world.stillHeld(this, this.heldToken);
 			}
 			else {
 				end();
@@ -238,10 +238,10 @@ final class ModelClient {
 	}
 
 	/** Undoes the attempt. The owner may retry before the release has arrived. */
-	private void inVain() {
+	private void undo() {
 		this.validUntil = 0;
 		if (this.world.rules().memoryEndsWithTheLease()) {
-			this.told = 0;
+			this.heldToken = 0;
 		}
 		sendRelease(this.attempt);
 		if (this.world.chance(2)) {
@@ -253,7 +253,7 @@ final class ModelClient {
 	}
 
 	private void end() {
-		this.told = 0;
+		this.heldToken = 0;
 		sendRelease(-1);
 		this.state = State.IDLE;
 	}

@@ -35,7 +35,7 @@ final class ModelNode {
 		return this.world.now() + this.skew;
 	}
 
-	void suffer() {
+	void injectFault() {
 		if (this.world.chance(25)) {
 			this.parts.clear();
 			this.counter = -1;
@@ -75,7 +75,7 @@ final class ModelNode {
 			this.parts.put(owner, part(shared, Math.max(mine.attempt(), attempt), token));
 			return new Vote(token, true);
 		}
-		if (this.parts.values().stream().anyMatch((part) -> mind(part, shared))) {
+		if (this.parts.values().stream().anyMatch((part) -> conflicts(part, shared))) {
 			return null;
 		}
 		long token = nextToken();
@@ -83,7 +83,7 @@ final class ModelNode {
 		return new Vote(token, false);
 	}
 
-	private boolean mind(Part other, boolean shared) {
+	private boolean conflicts(Part other, boolean shared) {
 		return !other.shared() || (!shared && this.world.rules().readersKeepWritersOut());
 	}
 

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RedlockSharedTests extends FiveNodes {
 
-	private static final Duration PATIENCE = Duration.ofMinutes(1);
+	private static final Duration WAIT_TIME = Duration.ofMinutes(1);
 
 	@Test
 	void readersNeedNoMoreThanAMajority() throws Exception {
@@ -125,7 +125,7 @@ class RedlockSharedTests extends FiveNodes {
 	void refusedWriterBlocksNewReadersAlsoWhereItWasUndone() throws Exception {
 		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), OPTIONS);
 		granted(cutOff, shared());
-		Claim writer = claim().withRemainingWait(PATIENCE);
+		Claim writer = claim().withRemainingWait(WAIT_TIME);
 		refused(this.first, writer);
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(nodes.all()).allMatch((node) -> !node.keys(key("part-waiters")).isEmpty()));
@@ -141,7 +141,7 @@ class RedlockSharedTests extends FiveNodes {
 	void lastAttemptOfAWriterLeavesNoPosition() throws Exception {
 		granted(this.first, shared());
 		Claim writer = claim();
-		refused(this.first, writer.withRemainingWait(PATIENCE));
+		refused(this.first, writer.withRemainingWait(WAIT_TIME));
 		refused(this.first, shared());
 		refused(this.first, writer);
 		Awaitility.await().until(() -> this.first.underWay() == 0);
@@ -161,9 +161,9 @@ class RedlockSharedTests extends FiveNodes {
 	@Test
 	void waitingReaderIsNotOvertakenByAllLaterWriters() throws Exception {
 		Grant holder = granted(this.first);
-		Claim reader = shared().withRemainingWait(PATIENCE);
+		Claim reader = shared().withRemainingWait(WAIT_TIME);
 		refused(this.first, reader);
-		Claim later = claim().withRemainingWait(PATIENCE);
+		Claim later = claim().withRemainingWait(WAIT_TIME);
 		refused(this.first, later);
 		Awaitility.await().until(() -> this.first.underWay() == 0);
 		get(this.first.release(holder));
@@ -213,15 +213,15 @@ class RedlockSharedTests extends FiveNodes {
 		granted(this.first, shared());
 		Awaitility.await().until(() -> this.first.underWay() == 0);
 		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).pause());
-		Claim writer = claim().withRemainingWait(PATIENCE);
-		CompletionStage<AcquireResult> unheard = this.first.tryAcquire(writer);
+		Claim writer = claim().withRemainingWait(WAIT_TIME);
+		CompletionStage<AcquireResult> lateAttempt = this.first.tryAcquire(writer);
 		this.first.abandon(writer);
-		get(unheard);
+		get(lateAttempt);
 		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).resume());
 		Awaitility.await().until(() -> this.first.underWay() == 0);
-		Duration lessThanAPlaceLasts = Duration.ofSeconds(3);
+		Duration lessThanAPositionLasts = Duration.ofSeconds(3);
 		Awaitility.await()
-			.atMost(lessThanAPlaceLasts)
+			.atMost(lessThanAPositionLasts)
 			.untilAsserted(() -> assertThat(nodes.all()).allMatch((node) -> node.keys(key("part-waiters")).isEmpty()));
 	}
 

@@ -63,7 +63,7 @@ public final class RedlockStore implements SimulatedStore {
 	public List<StoreFault> faults() {
 		List<StoreFault> faults = new ArrayList<>();
 		this.servers
-			.forEach((server) -> faults.add(new StoreFault(server + " stands still", server::pause, server::resume)));
+			.forEach((server) -> faults.add(new StoreFault(server + " pauses", server::pause, server::resume)));
 		// only one node: without two of three, no lock is granted for the longest lease
 		SimulatedNode restarting = this.servers.get(2);
 		faults.add(new StoreFault(restarting + " restarts without memory", restarting::pause, () -> {

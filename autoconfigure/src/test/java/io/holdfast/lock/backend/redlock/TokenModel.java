@@ -49,15 +49,15 @@ final class TokenModel {
 	private final TreeMap<Long, Integer> given = new TreeMap<>();
 
 	/** The greatest token of an exclusive grant. */
-	private long greatestAlone;
+	private long greatestExclusive;
 
 	private long now = 1_000;
 
 	private int owners;
 
-	private int alone;
+	private int exclusiveGrants;
 
-	private int together;
+	private int sharedGrants;
 
 	private @Nullable String violation;
 
@@ -88,20 +88,20 @@ final class TokenModel {
 				this.late.remove(this.random.nextInt(this.late.size())).run();
 			}
 			else {
-				this.nodes.get(this.random.nextInt(this.nodes.size())).suffer();
+				this.nodes.get(this.random.nextInt(this.nodes.size())).injectFault();
 			}
 		}
 		return this.violation;
 	}
 
 	/** Returns how often the lock was granted exclusively. */
-	int alone() {
-		return this.alone;
+	int exclusiveGrants() {
+		return this.exclusiveGrants;
 	}
 
 	/** Returns how often a reader acquired the lock while another reader held it. */
-	int together() {
-		return this.together;
+	int sharedGrants() {
+		return this.sharedGrants;
 	}
 
 	Rules rules() {
@@ -165,43 +165,43 @@ final class TokenModel {
 		return 0;
 	}
 
-	void acquired(ModelClient who, long token, long mustExceed) {
+	void acquired(ModelClient holder, long token, long mustExceed) {
 		if (token <= mustExceed) {
 			this.violation = "token %d after %d".formatted(token, mustExceed);
 		}
-		if (!who.shared()) {
-			this.greatestAlone = Math.max(this.greatestAlone, token);
+		if (!holder.shared()) {
+			this.greatestExclusive = Math.max(this.greatestExclusive, token);
 		}
-		Integer other = this.given.put(token, who.owner());
-		if (other != null && other != who.owner()) {
+		Integer other = this.given.put(token, holder.owner());
+		if (other != null && other != holder.owner()) {
 			this.violation = "token %d twice".formatted(token);
 		}
-		holds(who);
+		holds(holder);
 	}
 
 	/**
 	 * Checks a grant that is confirmed with the same token. A part that a node has just
 	 * confirmed may end before the next node confirms its own, but not if leases last.
 	 */
-	void stillHeld(ModelClient who, long token) {
-		long greatest = who.shared() ? this.greatestAlone : this.given.lastKey();
+	void stillHeld(ModelClient holder, long token) {
+		long greatest = holder.shared() ? this.greatestExclusive : this.given.lastKey();
 		if (this.leasesLast && greatest > token) {
 			this.violation = "token %d given again after %d".formatted(token, greatest);
 		}
-		holds(who);
+		holds(holder);
 	}
 
-	private void holds(ModelClient who) {
+	private void holds(ModelClient holder) {
 		List<ModelClient> others = this.clients.stream()
-			.filter((client) -> client != who && client.believes())
+			.filter((client) -> client != holder && client.believesHeld())
 			.toList();
-		if (!who.shared()) {
-			this.alone++;
+		if (!holder.shared()) {
+			this.exclusiveGrants++;
 		}
 		else if (others.stream().anyMatch(ModelClient::shared)) {
-			this.together++;
+			this.sharedGrants++;
 		}
-		if (this.leasesLast && others.stream().anyMatch((other) -> !(who.shared() && other.shared()))) {
+		if (this.leasesLast && others.stream().anyMatch((other) -> !(holder.shared() && other.shared()))) {
 			this.violation = "held twice";
 		}
 	}

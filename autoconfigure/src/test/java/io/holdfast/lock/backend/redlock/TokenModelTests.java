@@ -18,16 +18,16 @@ class TokenModelTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 3, 5 })
 	void tokensStrictlyIncreaseAndWritersHoldAlone(int nodes) {
-		long alone = 0;
-		long together = 0;
+		long exclusiveGrants = 0;
+		long sharedGrants = 0;
 		for (long seed = 0; seed < WORLDS; seed++) {
 			TokenModel world = new TokenModel(seed, nodes, Rules.ALL);
 			assertThat(world.run(STEPS)).as("seed %d", seed).isNull();
-			alone += world.alone();
-			together += world.together();
+			exclusiveGrants += world.exclusiveGrants();
+			sharedGrants += world.sharedGrants();
 		}
-		assertThat(alone).as("grants to one alone").isGreaterThan(5L * WORLDS);
-		assertThat(together).as("grants to a reader beside another").isGreaterThan(5L * WORLDS);
+		assertThat(exclusiveGrants).as("grants to one alone").isGreaterThan(5L * WORLDS);
+		assertThat(sharedGrants).as("grants to a reader beside another").isGreaterThan(5L * WORLDS);
 	}
 
 	@ParameterizedTest

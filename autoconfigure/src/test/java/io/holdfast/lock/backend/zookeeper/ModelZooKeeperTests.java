@@ -95,11 +95,11 @@ class ModelZooKeeperTests {
 			return;
 		}
 		String node = this.nodes.get(this.random.nextInt(this.nodes.size()));
-		String line = ROOT + "/" + (char) ('a' + this.random.nextInt(2));
+		String queue = ROOT + "/" + (char) ('a' + this.random.nextInt(2));
 		int kind = this.random.nextInt(10);
 		switch (kind) {
-			case 0, 1 -> create(client, line + "/x-");
-			case 2 -> createAndRead(client, line);
+			case 0, 1 -> create(client, queue + "/x-");
+			case 2 -> createAndRead(client, queue);
 			case 3 -> compare(client, (calls) -> calls.stat(node));
 			case 4 -> compare(client, (calls) -> calls.check(node));
 			case 5 -> compare(client, (calls) -> calls.children(node));
@@ -110,7 +110,7 @@ class ModelZooKeeperTests {
 		}
 		// notifications arrive before the responses to later requests
 		for (int i = 0; i < CLIENTS; i++) {
-			compare(i, (calls) -> calls.children(line));
+			compare(i, (calls) -> calls.children(queue));
 			assertSame(this.real.fired(i), this.modelled.fired(i), "watches that fired after " + kind + " " + node);
 		}
 	}
@@ -120,10 +120,10 @@ class ModelZooKeeperTests {
 	}
 
 	/** Sends a request directly after another one, whose effect it must see. */
-	private void createAndRead(int client, String line) {
+	private void createAndRead(int client, String queue) {
 		Function<ZooKeeperCalls, CompletableFuture<?>> both = (calls) -> {
-			CompletableFuture<?> created = calls.create(line + "/s-", "");
-			CompletableFuture<?> read = calls.children(line);
+			CompletableFuture<?> created = calls.create(queue + "/s-", "");
+			CompletableFuture<?> read = calls.children(queue);
 			return created.thenCompose((done) -> read);
 		};
 		compare(client, both);

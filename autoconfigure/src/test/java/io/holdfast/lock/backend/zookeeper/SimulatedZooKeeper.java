@@ -161,7 +161,7 @@ public class SimulatedZooKeeper implements SimulatedStore {
 		List<String> left = new ArrayList<>(this.tree.paths());
 		this.backends.forEach((process, backend) -> {
 			if (!process.killed() && backend.remembered() > 0) {
-				left.add("places of " + process + ": " + backend.remembered());
+				left.add("claims of " + process + ": " + backend.remembered());
 			}
 		});
 		return left;
@@ -170,9 +170,9 @@ public class SimulatedZooKeeper implements SimulatedStore {
 	@Override
 	public List<StoreFault> faults() {
 		Follower first = this.followers.get(0);
-		return List.of(new StoreFault("follower0 stands still", first.node::pause, first.node::resume),
-				new StoreFault("follower0 dies", first::die, first::comeBack),
-				new StoreFault("the leader stands still", this.leader::pause, this::resumeLeader));
+		return List.of(new StoreFault("follower0 pauses", first.node::pause, first.node::resume),
+				new StoreFault("follower0 crashes", first::crash, first::recover),
+				new StoreFault("the leader pauses", this.leader::pause, this::resumeLeader));
 	}
 
 	/** Returns the session time that is proven at any moment when no fault occurs. */
@@ -194,7 +194,7 @@ public class SimulatedZooKeeper implements SimulatedStore {
 
 		final SimulatedNode node;
 
-		private final Set<Long> heardOf = new HashSet<>();
+		private final Set<Long> pendingSessions = new HashSet<>();
 
 		private final List<Runnable> connections = new ArrayList<>();
 
@@ -210,8 +210,8 @@ public class SimulatedZooKeeper implements SimulatedStore {
 			return this.dead;
 		}
 
-		void hears(long session) {
-			this.heardOf.add(session);
+		void noteSession(long session) {
+			this.pendingSessions.add(session);
 		}
 
 		/** Accepts a connection, which breaks when this member dies. */
@@ -233,19 +233,19 @@ public class SimulatedZooKeeper implements SimulatedStore {
 				this.node.pause();
 			}
 			if (!this.node.paused()) {
-				this.heardOf.forEach(SimulatedZooKeeper.this::touch);
-				this.heardOf.clear();
+				this.pendingSessions.forEach(SimulatedZooKeeper.this::touch);
+				this.pendingSessions.clear();
 			}
 		}
 
-		private void die() {
+		private void crash() {
 			this.dead = true;
-			this.heardOf.clear();
+			this.pendingSessions.clear();
 			List.copyOf(this.connections).forEach(Runnable::run);
 			this.connections.clear();
 		}
 
-		private void comeBack() {
+		private void recover() {
 			this.dead = false;
 		}
 

@@ -141,7 +141,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 		boolean reconnects = !this.connected;
 		Runnable cancel = this.process.after(READ_TIMEOUT, present::cut);
 		return present.send(() -> {
-			member.hears(id);
+			member.noteSession(id);
 			return this.ensemble.carryOut(() -> {
 				if (reconnects) {
 					this.ensemble.touch(id);

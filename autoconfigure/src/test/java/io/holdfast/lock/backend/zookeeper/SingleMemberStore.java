@@ -32,7 +32,7 @@ public final class SingleMemberStore extends SimulatedZooKeeper {
 	@Override
 	public List<StoreFault> faults() {
 		Follower first = follower(0, 0);
-		return List.of(new StoreFault("follower0 stands still at the next ping", first::pauseAtPing, first::resume));
+		return List.of(new StoreFault("follower0 pauses at the next ping", first::pauseAtPing, first::resume));
 	}
 
 }

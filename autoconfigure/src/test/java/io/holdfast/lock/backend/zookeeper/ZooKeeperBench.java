@@ -108,19 +108,19 @@ final class ZooKeeperBench implements AutoCloseable {
 	}
 
 	/** Returns the paths of the wait queues of locks. */
-	List<String> lines() throws Exception {
+	List<String> waitQueues() throws Exception {
 		return ZooKeeperLockBackendContractTests.children(this.inspection, root())
 			.stream()
-			.map((line) -> root() + "/" + line)
+			.map((queue) -> root() + "/" + queue)
 			.toList();
 	}
 
 	/** Returns the paths of the nodes of claims. */
 	List<String> nodes() throws Exception {
 		List<String> nodes = new ArrayList<>();
-		for (String line : lines()) {
-			for (String node : ZooKeeperLockBackendContractTests.children(this.inspection, line)) {
-				nodes.add(line + "/" + node);
+		for (String queue : waitQueues()) {
+			for (String node : ZooKeeperLockBackendContractTests.children(this.inspection, queue)) {
+				nodes.add(queue + "/" + node);
 			}
 		}
 		return nodes;

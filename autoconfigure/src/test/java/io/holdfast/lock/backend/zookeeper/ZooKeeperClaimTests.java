@@ -45,10 +45,10 @@ class ZooKeeperClaimTests {
 				});
 	}
 
-	private void nothingIsLeft() {
+	private void assertNothingLeft() {
 		assertThat(this.server.paths()).as("nodes").isEmpty();
 		assertThat(this.server.watches()).as("watches").isZero();
-		assertThat(this.store.remembered()).as("places").isZero();
+		assertThat(this.store.remembered()).as("claims").isZero();
 	}
 
 	@Test
@@ -61,7 +61,7 @@ class ZooKeeperClaimTests {
 		this.calls.next().carryOut().answer();
 		assertThat(attempt).isCompletedWithValueMatching((result) -> result instanceof AcquireResult.Indeterminate);
 		assertThat(abandoned).isCompleted();
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test
@@ -72,7 +72,7 @@ class ZooKeeperClaimTests {
 		CompletableFuture<Void> abandoned = this.store.abandon(this.claim).toCompletableFuture();
 		creation.answer();
 		assertThat(abandoned).isCompleted();
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test
@@ -83,7 +83,7 @@ class ZooKeeperClaimTests {
 		CompletableFuture<Void> abandoned = this.store.abandon(this.claim).toCompletableFuture();
 		creation.lose();
 		assertThat(abandoned).isCompleted();
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test
@@ -94,7 +94,7 @@ class ZooKeeperClaimTests {
 		CompletableFuture<Void> abandoned = this.store.abandon(this.claim).toCompletableFuture();
 		creation.carryOut().answer();
 		assertThat(abandoned).isCompleted();
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test
@@ -111,7 +111,7 @@ class ZooKeeperClaimTests {
 		assertThat(this.calls.sent()).isEmpty();
 		this.calls.next().carryOut().answer();
 		assertThat(abandoned).isCompleted();
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test
@@ -127,7 +127,7 @@ class ZooKeeperClaimTests {
 		this.store.abandon(claim);
 		check.answer();
 		assertThat(attempt).isCompletedWithValueMatching((result) -> !(result instanceof AcquireResult.Acquired));
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test
@@ -155,7 +155,7 @@ class ZooKeeperClaimTests {
 			.satisfiesExactly((sent) -> assertThat(sent).startsWith("create"),
 					(sent) -> assertThat(sent).startsWith("children"), (sent) -> assertThat(sent).startsWith("delete"));
 		released(this.other, holder);
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test
@@ -174,7 +174,7 @@ class ZooKeeperClaimTests {
 		Grant grant = granted(this.store, claim(LOCK));
 		this.server.delete(this.server.paths().get(0));
 		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Refused.class);
-		nothingIsLeft();
+		assertNothingLeft();
 		assertThat(this.store.release(grant).toCompletableFuture())
 			.isCompletedWithValueMatching((answer) -> answer instanceof ReleaseResult.NotHeld);
 	}
@@ -185,7 +185,7 @@ class ZooKeeperClaimTests {
 		refused(this.store, claim(LOCK));
 		this.calls.expire(3);
 		assertThat(grant.revoked().toCompletableFuture()).isCompleted();
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test

@@ -31,7 +31,7 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 	 * How long a member keeps answering reads without a message from its leader, in
 	 * ticks.
 	 */
-	private static final int TICKS_OF_PATIENCE = 60;
+	private static final int SYNC_LIMIT_TICKS = 60;
 
 	private final List<InstanceSpec> members = new ArrayList<>();
 
@@ -53,7 +53,7 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 
 	private static InstanceSpec member(@Nullable File directory, int port, int electionPort, int quorumPort, int id) {
 		return new InstanceSpec(directory, port, electionPort, quorumPort, true, id, TICK_MILLIS, -1,
-				Map.of("syncLimit", Integer.toString(TICKS_OF_PATIENCE)), "127.0.0.1");
+				Map.of("syncLimit", Integer.toString(SYNC_LIMIT_TICKS)), "127.0.0.1");
 	}
 
 	/** Returns the ensemble as one member sees it, with the others behind its proxies. */

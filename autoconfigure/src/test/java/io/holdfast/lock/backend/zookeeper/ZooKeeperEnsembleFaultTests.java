@@ -27,6 +27,7 @@ import io.holdfast.lock.test.server.TcpProxy;
 
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
@@ -34,7 +35,6 @@ import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static io.holdfast.lock.backend.Verbs.soonRefused;
-import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -154,7 +154,7 @@ class ZooKeeperEnsembleFaultTests {
 			next.close();
 			return !firstHeld;
 		});
-		assertThat(alone).as("the first knew when the successor held").succeedsWithin(LONG).isEqualTo(true);
+		assertThat(alone).as("the first detects its loss before the second holds").succeedsWithin(LONG).isEqualTo(true);
 		assertThat(renewals.getCount()).isZero();
 	}
 
@@ -179,8 +179,8 @@ class ZooKeeperEnsembleFaultTests {
 			}
 			assertThat(answer(first)).isNotInstanceOf(AcquireResult.Contended.class);
 			Grant grant = soonGranted(store, claim);
-			String line = ZooKeeperLockBackendContractTests.children(client, this.bench.root()).get(0);
-			String path = this.bench.root() + "/" + line;
+			String queue = ZooKeeperLockBackendContractTests.children(client, this.bench.root()).get(0);
+			String path = this.bench.root() + "/" + queue;
 			List<String> nodes = client.getChildren().forPath(path);
 			assertThat(nodes).hasSize(1);
 			assertThat(grant.storeToken()).isGreaterThan(before.storeToken())

@@ -32,13 +32,13 @@ import io.holdfast.lock.test.server.ZooKeeperServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
-import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -201,7 +201,7 @@ class ZooKeeperFaultTests {
 				end.run();
 			}
 			else {
-				this.wire.holdNext(this.bench.lines().get(0), end);
+				this.wire.holdNext(this.bench.waitQueues().get(0), end);
 				released(this.other, holder);
 			}
 		}
@@ -252,11 +252,11 @@ class ZooKeeperFaultTests {
 	void foreignNodesInAQueueAreIgnored() throws Exception {
 		released(this.store, granted(this.store, claim(LOCK)));
 		Grant holder = granted(this.store, claim(LOCK));
-		String line = this.bench.lines().get(0);
+		String queue = this.bench.waitQueues().get(0);
 		List<String> foreign = List.of("config", "lock-0000000000", "x-", "x-me-0000000000",
 				"_c_" + OwnerId.random() + "-lock-0000000000", "y-" + OwnerId.random() + "-0000000000");
 		for (String name : foreign) {
-			this.bench.inspection().create().withMode(CreateMode.PERSISTENT).forPath(line + "/" + name);
+			this.bench.inspection().create().withMode(CreateMode.PERSISTENT).forPath(queue + "/" + name);
 		}
 		Claim waiting = claim(LOCK);
 		CompletionStage<?> signal = refused(this.other, waiting);
@@ -264,7 +264,7 @@ class ZooKeeperFaultTests {
 		awaitSignal(signal);
 		released(this.other, granted(this.other, waiting));
 		released(this.store, granted(this.store, claim(LOCK)));
-		assertThat(this.bench.inspection().getChildren().forPath(line)).as("still there")
+		assertThat(this.bench.inspection().getChildren().forPath(queue)).as("still there")
 			.containsExactlyInAnyOrderElementsOf(foreign);
 	}
 

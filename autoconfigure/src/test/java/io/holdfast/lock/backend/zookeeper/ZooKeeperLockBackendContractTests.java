@@ -86,8 +86,8 @@ class ZooKeeperLockBackendContractTests extends LockBackendContract {
 	@Override
 	protected Collection<String> leftovers() throws Exception {
 		List<String> left = new ArrayList<>();
-		for (String line : children(this.inspection, "/holdfast/test")) {
-			left.addAll(children(this.inspection, "/holdfast/test/" + line));
+		for (String queue : children(this.inspection, "/holdfast/test")) {
+			left.addAll(children(this.inspection, "/holdfast/test/" + queue));
 		}
 		return left;
 	}

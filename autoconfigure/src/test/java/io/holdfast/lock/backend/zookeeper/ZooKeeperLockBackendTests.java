@@ -41,6 +41,7 @@ import io.holdfast.lock.test.server.ZooKeeperServer;
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.lasting;
@@ -51,7 +52,6 @@ import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static io.holdfast.lock.backend.Verbs.soonRefused;
 import static io.holdfast.lock.backend.Verbs.soonReleased;
 import static io.holdfast.lock.backend.Verbs.soonRenewed;
-import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -129,9 +129,9 @@ class ZooKeeperLockBackendTests {
 
 	private static List<String> nodes() throws Exception {
 		List<String> nodes = new ArrayList<>();
-		for (String line : ZooKeeperLockBackendContractTests.children(inspection, "/holdfast/shop")) {
-			for (String node : ZooKeeperLockBackendContractTests.children(inspection, "/holdfast/shop/" + line)) {
-				nodes.add("/holdfast/shop/" + line + "/" + node);
+		for (String queue : ZooKeeperLockBackendContractTests.children(inspection, "/holdfast/shop")) {
+			for (String node : ZooKeeperLockBackendContractTests.children(inspection, "/holdfast/shop/" + queue)) {
+				nodes.add("/holdfast/shop/" + queue + "/" + node);
 			}
 		}
 		return nodes;
@@ -197,8 +197,8 @@ class ZooKeeperLockBackendTests {
 		released(this.store, granted(this.store, claim(LOCK)));
 		Claim claim = claim(LOCK);
 		Grant before = granted(this.other, claim(LOCK));
-		String line = nodes().get(0).substring(0, nodes().get(0).lastIndexOf('/'));
-		inspection.create().withMode(CreateMode.EPHEMERAL_SEQUENTIAL).forPath(line + "/" + QueueNodeName.prefix(claim));
+		String queue = nodes().get(0).substring(0, nodes().get(0).lastIndexOf('/'));
+		inspection.create().withMode(CreateMode.EPHEMERAL_SEQUENTIAL).forPath(queue + "/" + QueueNodeName.prefix(claim));
 		refused(this.store, claim);
 		released(this.other, before);
 		Grant grant = soonGranted(this.store, claim);
@@ -239,14 +239,14 @@ class ZooKeeperLockBackendTests {
 			CompletableFuture<Void> lost = new CompletableFuture<>();
 			handle.onLost((cause) -> lost.complete(null));
 			this.wire.close();
-			CompletableFuture<Boolean> knewWhenAnotherGotIn = there.acquireAsync(request)
+			CompletableFuture<Boolean> detectedFirst = there.acquireAsync(request)
 				.toCompletableFuture()
 				.thenApply((next) -> {
-					boolean knew = !handle.isHeld();
+					boolean detected = !handle.isHeld();
 					next.close();
-					return knew;
+					return detected;
 				});
-			assertThat(answer(knewWhenAnotherGotIn)).isTrue();
+			assertThat(answer(detectedFirst)).isTrue();
 			awaitSignal(lost);
 			handle.close();
 		}
@@ -316,15 +316,15 @@ class ZooKeeperLockBackendTests {
 	@Test
 	void refusedReleaseAndWithdrawalHaveAKnownOutcome() throws Exception {
 		Grant grant = granted(this.store, claim(LOCK));
-		String line = nodes().get(0).substring(0, nodes().get(0).lastIndexOf('/'));
-		inspection.setACL().withACL(List.of(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE))).forPath(line);
+		String queue = nodes().get(0).substring(0, nodes().get(0).lastIndexOf('/'));
+		inspection.setACL().withACL(List.of(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE))).forPath(queue);
 		for (CompletionStage<?> request : List.of(this.store.release(grant), this.store.abandon(grant.claim()))) {
 			assertThatExceptionOfType(Exception.class).isThrownBy(() -> answer(request))
 				.havingCause()
 				.isInstanceOf(LockBackendException.class)
 				.withMessageContainingAll("stock:42", "backend zookeeper", "/holdfast/shop");
 		}
-		inspection.setACL().withACL(Ids.OPEN_ACL_UNSAFE).forPath(line);
+		inspection.setACL().withACL(Ids.OPEN_ACL_UNSAFE).forPath(queue);
 		released(this.store, grant);
 	}
 

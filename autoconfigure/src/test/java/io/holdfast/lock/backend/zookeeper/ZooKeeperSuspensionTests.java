@@ -193,10 +193,10 @@ class ZooKeeperSuspensionTests {
 		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION));
 		Grant grant = granted(store, claim(LOCK));
 		suspend(store, grant);
-		CompletionStage<Boolean> word = store.confirm(grant);
+		CompletionStage<Boolean> confirmation = store.confirm(grant);
 		this.bench.inspection().delete().forPath(this.bench.nodes().get(0));
 		this.wire.flow();
-		assertThat(answer(word)).isFalse();
+		assertThat(answer(confirmation)).isFalse();
 		assertThat(renewed(store, grant)).isInstanceOf(RenewResult.Refused.class);
 	}
 

@@ -17,11 +17,11 @@ import io.grpc.Status;
  * Intercepts the calls of a client to a real etcd: counts requests, makes one of them
  * fail, and changes responses.
  */
-final class MeddledCalls implements ClientInterceptor {
+final class FaultyCalls implements ClientInterceptor {
 
 	private final AtomicInteger sent = new AtomicInteger();
 
-	private volatile int doomed = -1;
+	private volatile int failingRequest = -1;
 
 	private volatile boolean carriedOut;
 
@@ -40,7 +40,7 @@ final class MeddledCalls implements ClientInterceptor {
 	 */
 	void fail(int number, boolean carriedOut) {
 		this.carriedOut = carriedOut;
-		this.doomed = number;
+		this.failingRequest = number;
 		this.sent.set(0);
 	}
 
@@ -51,10 +51,10 @@ final class MeddledCalls implements ClientInterceptor {
 
 	@Override
 	public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
-		boolean fails = this.sent.getAndIncrement() == this.doomed;
+		boolean fails = this.sent.getAndIncrement() == this.failingRequest;
 		return new SimpleForwardingClientCall<>(next.newCall(method, options)) {
 
-			private final boolean lost = fails && !MeddledCalls.this.carriedOut;
+			private final boolean lost = fails && !FaultyCalls.this.carriedOut;
 
 			@Override
 			public void start(Listener<A> listener, Metadata headers) {
@@ -103,7 +103,7 @@ final class MeddledCalls implements ClientInterceptor {
 				this.call.cancel("lost on the way back", null);
 			}
 			else {
-				super.onMessage((A) MeddledCalls.this.change.apply(answer));
+				super.onMessage((A) FaultyCalls.this.change.apply(answer));
 			}
 		}
 
