@@ -135,7 +135,7 @@ class RetentionTests {
 	private void assertRetainedFor(Duration remaining) {
 		assertThat(this.backend.calls).endsWith("retain stock:42 for " + remaining);
 		this.fixture.time.advance(MIN_HOLD.multipliedBy(2));
-		assertThat(this.backend.calls).as("the store receives no further request").endsWith("retain stock:42 for " + remaining);
+		assertThat(this.backend.calls).as("no further request").endsWith("retain stock:42 for " + remaining);
 		assertThat(this.backend.owners).containsKey(LOCK);
 		assertThat(this.fixture.engine.context().queues().size()).as("local lines").isZero();
 		assertThat(this.fixture.engine.context().watchdog().size()).as("leases watched").isZero();

@@ -55,7 +55,7 @@ class UnclosedHoldTests {
 	}
 
 	@Test
-	void holdThatEndsByItselfIsNotSuspected() {
+	void holdClosedByExecuteIsNotSuspected() {
 		String diagnosis = this.fixture.engine.execute(this.request, LockHandle::diagnosis);
 		assertThat(diagnosis).isEmpty();
 	}

@@ -137,11 +137,11 @@ final class UnreliableStore implements LockBackend {
 
 	/** Delivers a message: usually soon, sometimes late, and sometimes never. */
 	private void deliver(Runnable arrival) {
-		int luck = this.random.nextInt(20);
-		if (luck == 0) {
+		int roll = this.random.nextInt(20);
+		if (roll == 0) {
 			return;
 		}
-		double most = this.lease.toNanos() * ((luck < 3) ? 1.2 : 0.05);
+		double most = this.lease.toNanos() * ((roll < 3) ? 1.2 : 0.05);
 		this.time.after((long) (most * this.random.nextDouble()), arrival);
 	}
 

@@ -196,7 +196,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void deletedKeyIsNotRenewedThoughItsLeaseLives() throws Exception {
+	void deletedKeyIsNotRenewedWithItsLease() throws Exception {
 		Grant grant = granted(this.backend, claim(LOCK));
 		inspection.getKVClient().delete(keys("locks/").iterator().next().getKey()).get(10, TimeUnit.SECONDS);
 		assertThat(renewed(this.backend, grant)).isInstanceOf(RenewResult.Refused.class);

@@ -62,13 +62,13 @@ class EtcdSimulationTests {
 	}
 
 	@Test
-	void waitsThatAreLongerThanLeasesAreServedInOrderAndWithAWholeLease() {
+	void waitsLongerThanLeasesEndInOrderAndWithAWholeLease() {
 		Simulations.of("etcd-short-leases", ShortLeasesStore::new).run(200);
 	}
 
 	/** The mutant grants a waiter only the rest of a lease that started with its wait. */
 	@Test
-	void leaseThatBeginsWithTheWaitIsFound() {
+	void leaseThatStartsWithTheWaitIsFound() {
 		Mutant mutant = new Mutant().replace("backend.etcd.EtcdLease#renewed", EtcdSimulationTests.class, "unchanged");
 		assertThat(mutant.find(ShortLeasesStore.class, SEEDS, "lease")).isPositive();
 	}

@@ -93,7 +93,7 @@ public class EtcdStore implements SimulatedStore {
 		return List.of(new StoreFault("etcd pauses", this.server::pause, this.server::resume),
 				new StoreFault("etcd has no leader", this.server::pause, () -> {
 					this.server.resume();
-					this.etcd.startLeasesAnew();
+					this.etcd.restartLeases();
 				}));
 	}
 

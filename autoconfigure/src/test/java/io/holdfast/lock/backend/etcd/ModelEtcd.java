@@ -45,13 +45,13 @@ final class ModelEtcd {
 	EtcdClient.GrantedLease grantLease(long seconds) {
 		Lease lease = new Lease(++this.lastLease, Math.max(LEAST_SECONDS, seconds));
 		this.leases.put(lease.id, lease);
-		lease.startAnew(this.clock.getAsLong());
+		lease.restart(this.clock.getAsLong());
 		return new EtcdClient.GrantedLease(lease.id, lease.seconds);
 	}
 
 	long keepAlive(long id) {
 		Lease lease = lease(id);
-		lease.startAnew(this.clock.getAsLong());
+		lease.restart(this.clock.getAsLong());
 		return lease.seconds;
 	}
 
@@ -66,8 +66,8 @@ final class ModelEtcd {
 	}
 
 	/** Restarts all leases, as a new leader does. */
-	void startLeasesAnew() {
-		this.leases.values().forEach((lease) -> lease.startAnew(this.clock.getAsLong()));
+	void restartLeases() {
+		this.leases.values().forEach((lease) -> lease.restart(this.clock.getAsLong()));
 	}
 
 	Set<Long> leases() {
@@ -209,7 +209,7 @@ final class ModelEtcd {
 			this.seconds = seconds;
 		}
 
-		void startAnew(long now) {
+		void restart(long now) {
 			this.expiresAt = now + TimeUnit.SECONDS.toNanos(this.seconds);
 		}
 

@@ -113,10 +113,10 @@ class JdbcFaultTests extends OnEveryDatabase {
 			jdbc.sql("SELECT pg_sleep(1.5)").query((row) -> {
 			});
 			Grant grant = now(store, nonWaiting(newLock(), LockMode.EXCLUSIVE));
-			long begun = jdbc.sql("SELECT CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT)")
+			long started = jdbc.sql("SELECT CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT)")
 				.query(Long.class)
 				.single();
-			assertThat(grant.storeToken()).isGreaterThan(begun + 1_400_000);
+			assertThat(grant.storeToken()).isGreaterThan(started + 1_400_000);
 		});
 	}
 

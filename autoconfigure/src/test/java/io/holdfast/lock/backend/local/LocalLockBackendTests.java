@@ -110,14 +110,14 @@ class LocalLockBackendTests {
 	@Test
 	void onlyTheFirstExclusiveWaiterIsNotified() {
 		Grant holder = granted(claim(LOCK));
-		List<String> woken = new ArrayList<>();
+		List<String> notified = new ArrayList<>();
 		Claim first = claim(LOCK).withRemainingWait(LEASE);
-		refused(first).signal().thenRun(() -> woken.add("first"));
-		refused(claim(LOCK).withRemainingWait(LEASE)).signal().thenRun(() -> woken.add("second"));
+		refused(first).signal().thenRun(() -> notified.add("first"));
+		refused(claim(LOCK).withRemainingWait(LEASE)).signal().thenRun(() -> notified.add("second"));
 		release(holder);
-		assertThat(woken).containsExactly("first");
+		assertThat(notified).containsExactly("first");
 		this.store.abandon(first);
-		assertThat(woken).containsExactly("first", "second");
+		assertThat(notified).containsExactly("first", "second");
 	}
 
 	@Test
@@ -133,13 +133,13 @@ class LocalLockBackendTests {
 	@Test
 	void everyReaderBeforeTheNextWriterIsNotified() {
 		Grant holder = granted(claim(LOCK));
-		List<String> woken = new ArrayList<>();
-		refused(shared().withRemainingWait(LEASE)).signal().thenRun(() -> woken.add("reader 1"));
-		refused(shared().withRemainingWait(LEASE)).signal().thenRun(() -> woken.add("reader 2"));
-		refused(claim(LOCK).withRemainingWait(LEASE)).signal().thenRun(() -> woken.add("writer"));
-		refused(shared().withRemainingWait(LEASE)).signal().thenRun(() -> woken.add("reader 3"));
+		List<String> notified = new ArrayList<>();
+		refused(shared().withRemainingWait(LEASE)).signal().thenRun(() -> notified.add("reader 1"));
+		refused(shared().withRemainingWait(LEASE)).signal().thenRun(() -> notified.add("reader 2"));
+		refused(claim(LOCK).withRemainingWait(LEASE)).signal().thenRun(() -> notified.add("writer"));
+		refused(shared().withRemainingWait(LEASE)).signal().thenRun(() -> notified.add("reader 3"));
 		release(holder);
-		assertThat(woken).containsExactly("reader 1", "reader 2", "writer");
+		assertThat(notified).containsExactly("reader 1", "reader 2", "writer");
 	}
 
 	@Test

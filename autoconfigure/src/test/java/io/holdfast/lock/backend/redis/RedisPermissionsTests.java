@@ -166,7 +166,7 @@ class RedisPermissionsTests {
 	}
 
 	@Test
-	void evictionIsWarnedOf(CapturedOutput output) {
+	void evictionIsWarnedAbout(CapturedOutput output) {
 		try (RedisServer server = RedisServer.started("maxmemory 100mb", "maxmemory-policy allkeys-lru");
 				RedisLockBackend backend = TestRedis.backend(server.address())) {
 			assertThat(backend.name()).isEqualTo("redis");
@@ -175,7 +175,7 @@ class RedisPermissionsTests {
 	}
 
 	@Test
-	void missingReplicasAreWarnedOfAtTheStart(CapturedOutput output) {
+	void missingReplicasAreWarnedAboutAtTheStart(CapturedOutput output) {
 		try (RedisServer server = RedisServer.started();
 				RedisLockBackend backend = TestRedis.backend(TestRedis.config(server.address()),
 						TestRedis.options(1))) {
@@ -185,7 +185,7 @@ class RedisPermissionsTests {
 	}
 
 	@Test
-	void noEvictionIsNotWarnedOf(CapturedOutput output) {
+	void disabledEvictionIsNotWarnedAbout(CapturedOutput output) {
 		try (RedisServer server = RedisServer.started("maxmemory 100mb", "maxmemory-policy noeviction");
 				RedisLockBackend backend = TestRedis.backend(server.address())) {
 			assertThat(backend.name()).isEqualTo("redis");

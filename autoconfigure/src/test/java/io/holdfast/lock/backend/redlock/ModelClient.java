@@ -259,9 +259,9 @@ final class ModelClient {
 	}
 
 	private void sendRelease(int last) {
-		int whose = this.owner;
+		int releasedOwner = this.owner;
 		for (ModelNode node : this.world.shuffled()) {
-			this.world.send(() -> node.release(whose, last));
+			this.world.send(() -> node.release(releasedOwner, last));
 		}
 	}
 

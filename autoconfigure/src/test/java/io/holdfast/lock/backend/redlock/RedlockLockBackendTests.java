@@ -153,7 +153,7 @@ class RedlockLockBackendTests extends FiveNodes {
 	}
 
 	@Test
-	void longerLeaseThatOtherNodesKnowProlongsTheQuarantine() throws Exception {
+	void longerLeaseKnownToOtherNodesExtendsTheQuarantine() throws Exception {
 		nodes.get(4).ask("hset", "test:redlock", "longest", "600000");
 		kill(3);
 		granted(this.first, claim(LockName.of("other"), LONGEST_LEASE));

@@ -84,10 +84,10 @@ class RedlockNodeModelTests {
 		String mode = LockMode.values()[random.nextInt(2)].name();
 		long attempt = random.nextInt(6);
 		long lease = 60_000 + 1_000L * random.nextInt(5);
-		long place = random.nextBoolean() ? 0 : 60_000;
+		long positionMillis = random.nextBoolean() ? 0 : 60_000;
 		return switch (random.nextInt(8)) {
 			case 0, 1, 2, 3 -> new Request("acquire", RedlockScripts.ACQUIRE, this.keys.of(lock), "r", "1", owner,
-					lease, attempt, RedlockTimes.IDLE_TOKEN_MILLIS, mode, place);
+					lease, attempt, RedlockTimes.IDLE_TOKEN_MILLIS, mode, positionMillis);
 			case 4 -> new Request("agree", RedlockScripts.AGREE, this.keys.of(lock), "r", "1", owner,
 					FLOOR + random.nextInt(30), RedlockTimes.IDLE_TOKEN_MILLIS);
 			case 5 -> new Request("renew", RedlockScripts.RENEW,
@@ -95,7 +95,7 @@ class RedlockNodeModelTests {
 					mode);
 			case 6 -> new Request("look", RedlockScripts.LOOK, List.of(this.keys.node()), "r");
 			default -> new Request("release", RedlockScripts.RELEASE, this.keys.parts(lock), owner,
-					random.nextBoolean() ? -1 : attempt, mode, place);
+					random.nextBoolean() ? -1 : attempt, mode, positionMillis);
 		};
 	}
 

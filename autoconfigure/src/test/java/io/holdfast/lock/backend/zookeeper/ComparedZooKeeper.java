@@ -132,12 +132,12 @@ final class ComparedZooKeeper {
 			interrupted.connected = new CompletableFuture<>();
 		}
 		long session = interrupted.calls.session();
-		boolean anew = !this.sessions.contains(session);
-		if (anew) {
+		boolean newSession = !this.sessions.contains(session);
+		if (newSession) {
 			this.sessions.add(session);
 		}
 		return states.stream().map(Connection::name).collect(Collectors.joining(", ")) + ", "
-				+ (anew ? "another session" : "session " + this.sessions.indexOf(session));
+				+ (newSession ? "another session" : "session " + this.sessions.indexOf(session));
 	}
 
 	/** A client and its notifications. */

@@ -189,7 +189,7 @@ class ZooKeeperClaimTests {
 	}
 
 	@Test
-	void sessionThatIsReplacedBeforeItsLossIsReportedIsRefusedAndForgotten() throws Exception {
+	void sessionReplacedBeforeItsLossIsReportedIsForgotten() throws Exception {
 		Grant grant = granted(this.store, claim(LOCK));
 		this.calls.session(3);
 		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Refused.class);

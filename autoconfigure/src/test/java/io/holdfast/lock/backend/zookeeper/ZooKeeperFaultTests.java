@@ -111,10 +111,10 @@ class ZooKeeperFaultTests {
 		awaitSignal(old.revoked());
 		assertThat(this.bench.nodes()).as("the server does not know yet").containsExactly(path);
 		assertThat(renewed(here, old)).isInstanceOf(RenewResult.Refused.class);
-		Grant anew = soonGranted(here, claim);
+		Grant newGrant = soonGranted(here, claim);
 		assertThat(this.bench.nodes()).hasSize(1).doesNotContain(path);
-		assertThat(anew.storeToken()).isEqualTo(czxid(this.bench.nodes().get(0))).isGreaterThan(old.storeToken());
-		released(here, anew);
+		assertThat(newGrant.storeToken()).isEqualTo(czxid(this.bench.nodes().get(0))).isGreaterThan(old.storeToken());
+		released(here, newGrant);
 	}
 
 	@Test
@@ -149,7 +149,7 @@ class ZooKeeperFaultTests {
 	/** The step at which a waiting acquisition ends. */
 	enum Step {
 
-		CREATION_ON_ITS_WAY, CREATED_AND_NOT_HEARD_OF, WATCH_ON_ITS_WAY, WAITING, NEXT_LOOK_ON_ITS_WAY
+		CREATION_SENT, CREATION_REPLY_LOST, WATCH_SENT, WAITING, NEXT_CHECK_SENT
 
 	}
 
@@ -185,17 +185,17 @@ class ZooKeeperFaultTests {
 		CompletableFuture<Attempt> attempt = new CompletableFuture<>();
 		Runnable end = () -> attempt.join().end().run();
 		switch (step) {
-			case CREATION_ON_ITS_WAY -> this.wire.holdNext("/x-", end);
-			case CREATED_AND_NOT_HEARD_OF -> {
+			case CREATION_SENT -> this.wire.holdNext("/x-", end);
+			case CREATION_REPLY_LOST -> {
 				this.wire.loseNextReplyTo("/x-");
 				this.wire.holdNext("/x-", end);
 			}
-			case WATCH_ON_ITS_WAY -> this.wire.holdNext(first, end);
+			case WATCH_SENT -> this.wire.holdNext(first, end);
 			default -> {
 			}
 		}
 		attempt.complete(begin.get());
-		if (step == Step.WAITING || step == Step.NEXT_LOOK_ON_ITS_WAY) {
+		if (step == Step.WAITING || step == Step.NEXT_CHECK_SENT) {
 			Awaitility.await("a waiter").atMost(BOUND).until(() -> server.ask("wchp").contains(first));
 			if (step == Step.WAITING) {
 				end.run();
@@ -206,7 +206,7 @@ class ZooKeeperFaultTests {
 			}
 		}
 		assertThat(attempt.join().handle()).failsWithin(BOUND);
-		if (step != Step.NEXT_LOOK_ON_ITS_WAY) {
+		if (step != Step.NEXT_CHECK_SENT) {
 			Awaitility.await("its node to go")
 				.atMost(BOUND)
 				.untilAsserted(() -> assertThat(this.bench.nodes()).containsExactly(first));

@@ -147,9 +147,9 @@ class ZooKeeperSuspensionTests {
 			assertThat(this.bench.nodes()).as("the new session has no node but the one asked for").hasSize(1);
 			assertThat(lost.isHeld()).isFalse();
 			soonReleased(store, probe);
-			try (LockHandle anew = CompletableFuture.supplyAsync(() -> engine.acquire(LockRequest.of("stock", 42)))
+			try (LockHandle reacquired = CompletableFuture.supplyAsync(() -> engine.acquire(LockRequest.of("stock", 42)))
 				.get()) {
-				assertThat(anew.fencingToken()).isGreaterThan(lost.fencingToken());
+				assertThat(reacquired.fencingToken()).isGreaterThan(lost.fencingToken());
 			}
 		}
 	}
