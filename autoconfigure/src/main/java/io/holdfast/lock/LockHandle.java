@@ -93,23 +93,6 @@ public interface LockHandle extends AutoCloseable {
 	void assertHeld();
 
 	/**
-	 * Verifies that this hold is still valid, right before a commit that depends on it. A
-	 * later loss no longer fails the call, because its work is done.
-	 * @throws LockLostException as {@link #assertHeld()}
-	 * @throws LockBackendException as {@link #assertHeld()}
-	 */
-	void assertHeldAtCommit();
-
-	/**
-	 * Returns a hint for error messages if this hold may block other work of its own
-	 * thread: that it was acquired in code and is still open.
-	 * @return sentences, each preceded by a space; empty if there is no hint
-	 */
-	default String diagnosis() {
-		return "";
-	}
-
-	/**
 	 * Registers a listener that is called once if this hold is lost, or immediately if it
 	 * is already lost. The listener runs on the thread that detects the loss, so it must
 	 * return quickly and must not block.

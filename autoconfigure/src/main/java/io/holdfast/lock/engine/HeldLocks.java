@@ -2,13 +2,13 @@ package io.holdfast.lock.engine;
 
 import java.util.concurrent.CompletableFuture;
 
-import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.spi.ManagedHold;
 import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 
 /**
  * The engine's handle for a caller: one hold, or several that are combined into one.
  */
-interface HeldLocks extends LockHandle {
+interface HeldLocks extends ManagedHold {
 
 	/**
 	 * Closes this hold without blocking the caller. In contrast, {@link #close()} may

@@ -6,6 +6,7 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.spi.ManagedHold;
 
 /**
  * One holder at the fence of one lock.
@@ -24,7 +25,7 @@ record FenceEntry(String id, LockName lock, String backend, long token, String o
 
 	static FenceEntry of(String id, LockHandle hold) {
 		return new FenceEntry(id, hold.lock(), hold.backend(), hold.fencingToken().value(), hold.ownerId(),
-				hold.mode() == LockMode.SHARED, hold::diagnosis);
+				hold.mode() == LockMode.SHARED, () -> ManagedHold.diagnosis(hold));
 	}
 
 	/** Returns an entry for the same fence before any holder has passed it. */

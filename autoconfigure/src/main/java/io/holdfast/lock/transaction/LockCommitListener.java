@@ -9,6 +9,7 @@ import org.springframework.transaction.TransactionExecutionListener;
 
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.spi.ManagedHold;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
@@ -49,7 +50,11 @@ public final class LockCommitListener implements TransactionExecutionListener {
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
 		if (!transaction.isReadOnly()) {
-			LockContext.handles().stream().filter(this.own).forEach(LockHandle::assertHeldAtCommit);
+			LockContext.handles()
+				.stream()
+				.filter(this.own)
+				.map(ManagedHold.class::cast)
+				.forEach(ManagedHold::assertHeldAtCommit);
 		}
 		FinishedTransaction.finishAtCommit();
 	}

@@ -53,7 +53,7 @@ class ArchitectureTests {
 		}
 		imports.put("backend.redlock", List.of("", "spi", "support", "backend.redis"));
 		imports.put("transaction", List.of("", "spi", "support"));
-		imports.put("fencing", List.of("", "support"));
+		imports.put("fencing", List.of("", "spi", "support"));
 		imports.put("interceptor", List.of("", "engine", "transaction", "fencing", "support"));
 		imports.put("observation", List.of("", "spi"));
 		imports.put("autoconfigure", imports.keySet().stream().toList());

@@ -20,10 +20,6 @@ interface StillHeld extends LockHandle {
 	}
 
 	@Override
-	default void assertHeldAtCommit() {
-	}
-
-	@Override
 	default void onLost(Consumer<LockLostEvent> listener) {
 	}
 

@@ -9,12 +9,12 @@ import io.holdfast.lock.LockName;
 /**
  * A hold for tests.
  *
- * @param name the lock
+ * @param lock the lock
  * @param mode exclusive or shared
  * @param ownerId the holder
  * @param fencingToken the token
  */
-record TestHold(LockName name, LockMode mode, String ownerId, FencingToken fencingToken) implements StillHeld {
+record TestHold(LockName lock, LockMode mode, String ownerId, FencingToken fencingToken) implements StillHeld {
 
 	static TestHold of(String key, long token, String owner) {
 		return new TestHold(LockName.of("stock", key), LockMode.EXCLUSIVE, owner, new FencingToken(token));
