@@ -28,8 +28,7 @@ class LockOrderWatchTests {
 
 	private static LockEngine engine(boolean watch) {
 		return new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
-				settings().watchLockOrder(watch).build(),
-				TransactionBoundary.NONE, List.of());
+				settings().watchLockOrder(watch).build(), TransactionBoundary.NONE, List.of());
 	}
 
 	@AfterEach

@@ -85,8 +85,8 @@ class FaultSweep {
 		StringBuilder report = new StringBuilder("Seed " + seed + "\n\n" + RunResult.header() + "\n");
 		this.results.forEach((result) -> report.append(result.row()).append('\n'));
 		report.append("\nFaults by kind:\n\n");
-		this.results.forEach((result) -> report.append("* %s, fencing %s: %s%n".formatted(result.store(),
-				result.fenced() ? "on" : "off", result.faults())));
+		this.results.forEach((result) -> report.append(
+				"* %s, fencing %s: %s%n".formatted(result.store(), result.fenced() ? "on" : "off", result.faults())));
 		return report.toString();
 	}
 

@@ -12,9 +12,8 @@ import org.slf4j.LoggerFactory;
 import io.holdfast.verification.History.Incident;
 
 /**
- * One run: buyers place orders in a {@link TestEnvironment} while faults occur one
- * after another, drawn from a seed. The same seed draws the same faults for the same
- * store.
+ * One run: buyers place orders in a {@link TestEnvironment} while faults occur one after
+ * another, drawn from a seed. The same seed draws the same faults for the same store.
  */
 final class Run {
 

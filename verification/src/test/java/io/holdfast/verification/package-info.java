@@ -9,8 +9,8 @@
  * <p>
  * For a run with faults, a {@link io.holdfast.verification.TestEnvironment} provides a
  * database, the servers of one {@link io.holdfast.verification.StoreKit store} and
- * processes of the sample application. {@link io.holdfast.verification.Buyers} place orders while one
- * {@link io.holdfast.verification.Fault} after another occurs.
+ * processes of the sample application. {@link io.holdfast.verification.Buyers} place
+ * orders while one {@link io.holdfast.verification.Fault} after another occurs.
  * {@link io.holdfast.verification.History} records the responses,
  * {@link io.holdfast.verification.TransactionRecorder} the holders of each lock, and
  * {@link io.holdfast.verification.StockRecords} the state of the database. The

@@ -158,8 +158,8 @@ final class BackendSelection {
 					+ "was not when this application was processed ahead of time, and conditions are not evaluated again. Set '%s=%s' for the build as well, %s."
 						.formatted(LockStore.BACKEND, store.id(), alternative));
 		}
-		throw new LockConfigurationException(fact
-				+ "its auto-configuration was not applied. Include it, %s. Start with '--debug' to see the reason."
+		throw new LockConfigurationException(
+				fact + "its auto-configuration was not applied. Include it, %s. Start with '--debug' to see the reason."
 					.formatted(alternative));
 	}
 

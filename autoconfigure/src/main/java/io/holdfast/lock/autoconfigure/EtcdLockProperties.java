@@ -38,8 +38,8 @@ record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String
 		List<URI> uris = this.endpoints.stream().map(EtcdLockProperties::uri).toList();
 		if (uris.stream().map(URI::getScheme).distinct().count() > 1) {
 			throw new LockConfigurationException(
-					"'%s' is %s, which mixes http and https. Use TLS for all members or for none."
-						.formatted(ENDPOINTS, this.endpoints));
+					"'%s' is %s, which mixes http and https. Use TLS for all members or for none.".formatted(ENDPOINTS,
+							this.endpoints));
 		}
 		return uris;
 	}

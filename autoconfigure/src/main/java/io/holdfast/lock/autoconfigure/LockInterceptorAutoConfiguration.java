@@ -30,8 +30,8 @@ public final class LockInterceptorAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static BackendCapabilityVerifier lockSupportVerifier(ObjectProvider<LockBackends> backends, ObjectProvider<Fence> fence,
-			ObjectProvider<StartupChecks> checks, ListableBeanFactory beanFactory) {
+	static BackendCapabilityVerifier lockSupportVerifier(ObjectProvider<LockBackends> backends,
+			ObjectProvider<Fence> fence, ObjectProvider<StartupChecks> checks, ListableBeanFactory beanFactory) {
 		return new BackendCapabilityVerifier(backends::getObject, (method, type) -> {
 			boolean here = beanFactory.getBeanNamesForType(FenceBeanPostProcessor.class, true, false).length > 0;
 			return whyNotFenced(fence.getIfAvailable(), here, method, type);

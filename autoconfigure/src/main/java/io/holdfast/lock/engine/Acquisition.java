@@ -64,7 +64,8 @@ final class Acquisition {
 
 	private @Nullable Attempt latest;
 
-	Acquisition(EngineContext context, ResolvedRequest terms, Refusal refusal, Executor executor, RequestSender requests) {
+	Acquisition(EngineContext context, ResolvedRequest terms, Refusal refusal, Executor executor,
+			RequestSender requests) {
 		this.context = context;
 		this.requests = requests;
 		this.terms = (refusal == Refusal.TENTATIVE) ? terms.withWaitTime(0) : terms;

@@ -97,7 +97,8 @@ final class AsyncAcquirer {
 			deliver();
 			return;
 		}
-		ResolvedRequest terms = this.all.get(this.holds.size()).withWaitTime(this.deadline - this.context.time().nanos());
+		ResolvedRequest terms = this.all.get(this.holds.size())
+			.withWaitTime(this.deadline - this.context.time().nanos());
 		Acquisition acquisition = new Acquisition(this.context, terms, this.refusal, steps(), this.requests);
 		this.cancelUnderWay = acquisition::cancel;
 		acquisition.outcome().whenComplete(this::arrived);

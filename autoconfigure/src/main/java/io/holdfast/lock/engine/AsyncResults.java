@@ -76,7 +76,7 @@ final class AsyncResults {
 			HeldLocks locks) {
 		return Stages.ask(() -> action.apply(locks), () -> new LockConfigurationException(
 				"The asynchronous action under lock '%s' returned null instead of a stage, so its completion cannot be awaited. The lock is released. Return CompletableFuture.completedFuture(null) if there is no result."
-					.formatted(locks.name())));
+					.formatted(locks.lock())));
 	}
 
 	/** Uses no other thread for a request that fails before its caller has a future. */

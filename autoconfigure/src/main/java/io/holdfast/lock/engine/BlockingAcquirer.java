@@ -136,7 +136,8 @@ final class BlockingAcquirer {
 
 	/** Acquires as many of the first locks as are available immediately. */
 	private List<Hold> attemptInParallel(List<ResolvedRequest> all, int depth) {
-		if (!ParallelFirstAttempt.saves(all, this.context.settings()) || all.stream().anyMatch((terms) -> held(terms) != null)) {
+		if (!ParallelFirstAttempt.saves(all, this.context.settings())
+				|| all.stream().anyMatch((terms) -> held(terms) != null)) {
 			return List.of();
 		}
 		all.forEach(this::beforeAcquire);

@@ -18,6 +18,7 @@ import io.holdfast.lock.support.SchedulingClock;
  * @param workers the threads
  */
 record EngineContext(EngineSettings settings, SchedulingClock time, LocalWaitQueues queues, Watchdog watchdog,
-		ReleaseRetrier retrier, HoldRegistry registry, TransactionBoundary boundary, LockObserver observer, Workers workers) {
+		ReleaseRetrier retrier, HoldRegistry registry, TransactionBoundary boundary, LockObserver observer,
+		Workers workers) {
 
 }

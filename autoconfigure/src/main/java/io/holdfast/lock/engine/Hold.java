@@ -90,9 +90,8 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	@Nullable Hold reenter(Duration minHold) {
 		String lost = lossMessage();
 		if (lost != null) {
-			throw new LockLostException(lock(), backend(),
-					lost + " It cannot be re-entered. Let this call fail, verify what it did, and repeat it."
-							+ diagnosis());
+			throw new LockLostException(lock(), backend(), lost
+					+ " It cannot be re-entered. Let this call fail, verify what it did, and repeat it." + diagnosis());
 		}
 		return this.lease.addHold(minHold) ? new Hold(this.context, this.lease, true) : null;
 	}
@@ -190,8 +189,8 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		}
 		if (doubt != null) {
 			throw new LockBackendException(lock(), backend(),
-					"Lock '%s' is in doubt: backend %s cannot confirm it (%s; %s, token %s).".formatted(lock(), backend(),
-							doubt, this.lease.terms(), fencingToken()) + ifInDoubt,
+					"Lock '%s' is in doubt: backend %s cannot confirm it (%s; %s, token %s).".formatted(lock(),
+							backend(), doubt, this.lease.terms(), fencingToken()) + ifInDoubt,
 					doubt);
 		}
 	}

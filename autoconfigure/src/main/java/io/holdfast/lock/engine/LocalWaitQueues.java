@@ -19,10 +19,10 @@ import io.holdfast.lock.support.SchedulingClock;
  *
  * <p>
  * The queues <em>age</em>. A free place is open to any running thread, which takes it
- * without waking another one. Once the first waiter has waited for
- * {@value #AGE_MILLIS} ms, the queue hands over to it directly. Strict order would wake a
- * thread for each hand-over, and unlimited overtaking could starve a waiter; aging bounds
- * the wait at almost no cost. A fair waiter is never overtaken.
+ * without waking another one. Once the first waiter has waited for {@value #AGE_MILLIS}
+ * ms, the queue hands over to it directly. Strict order would wake a thread for each
+ * hand-over, and unlimited overtaking could starve a waiter; aging bounds the wait at
+ * almost no cost. A fair waiter is never overtaken.
  *
  * <p>
  * A queue exists only while a caller is admitted or waits. Thread-safe. Callbacks run on

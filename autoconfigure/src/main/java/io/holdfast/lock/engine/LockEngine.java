@@ -61,8 +61,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 				new Workers());
 	}
 
-	private LockEngine(LockBackends backends, EngineSettings settings, TransactionBoundary boundary, LockObserver observer,
-			SystemSchedulingClock time, Workers workers) {
+	private LockEngine(LockBackends backends, EngineSettings settings, TransactionBoundary boundary,
+			LockObserver observer, SystemSchedulingClock time, Workers workers) {
 		this(backends, settings, boundary, observer, time, workers, () -> {
 			time.close();
 			workers.close();
@@ -84,7 +84,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		this.closeThreads = closeThreads;
 		this.context = new EngineContext(settings, time, new LocalWaitQueues(time),
 				new Watchdog(time, settings, observer, workers.renewals()),
-				new ReleaseRetrier(time, settings, workers.releases()), new HoldRegistry(), boundary, observer, workers);
+				new ReleaseRetrier(time, settings, workers.releases()), new HoldRegistry(), boundary, observer,
+				workers);
 		this.blocking = new BlockingAcquirer(this.context);
 	}
 

@@ -23,7 +23,8 @@ final class ParallelFirstAttempt {
 
 	private final List<Acquisition> acquisitions;
 
-	ParallelFirstAttempt(EngineContext context, List<ResolvedRequest> all, Supplier<Executor> executor, RequestSender requests) {
+	ParallelFirstAttempt(EngineContext context, List<ResolvedRequest> all, Supplier<Executor> executor,
+			RequestSender requests) {
 		this.context = context;
 		this.acquisitions = all.stream()
 			.map((terms) -> new Acquisition(context, terms, Refusal.TENTATIVE, executor.get(), requests))

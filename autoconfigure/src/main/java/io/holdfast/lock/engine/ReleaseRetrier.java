@@ -188,7 +188,8 @@ final class ReleaseRetrier {
 		}
 
 		private void send() {
-			Stages.within(this.call, ReleaseRetrier.this.responseTimeout, ReleaseRetrier.this.time).whenComplete(this::answered);
+			Stages.within(this.call, ReleaseRetrier.this.responseTimeout, ReleaseRetrier.this.time)
+				.whenComplete(this::answered);
 		}
 
 		private void answered(T answer, Throwable failure) {

@@ -44,16 +44,17 @@ record ResolvedRequest(LockName lock, LockBackend backend, LockMode mode, Durati
 		request.locks().forEach((lock, mode) -> {
 			backends.requireSupport(request.backend(), mode, request.fair(), leaseTime,
 					() -> "The request for lock '" + lock + "'");
-			terms.add(new ResolvedRequest(lock, backend, mode, waitTime, waitTime, leaseTime, request.renew(), request.maxHold(),
-					request.minHold(), request.fair(), interruptOnLoss));
+			terms.add(new ResolvedRequest(lock, backend, mode, waitTime, waitTime, leaseTime, request.renew(),
+					request.maxHold(), request.minHold(), request.fair(), interruptOnLoss));
 		});
 		return terms;
 	}
 
 	/** Returns a copy with the remaining wait time; a negative value counts as zero. */
 	ResolvedRequest withWaitTime(long nanos) {
-		return new ResolvedRequest(this.lock, this.backend, this.mode, this.requestedWait, Duration.ofNanos(Math.max(0, nanos)),
-				this.leaseTime, this.renew, this.maxHold, this.minHold, this.fair, this.interruptOnLoss);
+		return new ResolvedRequest(this.lock, this.backend, this.mode, this.requestedWait,
+				Duration.ofNanos(Math.max(0, nanos)), this.leaseTime, this.renew, this.maxHold, this.minHold, this.fair,
+				this.interruptOnLoss);
 	}
 
 	private static Duration orElse(@Nullable Duration value, Duration otherwise) {

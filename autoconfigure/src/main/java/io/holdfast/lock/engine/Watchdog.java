@@ -46,7 +46,8 @@ final class Watchdog {
 	private final ReentrantLock lock = new ReentrantLock();
 
 	private final TreeSet<RenewalSchedule> byTime = new TreeSet<>(
-			Comparator.comparingLong((RenewalSchedule schedule) -> schedule.at).thenComparingLong((schedule) -> schedule.number));
+			Comparator.comparingLong((RenewalSchedule schedule) -> schedule.at)
+				.thenComparingLong((schedule) -> schedule.number));
 
 	private int watched;
 
@@ -146,7 +147,8 @@ final class Watchdog {
 					continue;
 				}
 				if (schedule.beginsRenewal(now)) {
-					toRenew.computeIfAbsent(schedule.lease.terms().backend(), (backend) -> new ArrayList<>()).add(schedule);
+					toRenew.computeIfAbsent(schedule.lease.terms().backend(), (backend) -> new ArrayList<>())
+						.add(schedule);
 				}
 				plan(schedule);
 			}
@@ -183,7 +185,8 @@ final class Watchdog {
 
 	private void send(LockBackend backend, List<RenewalSchedule> schedules) {
 		long sentAt = this.time.nanos();
-		schedules.forEach((schedule) -> this.observer.renewing(schedule.lease.terms().lock(), backend.name(), schedule.late(sentAt)));
+		schedules.forEach((schedule) -> this.observer.renewing(schedule.lease.terms().lock(), backend.name(),
+				schedule.late(sentAt)));
 		long patience = schedules.stream().mapToLong(RenewalSchedule::interval).min().orElse(this.responseTimeout);
 		CompletableFuture<List<RenewResult>> answers = Stages.within(
 				() -> backend.renew(schedules.stream().map((schedule) -> schedule.lease.grant()).toList()),

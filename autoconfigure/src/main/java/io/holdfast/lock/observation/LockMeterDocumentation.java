@@ -70,7 +70,8 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 	/**
 	 * Holds that were lost before their holder released them.
 	 */
-	LOST("distributed.lock.lost", Meter.Type.COUNTER, Tag.CAUSE, "Holds that were lost before their holder released them"),
+	LOST("distributed.lock.lost", Meter.Type.COUNTER, Tag.CAUSE,
+			"Holds that were lost before their holder released them"),
 
 	/**
 	 * Commits that were rejected because their lock was lost.

@@ -65,19 +65,20 @@ final class LockMeters {
 
 	LockMeters(MeterRegistry registry, String name, String backend) {
 		this.registry = registry;
-		this.tags = Tags.of(LockMeterDocumentation.Tag.NAME.asString(), name, LockMeterDocumentation.Tag.BACKEND.asString(), backend);
-		this.acquire = forEach(AcquireOutcome.class,
-				(outcome) -> timer(LockMeterDocumentation.ACQUIRE, LockMeterDocumentation.Tag.OUTCOME_OF_ACQUISITION.withValue(outcome.tag())));
+		this.tags = Tags.of(LockMeterDocumentation.Tag.NAME.asString(), name,
+				LockMeterDocumentation.Tag.BACKEND.asString(), backend);
+		this.acquire = forEach(AcquireOutcome.class, (outcome) -> timer(LockMeterDocumentation.ACQUIRE,
+				LockMeterDocumentation.Tag.OUTCOME_OF_ACQUISITION.withValue(outcome.tag())));
 		this.acquireLeaseRatio = ratio(LockMeterDocumentation.ACQUIRE_LEASE_RATIO, ACQUIRE_PERCENT);
 		this.hold = timer(LockMeterDocumentation.HOLD);
 		this.holdLeaseRatio = ratio(LockMeterDocumentation.HOLD_LEASE_RATIO, HOLD_PERCENT);
 		this.held = gauge(LockMeterDocumentation.HELD);
 		this.waiting = gauge(LockMeterDocumentation.WAITING);
-		this.renewal = forEach(RenewalOutcome.class,
-				(outcome) -> counter(LockMeterDocumentation.RENEWAL, LockMeterDocumentation.Tag.OUTCOME_OF_RENEWAL.withValue(outcome.tag())));
+		this.renewal = forEach(RenewalOutcome.class, (outcome) -> counter(LockMeterDocumentation.RENEWAL,
+				LockMeterDocumentation.Tag.OUTCOME_OF_RENEWAL.withValue(outcome.tag())));
 		this.renewalDelay = timer(LockMeterDocumentation.RENEWAL_DELAY);
-		this.lost = forEach(LossCause.class,
-				(cause) -> counter(LockMeterDocumentation.LOST, LockMeterDocumentation.Tag.CAUSE.withValue(cause.tag())));
+		this.lost = forEach(LossCause.class, (cause) -> counter(LockMeterDocumentation.LOST,
+				LockMeterDocumentation.Tag.CAUSE.withValue(cause.tag())));
 		this.commitRefused = counter(LockMeterDocumentation.COMMIT_REFUSED);
 		this.fencingRejected = counter(LockMeterDocumentation.FENCING_REJECTED);
 	}

@@ -13,16 +13,16 @@ import io.holdfast.lock.LockName;
  * @param owner the owner that claims the lock
  * @param mode exclusive or shared
  * @param leaseTime the time for which the store keeps the lock without renewal
- * @param renew whether the holder will renew the lease. A store whose leases live with
- * a session may then rely on that session
- * @param remainingWait the time for which the claimant will still wait after a rejection; zero
- * if it will not retry. For a rejected claim with zero remaining wait, a store keeps no
- * state. It discards any other some time after that wait has elapsed, unless its claims live
- * with a session: the engine withdraws those
+ * @param renew whether the holder will renew the lease. A store whose leases live with a
+ * session may then rely on that session
+ * @param remainingWait the time for which the claimant will still wait after a rejection;
+ * zero if it will not retry. For a rejected claim with zero remaining wait, a store keeps
+ * no state. It discards any other some time after that wait has elapsed, unless its
+ * claims live with a session: the engine withdraws those
  * @param fair whether the claim must be granted in order of arrival
  */
-public record Claim(LockName lock, OwnerId owner, LockMode mode, Duration leaseTime, boolean renew, Duration remainingWait,
-		boolean fair) {
+public record Claim(LockName lock, OwnerId owner, LockMode mode, Duration leaseTime, boolean renew,
+		Duration remainingWait, boolean fair) {
 
 	/**
 	 * Returns the same claim for its next attempt.

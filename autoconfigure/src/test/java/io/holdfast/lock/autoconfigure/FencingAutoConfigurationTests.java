@@ -94,7 +94,7 @@ class FencingAutoConfigurationTests {
 				});
 				context.getBean(JdbcTemplate.class)
 					.update("UPDATE holdfast_fence SET token = ?, owner = 'successor' WHERE lock_name = ?",
-							Long.MAX_VALUE, unclosed.name().toString());
+							Long.MAX_VALUE, unclosed.lock().toString());
 				assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> shop.order(42, () -> {
 				})).withMessageContainingAll("'report'", "is not closed yet", "try-with-resources");
 			}

@@ -28,8 +28,7 @@ class LockConfigurationFailureAnalyzerTests {
 		application.setWebApplicationType(WebApplicationType.NONE);
 		assertThatException().isThrownBy(() -> application.run("--distributed-lock.backend=local"));
 		assertThat(output).contains("APPLICATION FAILED TO START")
-			.contains(
-					"@DistributedLock on " + BadKey.class.getName() + ".call(long): its key \"#ident\" uses #ident")
+			.contains("@DistributedLock on " + BadKey.class.getName() + ".call(long): its key \"#ident\" uses #ident")
 			.contains("Correct this configuration")
 			.doesNotContain("\tat ");
 	}

@@ -104,7 +104,7 @@ class StoreBesidesTheDefaultTests {
 
 	@Test
 	void startLogsWhichStoreKeepsLocks(CapturedOutput output) {
-		away().run((context) -> assertThat(output).containsOnlyOnce("Using lock backend 'local', because "
+		offline().run((context) -> assertThat(output).containsOnlyOnce("Using lock backend 'local', because "
 				+ "'distributed-lock.backend' names it; also configured: [etcd, jdbc, redis, redlock, zookeeper]"));
 		new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,

@@ -205,7 +205,8 @@ class AsynchronousCallerTests {
 	}
 
 	private static EngineFixture awaitingRelease() {
-		return new EngineFixture(settings().awaitRelease(true).shutdownTimeout(Duration.ZERO).build(), TransactionBoundary.NONE);
+		return new EngineFixture(settings().awaitRelease(true).shutdownTimeout(Duration.ZERO).build(),
+				TransactionBoundary.NONE);
 	}
 
 }

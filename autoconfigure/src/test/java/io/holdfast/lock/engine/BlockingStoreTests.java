@@ -48,7 +48,10 @@ class BlockingStoreTests {
 	}
 
 	private LockEngine engine(boolean awaitRelease) {
-		EngineSettings settings = settings().waitTime(Duration.ofMinutes(5)).awaitRelease(awaitRelease).shutdownTimeout(Duration.ZERO).build();
+		EngineSettings settings = settings().waitTime(Duration.ofMinutes(5))
+			.awaitRelease(awaitRelease)
+			.shutdownTimeout(Duration.ZERO)
+			.build();
 		return new LockEngine(new LockBackends(List.of(new SlowStore(this.backend, this.fast)), "fake"), settings,
 				TransactionBoundary.NONE, new EngineFixture.Record(), this.time, this.workers, () -> {
 				});

@@ -167,7 +167,8 @@ class HoldFaultTests {
 
 	@Test
 	void interruptedThreadReleasesItsHoldAndKeepsItsFlag() {
-		EngineFixture awaiting = new EngineFixture(settings().awaitRelease(true).shutdownTimeout(Duration.ZERO).build(), TransactionBoundary.NONE);
+		EngineFixture awaiting = new EngineFixture(settings().awaitRelease(true).shutdownTimeout(Duration.ZERO).build(),
+				TransactionBoundary.NONE);
 		LockHandle handle = awaiting.engine.acquire(request().build());
 		Thread.currentThread().interrupt();
 		handle.close();

@@ -13,6 +13,7 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.ManagedHold;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,7 +45,7 @@ class HoldInDoubtTests {
 	void checkWaitsForTheConfirmation() {
 		LockHandle handle = this.fixture.acquired(request());
 		CompletableFuture<Void> check = waiting(handle::assertHeld);
-		CompletableFuture<Void> commit = waiting(handle::assertHeldAtCommit);
+		CompletableFuture<Void> commit = waiting(((ManagedHold) handle)::assertHeldAtCommit);
 		this.word.complete(true);
 		assertThat(check).succeedsWithin(BOUND);
 		assertThat(commit).succeedsWithin(BOUND);
@@ -56,7 +57,7 @@ class HoldInDoubtTests {
 	@Test
 	void holdDeniedByTheStoreIsLost() {
 		LockHandle handle = this.fixture.acquired(request());
-		CompletableFuture<Void> commit = waiting(handle::assertHeldAtCommit);
+		CompletableFuture<Void> commit = waiting(((ManagedHold) handle)::assertHeldAtCommit);
 		this.word.complete(false);
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(commit::join)
 			.withCauseInstanceOf(LockLostException.class)
@@ -84,13 +85,13 @@ class HoldInDoubtTests {
 			.withMessageContaining("Lock 'stock:42' is in doubt")
 			.withMessageContaining("cut off")
 			.withMessageContaining("not known to be lost");
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(handle::assertHeldAtCommit)
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(((ManagedHold) handle)::assertHeldAtCommit)
 			.withMessageContaining("The commit was refused");
 		assertThat(this.fixture.record.refusedCommits).isOne();
 		assertThat(handle.isHeld()).isTrue();
 		assertThat(this.fixture.record.losses).isEmpty();
 		this.fixture.backend.confirmation = FakeBackend.CERTAIN;
-		assertThatNoException().isThrownBy(handle::assertHeldAtCommit);
+		assertThatNoException().isThrownBy(((ManagedHold) handle)::assertHeldAtCommit);
 	}
 
 	@Test

@@ -38,8 +38,8 @@ import io.holdfast.lock.support.DurationText;
 /**
  * Explores the interleavings of one hold's re-entries, releases and checks with its
  * renewals and with revocation by the store. Results must match a sequential execution
- * ({@link SequentialHold}). The store and the listeners must receive exactly the
- * expected calls.
+ * ({@link SequentialHold}). The store and the listeners must receive exactly the expected
+ * calls.
  */
 public class HoldModelTests {
 
@@ -77,7 +77,9 @@ public class HoldModelTests {
 	/** The ticket is never admitted: the local wait queue has a test of its own. */
 	private Hold hold() {
 		LockRequest request = LockRequest.forLock(LockName.of("stock")).leaseTime(LEASE).build();
-		ResolvedRequest terms = ResolvedRequest.of(request, new LockBackends(List.of(this.store), "model"), EngineSettings.DEFAULTS).get(0);
+		ResolvedRequest terms = ResolvedRequest
+			.of(request, new LockBackends(List.of(this.store), "model"), EngineSettings.DEFAULTS)
+			.get(0);
 		Claim claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(), LEASE, true, Duration.ZERO, false);
 		QueueTicket ticket = new QueueTicket(this.context.queues(), terms, 0, null, () -> {
 		});
@@ -96,8 +98,8 @@ public class HoldModelTests {
 		EngineSettings settings = EngineSettings.DEFAULTS;
 		return new EngineContext(settings, this.time, new LocalWaitQueues(this.time),
 				new Watchdog(this.time, settings, observer, Runnable::run),
-				new ReleaseRetrier(this.time, settings, Runnable::run), new HoldRegistry(), TransactionBoundary.NONE, observer,
-				Workers.on(Runnable::run));
+				new ReleaseRetrier(this.time, settings, Runnable::run), new HoldRegistry(), TransactionBoundary.NONE,
+				observer, Workers.on(Runnable::run));
 	}
 
 	@Operation

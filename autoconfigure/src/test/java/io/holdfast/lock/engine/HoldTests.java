@@ -19,6 +19,7 @@ import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.ManagedHold;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.RenewalOutcome;
@@ -112,10 +113,10 @@ class HoldTests {
 	@Test
 	void commitThatIsRefusedIsCounted() {
 		LockHandle handle = this.fixture.acquired(request().renew(false));
-		handle.assertHeldAtCommit();
+		((ManagedHold) handle).assertHeldAtCommit();
 		assertThat(this.fixture.record.refusedCommits).isZero();
 		this.time.advance(LEASE);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeldAtCommit);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(((ManagedHold) handle)::assertHeldAtCommit);
 		assertThat(this.fixture.record.refusedCommits).isOne();
 		handle.close();
 	}
@@ -176,7 +177,7 @@ class HoldTests {
 		LockHandle handle = this.fixture.acquired(request());
 		this.time.pause(Duration.ofSeconds(31));
 		assertThat(handle.isHeld()).isFalse();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeldAtCommit)
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(((ManagedHold) handle)::assertHeldAtCommit)
 			.withMessageContaining("has expired")
 			.withMessageContaining("rolled back");
 	}
@@ -373,7 +374,7 @@ class HoldTests {
 	@Test
 	void lossAfterACheckedCommitDoesNotFailTheCall() {
 		String result = this.fixture.engine.execute(request().renew(false).build(), (handle) -> {
-			handle.assertHeldAtCommit();
+			((ManagedHold) handle).assertHeldAtCommit();
 			this.time.advance(LEASE);
 			return "committed";
 		});
@@ -394,7 +395,8 @@ class HoldTests {
 
 	@Test
 	void lateAwaitedReleaseFailsTheCall() {
-		EngineFixture awaiting = new EngineFixture(settings().leaseTime(LEASE).awaitRelease(true).build(), TransactionBoundary.NONE);
+		EngineFixture awaiting = new EngineFixture(settings().leaseTime(LEASE).awaitRelease(true).build(),
+				TransactionBoundary.NONE);
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> awaiting.engine.execute(request().build(), (handle) -> {
 				awaiting.backend.owners.clear();
@@ -439,7 +441,8 @@ class HoldTests {
 
 	@Test
 	void shutdownRejectsNewRequestsAndEndsRunningHolds() {
-		EngineFixture stopping = new EngineFixture(settings().leaseTime(LEASE).shutdownTimeout(Duration.ZERO).build(), TransactionBoundary.NONE);
+		EngineFixture stopping = new EngineFixture(settings().leaseTime(LEASE).shutdownTimeout(Duration.ZERO).build(),
+				TransactionBoundary.NONE);
 		LockHandle running = stopping.acquired(request());
 		CompletableFuture<LockHandle> waiting = stopping.acquire(request());
 		stopping.engine.close();

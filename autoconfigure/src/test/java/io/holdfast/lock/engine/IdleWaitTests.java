@@ -31,8 +31,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class IdleWaitTests {
 
-	private final EngineFixture fixture = new EngineFixture(settings().awaitRelease(true).shutdownTimeout(Duration.ZERO).build(),
-			TransactionBoundary.NONE);
+	private final EngineFixture fixture = new EngineFixture(
+			settings().awaitRelease(true).shutdownTimeout(Duration.ZERO).build(), TransactionBoundary.NONE);
 
 	private final CompletableFuture<Thread> waits = new CompletableFuture<>();
 

@@ -33,7 +33,8 @@ public class LocalWaitQueuesModelTests {
 	@Operation
 	public boolean enter(@Param(gen = ThreadIdGen.class) int thread) {
 		if (!this.admitted[thread]) {
-			this.admitted[thread] = this.queues.enter(KEY, new NonWaitingCaller()) == LocalWaitQueues.Admission.ADMITTED;
+			this.admitted[thread] = this.queues.enter(KEY,
+					new NonWaitingCaller()) == LocalWaitQueues.Admission.ADMITTED;
 			return this.admitted[thread];
 		}
 		return false;

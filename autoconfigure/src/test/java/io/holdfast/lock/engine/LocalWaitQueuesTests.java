@@ -16,7 +16,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class LocalWaitQueuesTests {
 
-	private static final LocalWaitQueues.QueueKey KEY = new LocalWaitQueues.QueueKey("fake", EngineFixture.LOCK, LockMode.EXCLUSIVE);
+	private static final LocalWaitQueues.QueueKey KEY = new LocalWaitQueues.QueueKey("fake", EngineFixture.LOCK,
+			LockMode.EXCLUSIVE);
 
 	private final ManualTime time = new ManualTime();
 

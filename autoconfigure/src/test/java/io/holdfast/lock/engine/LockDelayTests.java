@@ -31,7 +31,8 @@ class LockDelayTests {
 
 	private static final Duration DELAY = Duration.ofSeconds(20);
 
-	private final EngineFixture fixture = new EngineFixture(settings().leaseTime(LEASE).lockDelay(DELAY).build(), TransactionBoundary.NONE);
+	private final EngineFixture fixture = new EngineFixture(settings().leaseTime(LEASE).lockDelay(DELAY).build(),
+			TransactionBoundary.NONE);
 
 	private final FakeBackend backend = this.fixture.backend;
 

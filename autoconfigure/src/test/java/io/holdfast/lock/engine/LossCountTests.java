@@ -37,8 +37,8 @@ class LossCountTests {
 	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
 	private final LockEngine engine = new LockEngine(new LockBackends(List.of(this.backend), "fake"),
-			settings().shutdownTimeout(Duration.ZERO).build(),
-			TransactionBoundary.NONE, new MicrometerLockObserver(this.registry), this.time, Runnable::run, () -> {
+			settings().shutdownTimeout(Duration.ZERO).build(), TransactionBoundary.NONE,
+			new MicrometerLockObserver(this.registry), this.time, Runnable::run, () -> {
 			});
 
 	private final Map<LossCause, Integer> notified = new EnumMap<>(LossCause.class);

@@ -125,8 +125,7 @@ class ReleaseRetrierTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void withdrawalRefusedByASessionStoreIsRetriedRarely(boolean silentFirst,
-			CapturedOutput output) {
+	void withdrawalRefusedByASessionStoreIsRetriedRarely(boolean silentFirst, CapturedOutput output) {
 		this.backend.capabilities = FakeBackend.capabilities(false, true);
 		this.backend.heldByAnother(LOCK);
 		if (silentFirst) {

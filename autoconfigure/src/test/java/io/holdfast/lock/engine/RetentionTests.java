@@ -38,7 +38,8 @@ class RetentionTests {
 	private final FakeBackend backend = this.fixture.backend;
 
 	private static EngineFixture withoutShutdownWait(Duration lockDelay) {
-		return new EngineFixture(settings().shutdownTimeout(Duration.ZERO).lockDelay(lockDelay).build(), TransactionBoundary.NONE);
+		return new EngineFixture(settings().shutdownTimeout(Duration.ZERO).lockDelay(lockDelay).build(),
+				TransactionBoundary.NONE);
 	}
 
 	@Test

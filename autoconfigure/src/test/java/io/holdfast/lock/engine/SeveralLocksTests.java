@@ -284,8 +284,8 @@ class SeveralLocksTests {
 	}
 
 	private static LockEngine engine(LocalLockBackend store) {
-		return new LockEngine(new LockBackends(List.of(store), "local"), EngineSettings.DEFAULTS, TransactionBoundary.NONE,
-				List.of());
+		return new LockEngine(new LockBackends(List.of(store), "local"), EngineSettings.DEFAULTS,
+				TransactionBoundary.NONE, List.of());
 	}
 
 }

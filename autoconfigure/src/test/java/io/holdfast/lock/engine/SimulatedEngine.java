@@ -30,8 +30,9 @@ public final class SimulatedEngine {
 	 */
 	public SimulatedEngine(LockBackend backend, EngineSettings settings, LockObserver observer, SchedulingClock clock,
 			Executor steps, Supplier<Executor> threads) {
-		this.engine = new LockEngine(new LockBackends(List.of(backend), backend.name()), settings, TransactionBoundary.NONE,
-				observer, clock, new Workers(steps, threads.get(), threads.get(), threads.get(), steps), () -> {
+		this.engine = new LockEngine(new LockBackends(List.of(backend), backend.name()), settings,
+				TransactionBoundary.NONE, observer, clock,
+				new Workers(steps, threads.get(), threads.get(), threads.get(), steps), () -> {
 				});
 	}
 

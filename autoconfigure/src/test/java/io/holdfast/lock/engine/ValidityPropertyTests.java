@@ -124,7 +124,8 @@ class ValidityPropertyTests {
 					.waitTime(this.lease.multipliedBy(3))
 					.renew(this.random.nextInt(4) > 0)
 					.build();
-				this.requested.add(this.engines.get(this.random.nextInt(2)).acquireAsync(request).toCompletableFuture());
+				this.requested
+					.add(this.engines.get(this.random.nextInt(2)).acquireAsync(request).toCompletableFuture());
 				return;
 			}
 			Held held = this.holds.get(this.holds.size() - 1 - this.random.nextInt(Math.min(2, this.holds.size())));

@@ -126,7 +126,9 @@ class MicrometerLockObserverTests {
 		acquire(AcquireOutcome.ACQUIRED, Duration.ZERO);
 		assertThat(this.registry.getMeters()).filteredOn((meter) -> meter.getId().syntheticAssociation() == null)
 			.extracting((meter) -> meter.getId().getName())
-			.containsOnly(Stream.of(LockMeterDocumentation.values()).map(LockMeterDocumentation::getName).toArray(String[]::new));
+			.containsOnly(Stream.of(LockMeterDocumentation.values())
+				.map(LockMeterDocumentation::getName)
+				.toArray(String[]::new));
 		for (LockMeterDocumentation meter : LockMeterDocumentation.values()) {
 			assertThat(this.registry.get(meter.getName()).meters()).allSatisfy((registered) -> {
 				assertThat(registered.getId().getType()).isEqualTo(meter.getType());
@@ -169,8 +171,10 @@ class MicrometerLockObserverTests {
 			acquire(AcquireOutcome.CONTENDED, Duration.ofSeconds(seconds));
 			this.observer.released(LOCK, "redis", Duration.ofSeconds(seconds), LEASE);
 		}
-		assertThat(buckets(LockMeterDocumentation.ACQUIRE_LEASE_RATIO)).containsExactly(entry(50.0, 2.0), entry(100.0, 4.0));
-		assertThat(buckets(LockMeterDocumentation.HOLD_LEASE_RATIO)).containsExactly(entry(80.0, 4.0), entry(100.0, 4.0));
+		assertThat(buckets(LockMeterDocumentation.ACQUIRE_LEASE_RATIO)).containsExactly(entry(50.0, 2.0),
+				entry(100.0, 4.0));
+		assertThat(buckets(LockMeterDocumentation.HOLD_LEASE_RATIO)).containsExactly(entry(80.0, 4.0),
+				entry(100.0, 4.0));
 	}
 
 	private Map<Double, Double> buckets(LockMeterDocumentation meter) {

@@ -44,7 +44,8 @@ final class EtcdCalls {
 
 	/** Writes a key attached to a lease; returns the revision of etcd after the write. */
 	CompletableFuture<Long> put(String key, long lease) {
-		return this.client.commit(EtcdTransaction.of(new Put(key, "", lease))).thenApply(EtcdTransaction.Answer::revision);
+		return this.client.commit(EtcdTransaction.of(new Put(key, "", lease)))
+			.thenApply(EtcdTransaction.Answer::revision);
 	}
 
 	CompletableFuture<?> delete(String key) {
@@ -62,20 +63,22 @@ final class EtcdCalls {
 	 * @param epoch the condition on the session's epoch for creating the key, or
 	 * {@code null} if the key is not attached to a session
 	 */
-	CompletableFuture<QueuePosition> enqueue(String key, String value, long lease, String rivals, @Nullable Condition epoch) {
+	CompletableFuture<QueuePosition> enqueue(String key, String value, long lease, String rivals,
+			@Nullable Condition epoch) {
 		List<Condition> conditions = Stream.of(Condition.created(key, 0), epoch).filter(Objects::nonNull).toList();
 		// two, because the newest one is this key itself, except in shared mode
 		List<Operation> enqueue = List.of(new Put(key, value, lease), new GetNewest(rivals, 2, 0));
-		return this.client.commit(new EtcdTransaction(conditions, enqueue, List.of(new Get(key)))).thenCompose((answer) -> {
-			List<Key> read = answer.read().get(0);
-			if (answer.succeeded()) {
-				return CompletableFuture
-					.completedFuture(new QueuePosition(answer.revision(), other(read, key), answer.revision()));
-			}
-			// an earlier attempt created the key, and its response was lost
-			return read.isEmpty() ? CompletableFuture.failedFuture(new EpochPassedException())
-					: readPredecessor(key, created(read), rivals);
-		});
+		return this.client.commit(new EtcdTransaction(conditions, enqueue, List.of(new Get(key))))
+			.thenCompose((answer) -> {
+				List<Key> read = answer.read().get(0);
+				if (answer.succeeded()) {
+					return CompletableFuture
+						.completedFuture(new QueuePosition(answer.revision(), other(read, key), answer.revision()));
+				}
+				// an earlier attempt created the key, and its response was lost
+				return read.isEmpty() ? CompletableFuture.failedFuture(new EpochPassedException())
+						: readPredecessor(key, created(read), rivals);
+			});
 	}
 
 	/**

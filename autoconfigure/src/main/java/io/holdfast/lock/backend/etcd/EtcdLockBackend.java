@@ -128,7 +128,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-		QueueNode queueNode = this.queueNodes.computeIfAbsent(claim.owner(), (owner) -> new QueueNode(claim, this.keys.of(claim)));
+		QueueNode queueNode = this.queueNodes.computeIfAbsent(claim.owner(),
+				(owner) -> new QueueNode(claim, this.keys.of(claim)));
 		if (queueNode.isReleased()) {
 			// an owner whose release is still under way starts over
 			return withdraw(queueNode).thenCompose((done) -> tryAcquire(claim))
@@ -140,7 +141,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			.exceptionallyCompose((failure) -> failed(queueNode, claim, EtcdFailures.cause(failure)));
 	}
 
-	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, QueuePosition position, long start) {
+	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, QueuePosition position,
+			long start) {
 		String before = position.before();
 		EtcdLease lease = queueNode.lease();
 		if (before != null) {

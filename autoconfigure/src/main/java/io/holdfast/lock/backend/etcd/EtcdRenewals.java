@@ -34,8 +34,8 @@ final class EtcdRenewals {
 	 * @param queueNodes finds the queue node of an owner
 	 * @param lost forgets a hold whose key is gone
 	 */
-	EtcdRenewals(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Function<OwnerId, @Nullable QueueNode> queueNodes,
-			Function<QueueNode, CompletableFuture<Void>> lost) {
+	EtcdRenewals(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock,
+			Function<OwnerId, @Nullable QueueNode> queueNodes, Function<QueueNode, CompletableFuture<Void>> lost) {
 		this.calls = calls;
 		this.keys = keys;
 		this.clock = clock;
@@ -77,13 +77,15 @@ final class EtcdRenewals {
 		return all(answers);
 	}
 
-	private CompletableFuture<RenewResult> renewed(QueueNode queueNode, boolean keyExists, EtcdLease lease, long start) {
+	private CompletableFuture<RenewResult> renewed(QueueNode queueNode, boolean keyExists, EtcdLease lease,
+			long start) {
 		return keyExists ? CompletableFuture.completedFuture(new RenewResult.Renewed(lease.lastsFrom(start)))
 				: this.lost.apply(queueNode).thenApply((done) -> new RenewResult.Refused());
 	}
 
 	private CompletableFuture<RenewResult> notRenewed(QueueNode queueNode, Throwable failure) {
-		return EtcdFailures.isLeaseGone(failure) ? this.lost.apply(queueNode).thenApply((done) -> new RenewResult.Refused())
+		return EtcdFailures.isLeaseGone(failure)
+				? this.lost.apply(queueNode).thenApply((done) -> new RenewResult.Refused())
 				: CompletableFuture.completedFuture(new RenewResult.Indeterminate(EtcdFailures.cause(failure)));
 	}
 

@@ -53,7 +53,8 @@ final class WaitQueue {
 		if (lease != null && lease.hasEnded()) {
 			queueNode.forgetLease(lease);
 		}
-		CompletableFuture<QueuePosition> attempt = queueNode.claim.renew() ? inSession(queueNode) : withOwnLease(queueNode);
+		CompletableFuture<QueuePosition> attempt = queueNode.claim.renew() ? inSession(queueNode)
+				: withOwnLease(queueNode);
 		return attempt.exceptionallyCompose((failure) -> {
 			Throwable cause = EtcdFailures.cause(failure);
 			return (number < MOST_ATTEMPTS && mayRepeat(queueNode, cause)) ? attempt(queueNode, number + 1)
@@ -115,7 +116,8 @@ final class WaitQueue {
 		});
 	}
 
-	private CompletableFuture<QueuePosition> send(QueueNode queueNode, EtcdLease lease, long epoch, @Nullable Condition condition) {
+	private CompletableFuture<QueuePosition> send(QueueNode queueNode, EtcdLease lease, long epoch,
+			@Nullable Condition condition) {
 		String rivals = this.keys.rivals(queueNode.claim);
 		long revision = queueNode.revision();
 		if (revision != 0) {
@@ -125,17 +127,18 @@ final class WaitQueue {
 			return CompletableFuture.failedFuture(new ClaimEndedException());
 		}
 		String value = LockDigest.readable(queueNode.claim.lock(), NAME_LENGTH);
-		return this.calls.enqueue(queueNode.key, value, lease.id(), rivals, condition).whenComplete((position, failure) -> {
-			if (position != null) {
-				queueNode.keyExists(position.revision());
-			}
-			else if (isAnswer(failure)) {
-				queueNode.answered();
-			}
-			if (failure != null && EtcdFailures.isLeaseGone(failure)) {
-				lease.end();
-			}
-		});
+		return this.calls.enqueue(queueNode.key, value, lease.id(), rivals, condition)
+			.whenComplete((position, failure) -> {
+				if (position != null) {
+					queueNode.keyExists(position.revision());
+				}
+				else if (isAnswer(failure)) {
+					queueNode.answered();
+				}
+				if (failure != null && EtcdFailures.isLeaseGone(failure)) {
+					lease.end();
+				}
+			});
 	}
 
 	/**

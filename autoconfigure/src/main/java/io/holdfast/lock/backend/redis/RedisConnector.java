@@ -42,7 +42,8 @@ final class RedisConnector {
 
 	private volatile boolean connected;
 
-	RedisConnector(RedisScripts scripts, ReleaseNotifications notifications, RedisErrors errors, RedisLockOptions options) {
+	RedisConnector(RedisScripts scripts, ReleaseNotifications notifications, RedisErrors errors,
+			RedisLockOptions options) {
 		this.scripts = scripts;
 		this.notifications = notifications;
 		this.errors = errors;
@@ -94,15 +95,16 @@ final class RedisConnector {
 
 	private void probe(CompletableFuture<Void> result) {
 		RedisKeys keys = RedisKeys.of(this.options.namespace(), LockName.of("probe", this.notifications.instance()));
-		ask(keys, this.notifications.instance(), this.notifications.channels() + "probe").whenComplete((answer, failure) -> {
-			if (failure != null) {
-				result.completeExceptionally(failure);
-				return;
-			}
-			this.connected = true;
-			warnOfEviction(String.valueOf(answer.get(0)));
-			result.complete(null);
-		});
+		ask(keys, this.notifications.instance(), this.notifications.channels() + "probe")
+			.whenComplete((answer, failure) -> {
+				if (failure != null) {
+					result.completeExceptionally(failure);
+					return;
+				}
+				this.connected = true;
+				warnOfEviction(String.valueOf(answer.get(0)));
+				result.complete(null);
+			});
 	}
 
 	/** Runs the probe. Missing replicas do not fail it, but a rejected WAIT does. */

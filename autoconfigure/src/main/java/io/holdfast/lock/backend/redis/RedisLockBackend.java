@@ -167,8 +167,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	private CompletionStage<Replicated> ask(Claim claim, Duration lease) {
 		Object[] args = { claim.owner().value(), RedisTimes.millis(lease), RedisTimes.positionMillis(claim),
-				this.notifications.instance(), RedisTimes.IDLE_TOKEN_MILLIS, claim.mode().name(), claim.fair() ? "1" : "0",
-				this.notifications.isCounted() ? "1" : "0" };
+				this.notifications.instance(), RedisTimes.IDLE_TOKEN_MILLIS, claim.mode().name(),
+				claim.fair() ? "1" : "0", this.notifications.isCounted() ? "1" : "0" };
 		if (this.options.waitReplicas() > 0) {
 			return this.scripts.runReplicated(RedisScript.ACQUIRE, keys(claim.lock()), args);
 		}
@@ -204,8 +204,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
 		LockName lock = grant.claim().lock();
-		return guarded(
-				() -> this.scripts.run(RedisScript.RELEASE, keys(lock), RedisKeys.value(grant), this.notifications.channels()))
+		return guarded(() -> this.scripts.run(RedisScript.RELEASE, keys(lock), RedisKeys.value(grant),
+				this.notifications.channels()))
 			.<ReleaseResult>thenApply(
 					(value) -> ((Long) value.get(0) == 1) ? new ReleaseResult.Released() : new ReleaseResult.NotHeld())
 			.exceptionallyCompose((failure) -> (RedisErrors.definiteCode(failure) != null)

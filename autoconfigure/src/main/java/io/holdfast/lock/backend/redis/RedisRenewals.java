@@ -65,8 +65,8 @@ final class RedisRenewals {
 
 	private List<CompletionStage<Replicated>> sendRenewals(List<Grant> grants) {
 		List<Call> calls = grants.stream()
-			.map((grant) -> new Call(RedisKeys.of(this.options.namespace(), grant.claim().lock()), RedisKeys.value(grant),
-					RedisTimes.millis(RedisTimes.lease(grant.claim()))))
+			.map((grant) -> new Call(RedisKeys.of(this.options.namespace(), grant.claim().lock()),
+					RedisKeys.value(grant), RedisTimes.millis(RedisTimes.lease(grant.claim()))))
 			.toList();
 		if (this.options.waitReplicas() > 0) {
 			// A pipeline has one count of confirming replicas, but each lock needs its

@@ -125,7 +125,8 @@ final class QuorumAcquisition {
 		if (before.isPresent() && isUnbroken(votes)) {
 			return CompletableFuture.completedStage(heldIfInTime(before.getAsLong(), tally));
 		}
-		TokenAgreement vote = TokenAgreement.of(votes.stream().map((answer) -> answer.number(1)).toList(), this.nodes.quorum());
+		TokenAgreement vote = TokenAgreement.of(votes.stream().map((answer) -> answer.number(1)).toList(),
+				this.nodes.quorum());
 		if (vote.agreed() || !isInTime()) {
 			return CompletableFuture.completedStage(heldIfInTime(vote.token(), tally));
 		}
@@ -172,8 +173,10 @@ final class QuorumAcquisition {
 
 	private AcquireResult heldIfInTime(long token, Votes tally) {
 		if (isInTime()) {
-			this.notified.put(this.claim.owner(), token, this.startedAt + ClockDrift.validity(this.lease, this.options));
-			return new AcquireResult.Acquired(new Grant(this.claim, token, ClockDrift.trustedLease(this.lease, this.options)));
+			this.notified.put(this.claim.owner(), token,
+					this.startedAt + ClockDrift.validity(this.lease, this.options));
+			return new AcquireResult.Acquired(
+					new Grant(this.claim, token, ClockDrift.trustedLease(this.lease, this.options)));
 		}
 		return discarded(tally,
 				this.errors.tooSlow(this.claim.lock(), this.lease, this.nodes.clock().nanos() - this.startedAt));

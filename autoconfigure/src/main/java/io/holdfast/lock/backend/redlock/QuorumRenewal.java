@@ -66,7 +66,8 @@ final class QuorumRenewal {
 
 	private void note(Claim claim, long startedAt, RenewResult result) {
 		if (result instanceof RenewResult.Renewed) {
-			this.notified.extend(claim.owner(), startedAt + ClockDrift.validity(RedlockTimes.lease(claim), this.options));
+			this.notified.extend(claim.owner(),
+					startedAt + ClockDrift.validity(RedlockTimes.lease(claim), this.options));
 		}
 		else if (result instanceof RenewResult.Refused) {
 			this.notified.remove(claim.owner());

@@ -50,8 +50,9 @@ final class RedlockErrors {
 	 * Creates the exception for a failed first connection to some nodes.
 	 */
 	LockBackendException unreachable(Votes tally, Duration waited) {
-		return new LockBackendException("%s of %s Redis nodes can be used, and %s are required (%s). %s"
-			.formatted(tally.yes(), this.nodes.count(), this.nodes.quorum(), account(tally, waited), remedy(tally)),
+		return new LockBackendException(
+				"%s of %s Redis nodes can be used, and %s are required (%s). %s".formatted(tally.yes(),
+						this.nodes.count(), this.nodes.quorum(), account(tally, waited), remedy(tally)),
 				firstFailure(tally));
 	}
 

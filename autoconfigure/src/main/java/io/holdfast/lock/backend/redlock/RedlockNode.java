@@ -42,7 +42,8 @@ final class RedlockNode {
 	 * @param clock measures the quarantine
 	 * @param log logs the quarantine
 	 */
-	RedlockNode(NodeClient redis, RedlockKeys keys, Map<String, RedlockNode> identities, SchedulingClock clock, QuarantineLog log) {
+	RedlockNode(NodeClient redis, RedlockKeys keys, Map<String, RedlockNode> identities, SchedulingClock clock,
+			QuarantineLog log) {
 		this.redis = redis;
 		this.keys = keys;
 		this.identities = identities;

@@ -31,9 +31,8 @@ record QueueNodeName(String name, boolean shared, String owner, long number) {
 
 	static @Nullable QueueNodeName parse(String name) {
 		Matcher matcher = NAME.matcher(name);
-		return matcher.matches()
-				? new QueueNodeName(name, matcher.group(1).equals("s"), matcher.group(2), Long.parseLong(matcher.group(3)))
-				: null;
+		return matcher.matches() ? new QueueNodeName(name, matcher.group(1).equals("s"), matcher.group(2),
+				Long.parseLong(matcher.group(3))) : null;
 	}
 
 	/** Returns the wait queue in order, ignoring foreign nodes. */

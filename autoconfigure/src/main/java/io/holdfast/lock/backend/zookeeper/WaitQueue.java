@@ -77,7 +77,8 @@ final class WaitQueue {
 	 * The client may have repeated a creation whose reply was lost, and a claim must not
 	 * wait for itself.
 	 */
-	CompletableFuture<List<QueueNodeName>> withoutDuplicates(QueueNode queueNode, List<QueueNodeName> queue, QueueNodeName own) {
+	CompletableFuture<List<QueueNodeName>> withoutDuplicates(QueueNode queueNode, List<QueueNodeName> queue,
+			QueueNodeName own) {
 		List<QueueNodeName> doubles = queue.stream()
 			.filter((other) -> other.isOf(queueNode.claim) && !other.equals(own))
 			.toList();
@@ -100,8 +101,8 @@ final class WaitQueue {
 			.exceptionallyCompose((failure) -> ZooKeeperCalls.changed(failure) ? CompletableFuture.completedFuture(null)
 					: CompletableFuture.failedFuture(failure))
 			.thenCompose((current) -> read(queueNode.queue))
-			.thenCompose(
-					(names) -> deleteAll(queueNode.queue, names.stream().filter((name) -> name.isOf(queueNode.claim)).toList()))
+			.thenCompose((names) -> deleteAll(queueNode.queue,
+					names.stream().filter((name) -> name.isOf(queueNode.claim)).toList()))
 			.exceptionallyCompose(WaitQueue::unlessGone);
 	}
 

@@ -155,7 +155,8 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 			.exceptionallyCompose((failure) -> failed(claim, ZooKeeperCalls.cause(failure)));
 	}
 
-	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, List<QueueNodeName> queue, long sentAt) {
+	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, List<QueueNodeName> queue,
+			long sentAt) {
 		String path = queueNode.path(this.calls.session());
 		QueueNodeName own = queue.stream()
 			.filter((other) -> path != null && path.endsWith("/" + other.name()))
@@ -192,14 +193,15 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(new IllegalStateException(why)));
 	}
 
-	private CompletionStage<AcquireResult> refused(QueueNode queueNode, Claim claim, QueueNodeName own, QueueNodeName before) {
+	private CompletionStage<AcquireResult> refused(QueueNode queueNode, Claim claim, QueueNodeName own,
+			QueueNodeName before) {
 		if (claim.remainingWait().isZero()) {
 			return end(queueNode, () -> this.queue.leave(queueNode, own))
 				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
 						LONGEST_WAIT));
 		}
-		return CompletableFuture.completedFuture(
-				new AcquireResult.Contended(this.watcher.watch(queueNode, queueNode.queue + "/" + before.name()), LONGEST_WAIT));
+		return CompletableFuture.completedFuture(new AcquireResult.Contended(
+				this.watcher.watch(queueNode, queueNode.queue + "/" + before.name()), LONGEST_WAIT));
 	}
 
 	private CompletionStage<AcquireResult> failed(Claim claim, Throwable cause) {

@@ -246,8 +246,7 @@ class EtcdFaultTests {
 
 	@ParameterizedTest
 	@CsvSource({ "0,false", "1,false", "1,true", "2,false", "2,true", "3,false", "3,true" })
-	void failedAttemptOfASessionLeavesOnlyTheSession(int step, boolean carriedOut)
-			throws Exception {
+	void failedAttemptOfASessionLeavesOnlyTheSession(int step, boolean carriedOut) throws Exception {
 		EtcdServer server = server();
 		EtcdLockBackend backend = backend(server.endpoint());
 		this.calls.fail(step, carriedOut);

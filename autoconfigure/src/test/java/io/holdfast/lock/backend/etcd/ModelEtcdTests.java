@@ -89,9 +89,9 @@ class ModelEtcdTests {
 
 	private EtcdTransaction transaction(Random choice, long lease) {
 		return switch (choice.nextInt(5)) {
-			case 0 ->
-				new EtcdTransaction(List.of(Condition.created(key(choice), 0), Condition.written("s", revision(choice))),
-						stand(choice, lease), List.of(new Get(key(choice))));
+			case 0 -> new EtcdTransaction(
+					List.of(Condition.created(key(choice), 0), Condition.written("s", revision(choice))),
+					stand(choice, lease), List.of(new Get(key(choice))));
 			case 1 -> new EtcdTransaction(List.of(Condition.created(key(choice), 0)), stand(choice, lease),
 					List.of(new Get(key(choice))));
 			case 2 -> EtcdTransaction.of(new Put("s", "", lease));

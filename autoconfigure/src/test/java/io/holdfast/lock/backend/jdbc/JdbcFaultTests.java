@@ -154,7 +154,8 @@ class JdbcFaultTests extends OnEveryDatabase {
 			.sql("DELETE FROM holdfast_lock WHERE lock_name = ?")
 			.param(lock.toString())
 			.update()).isOne();
-		assertThat(granted(store, nonWaiting(lock, LockMode.EXCLUSIVE)).storeToken()).isGreaterThan(before.storeToken());
+		assertThat(granted(store, nonWaiting(lock, LockMode.EXCLUSIVE)).storeToken())
+			.isGreaterThan(before.storeToken());
 	}
 
 	/** Simulates a failover to a standby that lacks the last commits. */
@@ -200,8 +201,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 	@ParameterizedTest
 	@CsvSource({ "POSTGRESQL, EXCLUSIVE, takes the lock", "POSTGRESQL, SHARED, COMMIT",
 			"MARIADB, EXCLUSIVE, takes the lock", "MARIADB, SHARED, '\u0003COMMIT'" })
-	void retryAfterALostReplyReturnsTheSameToken(Database database, LockMode mode, String request)
-			throws Exception {
+	void retryAfterALostReplyReturnsTheSameToken(Database database, LockMode mode, String request) throws Exception {
 		try (TcpProxy wire = TcpProxy.to(server(database).port())) {
 			HikariDataSource pool = opened(database, 1);
 			pool.setJdbcUrl(pool.getJdbcUrl().replace(":" + server(database).port(), ":" + wire.port()));

@@ -95,8 +95,8 @@ class RedisFaultTests {
 	}
 
 	private LockEngine engine(RedisLockBackend backend, EngineSettings settings) {
-		return open(
-				new LockEngine(new LockBackends(List.of(backend), "redis"), settings, TransactionBoundary.NONE, List.of()));
+		return open(new LockEngine(new LockBackends(List.of(backend), "redis"), settings, TransactionBoundary.NONE,
+				List.of()));
 	}
 
 	private static LockRequest request(Duration waitTime) {
@@ -139,13 +139,13 @@ class RedisFaultTests {
 		RedisLockBackend holding = backend(server);
 		Grant held = granted(holding, claim(LOCK));
 		LockEngine engine = engine(backend(wire, 0));
-		wire.swallow("message");
+		wire.dropReplies("message");
 		CompletableFuture<Void> acquired = CompletableFuture
 			.runAsync(() -> engine.acquire(request(Duration.ofMinutes(1))).close());
 		Awaitility.await().until(() -> server.ask("zcard", "test:{" + LOCK + "}:waiters").equals("1"));
 		released(holding, held);
 		assertThat(acquired).succeedsWithin(held.lease().dividedBy(4));
-		assertThat(wire.swallowed()).isPositive();
+		assertThat(wire.droppedReplies()).isPositive();
 	}
 
 	@Test

@@ -103,8 +103,8 @@ final class RedisModel {
 			long waitTime = Long.parseLong(args.get(2));
 			lock.positions.remove(position);
 			if (waitTime > 0) {
-				QueuePosition kept = (position != null) ? position
-						: new QueuePosition(nextNumber(lock), owner, shared, fair, args.get(7).equals("1"), args.get(3));
+				QueuePosition kept = (position != null) ? position : new QueuePosition(nextNumber(lock), owner, shared,
+						fair, args.get(7).equals("1"), args.get(3));
 				kept.ends = now + waitTime;
 				lock.positions.add(kept);
 			}

@@ -53,8 +53,8 @@ class RedisRenewalTests {
 
 	};
 
-	private final RedisRenewals renewals = new RedisRenewals(new RedisScripts(cluster(), OPTIONS), new RedisErrors(OPTIONS),
-			OPTIONS, this.clock);
+	private final RedisRenewals renewals = new RedisRenewals(new RedisScripts(cluster(), OPTIONS),
+			new RedisErrors(OPTIONS), OPTIONS, this.clock);
 
 	@Test
 	void silentNodeDoesNotDelayTheAnswersOfOthers() {

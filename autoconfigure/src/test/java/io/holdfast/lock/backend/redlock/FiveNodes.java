@@ -85,8 +85,8 @@ abstract class FiveNodes {
 	}
 
 	static LockEngine engine(RedlockLockBackend backend) {
-		return new LockEngine(new LockBackends(List.of(backend), "redlock"), EngineSettings.DEFAULTS, TransactionBoundary.NONE,
-				List.of());
+		return new LockEngine(new LockBackends(List.of(backend), "redlock"), EngineSettings.DEFAULTS,
+				TransactionBoundary.NONE, List.of());
 	}
 
 	LockRequest request(Duration waitTime) {

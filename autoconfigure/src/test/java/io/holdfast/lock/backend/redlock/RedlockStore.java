@@ -62,8 +62,7 @@ public final class RedlockStore implements SimulatedStore {
 	@Override
 	public List<StoreFault> faults() {
 		List<StoreFault> faults = new ArrayList<>();
-		this.servers
-			.forEach((server) -> faults.add(new StoreFault(server + " pauses", server::pause, server::resume)));
+		this.servers.forEach((server) -> faults.add(new StoreFault(server + " pauses", server::pause, server::resume)));
 		// only one node: without two of three, no lock is granted for the longest lease
 		SimulatedNode restarting = this.servers.get(2);
 		faults.add(new StoreFault(restarting + " restarts without memory", restarting::pause, () -> {

@@ -41,7 +41,8 @@ class SessionGuaranteeTests {
 		committedAt(2);
 		committedAt(7);
 		committedAt(8);
-		assertThat(remaining()).as("the leader may not have read the reply to its ping").isLessThan(Duration.ofSeconds(8));
+		assertThat(remaining()).as("the leader may not have read the reply to its ping")
+			.isLessThan(Duration.ofSeconds(8));
 		committedAt(9);
 		assertThat(remaining()).as("counted from the request at 2 s")
 			.isBetween(Duration.ofMillis(8_800), Duration.ofSeconds(9));

@@ -198,7 +198,9 @@ class ZooKeeperLockBackendTests {
 		Claim claim = claim(LOCK);
 		Grant before = granted(this.other, claim(LOCK));
 		String queue = nodes().get(0).substring(0, nodes().get(0).lastIndexOf('/'));
-		inspection.create().withMode(CreateMode.EPHEMERAL_SEQUENTIAL).forPath(queue + "/" + QueueNodeName.prefix(claim));
+		inspection.create()
+			.withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
+			.forPath(queue + "/" + QueueNodeName.prefix(claim));
 		refused(this.store, claim);
 		released(this.other, before);
 		Grant grant = soonGranted(this.store, claim);
@@ -253,8 +255,8 @@ class ZooKeeperLockBackendTests {
 	}
 
 	private static LockEngine engine(ZooKeeperLockBackend store) {
-		return new LockEngine(new LockBackends(List.of(store), "zookeeper"), EngineSettings.DEFAULTS, TransactionBoundary.NONE,
-				List.of());
+		return new LockEngine(new LockBackends(List.of(store), "zookeeper"), EngineSettings.DEFAULTS,
+				TransactionBoundary.NONE, List.of());
 	}
 
 	@Test

@@ -21,6 +21,7 @@ import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.ManagedHold;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
@@ -110,7 +111,7 @@ class ZooKeeperSuspensionTests {
 		try (LockHandle handle = this.bench.engine(store).acquire(LockRequest.of("stock", 42))) {
 			Grant other = granted(store, claim(LockName.of("stock", "43")));
 			suspend(store, other);
-			CompletableFuture<Void> commit = waiting(handle::assertHeldAtCommit);
+			CompletableFuture<Void> commit = waiting(((ManagedHold) handle)::assertHeldAtCommit);
 			this.wire.flow();
 			assertThat(commit).succeedsWithin(BOUND);
 			soonReleased(store, other);
@@ -124,7 +125,7 @@ class ZooKeeperSuspensionTests {
 		LockEngine engine = this.bench.engine(store);
 		try (LockHandle handle = engine.acquire(LockRequest.of("stock", 42))) {
 			suspend(store, granted(store, claim(LockName.of("stock", "43"))));
-			CompletableFuture<Void> commit = waiting(handle::assertHeldAtCommit);
+			CompletableFuture<Void> commit = waiting(((ManagedHold) handle)::assertHeldAtCommit);
 			ZooKeeperLockBackendContractTests.endSession(client, server.connectString());
 			this.wire.flow();
 			assertLost(commit);
@@ -147,7 +148,8 @@ class ZooKeeperSuspensionTests {
 			assertThat(this.bench.nodes()).as("the new session has no node but the one asked for").hasSize(1);
 			assertThat(lost.isHeld()).isFalse();
 			soonReleased(store, probe);
-			try (LockHandle reacquired = CompletableFuture.supplyAsync(() -> engine.acquire(LockRequest.of("stock", 42)))
+			try (LockHandle reacquired = CompletableFuture
+				.supplyAsync(() -> engine.acquire(LockRequest.of("stock", 42)))
 				.get()) {
 				assertThat(reacquired.fencingToken()).isGreaterThan(lost.fencingToken());
 			}
@@ -159,7 +161,7 @@ class ZooKeeperSuspensionTests {
 		ZooKeeperLockBackend store = this.bench.store(client(SHORT_SESSION));
 		try (LockHandle handle = this.bench.engine(store).acquire(LockRequest.of("stock", 42))) {
 			suspend(store, granted(store, claim(LockName.of("stock", "43"))));
-			assertLost(CompletableFuture.runAsync(handle::assertHeldAtCommit));
+			assertLost(CompletableFuture.runAsync(((ManagedHold) handle)::assertHeldAtCommit));
 		}
 	}
 
@@ -176,14 +178,14 @@ class ZooKeeperSuspensionTests {
 		try (LockHandle handle = this.bench.engine(store).acquire(LockRequest.of("stock", 42))) {
 			Grant other = granted(store, claim(LockName.of("stock", "43")));
 			suspend(store, other);
-			assertThatExceptionOfType(LockBackendException.class).isThrownBy(handle::assertHeldAtCommit)
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(((ManagedHold) handle)::assertHeldAtCommit)
 				.withMessageContainingAll("Lock 'stock:42' is in doubt", "is suspended", "The commit was refused");
 			assertThat(handle.isHeld()).isTrue();
 			this.wire.flow();
 			Awaitility.await()
 				.atMost(BOUND)
 				.ignoreException(LockBackendException.class)
-				.untilAsserted(handle::assertHeldAtCommit);
+				.untilAsserted(((ManagedHold) handle)::assertHeldAtCommit);
 			soonReleased(store, other);
 		}
 	}

@@ -50,8 +50,7 @@ final class Claims {
 	}
 
 	static Claim fair(Claim claim) {
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renew(), LONG_LEASE,
-				true);
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renew(), LONG_LEASE, true);
 	}
 
 }

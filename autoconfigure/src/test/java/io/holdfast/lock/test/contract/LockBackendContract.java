@@ -47,8 +47,8 @@ import io.holdfast.lock.spi.LockBackend;
  * <p>
  * A case that needs an {@link Ability} runs unless {@link #lacks()} contains this
  * ability. Otherwise the case is not generated, and the case
- * {@code missingAbilitiesAreListed} reports it with the reason. No case is skipped. If the
- * store is not available, the tests must fail.
+ * {@code missingAbilitiesAreListed} reports it with the reason. No case is skipped. If
+ * the store is not available, the tests must fail.
  *
  * <p>
  * Requires JUnit Jupiter with {@code junit-jupiter-params}, AssertJ, and Awaitility on

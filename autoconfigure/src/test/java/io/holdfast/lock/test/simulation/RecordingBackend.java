@@ -162,8 +162,8 @@ final class RecordingBackend implements LockBackend {
 		}
 
 		Claim of(Claim claim) {
-			return new Claim(claim.lock(), this.id, claim.mode(), claim.leaseTime(), claim.renew(), claim.remainingWait(),
-					claim.fair());
+			return new Claim(claim.lock(), this.id, claim.mode(), claim.leaseTime(), claim.renew(),
+					claim.remainingWait(), claim.fair());
 		}
 
 	}
