@@ -67,8 +67,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	/**
 	 * Creates the backend with a client of its own, which connects on the first request.
-	 * @param where the endpoints and credentials of etcd; this backend sets how requests
-	 * are sent
+	 * @param where the endpoints and credentials of etcd
 	 * @param namespace distinguishes the locks of this application from those of others
 	 * @param responseTimeout the longest wait for a response
 	 */
