@@ -127,7 +127,7 @@ class AfterCompletionTests {
 			context.getBean(Shop.class).afterCommit(() -> {
 				audit.write("new");
 				assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(audit::joined)
-					.withMessageContaining("no transaction of the fenced data source");
+					.withMessageContaining("outside a transaction of the fenced data source");
 			});
 			assertThat(audit(context)).containsExactly("new");
 			assertThat(context.getBean(JdbcTemplate.class)

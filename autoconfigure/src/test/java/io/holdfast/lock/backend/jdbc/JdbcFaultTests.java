@@ -92,7 +92,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 		released(store, granted(store, nonWaiting(newLock(), LockMode.EXCLUSIVE)));
 		int before = logged().size();
 		Grant grant = granted(store, nonWaiting(newLock(), LockMode.EXCLUSIVE));
-		assertThat(logged().stream().skip(before)).singleElement().asString().contains("takes the lock");
+		assertThat(logged().stream().skip(before)).singleElement().asString().contains("Acquires the lock");
 		released(store, grant);
 		assertThat(logged().stream().skip(before)).hasSize(2);
 	}
@@ -196,11 +196,12 @@ class JdbcFaultTests extends OnEveryDatabase {
 	}
 
 	/**
-	 * Loses the reply to the statement that takes the lock, or to the commit of a reader.
+	 * Loses the reply to the statement that acquires the lock, or to the commit of a
+	 * reader.
 	 */
 	@ParameterizedTest
-	@CsvSource({ "POSTGRESQL, EXCLUSIVE, takes the lock", "POSTGRESQL, SHARED, COMMIT",
-			"MARIADB, EXCLUSIVE, takes the lock", "MARIADB, SHARED, '\u0003COMMIT'" })
+	@CsvSource({ "POSTGRESQL, EXCLUSIVE, Acquires the lock", "POSTGRESQL, SHARED, COMMIT",
+			"MARIADB, EXCLUSIVE, Acquires the lock", "MARIADB, SHARED, '\u0003COMMIT'" })
 	void retryAfterALostReplyReturnsTheSameToken(Database database, LockMode mode, String request) throws Exception {
 		try (TcpProxy wire = TcpProxy.to(server(database).port())) {
 			HikariDataSource pool = opened(database, 1);
