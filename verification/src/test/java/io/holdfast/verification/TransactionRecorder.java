@@ -34,7 +34,7 @@ class TransactionRecorder {
 	private static final long SAMPLE_MILLIS = 20;
 
 	@Bean
-	static TransactionExecutionListener transactionRecorder() {
+	static TransactionExecutionListener recordingListener() {
 		Map<TransactionExecution, Hold> holds = new ConcurrentHashMap<>();
 		ScheduledExecutorService sampler = Executors.newSingleThreadScheduledExecutor((task) -> {
 			Thread thread = new Thread(task, "transaction-recorder");
