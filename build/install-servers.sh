@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs the servers that the tests start, and the compiler of what moves their clocks, from Debian's packages,
-# and only those that are missing.
-# Starts no service: the tests run each server by themselves, on a free port of the loopback interface.
+# Installs the servers that the tests start, from Debian packages, and a compiler for the library that moves
+# their wall clocks. Installs missing packages only.
+# Starts no service: the tests start each server themselves, on a free port of the loopback interface.
 set -eu
 
-# One line per server: the Debian package, then the program or file that shows that it is there already.
+# One line per Debian package: its name, and the program or file whose presence shows that it is installed.
 SERVERS='
 redis-server    redis-server
 redis-tools     redis-cli
@@ -26,7 +26,7 @@ fail() {
 	exit 1
 }
 
-# A name is looked for on the path, a path, be it with a star, on the disk.
+# Checks for a program on the PATH, or for a file if the argument is an absolute path, which may contain wildcards.
 present() {
 	case $1 in
 		/*) for found in $1; do [ -r "$found" ] && return 0; done; return 1 ;;
@@ -48,7 +48,7 @@ as_root() {
 	fi
 }
 
-# A package of a server would start it, and its port could be taken: forbid that while we install.
+# Prevents packages from starting their servers during installation, because a port may be in use already.
 forbid_services() {
 	POLICY=/usr/sbin/policy-rc.d
 	if [ ! -e "$POLICY" ]; then
@@ -59,7 +59,7 @@ forbid_services() {
 	fi
 }
 
-# "apt-get update" and "apt-get install", each waiting for another apt that may be running.
+# Runs "apt-get update" or "apt-get install", and waits for other apt processes, up to 300 seconds.
 apt() {
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs the test command of the README several times, each in a fresh clone, and prints a line for each run.
+# Runs the README's test command several times, each time in a fresh clone, and prints one line for each run.
 #
 #   build/soak.sh [-n runs] [-b busy] [-c command] [directory]
 #
-#   -n  how many runs; 10 by default
-#   -b  in how many of the last runs something else keeps all processors busy; 3 by default
+#   -n  number of runs; 10 by default
+#   -b  number of final runs during which another load keeps all processors busy; 3 by default
 #   -c  the command; "mvn -B verify" by default
 #
-# Clones and logs are in the directory, by default a new one; the clone of a run that failed stays. Ends with 0 if all runs
-# were green.
+# The directory contains the clones and logs. It is a new temporary directory by default. The clone of a failed run is
+# kept. The exit code is 0 if all runs are green.
 set -euo pipefail
 
 runs=10 busy=3 command='mvn -B verify'
@@ -40,12 +40,12 @@ rest() {
 trap rest EXIT
 trap 'exit 1' HUP INT TERM
 
-# "Tests run" of each module, added up
+# Prints the total of "Tests run" over all modules.
 count() {
 	awk '/Tests run:.*Skipped: [0-9]+$/ { for (i = 1; i < NF; i++) if ($i == "run:") sum += $(i + 1) } END { print sum + 0 }' "$1"
 }
 
-# The names of the tests that failed, as Surefire writes them under "Results:"
+# Prints the names of the failed tests, from the line that Surefire logs for each of them.
 failed() {
 	sed -n 's/^\[ERROR\] *\([A-Za-z0-9.$]*\.[A-Za-z0-9]*\) -- Time elapsed: .*/\1/p' "$1" | sed 's/.*\.\([A-Za-z0-9$]*\.[A-Za-z0-9]*\)$/\1/' | sort -u | paste -sd' '
 }

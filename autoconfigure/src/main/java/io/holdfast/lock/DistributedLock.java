@@ -11,28 +11,28 @@ import org.springframework.aot.hint.annotation.Reflective;
 import org.springframework.core.annotation.AliasFor;
 
 /**
- * Holds a distributed lock around a method: acquired before a transaction begins, let go
- * only after it has committed or rolled back. If the lock is not acquired, the method
- * does not run.
+ * Holds a distributed lock around a method. The lock is acquired before a transaction
+ * begins and released only after it has committed or rolled back. If the lock is not
+ * acquired, the method does not run.
  *
  * <p>
- * On a class it stands for every public instance method that does not have its own, but
- * not for those that are {@link Unlocked}. It is found on interface methods, on inherited
- * methods and on annotations of yours that carry it, whose attributes may override these
- * with {@link AliasFor}.
+ * On a class, the annotation applies to every public instance method that does not
+ * declare its own, except those annotated with {@link Unlocked}. The annotation is also
+ * found on interface methods, on inherited methods and on custom annotations that carry
+ * it. Custom annotations may override its attributes with {@link AliasFor}.
  *
  * <p>
- * A method that returns a {@code CompletableFuture} holds the lock until that completes.
- * The caller gets a future that completes after it. Cancelling this one does not end the
- * work, so the lock is held until the work has completed. Other results whose work is
- * done after the method has returned, such as a {@code Stream}, a {@code Callable}, a
- * {@code Mono} or that of a Kotlin suspend function, are refused: it would be done
- * without the lock.
+ * A method that returns a {@code CompletableFuture} holds the lock until that future
+ * completes. The caller receives a second future that completes afterwards. Canceling the
+ * second future does not stop the work, so the lock is held until the work has completed.
+ * Other results whose work continues after the method has returned are rejected, because
+ * that work would run without the lock. Examples are a {@code Stream}, a
+ * {@code Callable}, a {@code Mono} and the result of a Kotlin suspend function.
  *
  * <p>
- * Durations are texts: {@code 5s}, {@code 500ms}, {@code PT5S}, or a placeholder such as
- * {@code ${orders.lock.wait}}; an empty one takes the value of the application's
- * properties.
+ * Durations are strings: {@code 5s}, {@code 500ms}, {@code PT5S}, or a placeholder such
+ * as {@code ${orders.lock.wait}}. An empty string selects the default that the attribute
+ * describes.
  *
  * <pre>
  * &#64;DistributedLock(name = "stock", key = "#productId")
@@ -57,8 +57,8 @@ public @interface DistributedLock {
 	String value() default "";
 
 	/**
-	 * The fixed part of the lock's name, such as {@code stock}: few values, safe as the
-	 * tag of a meter. May hold placeholders. Required.
+	 * The fixed part of the lock's name, such as {@code stock}. It has few values and is
+	 * safe as a meter tag. May contain placeholders. Required.
 	 * @return the name
 	 */
 	@AliasFor("value")
@@ -67,106 +67,120 @@ public @interface DistributedLock {
 	/**
 	 * A SpEL expression for the evaluated part of the lock's name, such as
 	 * {@code #productId}, {@code #p0}, {@code #order.id} or {@code @tenants.current()}.
-	 * May hold placeholders. Empty: one lock for all calls. A collection or an array
-	 * means several locks, all or none. A result that is null, blank or an empty
-	 * {@code Optional} is an error, because unrelated callers would share a lock; so is
-	 * one whose class has no {@code toString()} of its own, because every call would have
-	 * its own lock. An enum constant is its name, a {@code java.util.Date} or
-	 * {@code Calendar} its instant. A {@code Set} or {@code Map} within a key has to be
-	 * sorted, also within a record: the order of others may differ between JVMs, so each
+	 * May contain placeholders. Empty: one lock for all calls.
+	 *
+	 * <p>
+	 * A collection or an array means several locks, of which all or none are acquired. A
+	 * result that is null, blank or an empty {@code Optional} is an error, because
+	 * unrelated callers would share a lock. A result whose class has no
+	 * {@code toString()} of its own is an error, because every call would have its own
+	 * lock.
+	 *
+	 * <p>
+	 * An enum constant is represented by its name, a {@code java.util.Date} or
+	 * {@code Calendar} by its instant. A {@code Set} or {@code Map} within a key must be
+	 * sorted, even within a record. Otherwise its order may differ between JVMs, so each
 	 * would have its own lock.
 	 * @return the expression
 	 */
 	String key() default "";
 
 	/**
-	 * SpEL expressions for the parts of one key, such as {@code { "#tenant", "#productId"
-	 * }}, instead of {@link #key()}. Keys of different parts differ: {@code ("a,b", "c")}
-	 * is not {@code ("a", "b,c")}.
+	 * SpEL expressions for the parts of one compound key, such as {@code { "#tenant",
+	 * "#productId" }}, used instead of {@link #key()}. Different parts always produce
+	 * different keys: {@code ("a,b", "c")} is not {@code ("a", "b,c")}.
 	 * @return the expressions
 	 */
 	String[] keys() default {};
 
 	/**
-	 * Alone, or together with other readers.
+	 * Whether the lock is held exclusively or shared with other readers.
 	 * @return the mode
 	 */
 	LockMode mode() default LockMode.EXCLUSIVE;
 
 	/**
-	 * The longest wait to acquire. {@code 0s} makes one attempt. Empty:
+	 * The longest time to wait for the lock. {@code 0s} makes one attempt. Empty:
 	 * {@code distributed-lock.wait-time}, or no wait with {@link WhenNotAcquired#SKIP}.
 	 * @return the duration
 	 */
 	String waitTime() default "";
 
 	/**
-	 * How long the store keeps the lock without renewal. Empty:
-	 * {@code distributed-lock.lease-time}. Without effect where the thread holds the lock
-	 * already: the lease of the outer hold stays as it is.
+	 * The time for which the store keeps the lock without renewal. Empty:
+	 * {@code distributed-lock.lease-time}. Has no effect if the thread already holds the
+	 * lock: the lease of the outer hold remains unchanged.
 	 * @return the duration
 	 */
 	String leaseTime() default "";
 
 	/**
-	 * Whether the lease is renewed, at a third of its time, while the method runs.
-	 * Without effect where the thread holds the lock already: the outer hold decides.
-	 * @return whether it is renewed
+	 * Whether the lease is renewed at one third of its duration while the method runs.
+	 * Has no effect if the thread already holds the lock: the setting of the outer hold
+	 * applies.
+	 * @return whether the lease is renewed
 	 */
 	boolean renew() default true;
 
 	/**
-	 * When renewal stops, so that a method that hangs does not hold the lock forever; the
-	 * lease then runs out, and the lock is lost. A future that the method has returned
-	 * still completes only with its own work. At least the {@code leaseTime} and the
-	 * {@code minHold}, if there are such. Empty: never.
+	 * The time after which renewal stops, so that a method that hangs does not hold the
+	 * lock forever. The lease then expires and the lock is lost. A future that the method
+	 * has returned still completes only with its own work. Must be at least
+	 * {@code leaseTime} and {@code minHold}, if they are set. Empty: renewal does not
+	 * stop.
 	 * @return the duration
 	 */
 	String maxHold() default "";
 
 	/**
-	 * How long the lock stays closed at least, counted from its acquisition, even if the
-	 * method ends sooner. Empty: it is released when the method ends. Where the thread
-	 * holds the lock already, the time counts from this call, and the longest
-	 * {@code minHold} of the nested holds is kept. When the application stops earlier,
-	 * the store keeps the lock for the rest of the time; ZooKeeper cannot. With
-	 * {@code renew = false} it ends with the lease at the latest.
+	 * The shortest time for which the lock stays closed, counted from its acquisition,
+	 * even if the method completes earlier. Empty: the lock is released when the method
+	 * completes.
+	 *
+	 * <p>
+	 * If the thread already holds the lock, the time counts from this call, and the
+	 * longest {@code minHold} of the nested holds applies. If the application stops
+	 * earlier, the store keeps the lock for the remaining time; ZooKeeper cannot do this.
+	 * With {@code renew = false}, the time ends with the lease at the latest.
 	 * @return the duration
 	 */
 	String minHold() default "";
 
 	/**
-	 * What to do when the lock was not acquired in time.
+	 * The reaction if the lock is not acquired in time.
 	 * @return the reaction
 	 */
 	WhenNotAcquired whenNotAcquired() default WhenNotAcquired.THROW;
 
 	/**
-	 * The method of the same class that is called instead when the lock was not acquired
-	 * in time. It has the same parameters, optionally followed by a
-	 * {@link LockNotAcquiredException}, and a return type that fits. Empty: none.
-	 * @return the method's name
+	 * The name of the method to call instead if the lock is not acquired in time. The
+	 * method is declared in the same class. It has the same parameters, optionally
+	 * followed by a {@link LockNotAcquiredException}, and a compatible return type.
+	 * Empty: no fallback.
+	 * @return the name of the method
 	 */
 	String fallback() default "";
 
 	/**
-	 * Whether the transaction of this method must be guarded by the fencing token. Stops
-	 * the start where nothing can check the token, or where that transaction is one of
-	 * another data source than the fenced one. Without a transaction the call is refused.
-	 * @return whether it must be fenced
+	 * Whether the fencing token must guard the transaction of this method. The
+	 * application does not start if nothing can check the token, or if the transaction
+	 * belongs to a data source other than the fenced one. A call without a transaction is
+	 * rejected.
+	 * @return whether the transaction must be fenced
 	 */
 	boolean fenced() default false;
 
 	/**
-	 * Whether claims are granted strictly in the order of their arrival. A store that
-	 * cannot do this stops the start.
+	 * Whether claims are granted strictly in order of arrival. The application does not
+	 * start if the store does not support this.
 	 * @return whether the order is strict
 	 */
 	boolean fair() default false;
 
 	/**
-	 * The store, such as {@code redis}. Empty: the application's default store.
-	 * @return the store
+	 * The name of the backend, such as {@code redis}. Empty: the application's default
+	 * backend.
+	 * @return the name of the backend
 	 */
 	String backend() default "";
 

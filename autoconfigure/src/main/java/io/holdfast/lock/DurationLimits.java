@@ -8,7 +8,7 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * Checks the durations of a request.
+ * Validates the durations of a request.
  *
  * @param lock the lock that messages name
  */
@@ -27,12 +27,12 @@ record DurationLimits(LockName lock) {
 		}
 		if (leaseTime != null && maxHold.compareTo(leaseTime) < 0) {
 			throw new LockConfigurationException(
-					"The maxHold of lock '%s' is %s and its leaseTime %s. maxHold stops the renewal, so the store would keep the lock for the whole leaseTime all the same. Set a leaseTime of %s at most."
+					"The maxHold of lock '%s' is %s, but its leaseTime is %s. maxHold only stops the renewal, so the store would still keep the lock for the whole leaseTime. Set leaseTime to at most %s."
 						.formatted(this.lock, text(maxHold), text(leaseTime), text(maxHold)));
 		}
 		if (maxHold.compareTo(minHold) < 0) {
 			throw new LockConfigurationException(
-					"The maxHold of lock '%s' is %s and its minHold %s. Without renewal the lock does not stay closed for that long. Set a minHold of %s at most."
+					"The maxHold of lock '%s' is %s, but its minHold is %s. Without renewal, the lock does not stay closed that long. Set minHold to at most %s."
 						.formatted(this.lock, text(maxHold), text(minHold), text(maxHold)));
 		}
 	}

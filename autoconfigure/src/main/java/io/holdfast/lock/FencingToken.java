@@ -5,13 +5,13 @@ import com.fasterxml.jackson.annotation.JsonValue;
 import org.springframework.util.Assert;
 
 /**
- * A number that grows with every grant of a lock, so that a resource can refuse a holder
- * that was overtaken: it remembers the greatest token it has seen and turns a smaller one
- * away.
+ * A number that grows with every grant of a lock, so that a resource can reject a stale
+ * holder. The resource remembers the greatest token that it has seen and rejects smaller
+ * ones.
  *
  * <p>
- * Unique per hold and the same on re-entry. It grows over restarts and changes of the
- * holder; it does not count, so gaps mean nothing.
+ * Each hold has a unique token, and re-entrant holds share it. Tokens keep growing across
+ * restarts and changes of the holder. They are not consecutive, so gaps have no meaning.
  *
  * @param value the number, greater than zero
  * @see <a href=
@@ -21,25 +21,26 @@ import org.springframework.util.Assert;
 public record FencingToken(long value) implements Comparable<FencingToken> {
 
 	/**
-	 * How many bits of {@link #value()} count the hand-offs inside one JVM; the store's
-	 * own token stands above them.
+	 * The number of low-order bits of {@link #value()} that count hand-offs inside one
+	 * JVM. The store's own token occupies the bits above them.
 	 */
 	public static final int HAND_OFF_BITS = 10;
 
 	private static final long MAX_STORE_TOKEN = Long.MAX_VALUE >> HAND_OFF_BITS;
 
 	/**
-	 * Check the value.
+	 * Validates the value.
 	 * @throws IllegalArgumentException if the value is not greater than zero
 	 */
 	public FencingToken {
-		Assert.isTrue(value > 0, () -> "A fencing token is greater than zero, not " + value);
+		Assert.isTrue(value > 0, () -> "A fencing token must be greater than zero, but is " + value);
 	}
 
 	/**
-	 * The token of a hold.
-	 * @param storeToken the token that the store gave with its grant
-	 * @param handOff how often the lease was handed on inside this JVM since
+	 * Creates the token of a hold.
+	 * @param storeToken the token that the store returned with its grant
+	 * @param handOff the number of times the lease has been handed off inside this JVM
+	 * since the grant
 	 * @return the token
 	 * @throws IllegalArgumentException if either number is out of range
 	 */
@@ -57,8 +58,8 @@ public record FencingToken(long value) implements Comparable<FencingToken> {
 	}
 
 	/**
-	 * The value in decimal digits. Also its form in JSON: as a number it would lose its
-	 * last digits in clients that read numbers as 64-bit floating point.
+	 * Returns the value in decimal digits. JSON uses the same form, because clients that
+	 * read numbers as 64-bit floating point would lose the last digits.
 	 */
 	@Override
 	@JsonValue

@@ -3,13 +3,13 @@ package io.holdfast.lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when the store could not be asked, or did not answer in time, or answered with
- * an error. The lock does not count as held, and the claim has been withdrawn as far as
- * the store could be reached; what is left of it ends with its lease.
+ * Thrown when the store could not be reached, did not answer in time, or answered with an
+ * error. The lock does not count as held. The claim has been withdrawn as far as the
+ * store could be reached; anything left of it expires with its lease.
  *
  * <p>
- * Thrown by {@link LockHandle#assertHeld()}, and by a commit that is refused, when the
- * store cannot make sure of a hold at that moment. That hold is neither lost nor
+ * Also thrown by {@link LockHandle#assertHeld()}, and by a commit that is rejected, if
+ * the store cannot confirm a hold at that moment. That hold is neither lost nor
  * withdrawn.
  */
 public class LockBackendException extends LockException {

@@ -10,11 +10,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The holds that the current thread stands in, innermost first. Re-entry, the current
- * handle and the check before a commit all read it.
+ * The holds of the current thread, innermost first. Re-entry, the current handle and the
+ * check before a commit read this context.
  *
  * <p>
- * A binding may be ended by any thread; all else concerns the calling thread alone.
+ * Any thread may end a binding. All other operations concern only the calling thread.
  */
 public final class LockContext {
 
@@ -24,16 +24,16 @@ public final class LockContext {
 
 	private final Deque<Bound> handles = new ConcurrentLinkedDeque<>();
 
-	/** Keeps a binding from ending while its thread is being interrupted for it. */
+	/** Prevents a binding from ending while its thread is being interrupted for it. */
 	private final ReentrantLock ending = new ReentrantLock();
 
 	private LockContext() {
 	}
 
 	/**
-	 * The holds of the current thread, innermost first. On a thread of a
-	 * {@code ForkJoinPool}, those of the current task: while a task waits for another,
-	 * its pool may run any third one on the same thread.
+	 * Returns the holds of the current thread, innermost first. On a thread of a
+	 * {@code ForkJoinPool}, returns only those of the current task. While a task waits
+	 * for another task, the pool may run an unrelated one on the same thread.
 	 * @return a copy; empty if there are none
 	 */
 	public static List<LockHandle> handles() {
@@ -42,8 +42,8 @@ public final class LockContext {
 	}
 
 	/**
-	 * The holds of other tasks, which the current thread has begun and which wait on it
-	 * for the current task to end.
+	 * Returns the holds of other tasks that the current thread has started. These tasks
+	 * wait on its stack until the current task completes.
 	 * @return a copy; empty unless this is a thread of a {@code ForkJoinPool}
 	 */
 	public static List<LockHandle> handlesOfWaitingTasks() {
@@ -68,9 +68,9 @@ public final class LockContext {
 	}
 
 	/**
-	 * Takes all holds off the current thread, such as those that a test has left there.
-	 * They are not released: close the handles for that.
-	 * @return the handles that were there, innermost first
+	 * Removes all holds from the current thread, such as those that a test has left
+	 * behind. Does not release them; close the handles for that.
+	 * @return the handles that were removed, innermost first
 	 */
 	public static List<LockHandle> clear() {
 		LockContext context = CURRENT.get();
@@ -80,7 +80,7 @@ public final class LockContext {
 	}
 
 	/**
-	 * The innermost hold of the current thread.
+	 * Returns the innermost hold of the current thread.
 	 * @return the handle, or {@code null} if there is none
 	 */
 	static @Nullable LockHandle innermost() {
@@ -90,7 +90,7 @@ public final class LockContext {
 	}
 
 	/**
-	 * Make a hold the innermost of the current thread.
+	 * Makes a hold the innermost one of the current thread.
 	 * @param handle the handle of the hold
 	 * @return the binding
 	 */
@@ -105,8 +105,9 @@ public final class LockContext {
 	}
 
 	/**
-	 * Take a hold off the current thread: it lives on in its handle, for a body that ends
-	 * on another thread. Does nothing if it is not bound here.
+	 * Removes a hold from the current thread. The hold remains usable through its handle,
+	 * for work that completes on another thread. Has no effect if the hold is not bound
+	 * here.
 	 * @param handle the handle of the hold
 	 */
 	public static void unbind(LockHandle handle) {
@@ -136,13 +137,13 @@ public final class LockContext {
 	}
 
 	/**
-	 * A hold and how many tasks its thread had begun when it was bound.
+	 * A hold and the number of tasks that its thread had started when it was bound.
 	 */
 	private record Bound(LockHandle handle, int tasks) {
 	}
 
 	/**
-	 * The place of one hold on its thread. Thread-safe.
+	 * The binding of one hold to its thread. Thread-safe.
 	 */
 	public final class Binding implements Runnable {
 
@@ -159,9 +160,10 @@ public final class LockContext {
 		}
 
 		/**
-		 * Interrupts the thread if one of the holds that are bound to it matches. None of
-		 * them ends meanwhile, so the interrupt never reaches later work of the thread.
-		 * @param condition what one of the holds must match
+		 * Interrupts the thread if one of the holds bound to it matches. None of these
+		 * bindings ends during the call, so the interrupt never reaches later work of the
+		 * thread.
+		 * @param condition the condition that one of the holds must match
 		 */
 		public void interruptIfAny(Predicate<LockHandle> condition) {
 			LockContext.this.ending.lock();

@@ -3,12 +3,12 @@ package io.holdfast.lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The root of all exceptions that Holdfast throws. Each message states the fact, the
+ * Base class of all exceptions that Holdfast throws. Each message states the fact, the
  * state and the remedy.
  *
  * <p>
- * None of them is a Spring {@code TransactionException}: on one of those a transaction
- * manager would not simply roll back.
+ * None of them extends Spring's {@code TransactionException}, because a transaction
+ * manager does not simply roll back on those.
  */
 public abstract class LockException extends RuntimeException {
 
@@ -40,7 +40,7 @@ public abstract class LockException extends RuntimeException {
 	}
 
 	/**
-	 * The lock that the failure is about.
+	 * Returns the lock that the failure concerns.
 	 * @return the lock, or {@code null} if it concerns none in particular
 	 */
 	public @Nullable LockName lock() {
@@ -48,8 +48,8 @@ public abstract class LockException extends RuntimeException {
 	}
 
 	/**
-	 * The backend that keeps the lock.
-	 * @return its name, such as {@code redis}, or {@code null} if it concerns none
+	 * Returns the name of the backend of the lock.
+	 * @return the name, such as {@code redis}, or {@code null} if it concerns none
 	 */
 	public @Nullable String backend() {
 		return this.backend;

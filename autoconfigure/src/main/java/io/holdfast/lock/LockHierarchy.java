@@ -1,8 +1,9 @@
 package io.holdfast.lock;
 
 /**
- * Locks of things that contain others: whoever locks {@code orders/42} keeps away whoever
- * wants all {@code orders}, or the item {@code orders/42/7}, and nobody else.
+ * Creates requests for resources that contain others. A holder of {@code orders/42}
+ * excludes holders of all {@code orders} and of the item {@code orders/42/7}, but no
+ * others.
  */
 public final class LockHierarchy {
 
@@ -12,12 +13,13 @@ public final class LockHierarchy {
 	}
 
 	/**
-	 * A request for one place, with all defaults: shared on each of its parents and
-	 * exclusive on itself, acquired from the top down. {@code orders/42/7} takes the
-	 * locks {@code orders} and {@code orders:42} shared and {@code orders:42/7}
-	 * exclusive.
-	 * @param path the place: the lock's name and then its key, divided by slashes
-	 * @return the request. Its store has to know {@link LockMode#SHARED}
+	 * Creates a request for one resource, with all defaults. The request locks each
+	 * parent in shared mode and the resource itself exclusively, from the top down. For
+	 * example, {@code orders/42/7} acquires the locks {@code orders} and
+	 * {@code orders:42} shared and {@code orders:42/7} exclusively.
+	 * @param path the path of the resource: the lock's name and then its key, separated
+	 * by slashes
+	 * @return the request; its store must support {@link LockMode#SHARED}
 	 */
 	public static LockRequest request(String path) {
 		int end = path.indexOf(SEPARATOR);

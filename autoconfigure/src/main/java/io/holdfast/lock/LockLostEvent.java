@@ -1,14 +1,14 @@
 package io.holdfast.lock;
 
 /**
- * Says that a hold ended before its holder let go: from this moment another may hold the
- * lock. Published to the application's event listeners and given to
+ * Reports that a hold was lost before its holder released it. From this moment, another
+ * holder may have the lock. Published to the application's event listeners and passed to
  * {@link LockHandle#onLost}.
  *
  * @param lock the lock
- * @param backend the store, such as {@code redis}
+ * @param backend the name of the backend, such as {@code redis}
  * @param token the token of the hold that was lost
- * @param cause why it was lost
+ * @param cause the cause of the loss
  */
 public record LockLostEvent(LockName lock, String backend, FencingToken token, LossCause cause) {
 

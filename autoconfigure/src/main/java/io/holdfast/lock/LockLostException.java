@@ -3,9 +3,9 @@ package io.holdfast.lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when the lease was lost while its holder still relied on it. A transaction that
- * meets this rolls back; without a transaction, side effects of the body may overlap with
- * those of another holder.
+ * Thrown when the lease was lost while its holder still relied on it. The holder's
+ * transaction rolls back. Without a transaction, side effects of the body may overlap
+ * with those of another holder.
  */
 public class LockLostException extends LockException {
 

@@ -1,16 +1,17 @@
 package io.holdfast.lock;
 
 /**
- * How a lock is held: alone, or together with other readers.
+ * The mode in which a lock is held: exclusive, or shared with other readers.
  */
 public enum LockMode {
 
-	/** One holder and nobody else. The default. */
+	/** A single holder. The default. */
 	EXCLUSIVE,
 
 	/**
-	 * Any number of holders that all asked for {@code SHARED}, and no exclusive one. A
-	 * store that cannot do this refuses at start-up.
+	 * Any number of shared holders and no exclusive one. If the store does not support
+	 * this mode, an annotation is rejected at startup, and a request in code when it is
+	 * made.
 	 */
 	SHARED
 

@@ -10,48 +10,51 @@ import org.springframework.util.StringUtils;
 import io.holdfast.lock.support.KeyText;
 
 /**
- * The identity of a lock: a fixed {@code name} such as {@code stock}, and optionally the
- * evaluated {@code key} of one thing of that kind, such as {@code 42}. Two lock names are
- * the same lock if, and only if, they are equal.
+ * The identity of a lock. It consists of a fixed {@code name} such as {@code stock}, and
+ * an optional evaluated {@code key} such as {@code 42} for one resource of that kind. Two
+ * lock names denote the same lock if, and only if, they are equal.
  *
  * <p>
- * The name has few values and is safe as the tag of a meter; the key may have millions
- * and never becomes one.
+ * The name has few values and is safe as a meter tag. The key may have millions of values
+ * and never becomes a tag.
  *
  * @param name the fixed part: letters, digits, {@code _}, {@code -}, {@code .} and
- * {@code /}, at most 100 characters. It has no colon, so that {@link #toString()} is
+ * {@code /}, at most 100 characters. It contains no colon, so that {@link #toString()} is
  * unambiguous
- * @param key the evaluated part, or {@code null} for one lock of that name. Any text that
- * is not blank and has no half of a surrogate pair, at most {@value #MAX_KEY_LENGTH}
- * characters
+ * @param key the evaluated part, or {@code null} for the single lock of that name. Any
+ * text that is not blank and contains no unpaired surrogate, at most
+ * {@value #MAX_KEY_LENGTH} characters
  */
 public record LockName(String name, @Nullable String key) implements Comparable<LockName> {
 
-	/** The longest key in characters. */
+	/** The maximum length of a key in characters. */
 	public static final int MAX_KEY_LENGTH = 512;
 
 	private static final Pattern NAME = Pattern.compile("[\\p{L}\\p{N}_./-]{1,100}");
 
 	/**
-	 * Check both parts.
-	 * @throws LockConfigurationException if the name or the key is not of the form
-	 * described
+	 * Validates both parts.
+	 * @throws LockConfigurationException if the name or the key does not have the
+	 * described form
 	 */
 	public LockName {
 		require(NAME.matcher(name).matches(), () -> "Lock name '" + name
-				+ "' is not valid. Use 1 to 100 letters, digits, '_', '-', '.' or '/', and put what varies into the key.");
+				+ "' is not valid. Use 1 to 100 letters, digits, '_', '-', '.' or '/', and put the variable part into the key.");
 		if (key != null) {
 			require(StringUtils.hasText(key), () -> "The key of lock '" + name
-					+ "' is blank. Every caller would share one lock. Give the lock a key that is set, or none at all.");
+					+ "' is blank, so all callers would share one lock. Pass a non-blank key, or omit it.");
 			require(key.length() <= MAX_KEY_LENGTH,
-					() -> "The key of lock '" + name + "' has " + key.length() + " characters and may have "
-							+ MAX_KEY_LENGTH + ". Use a shorter identity, such as an id or a digest.");
+					() -> "The key of lock '" + name + "' has " + key.length() + " characters, but the maximum is "
+							+ MAX_KEY_LENGTH + ". Use a shorter key, such as an id or a digest.");
 			require(!hasHalfOfAPair(key), () -> "The key of lock '" + name
-					+ "' has half of a surrogate pair, which no store can keep: different keys would be one lock. Correct what cut the text, or use an id.");
+					+ "' contains an unpaired surrogate, which no store can keep, so different keys would be one lock. Fix the code that truncates the text, or use an id.");
 		}
 	}
 
-	/** A code point of the pairs is left only where its other half is missing. */
+	/**
+	 * Finds surrogates that are code points of their own because their other half is
+	 * missing.
+	 */
 	private static boolean hasHalfOfAPair(String key) {
 		for (int i = 0; i < key.length(); i += Character.charCount(key.codePointAt(i))) {
 			int point = key.codePointAt(i);
@@ -69,7 +72,7 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 	}
 
 	/**
-	 * The one lock of a name.
+	 * Returns the single lock of a name.
 	 * @param name the fixed part
 	 * @return the lock's name, without a key
 	 */
@@ -78,9 +81,9 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 	}
 
 	/**
-	 * The lock of one thing of a kind.
+	 * Returns the lock of one resource of a kind.
 	 * @param name the fixed part
-	 * @param key the identity of the thing; its text becomes the key, as in
+	 * @param key the identity of the resource; its text becomes the key, as in
 	 * {@link DistributedLock#key()}
 	 * @return the lock's name
 	 * @throws LockConfigurationException if the name is not valid, or the key is
@@ -88,7 +91,7 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 	 */
 	public static LockName of(String name, Object key) {
 		require(key != null, () -> "The key of lock '" + name
-				+ "' is null. Every caller without one would share a lock. Pass a key that is set, or none at all.");
+				+ "' is null, so all callers without a key would share one lock. Pass a non-null key, or omit it.");
 		try {
 			return new LockName(name, KeyText.of(key));
 		}
@@ -98,7 +101,7 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 	}
 
 	/**
-	 * Orders locks so that everybody who takes several takes them in the same order.
+	 * Orders locks so that all callers acquire several locks in the same order.
 	 */
 	@Override
 	public int compareTo(LockName other) {
@@ -106,8 +109,8 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 	}
 
 	/**
-	 * The lock as users and stores write it: {@code stock:42}, or {@code stock} without a
-	 * key.
+	 * Returns the lock in the form that users and stores write: {@code stock:42}, or
+	 * {@code stock} without a key.
 	 */
 	@Override
 	public String toString() {

@@ -5,8 +5,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when the lock could not be acquired within the {@code waitTime}, or waiting
- * ended early. The body did not run and nothing is held; trying again later is safe.
+ * Thrown when the lock was not acquired within the {@code waitTime}, or when waiting
+ * ended early. The body did not run and nothing is held. Retrying later is safe.
  */
 public class LockNotAcquiredException extends LockException {
 
@@ -30,7 +30,7 @@ public class LockNotAcquiredException extends LockException {
 	}
 
 	/**
-	 * How long the caller waited for the lock.
+	 * Returns how long the caller waited for the lock.
 	 * @return the time from the request until this failure
 	 */
 	public Duration waited() {
@@ -38,7 +38,7 @@ public class LockNotAcquiredException extends LockException {
 	}
 
 	/**
-	 * Why the lock was not acquired.
+	 * Returns why the lock was not acquired.
 	 * @return the reason
 	 */
 	public Reason reason() {
@@ -46,14 +46,14 @@ public class LockNotAcquiredException extends LockException {
 	}
 
 	/**
-	 * Why a lock was not acquired.
+	 * The reason why a lock was not acquired.
 	 */
 	public enum Reason {
 
-		/** Another holder kept it for the whole wait. */
+		/** Another holder kept the lock for the whole wait. */
 		HELD,
 
-		/** The waiting thread was interrupted, or the waiting future was cancelled. */
+		/** The waiting thread was interrupted, or the waiting future was canceled. */
 		INTERRUPTED,
 
 		/** The application is stopping and acquires no more locks. */

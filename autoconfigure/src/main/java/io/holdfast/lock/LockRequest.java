@@ -9,49 +9,51 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which lock to acquire, and how; or which locks, all or none. What is {@code null} comes
- * from the application's properties.
+ * A request for one lock, or for several locks of which all or none are acquired. Unless
+ * noted otherwise, a {@code null} value is taken from the application's properties.
  *
  * <p>
- * Several locks are acquired in one global order, whatever the order they were named in,
- * so that two callers with the same locks never wait for each other.
+ * Several locks are acquired in one global order, regardless of the order in which they
+ * are named, so two callers with the same locks never wait for each other.
  *
- * @param locks the locks and how each is held, in the global order; at least one and at
- * most {@value #MAX_LOCKS}
- * @param waitTime the longest wait to acquire; zero makes one attempt. {@code null}: the
- * property {@code distributed-lock.wait-time}, or zero for {@code tryAcquire}
- * @param leaseTime how long the store keeps the lock without renewal, greater than zero.
- * {@code null}: the property {@code distributed-lock.lease-time}
+ * @param locks the locks and their modes, in the global order; at least one and at most
+ * {@value #MAX_LOCKS}
+ * @param waitTime the longest time to wait for the lock; zero makes one attempt.
+ * {@code null}: the property {@code distributed-lock.wait-time}, or zero for
+ * {@code tryAcquire}
+ * @param leaseTime the time for which the store keeps the lock without renewal, greater
+ * than zero. {@code null}: the property {@code distributed-lock.lease-time}
  * @param renew whether the lease is renewed while the lock is held; {@code true} by
- * default. If not, the hold is lost when its lease ends. For a lock that the thread holds
- * already, the lease of the outer hold stays as it is
- * @param maxHold when renewal stops and the lease is left to run out, at least the
+ * default. If not, the hold is lost when its lease expires. Has no effect on a lock that
+ * the thread already holds: the lease of the outer hold remains unchanged
+ * @param maxHold the time after which renewal stops and the lease expires, at least the
  * {@code leaseTime} if there is one; {@code null}: never
- * @param minHold how long the lock stays closed at least, even if its holder lets go
- * sooner; zero by default. The longest of nested holds is kept. When the application
- * stops earlier, the store keeps the lock for the rest of the time; ZooKeeper cannot.
- * Without renewal it ends with the lease at the latest
- * @param fair whether claims are granted strictly in the order of their arrival;
- * {@code false} by default
+ * @param minHold the shortest time for which the lock stays closed, even if its holder
+ * releases it earlier; zero by default. The longest {@code minHold} of nested holds
+ * applies. If the application stops earlier, the store keeps the lock for the remaining
+ * time; ZooKeeper cannot do this. Without renewal, the time ends with the lease at the
+ * latest
+ * @param fair whether claims are granted strictly in order of arrival; {@code false} by
+ * default
  * @param interruptOnLoss whether the acquiring thread is interrupted when the hold is
  * lost; {@code null}: the property {@code distributed-lock.interrupt-on-loss}
- * @param backend the store; {@code null}: the application's default store
+ * @param backend the name of the backend; {@code null}: the application's default backend
  */
 public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duration waitTime,
 		@Nullable Duration leaseTime, boolean renew, @Nullable Duration maxHold, Duration minHold, boolean fair,
 		@Nullable Boolean interruptOnLoss, @Nullable String backend) {
 
-	/** The most locks of one request. */
+	/** The maximum number of locks in one request. */
 	public static final int MAX_LOCKS = 1_000;
 
-	/** The longest duration of any setting: a year, far from every overflow. */
+	/** The maximum duration of any setting: one year, far below every overflow. */
 	public static final Duration MAX_DURATION = Duration.ofDays(366);
 
 	/**
-	 * Check the locks and the durations.
-	 * @throws LockConfigurationException if there is no lock or there are too many, or a
-	 * duration is negative, too long or, for a lease, not at least a millisecond, or two
-	 * contradict each other: a {@code maxHold} below {@code leaseTime} or {@code minHold}
+	 * Validates the locks and the durations.
+	 * @throws LockConfigurationException if there is no lock or there are too many; if a
+	 * duration is negative, too long or, for a lease, shorter than one millisecond; or if
+	 * {@code maxHold} is below {@code leaseTime} or {@code minHold}
 	 */
 	public LockRequest {
 		if (locks.isEmpty() || locks.size() > MAX_LOCKS) {
@@ -68,7 +70,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	}
 
 	/**
-	 * A request for the one lock of a name, with all defaults.
+	 * Creates a request for the single lock of a name, with all defaults.
 	 * @param name the fixed part of the lock's name
 	 * @return the request
 	 */
@@ -77,7 +79,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	}
 
 	/**
-	 * A request for the lock of one thing of a kind, with all defaults.
+	 * Creates a request for the lock of one resource of a kind, with all defaults.
 	 * @param name the fixed part of the lock's name
 	 * @param key the evaluated part
 	 * @return the request
@@ -89,7 +91,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	}
 
 	/**
-	 * Start a request.
+	 * Starts to build a request.
 	 * @param lock the lock
 	 * @return a builder with all defaults
 	 */
@@ -98,8 +100,8 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	}
 
 	/**
-	 * Start a request for several locks, all or none.
-	 * @param locks the locks, in any order; what is named twice is locked once
+	 * Starts to build a request for several locks, of which all or none are acquired.
+	 * @param locks the locks, in any order; duplicates are locked once
 	 * @return a builder with all defaults
 	 */
 	public static Builder forLocks(Collection<LockName> locks) {
@@ -109,15 +111,16 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	}
 
 	/**
-	 * The lock, or the first in the global order.
-	 * @return its name
+	 * Returns the lock, or the first lock in the global order.
+	 * @return the name of the lock
 	 */
 	public LockName lock() {
 		return this.locks.firstKey();
 	}
 
 	/**
-	 * The same request for other locks, held in the way of the first of this one.
+	 * Returns the same request for other locks, each in the mode of this request's first
+	 * lock.
 	 * @param locks the locks
 	 * @return the request
 	 */
@@ -130,7 +133,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	}
 
 	/**
-	 * Start a request from this one.
+	 * Starts to build a request from this one.
 	 * @return a builder with all values of this request
 	 */
 	public Builder toBuilder() {
@@ -147,7 +150,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	}
 
 	/**
-	 * Builds a {@link LockRequest}. Each setting is described there. Not thread-safe.
+	 * Builds a {@link LockRequest}, which describes each setting. Not thread-safe.
 	 */
 	public static final class Builder {
 
@@ -173,10 +176,10 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 		}
 
 		/**
-		 * Add a lock. One that is there already is held exclusively if either asks for
-		 * that.
+		 * Adds a lock. A lock that was added before becomes exclusive if either mode is
+		 * exclusive.
 		 * @param lock the lock
-		 * @param mode how it is held
+		 * @param mode the mode of the lock
 		 * @return this builder
 		 */
 		public Builder and(LockName lock, LockMode mode) {
@@ -185,7 +188,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 		}
 
 		/**
-		 * Hold all locks that were added so far in this way.
+		 * Sets the mode of all locks that were added so far.
 		 * @param mode the mode
 		 * @return this builder
 		 */
@@ -195,7 +198,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 		}
 
 		/**
-		 * Set {@link LockRequest#waitTime()}.
+		 * Sets {@link LockRequest#waitTime()}.
 		 * @param waitTime the value
 		 * @return this builder
 		 */
@@ -205,7 +208,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 		}
 
 		/**
-		 * Set {@link LockRequest#leaseTime()}.
+		 * Sets {@link LockRequest#leaseTime()}.
 		 * @param leaseTime the value
 		 * @return this builder
 		 */
@@ -215,7 +218,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 		}
 
 		/**
-		 * Set {@link LockRequest#renew()}.
+		 * Sets {@link LockRequest#renew()}.
 		 * @param renew the value
 		 * @return this builder
 		 */
@@ -225,7 +228,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 		}
 
 		/**
-		 * Set {@link LockRequest#maxHold()}.
+		 * Sets {@link LockRequest#maxHold()}.
 		 * @param maxHold the value
 		 * @return this builder
 		 */
@@ -235,7 +238,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 		}
 
 		/**
-		 * Set {@link LockRequest#minHold()}.
+		 * Sets {@link LockRequest#minHold()}.
 		 * @param minHold the value
 		 * @return this builder
 		 */
@@ -245,7 +248,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 		}
 
 		/**
-		 * Set {@link LockRequest#fair()}.
+		 * Sets {@link LockRequest#fair()}.
 		 * @param fair the value
 		 * @return this builder
 		 */
@@ -255,7 +258,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 		}
 
 		/**
-		 * Set {@link LockRequest#interruptOnLoss()}.
+		 * Sets {@link LockRequest#interruptOnLoss()}.
 		 * @param interruptOnLoss the value
 		 * @return this builder
 		 */
@@ -265,7 +268,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 		}
 
 		/**
-		 * Set {@link LockRequest#backend()}.
+		 * Sets {@link LockRequest#backend()}.
 		 * @param backend the value
 		 * @return this builder
 		 */
@@ -275,7 +278,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 		}
 
 		/**
-		 * Make the request.
+		 * Builds the request.
 		 * @return the request
 		 * @throws LockConfigurationException if a duration is out of range or there is no
 		 * lock

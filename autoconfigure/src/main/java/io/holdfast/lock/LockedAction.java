@@ -3,19 +3,19 @@ package io.holdfast.lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What runs while a lock is held.
+ * An action that runs while a lock is held.
  *
- * @param <T> what it returns
- * @param <E> what it throws
+ * @param <T> the type of the result
+ * @param <E> the type of the exception that the action throws
  */
 @FunctionalInterface
 public interface LockedAction<T extends @Nullable Object, E extends Throwable> {
 
 	/**
-	 * Run while the lock is held.
+	 * Runs the action while the lock is held.
 	 * @param handle the hold
 	 * @return the result
-	 * @throws E if it fails; the lock is let go all the same
+	 * @throws E if the action fails; the lock is released nevertheless
 	 */
 	T run(LockHandle handle) throws E;
 

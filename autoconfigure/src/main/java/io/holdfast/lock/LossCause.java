@@ -3,26 +3,31 @@ package io.holdfast.lock;
 import java.util.Locale;
 
 /**
- * Why a hold ended before its holder let go.
+ * The reason why a hold ended before its holder released it.
  */
 public enum LossCause {
 
-	/** The store answered a renewal with: this lease is no longer yours. */
+	/**
+	 * The store rejected a renewal or a release because the lease no longer belongs to
+	 * this owner.
+	 */
 	REFUSED,
 
 	/**
-	 * The validity ran out before the store answered a renewal, or without one being due.
+	 * The validity ended before the store answered a renewal, or while no renewal was
+	 * due.
 	 */
 	EXPIRED,
 
 	/**
-	 * The store said by itself that the lease is gone: its session ended, its key was
-	 * deleted.
+	 * The store reported on its own that the lease is gone: its session ended, or its key
+	 * was deleted.
 	 */
 	REVOKED,
 
 	/**
-	 * The hold was longer than its {@code maxHold}: it was no longer renewed and ran out.
+	 * The hold exceeded its {@code maxHold}, so its lease was no longer renewed and
+	 * expired.
 	 */
 	MAX_HOLD,
 
@@ -30,7 +35,7 @@ public enum LossCause {
 	SHUTDOWN;
 
 	/**
-	 * The cause as the value of a meter's tag, such as {@code max-hold}.
+	 * Returns the cause as the value of a meter tag, such as {@code max-hold}.
 	 * @return the value, in lower case
 	 */
 	public String tag() {

@@ -1,9 +1,9 @@
 package io.holdfast.lock;
 
 /**
- * Thrown when a resource has seen a greater fencing token than the holder's: another
- * holder was there meanwhile, and what this one would write is computed from old data. A
- * transaction that meets this rolls back.
+ * Thrown when a resource has seen a greater fencing token than the holder's. Another
+ * holder has had the lock in the meantime, so this holder's writes would be based on
+ * stale data. The holder's transaction rolls back.
  */
 public class StaleFencingTokenException extends LockException {
 

@@ -7,9 +7,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Leaves one method out of its class's {@link DistributedLock}. For methods that do not
- * touch what the lock protects, and for those that no proxy can intercept, such as final
- * ones.
+ * Excludes one method from the {@link DistributedLock} of its class. Use it for methods
+ * that do not access the data that the lock protects, and for methods that no proxy can
+ * intercept, such as final ones.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)

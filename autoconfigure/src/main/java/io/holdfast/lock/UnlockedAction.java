@@ -3,19 +3,19 @@ package io.holdfast.lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What runs instead when a lock was not to be had.
+ * An action that runs instead if a lock was not acquired.
  *
- * @param <T> what it returns
- * @param <E> what it throws
+ * @param <T> the type of the result
+ * @param <E> the type of the exception that the action throws
  */
 @FunctionalInterface
 public interface UnlockedAction<T extends @Nullable Object, E extends Throwable> {
 
 	/**
-	 * Run without the lock.
-	 * @param reason why it was not acquired
+	 * Runs the action without the lock.
+	 * @param reason the reason why the lock was not acquired
 	 * @return the result
-	 * @throws E if it fails
+	 * @throws E if the action fails
 	 */
 	T run(LockNotAcquiredException reason) throws E;
 

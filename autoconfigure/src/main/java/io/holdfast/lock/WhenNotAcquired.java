@@ -1,20 +1,21 @@
 package io.holdfast.lock;
 
 /**
- * What a {@link DistributedLock} method does when the lock was not acquired within its
- * {@code waitTime}. In no case does the body run.
+ * The reaction of a {@link DistributedLock} method if the lock was not acquired within
+ * its {@code waitTime}. The body never runs in this case.
  */
 public enum WhenNotAcquired {
 
-	/** Throw {@link LockNotAcquiredException}. The default. */
+	/** Throws {@link LockNotAcquiredException}. The default. */
 	THROW,
 
 	/**
-	 * Return at once without running the body, or after the annotation's {@code waitTime}
-	 * if it has one; {@code distributed-lock.wait-time} does not apply. Gives
-	 * {@code null}, or an empty {@link java.util.Optional} where the method returns one.
-	 * Refused at start-up on a method that returns a primitive, because no value could
-	 * say that nothing was done.
+	 * Returns without running the body: immediately, or after the annotation's
+	 * {@code waitTime} if it has one. The property {@code distributed-lock.wait-time}
+	 * does not apply. The result is {@code null}, an empty {@link java.util.Optional} if
+	 * the method returns one, or a future that has completed with {@code null}. Rejected
+	 * at startup on a method that returns a primitive, because no value could indicate
+	 * that nothing was done.
 	 */
 	SKIP
 

@@ -1,9 +1,10 @@
 /**
- * What a user of Holdfast touches: the annotation, the programmatic twin, the handle of a
- * hold, the fencing token, the exceptions and the events.
+ * The public API of Holdfast: the annotation, the programmatic API, the handle of a hold,
+ * the fencing token, the exceptions and the events.
  *
  * <p>
- * Everything may enter this room; of ours it imports only what {@code support} has.
+ * From Holdfast, this package imports only {@code io.holdfast.lock.support}. Every other
+ * package may import it.
  */
 @NullMarked
 package io.holdfast.lock;

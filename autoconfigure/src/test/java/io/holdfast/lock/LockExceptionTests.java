@@ -11,19 +11,20 @@ import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for what exceptions tell a caller beside their text.
+ * Tests for the properties of lock exceptions, besides their messages.
  */
 class LockExceptionTests {
 
 	private static final LockName LOCK = LockName.of("stock", "42");
 
 	private final LockEngine engine = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
-			EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of());
+			EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of());
 
 	@AfterEach
 	void close() {
@@ -39,7 +40,7 @@ class LockExceptionTests {
 	}
 
 	@Test
-	void refusedCallerLearnsLockBackendWaitAndReason() {
+	void refusalNamesLockBackendWaitAndReason() {
 		LockHandle held = heldElsewhere();
 		assertThatExceptionOfType(LockNotAcquiredException.class)
 			.isThrownBy(() -> this.engine.acquire(request(Duration.ofMillis(20))))
@@ -55,7 +56,7 @@ class LockExceptionTests {
 	}
 
 	@Test
-	void interruptedCallerLearnsThatItWasInterrupted() {
+	void interruptedAcquisitionIsReportedAsInterrupted() {
 		LockHandle held = heldElsewhere();
 		Thread.currentThread().interrupt();
 		assertThatExceptionOfType(LockNotAcquiredException.class)
@@ -66,7 +67,7 @@ class LockExceptionTests {
 	}
 
 	@Test
-	void callerOfAStoppedApplicationLearnsThatItStops() {
+	void acquisitionDuringShutdownReportsTheShutdown() {
 		this.engine.close();
 		assertThatExceptionOfType(LockNotAcquiredException.class)
 			.isThrownBy(() -> this.engine.acquire(request(Duration.ZERO)))
@@ -106,7 +107,7 @@ class LockExceptionTests {
 	}
 
 	@Test
-	void durationsInMessagesReadAsPeopleWriteThem() {
+	void durationsInMessagesAreHumanReadable() {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> request(Duration.ofSeconds(-1)))
 			.withMessage("The waitTime of lock 'stock:42' is -1s. Set it between 0s and 366d.");
 	}

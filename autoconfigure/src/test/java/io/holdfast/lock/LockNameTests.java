@@ -11,15 +11,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What every store gets as the identity of a lock.
+ * Tests for {@link LockName}, the identity of a lock at every store.
  */
 class LockNameTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "\uD800", "a\uDC00", "\uDC00\uD800", "\uD800a" })
-	void halfOfASurrogatePairIsRefused(String key) {
+	void unpairedSurrogateIsRejected(String key) {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> new LockName("stock", key))
-			.withMessageContaining("The key of lock 'stock' has half of a surrogate pair");
+			.withMessageContaining("The key of lock 'stock' contains an unpaired surrogate");
 	}
 
 	@Test
@@ -28,7 +28,7 @@ class LockNameTests {
 	}
 
 	@Test
-	void objectHasTheTextThatAnAnnotationWouldGiveIt() {
+	void objectKeyEqualsAnnotationKey() {
 		assertThat(LockName.of("stock", Optional.of(42))).isEqualTo(LockName.of("stock", 42));
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> LockRequest.of("stock", new Object()))

@@ -1,6 +1,5 @@
 package io.holdfast.lock;
 
-import java.time.Duration;
 import java.util.List;
 
 import org.junit.jupiter.api.AfterEach;
@@ -11,14 +10,16 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.holdfast.lock.backend.local.LocalLockBackend;
-import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.TransactionBoundary;
 
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for the watch over the order of nested locks, from the caller's room.
+ * Tests for the diagnosis of lock order in nested locks. This class is outside of the
+ * engine's package because the diagnosis skips stack frames of that package.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LockOrderWatchTests {
@@ -27,9 +28,7 @@ class LockOrderWatchTests {
 
 	private static LockEngine engine(boolean watch) {
 		return new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
-				new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30), Duration.ofSeconds(1), false, false,
-						Duration.ofSeconds(10), watch, Duration.ZERO),
-				HoldBoundary.NONE, List.of());
+				settings().watchLockOrder(watch).build(), TransactionBoundary.NONE, List.of());
 	}
 
 	@AfterEach
@@ -42,7 +41,7 @@ class LockOrderWatchTests {
 	}
 
 	@Test
-	void contradictoryOrdersAreReportedOnceWithBothPlaces(CapturedOutput output) {
+	void contradictoryOrdersAreReportedOnceWithBothCallSites(CapturedOutput output) {
 		for (int i = 0; i < 3; i++) {
 			nested(LockRequest.of("stock", i), LockRequest.of("payment", i));
 			nested(LockRequest.of("payment", i), LockRequest.of("stock", i));
@@ -70,7 +69,7 @@ class LockOrderWatchTests {
 	}
 
 	@Test
-	void nothingIsWatchedUnlessWanted(CapturedOutput output) {
+	void nothingIsWatchedUnlessEnabled(CapturedOutput output) {
 		this.engine.close();
 		this.engine = engine(false);
 		nested(LockRequest.of("stock"), LockRequest.of("payment"));

@@ -1,14 +1,17 @@
 package io.holdfast.docs;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -23,12 +26,17 @@ import org.springframework.core.io.ByteArrayResource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Links lead somewhere, code is code that was compiled, commands are those that are run,
- * settings exist.
+ * Tests that links resolve, that code is compiled, that commands are run, and that the
+ * named settings and tests exist.
  */
 class DocsTests {
 
 	private static final Pattern SETTING = Pattern.compile("\\bdistributed-lock((?:\\.[a-z][a-z-]*)+)");
+
+	private static final Pattern TEST = Pattern.compile("`([A-Z]\\w+)#([a-z]\\w+)`");
+
+	/** The source of each test class by its name. */
+	private static final Map<String, String> TESTS = tests();
 
 	static List<Page> pages() {
 		return Page.all();
@@ -36,7 +44,7 @@ class DocsTests {
 
 	@ParameterizedTest
 	@MethodSource("pages")
-	void linksLeadToFilesAndHeadings(Page page) {
+	void linksPointToFilesAndHeadings(Page page) {
 		List<String> broken = new ArrayList<>();
 		for (String link : page.relativeLinks()) {
 			String[] parts = link.split("#", 2);
@@ -54,7 +62,7 @@ class DocsTests {
 
 	@ParameterizedTest
 	@MethodSource("pages")
-	void javaIsTakenFromCodeThatIsCompiled(Page page) {
+	void javaComesFromCompiledCode(Page page) {
 		assertThat(page.blocks("java")).allSatisfy((block) -> assertThat(block.source())
 			.as("the line '<!-- snippet: path/to/File.java#tag -->' before%n%s", block.text())
 			.isNotNull());
@@ -62,7 +70,7 @@ class DocsTests {
 
 	@ParameterizedTest
 	@MethodSource("pages")
-	void snippetsAreWhatTheirSourceSays(Page page) {
+	void snippetsMatchTheirSource(Page page) {
 		for (Page.Block block : page.blocks()) {
 			Page.Source source = block.source();
 			if (source != null) {
@@ -91,7 +99,7 @@ class DocsTests {
 	}
 
 	@Test
-	void continuousIntegrationRunsTheSecondCommandOfTheReadmeAndNothingElse() {
+	void continuousIntegrationRunsTheSecondCommandOfTheReadme() {
 		String command = Page.read(Page.PROJECT.resolve("README.md")).blocks("sh").get(1).text();
 		assertThat(Page.text(Page.PROJECT.resolve(".ci/run")).lines())
 			.filteredOn((line) -> !line.isBlank() && !line.startsWith("#") && !line.startsWith("set ")
@@ -100,7 +108,7 @@ class DocsTests {
 	}
 
 	@Test
-	void typesOnTheMapOfTheRoomsExist() throws IOException {
+	void typesInThePackageOverviewExist() throws IOException {
 		String map = Page.text(Page.PROJECT.resolve("docs/internals/rooms.md"));
 		Set<String> named = Pattern.compile("`([A-Z][a-z]\\w+)`")
 			.matcher(map)
@@ -116,6 +124,35 @@ class DocsTests {
 		}
 	}
 
+	/** Covers the named tests, so that a page cannot make a claim that no test proves. */
+	@ParameterizedTest
+	@MethodSource("pages")
+	void namedTestsExist(Page page) {
+		List<String> missing = TEST.matcher(page.prose())
+			.results()
+			.filter((test) -> !hasTest(test.group(1), test.group(2)))
+			.map(MatchResult::group)
+			.toList();
+		assertThat(missing).isEmpty();
+	}
+
+	private static boolean hasTest(String type, String name) {
+		String text = TESTS.getOrDefault(type, "");
+		Matcher parent = Pattern.compile("class " + type + " extends (\\w+)").matcher(text);
+		return text.contains("void " + name + "(") || (parent.find() && hasTest(parent.group(1), name));
+	}
+
+	private static Map<String, String> tests() {
+		try (Stream<Path> files = Files.walk(Page.PROJECT)) {
+			return files.filter((file) -> file.toString().contains("/src/test/") && file.toString().endsWith(".java"))
+				.collect(Collectors.toMap((file) -> file.getFileName().toString().replace(".java", ""), Page::text,
+						String::concat));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
 	private static Set<String> settings(Page.Block yaml) {
 		YamlPropertiesFactoryBean factory = new YamlPropertiesFactoryBean();
 		factory.setResources(new ByteArrayResource(yaml.text().getBytes()));
@@ -128,7 +165,7 @@ class DocsTests {
 			.collect(Collectors.toSet());
 	}
 
-	/** Every setting, and every group of settings. */
+	/** Returns every setting and every group of settings. */
 	private static Set<String> known() {
 		Set<String> known = new TreeSet<>();
 		for (Metadata.Property property : Metadata.properties()) {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /**
- * The settings as the build generated them for editors.
+ * The configuration metadata that the build generated for editors.
  */
 final class Metadata {
 
@@ -56,10 +56,10 @@ final class Metadata {
 	/**
 	 * A setting.
 	 *
-	 * @param name its name
-	 * @param type its Java type
-	 * @param defaultValue its default, if it has one
-	 * @param description what it does
+	 * @param name the name
+	 * @param type the Java type
+	 * @param defaultValue the default, or {@code null} if there is none
+	 * @param description the description
 	 */
 	record Property(String name, String type, @Nullable Object defaultValue, String description) {
 
@@ -67,7 +67,7 @@ final class Metadata {
 			return this.name.substring(0, this.name.lastIndexOf('.'));
 		}
 
-		/** The type in the words of somebody who writes YAML. */
+		/** Returns the type in the terms of YAML. */
 		String kind() {
 			if (this.type.equals("java.time.Duration")) {
 				return "duration";

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The null checks of the build, with its own arguments, find a null in a package of ours.
+ * Tests that the null checks of the build, with its arguments, find a null in a package
+ * of this project.
  */
 class NullChecksTests {
 
@@ -21,12 +22,12 @@ class NullChecksTests {
 	Path directory;
 
 	@Test
-	void nullFromAMethodThatPromisesAValueStopsTheBuild() throws Exception {
+	void nullFromANonNullMethodFailsTheBuild() throws Exception {
 		assertThat(compile("String name() { return null; }")).contains("error: [NullAway] returning @Nullable");
 	}
 
 	@Test
-	void nullFromAMethodThatSaysSoIsFine() throws Exception {
+	void nullFromANullableMethodIsAccepted() throws Exception {
 		assertThat(compile("@org.jspecify.annotations.Nullable String name() { return null; }")).isEmpty();
 	}
 

@@ -17,14 +17,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * One page of the documentation.
  *
- * @param file where it is, relative to the root of the project
- * @param prose its text without fenced blocks
- * @param blocks its fenced blocks
+ * @param file the path, relative to the root of the project
+ * @param prose the text without fenced blocks
+ * @param blocks the fenced blocks
  */
 record Page(Path file, String prose, List<Block> blocks) {
 
-	/** The project, as seen from this module. */
+	/** The root of the project, relative to this module. */
 	static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
+
+	private static final List<String> ROOT_PAGES = List.of("README.md", "CHANGELOG.md", "CONTRIBUTING.md",
+			"SECURITY.md");
 
 	private static final Pattern FENCE = Pattern.compile("\\s*```(\\w*).*");
 
@@ -34,10 +37,10 @@ record Page(Path file, String prose, List<Block> blocks) {
 
 	private static final Pattern HEADING = Pattern.compile("(?m)^#+ +(.*)$");
 
-	/** The README, the changes and all of {@code docs}. */
+	/** Returns the pages in the root and in {@code docs}, including its subfolders. */
 	static List<Page> all() {
 		try (Stream<Path> files = Files.walk(PROJECT.resolve("docs"))) {
-			return Stream.concat(Stream.of("README.md", "CHANGELOG.md").map(PROJECT::resolve), files)
+			return Stream.concat(ROOT_PAGES.stream().map(PROJECT::resolve), files)
 				.filter((file) -> file.toString().endsWith(".md"))
 				.sorted()
 				.map(Page::read)
@@ -86,7 +89,7 @@ record Page(Path file, String prose, List<Block> blocks) {
 		return this.blocks.stream().filter((block) -> block.language().equals(language)).toList();
 	}
 
-	/** The links to other files of the project, and to places of this page. */
+	/** Returns the links to other files of the project and to anchors of this page. */
 	List<String> relativeLinks() {
 		return LINK.matcher(this.prose)
 			.results()
@@ -95,7 +98,7 @@ record Page(Path file, String prose, List<Block> blocks) {
 			.toList();
 	}
 
-	/** The names under which the headings can be linked to. */
+	/** Returns the anchors of the headings. */
 	List<String> anchors() {
 		return HEADING.matcher(this.prose).results().map(Page::anchor).toList();
 	}
@@ -112,13 +115,16 @@ record Page(Path file, String prose, List<Block> blocks) {
 	/**
 	 * A fenced block.
 	 *
-	 * @param language what it is written in, or empty
-	 * @param before the line before it
-	 * @param lines its lines
+	 * @param language the language, or empty
+	 * @param before the line before the block
+	 * @param lines the lines of the block
 	 */
 	record Block(String language, String before, List<String> lines) {
 
-		/** The file and the tag that it says it was taken from, if it says so. */
+		/**
+		 * Returns the source named in the line before the block, or {@code null} if there
+		 * is none.
+		 */
 		@Nullable Source source() {
 			Matcher snippet = SNIPPET.matcher(this.before);
 			return snippet.matches() ? new Source(PROJECT.resolve(snippet.group(1)), snippet.group(2)) : null;
@@ -138,7 +144,10 @@ record Page(Path file, String prose, List<Block> blocks) {
 	 */
 	record Source(Path file, String tag) {
 
-		/** The lines between its tags, without any tags and without their indentation. */
+		/**
+		 * Returns the lines between the tags, without any tags and without their
+		 * indentation.
+		 */
 		String text() {
 			List<String> lines = Page.text(this.file).lines().toList();
 			int first = position(lines, "tag::" + this.tag + "[]");

@@ -11,13 +11,13 @@ import java.util.stream.Stream;
 import io.micrometer.core.instrument.Meter;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.observation.LockMeter;
+import io.holdfast.lock.observation.LockMeterDocumentation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The tables of the reference are what the build generated. With the system property
- * {@code docs.write} they are written instead.
+ * Tests that the tables of the reference are those that the build generated. With the
+ * system property {@code docs.write}, the tables are written instead.
  */
 class ReferenceTests {
 
@@ -47,21 +47,21 @@ class ReferenceTests {
 	@Test
 	void metersAreThoseOfTheVocabulary() throws IOException {
 		StringBuilder table = new StringBuilder("\n" + header("meter", "type", "own tag", "meaning"));
-		for (LockMeter meter : LockMeter.values()) {
+		for (LockMeterDocumentation meter : LockMeterDocumentation.values()) {
 			table.append(row("`" + meter.getName() + "`", type(meter), ownTags(meter), meter.description()));
 		}
 		compareOrWrite("docs/reference/meters.md", table + "\n");
 	}
 
-	private static String type(LockMeter meter) {
+	private static String type(LockMeterDocumentation meter) {
 		return (meter.getType() == Meter.Type.DISTRIBUTION_SUMMARY) ? "summary"
 				: meter.getType().name().toLowerCase(Locale.ROOT);
 	}
 
-	private static String ownTags(LockMeter meter) {
+	private static String ownTags(LockMeterDocumentation meter) {
 		return Stream.of(meter.getKeyNames())
-			.map(LockMeter.Tag.class::cast)
-			.filter((tag) -> tag != LockMeter.Tag.NAME && tag != LockMeter.Tag.BACKEND)
+			.map(LockMeterDocumentation.Tag.class::cast)
+			.filter((tag) -> tag != LockMeterDocumentation.Tag.NAME && tag != LockMeterDocumentation.Tag.BACKEND)
 			.map((tag) -> "`" + tag.asString() + "`: " + tag.meaning())
 			.collect(Collectors.joining("; "));
 	}

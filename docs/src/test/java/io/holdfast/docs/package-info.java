@@ -1,5 +1,5 @@
 /**
- * Tests that the documentation says what is so.
+ * Tests that the documentation is correct.
  */
 @NullMarked
 package io.holdfast.docs;

@@ -4,7 +4,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * Thrown when a number of a request is out of range; answered with 400.
+ * Thrown if a number in a request is out of range; results in status 400.
  */
 class BadNumberException extends ResponseStatusException {
 

@@ -11,7 +11,7 @@ import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.WhenNotAcquired;
 
 /**
- * Logs the orders of the service once a day, however many instances of it run.
+ * Logs the orders of the service once a day, however many instances run.
  */
 @Component
 class DailyReport {

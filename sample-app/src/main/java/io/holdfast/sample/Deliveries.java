@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A consumer of messages with a fence: who sends one puts the token of its lock into it,
- * and a message of a holder that was overtaken is dropped, however late it arrives.
+ * A consumer of messages with a fence. The sender puts the token of its lock into each
+ * message, and the consumer drops a message of a stale holder, however late it arrives.
  */
 final class Deliveries {
 
@@ -25,10 +25,10 @@ final class Deliveries {
 	}
 
 	/**
-	 * What will be delivered.
+	 * A planned delivery.
 	 *
-	 * @param product of which product
-	 * @param quantity how many
+	 * @param product the id of the product
+	 * @param quantity the quantity
 	 * @param token the token of the sender's lock
 	 */
 	record Message(long product, int quantity, long token) {

@@ -15,14 +15,14 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 
 /**
- * The classic mistake, to be seen and not to be copied: the lock is let go before the
+ * Demonstrates a common mistake, and must not be copied: it releases the lock before the
  * transaction commits. In between, the next holder reads the old stock.
  *
  * <p>
- * In a transaction of Spring's, Holdfast would keep the lock until the commit in spite of
- * the early {@code close()}. To make the mistake all the same, this service opens its
- * transaction by hand, where nobody else knows of it. Its second price: whoever waits for
- * the lock already occupies a connection of the pool.
+ * In a Spring transaction, Holdfast would keep the lock until the commit despite the
+ * early {@code close()}. This service therefore opens its transaction manually, where
+ * Holdfast does not see it. The mistake has a second cost: a caller that waits for the
+ * lock already occupies a connection of the pool.
  */
 @Service
 class LockInsideTransaction {
@@ -41,7 +41,7 @@ class LockInsideTransaction {
 			connection.setAutoCommit(false);
 			try {
 				Order order = sellLocked(warehouse(connection), productId, quantity, think);
-				// the lock is free, and the next holder still reads the old stock
+				// the lock is free, but the next holder still reads the old stock
 				Pause.of(think);
 				connection.commit();
 				return order;

@@ -1,17 +1,19 @@
 package io.holdfast.sample;
 
 /**
- * Which way an order goes.
+ * Locking strategy of an order.
  */
 enum Locking {
 
-	/** Locked around the transaction: the right way. */
+	/** Locks around the transaction, which is correct. */
 	DISTRIBUTED,
 
-	/** Not locked: loses updates. */
+	/** Does not lock, which loses updates. */
 	NONE,
 
-	/** Locked inside the transaction and let go before its commit: loses updates. */
+	/**
+	 * Locks inside the transaction and releases before its commit, which loses updates.
+	 */
 	INSIDE
 
 }

@@ -6,7 +6,7 @@ import org.springframework.core.convert.converter.Converter;
 import org.springframework.stereotype.Component;
 
 /**
- * Reads the parameter {@code lock} of an order in lower case.
+ * Converts the request parameter {@code lock}, which may be in lower case.
  */
 @Component
 class LockingConverter implements Converter<String, Locking> {

@@ -12,8 +12,8 @@ import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
 
 /**
- * Places orders. One product is sold by one order at a time, in all instances together;
- * different products do not wait for each other.
+ * Places orders. Orders for one product run one at a time across all instances; orders
+ * for different products do not wait for each other.
  */
 @Service
 class Orders {
@@ -33,7 +33,8 @@ class Orders {
 	// end::place[]
 
 	/**
-	 * Without the lock: two that have read the same stock both write what they computed.
+	 * Places an order without the lock. Two orders that have read the same stock both
+	 * write the result that they computed.
 	 */
 	@Transactional
 	public Order placeUnlocked(long productId, int quantity, Duration think) {

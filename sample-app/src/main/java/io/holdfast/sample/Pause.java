@@ -3,7 +3,7 @@ package io.holdfast.sample;
 import java.time.Duration;
 
 /**
- * Stands for work that takes time: a price to ask for, a rule to compute.
+ * Simulates work that takes time, such as requesting a price or computing a rule.
  */
 final class Pause {
 
@@ -19,7 +19,7 @@ final class Pause {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw new IllegalStateException("Interrupted while an order was being thought over", ex);
+			throw new IllegalStateException("Interrupted while processing an order", ex);
 		}
 	}
 

@@ -12,8 +12,8 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
 
 /**
- * A file with a fence: its first line is the token of who wrote it, and a smaller one is
- * refused. A reader sees the old file or the new one, never a part.
+ * A file with a fence. Its first line is the token of its last writer, and a write with a
+ * smaller token is rejected. A reader sees the old or the new file, never a part of it.
  */
 final class PriceList {
 
@@ -30,8 +30,8 @@ final class PriceList {
 				FileLock alone = channel.lock()) {
 			long token = hold.fencingToken().value();
 			if (token < seenToken()) {
-				throw new StaleFencingTokenException(hold.name(), hold.backend(),
-						"The price list was written by a newer holder of '%s'".formatted(hold.name()));
+				throw new StaleFencingTokenException(hold.lock(), hold.backend(),
+						"The price list was written by a newer holder of '%s'".formatted(hold.lock()));
 			}
 			Path next = this.file.resolveSibling(this.file.getFileName() + ".next");
 			Files.writeString(next, token + "\n" + prices);

@@ -17,8 +17,8 @@ import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.StaleFencingTokenException;
 
 /**
- * Answers what goes wrong with a lock as an RFC 9457 problem. In each of these cases
- * nothing was sold, so the client may try again.
+ * Converts lock exceptions to RFC 9457 problem details. In each of these cases nothing
+ * was sold, so the client may retry.
  */
 @RestControllerAdvice
 class Problems {

@@ -1,10 +1,10 @@
 package io.holdfast.sample;
 
 /**
- * A product and how many of it are left.
+ * A product and its stock.
  *
- * @param id its id
- * @param stock how many are left
+ * @param id the id
+ * @param stock the remaining quantity
  */
 record Product(long id, int stock) {
 

@@ -14,7 +14,7 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * The service's front: stock and orders of a product.
+ * REST endpoints for the stock and the orders of a product.
  */
 @RestController
 @RequestMapping("/products/{id}")

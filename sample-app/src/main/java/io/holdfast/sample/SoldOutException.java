@@ -4,13 +4,13 @@ import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * Thrown when less is left than was ordered; answered with 409.
+ * Thrown if the stock is smaller than the ordered quantity; results in status 409.
  */
 class SoldOutException extends ResponseStatusException {
 
 	SoldOutException(long product, int quantity, int stock) {
 		super(HttpStatus.CONFLICT,
-				"Product %s has %s left and %s were ordered. Nothing was sold.".formatted(product, stock, quantity));
+				"Product %s has %s left, but %s were ordered. Nothing was sold.".formatted(product, stock, quantity));
 	}
 
 }

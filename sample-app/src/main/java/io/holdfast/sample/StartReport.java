@@ -21,7 +21,7 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 
 /**
- * Says, once the service is up, what it runs on and what to try next.
+ * Logs the stores in use and some commands to try, when the service is ready.
  */
 @Component
 class StartReport {
@@ -37,9 +37,9 @@ class StartReport {
 			Try:
 			  curl {url}/products/42
 			  curl -X POST '{url}/products/42/orders?quantity=1'
-			See updates get lost without the lock: 20 orders, and the stock does not sink by 20.
+			To lose updates, order without the lock. The stock drops by less than 20:
 			  seq 20 | xargs -P 20 -I{} curl -s -o /dev/null -X POST '{url}/products/42/orders?quantity=1&thinkMillis=100&lock=none'
-			Leave out '&lock=none', and it does. What the locks did:
+			Remove '&lock=none', and the stock drops by 20. To see the lock meters:
 			  curl -s {url}/actuator/prometheus | grep distributed_lock
 			""";
 
@@ -60,19 +60,22 @@ class StartReport {
 		logger.info(REPORT.replace("{store}", lockStore()).replace("{database}", database()).replace("{url}", url));
 	}
 
-	/** Takes a lock of its own, so that the store has answered before we name it. */
+	/**
+	 * Returns the lock store, or why it is unavailable. Acquires a lock of its own, so
+	 * that the store has responded before the report names it.
+	 */
 	// tag::acquire[]
 	private String lockStore() {
 		try (LockHandle handle = this.locks.acquire(LockRequest.of("start", UUID.randomUUID()))) {
 			return handle.backend();
 		}
 		catch (LockException ex) {
-			return "a store that does not answer: " + ex.getMessage();
+			return "an unavailable store: " + ex.getMessage();
 		}
 	}
 	// end::acquire[]
 
-	/** The address without its user and its parameters, which may hold a password. */
+	/** Returns the address without user and parameters, which may contain a password. */
 	private String database() throws SQLException {
 		try (Connection connection = this.dataSource.getConnection()) {
 			DatabaseMetaData database = connection.getMetaData();

@@ -6,8 +6,8 @@ import org.springframework.transaction.annotation.Transactional;
 import io.holdfast.lock.DistributedLock;
 
 /**
- * Sets the stock of a product. It takes the lock of the orders, or an order that has read
- * the stock before would overwrite what was set.
+ * Sets the stock of a product. It acquires the same lock as the orders, because an order
+ * that has read the stock before would overwrite the new value.
  */
 @Service
 class Stocktaking {

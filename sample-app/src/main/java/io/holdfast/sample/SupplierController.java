@@ -13,33 +13,34 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Another service with a fence: every request carries the token of the caller's lock, and
- * one that is smaller than what was seen is refused.
+ * Another service with a fence. Every request carries the token of the caller's lock, and
+ * the service rejects a token smaller than the greatest one it has seen.
  */
 @RestController
 @RequestMapping("/suppliers/{id}")
 class SupplierController {
 
-	private final Map<Long, Wish> wishes = new ConcurrentHashMap<>();
+	private final Map<Long, SupplierOrder> orders = new ConcurrentHashMap<>();
 
 	// tag::http[]
 	@PutMapping("/order")
-	ResponseEntity<Wish> order(@PathVariable long id, @RequestParam int quantity,
+	ResponseEntity<SupplierOrder> order(@PathVariable long id, @RequestParam int quantity,
 			@RequestHeader("Fencing-Token") long token) {
-		Wish wish = new Wish(quantity, token);
+		SupplierOrder order = new SupplierOrder(quantity, token);
 		// compared and kept in one atomic step
-		Wish kept = this.wishes.merge(id, wish, (seen, next) -> (next.token() < seen.token()) ? seen : next);
-		return (kept == wish) ? ResponseEntity.ok(kept) : ResponseEntity.status(HttpStatus.PRECONDITION_FAILED).build();
+		SupplierOrder kept = this.orders.merge(id, order, (seen, next) -> (next.token() < seen.token()) ? seen : next);
+		return (kept == order) ? ResponseEntity.ok(kept)
+				: ResponseEntity.status(HttpStatus.PRECONDITION_FAILED).build();
 	}
 	// end::http[]
 
 	/**
-	 * What is wanted of a supplier.
+	 * A quantity to order from a supplier.
 	 *
-	 * @param quantity how many
-	 * @param token the token of who said so
+	 * @param quantity the quantity
+	 * @param token the token of the requesting holder
 	 */
-	record Wish(int quantity, long token) {
+	record SupplierOrder(int quantity, long token) {
 	}
 
 }

@@ -4,7 +4,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * Thrown when there is no product of an id; answered with 404.
+ * Thrown if there is no product with the given id; results in status 404.
  */
 class UnknownProductException extends ResponseStatusException {
 

@@ -8,8 +8,8 @@ import org.springframework.stereotype.Repository;
 import io.holdfast.lock.FencingToken;
 
 /**
- * The tables of the service. It reads a number and writes a number, as an ORM does; that
- * nobody else writes in between is up to the caller.
+ * Reads and writes the tables of the service. It reads a number and writes a number, as
+ * an ORM does. The caller must exclude concurrent writes in between.
  */
 @Repository
 class Warehouse {

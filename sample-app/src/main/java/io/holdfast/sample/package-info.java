@@ -1,6 +1,6 @@
 /**
- * A stock service as a team would write it: it sells what is in stock, to many buyers at
- * once, from as many instances as are started.
+ * A stock service as a team would write it. It sells products to many concurrent buyers,
+ * from any number of instances.
  */
 @NullMarked
 package io.holdfast.sample;

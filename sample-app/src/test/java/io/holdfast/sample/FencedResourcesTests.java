@@ -9,7 +9,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.http.HttpStatus;
 import org.springframework.test.web.servlet.client.StatusAssertions;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.StaleFencingTokenException;
@@ -17,17 +16,18 @@ import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Resources outside of the database refuse a holder that was overtaken.
+ * Tests that resources outside the database reject a stale holder.
  */
 class FencedResourcesTests {
 
 	private final LockEngine locks = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
-			EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of());
+			EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of());
 
 	private LockHandle held() {
 		LockHandle hold = this.locks.acquire(LockRequest.of("prices"));

@@ -18,7 +18,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a user sees who tries the three ways of an order on default settings.
+ * Tests the three locking strategies of an order with default settings, as a user would
+ * try them.
  */
 class LostUpdateTests {
 
@@ -37,13 +38,13 @@ class LostUpdateTests {
 	}
 
 	@Test
-	void lockedOrdersLoseNothing() throws Exception {
+	void lockedOrdersLoseNoUpdates() throws Exception {
 		assertThat(lostUpdates(1, "distributed")).isZero();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "none", "inside" })
-	void theOtherWaysLoseSome(String lock) throws Exception {
+	void otherModesLoseUpdates(String lock) throws Exception {
 		assertThat(lostUpdates(2, lock)).isGreaterThan(0);
 	}
 

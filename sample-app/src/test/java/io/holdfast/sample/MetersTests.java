@@ -15,7 +15,7 @@ class MetersTests {
 	private static final long PRODUCT = 987654;
 
 	@Test
-	void whatTheLocksDidIsSeenByPrometheus() {
+	void prometheusReportsLockActivity() {
 		try (RunningSample sample = RunningSample.start("--distributed-lock.wait-time=100ms")) {
 			sample.setStock(PRODUCT, 10);
 			sample.order(PRODUCT, "quantity=1").expectStatus().isCreated();

@@ -32,7 +32,7 @@ class ProductControllerTests {
 	}
 
 	@Test
-	void aProductIsThereFromTheStart() {
+	void productExistsFromTheStart() {
 		sample.http()
 			.get()
 			.uri("/products/42")
@@ -81,7 +81,7 @@ class ProductControllerTests {
 	}
 
 	@Test
-	void theLastOneCanBeSoldAndNoMore() {
+	void lastItemCanBeSoldAndNoMore() {
 		sample.setStock(4, 1);
 		sample.order(4, "quantity=1").expectStatus().isCreated();
 		problem(sample.order(4, "quantity=1"), HttpStatus.CONFLICT, "Product 4 has 0 left");
@@ -90,7 +90,7 @@ class ProductControllerTests {
 	}
 
 	@Test
-	void busyProductAnswersThatItMayBeTriedAgain() {
+	void busyProductAllowsARetry() {
 		sample.setStock(5, 10);
 		LockOperations locks = sample.bean(LockOperations.class);
 		try (LockHandle handle = locks.acquire(LockRequest.of("stock", 5))) {

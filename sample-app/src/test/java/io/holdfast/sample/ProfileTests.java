@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ProfileTests {
 
 	@Test
-	void needsNoServerByDefaultAndSaysSo(CapturedOutput output) {
+	void needsNoServerByDefaultAndLogsIt(CapturedOutput output) {
 		try (RunningSample sample = RunningSample.start()) {
 			sample.order(42, "quantity=1").expectStatus().isCreated();
 			assertThat(output).contains("locks in   local")
@@ -107,7 +107,7 @@ class ProfileTests {
 	void keepsItsLocksOnThreeRedisMastersOfWhichOneDies(CapturedOutput output) {
 		List<RedisServer> nodes = Stream.generate(() -> RedisServer.started()).limit(3).toList();
 		String addresses = nodes.stream().map(RedisServer::address).collect(Collectors.joining(","));
-		// new nodes vote after the longest lease
+		// otherwise new nodes vote only after the longest lease
 		try (RunningSample sample = RunningSample.start("--spring.profiles.active=redlock",
 				"--distributed-lock.redlock.nodes=" + addresses, "--distributed-lock.lease-time=3s",
 				"--distributed-lock.redlock.node-timeout=500ms", "--distributed-lock.wait-time=15s")) {

@@ -9,7 +9,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 /**
- * The sample as its users start it, on a free port, with a database of its own.
+ * The sample application as users start it, on a free port and with its own database.
  */
 final class RunningSample implements AutoCloseable {
 

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ShutdownTests {
 
 	@Test
-	void anOrderThatRunsAtTheStopIsPlaced() throws Exception {
+	void orderInProgressAtShutdownIsPlaced() throws Exception {
 		RunningSample sample = RunningSample.start();
 		CompletableFuture<HttpStatus> answer;
 		try (sample) {

@@ -1,5 +1,5 @@
 /**
- * The sample as its users meet it: over HTTP, with each profile.
+ * Tests for the sample application over HTTP, with each profile.
  */
 @NullMarked
 package io.holdfast.sample;

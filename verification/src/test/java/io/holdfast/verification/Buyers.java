@@ -18,7 +18,7 @@ import io.holdfast.verification.History.Answer;
 import io.holdfast.verification.History.Attempt;
 
 /**
- * Buyers at every process who order until they are told to stop, whatever the answer.
+ * Places orders at every process until it is closed, whatever the responses are.
  */
 final class Buyers implements AutoCloseable {
 
@@ -29,11 +29,13 @@ final class Buyers implements AutoCloseable {
 
 	private static final int THINK_MILLIS = 3;
 
-	private static final long REST_MILLIS = 100;
+	private static final long BACKOFF_MILLIS = 100;
 
 	private static final int BURST = 300;
 
-	/** No such products exist, so these orders fail, though under a lock. */
+	/**
+	 * No such products exist, so these orders fail after they have acquired their lock.
+	 */
 	private static final long FIRST_OF_BURST = 900_000;
 
 	private final ExecutorService threads;
@@ -66,21 +68,21 @@ final class Buyers implements AutoCloseable {
 				this.history.add(new Attempt(number, product, begin, this.history.now(), answer));
 			}
 			if (answer == null || answer == Answer.UNKNOWN || answer == Answer.ERROR) {
-				rest();
+				backOff();
 			}
 		}
 	}
 
-	private static void rest() {
+	private static void backOff() {
 		try {
-			TimeUnit.MILLISECONDS.sleep(REST_MILLIS);
+			TimeUnit.MILLISECONDS.sleep(BACKOFF_MILLIS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
 	}
 
-	/** {@code null} if nobody was there to be asked. */
+	/** Returns the outcome, or {@code null} if no process accepts the connection. */
 	private static @Nullable Answer order(SampleProcess process, long product) {
 		try {
 			HttpRequest order = HttpRequest
@@ -104,7 +106,10 @@ final class Buyers implements AutoCloseable {
 		}
 	}
 
-	/** Ask for hundreds of locks at once that nobody else asks for; does not wait. */
+	/**
+	 * Requests hundreds of locks at once that no other order requests. Does not wait for
+	 * them.
+	 */
 	static void burst(SampleProcess process) {
 		for (int i = 0; i < BURST; i++) {
 			HttpRequest order = HttpRequest

@@ -19,7 +19,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
 
 /**
- * Breaks the placement of the lock: the store is told to let go right before each commit.
+ * Breaks the placement of the lock by releasing it at the store right before each commit.
  */
 @Configuration(proxyBeanMethods = false)
 class EarlyReleases {
@@ -27,8 +27,8 @@ class EarlyReleases {
 	private static final Map<LockName, Runnable> RELEASES = new ConcurrentHashMap<>();
 
 	@Bean
-	static BeanPostProcessor rememberingGrants() {
-		return ChangedStore.each(Remembering::new);
+	static BeanPostProcessor grantRecording() {
+		return ForwardingBackend.each(GrantRecorder::new);
 	}
 
 	@Bean
@@ -37,16 +37,16 @@ class EarlyReleases {
 
 			@Override
 			public void beforeCommit(TransactionExecution transaction) {
-				LockHandle.current().map((handle) -> RELEASES.get(handle.name())).ifPresent(Runnable::run);
+				LockHandle.current().map((handle) -> RELEASES.get(handle.lock())).ifPresent(Runnable::run);
 			}
 
 		};
 	}
 
-	/** A store that remembers how to let go of what it granted last. */
-	private static final class Remembering extends ChangedStore {
+	/** A backend that keeps an action to release the latest grant of each lock. */
+	private static final class GrantRecorder extends ForwardingBackend {
 
-		Remembering(LockBackend store) {
+		GrantRecorder(LockBackend store) {
 			super(store);
 		}
 
@@ -60,7 +60,7 @@ class EarlyReleases {
 			});
 		}
 
-		/** It was released already. */
+		/** Reports success, because the grant was already released. */
 		@Override
 		public CompletionStage<ReleaseResult> release(Grant grant) {
 			return super.release(grant).thenApply((result) -> new ReleaseResult.Released());

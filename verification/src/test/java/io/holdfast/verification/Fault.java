@@ -11,198 +11,205 @@ import java.util.function.Consumer;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
+import io.holdfast.verification.TestEnvironment.Participant;
 
 /**
- * What can go wrong. Each fault ends by itself: afterwards everything runs and is
- * connected again.
+ * A fault of a run. Each fault ends by itself: afterwards all processes and servers run
+ * and are connected again.
  */
 enum Fault {
 
-	/** A holder stops before its transaction has read anything. */
+	/** Pauses a holder before its transaction has read anything. */
 	PAUSED_BEFORE_BODY {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			pausedAt("BEGIN", actor, random);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			pausedAt("BEGIN", participant, random);
 		}
 	},
 
-	/** A holder stops after it has read and computed, right before it writes. */
+	/** Pauses a holder after it has read and computed, right before it writes. */
 	PAUSED_IN_BODY {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			pausedAt("update product", actor, random);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			pausedAt("update product", participant, random);
 		}
 	},
 
-	/** A holder stops when its last check is done and its commit is on the wire. */
+	/** Pauses a holder after its last check, when its commit is on the wire. */
 	PAUSED_BEFORE_COMMIT {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			pausedAt("COMMIT", actor, random);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			pausedAt("COMMIT", participant, random);
 		}
 	},
 
 	/**
-	 * A waiter stops while another process holds its lock, and goes on before its
+	 * Pauses a waiter while another process holds its lock, and resumes it before its
 	 * deadline.
 	 */
 	WAITER_PAUSED_BELOW_DEADLINE {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			waiterPaused(stage, actor, 1_000 + random.nextInt(2_000));
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			waiterPaused(environment, participant, 1_000 + random.nextInt(2_000));
 		}
 	},
 
 	/**
-	 * A waiter stops while another process holds its lock, and goes on about its
+	 * Pauses a waiter while another process holds its lock, and resumes it at about its
 	 * deadline.
 	 */
 	WAITER_PAUSED_ACROSS_DEADLINE {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			waiterPaused(stage, actor, Stage.WAIT_SECONDS * 1_000L - 700 + random.nextInt(1_000));
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			waiterPaused(environment, participant, TestEnvironment.WAIT_SECONDS * 1_000L - 700 + random.nextInt(1_000));
 		}
 	},
 
 	/**
-	 * A waiter stops while another process holds its lock, and goes on long after its
+	 * Pauses a waiter while another process holds its lock, and resumes it long after its
 	 * deadline.
 	 */
 	WAITER_PAUSED_BEYOND_DEADLINE {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			waiterPaused(stage, actor, Stage.WAIT_SECONDS * 1_000L + 1_500 + random.nextInt(3_000));
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			waiterPaused(environment, participant,
+					TestEnvironment.WAIT_SECONDS * 1_000L + 1_500 + random.nextInt(3_000));
 		}
 	},
 
 	/**
-	 * One lock is held while hundreds of others are asked for at once in the same
-	 * process.
+	 * Requests hundreds of locks at once in a process that holds another lock.
 	 */
 	BURST_OF_OTHERS {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
 			long millis = pauseMillis(random);
-			atNext("update product", actor, () -> {
-				Buyers.burst(actor.process());
+			atNext("update product", participant, () -> {
+				Buyers.burst(participant.process());
 				sleep(millis);
 			});
 		}
 	},
 
-	/** The database is away for longer than a lease. */
+	/** Pauses the database for longer than a lease. */
 	DATABASE_PAUSED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			stage.database().pause();
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			environment.database().pause();
 			try {
 				sleepLongerThanALease(random);
 			}
 			finally {
-				stage.database().resume();
+				environment.database().resume();
 			}
 		}
 	},
 
-	/** A process dies and another takes its place. */
+	/** Kills a process and starts another one in its place. */
 	KILLED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) {
-			actor.process().kill();
-			actor.process().start();
+		void inject(TestEnvironment environment, Participant participant, Random random) {
+			participant.process().kill();
+			participant.process().start();
 		}
 	},
 
-	/** The database goes between the fence and the commit. */
+	/** Cuts the connection to the database between the fence and the commit. */
 	DATABASE_CUT {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			atNext("COMMIT", actor, actor.database()::cut);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			atNext("COMMIT", participant, participant.database()::cut);
 		}
 	},
 
-	/** The commit is carried out and its answer lost. */
+	/** Loses the response to a commit that was executed. */
 	COMMIT_UNANSWERED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			actor.database().loseNextReplyTo("COMMIT");
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			participant.database().loseNextReplyTo("COMMIT");
 			TimeUnit.MILLISECONDS.sleep(SHORT_MILLIS);
 		}
 	},
 
-	/** The database takes its time over a commit, though less than a lease. */
+	/** Delays a commit in the database, but for less than a lease. */
 	COMMIT_SLOW {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			atNext("COMMIT", actor, () -> sleep(SHORT_MILLIS));
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			atNext("COMMIT", participant, () -> sleep(SHORT_MILLIS));
 		}
 	},
 
-	/** The wall clock of a process is wrong by hours. */
+	/** Moves the wall clock of a process by hours. */
 	PROCESS_CLOCK_MOVED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			movedClock(actor.process(), random);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			movedClock(participant.process(), random);
 		}
 	},
 
-	/** The connections to the store break. */
+	/** Cuts the connections to the store. */
 	WIRE_CUT {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) {
-			actor.wires().forEach(TcpProxy::cut);
+		void inject(TestEnvironment environment, Participant participant, Random random) {
+			participant.wires().forEach(TcpProxy::cut);
 		}
 	},
 
-	/** The connections to the store stay open and carry nothing. */
+	/** Stalls the connections to the store without closing them. */
 	WIRE_SILENT {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			actor.wires().forEach(TcpProxy::stall);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			participant.wires().forEach(TcpProxy::stall);
 			try {
 				sleepLongerThanALease(random);
 			}
 			finally {
-				actor.wires().forEach(TcpProxy::flow);
+				participant.wires().forEach(TcpProxy::flow);
 			}
 		}
 	},
 
-	/** Every packet to and from the store is late. */
+	/** Delays every packet to and from the store. */
 	WIRE_SLOW {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
 			long millis = SHORT_MILLIS + random.nextInt(500);
-			actor.wires().forEach((wire) -> wire.delay(millis));
+			participant.wires().forEach((wire) -> wire.delay(millis));
 			try {
 				sleepLongerThanALease(random);
 			}
 			finally {
-				actor.wires().forEach((wire) -> wire.delay(0));
+				participant.wires().forEach((wire) -> wire.delay(0));
 			}
 		}
 	},
 
-	/** Requests and answers are late by more than the time for which anybody waits. */
+	/**
+	 * Delays requests and responses so that a round trip exceeds the wait time of every
+	 * caller.
+	 */
 	ANSWERS_LATE {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			long millis = Stage.WAIT_SECONDS * 1_000L / 2 + 300 + random.nextInt(1_000);
-			actor.wires().forEach((wire) -> wire.delay(millis));
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			long millis = TestEnvironment.WAIT_SECONDS * 1_000L / 2 + 300 + random.nextInt(1_000);
+			participant.wires().forEach((wire) -> wire.delay(millis));
 			try {
 				TimeUnit.MILLISECONDS.sleep(3 * millis);
 			}
 			finally {
-				actor.wires().forEach((wire) -> wire.delay(0));
+				participant.wires().forEach((wire) -> wire.delay(0));
 			}
 		}
 	},
 
-	/** Each process reaches most servers of the store, and no two the same. */
+	/**
+	 * Separates each process from a different server of the store, so that it reaches a
+	 * majority.
+	 */
 	PROCESSES_DIVIDED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			List<TcpProxy> silent = stage.actors()
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			List<TcpProxy> silent = environment.participants()
 				.stream()
 				.map((each) -> each.wires().get(each.number() % each.wires().size()))
 				.toList();
@@ -217,47 +224,48 @@ enum Fault {
 	},
 
 	/**
-	 * The server that leads the others is separated from them, though not from its
-	 * clients.
+	 * Separates the leader from the other servers, but not from its clients.
 	 */
 	MEMBERS_DIVIDED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			stage.store().divide();
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			environment.store().divide();
 			try {
 				sleepLongerThanALease(random);
 			}
 			finally {
-				stage.store().reunite();
+				environment.store().reunite();
 			}
 		}
 	},
 
-	/** A server of the store dies right after it answered. */
+	/** Kills a server of the store right after it has responded. */
 	MEMBER_KILLED_AFTER_ANSWER {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			atNextAnswer(stage, actor, ServerProcess::kill, ServerProcess::start);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			atNextAnswer(environment, participant, ServerProcess::kill, ServerProcess::start);
 		}
 	},
 
-	/** A server of the store stops right after it answered, for longer than a lease. */
+	/**
+	 * Pauses a server of the store right after it has responded, for longer than a lease.
+	 */
 	MEMBER_PAUSED_AFTER_ANSWER {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
 			long millis = pauseMillis(random);
-			atNextAnswer(stage, actor, ServerProcess::pause, (server) -> {
+			atNextAnswer(environment, participant, ServerProcess::pause, (server) -> {
 				sleep(millis);
 				server.resume();
 			});
 		}
 	},
 
-	/** A server of the store stops and goes on. */
+	/** Pauses and resumes a server of the store. */
 	STORE_PAUSED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			ServerProcess server = any(stage, random);
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			ServerProcess server = any(environment, random);
 			server.pause();
 			try {
 				sleepLongerThanALease(random);
@@ -268,11 +276,15 @@ enum Fault {
 		}
 	},
 
-	/** Most servers of the store stop and go on, so that nothing can be agreed on. */
+	/**
+	 * Pauses and resumes a majority of the servers of the store, so that no quorum
+	 * exists.
+	 */
 	QUORUM_PAUSED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			List<? extends ServerProcess> most = stage.store().servers().subList(1, stage.store().servers().size());
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			List<? extends ServerProcess> all = environment.store().servers();
+			List<? extends ServerProcess> most = all.subList(1, all.size());
 			most.forEach(ServerProcess::pause);
 			try {
 				sleepLongerThanALease(random);
@@ -283,51 +295,50 @@ enum Fault {
 		}
 	},
 
-	/** A server of the store dies and is started again, with what is on its disk. */
+	/** Kills and restarts a server of the store, which keeps the data on its disk. */
 	STORE_RESTARTED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) {
-			ServerProcess server = any(stage, random);
+		void inject(TestEnvironment environment, Participant participant, Random random) {
+			ServerProcess server = any(environment, random);
 			server.kill();
 			server.start();
 		}
 	},
 
-	/** The server that leads the others dies and is started again. */
+	/** Kills and restarts the leader. */
 	LEADER_KILLED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			ServerProcess leader = stage.store().leader();
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			ServerProcess leader = environment.store().leader();
 			leader.kill();
 			leader.start();
 		}
 	},
 
-	/** A replica takes over that has not heard of the latest locks. */
+	/** Promotes a replica that has not received the latest locks. */
 	STORE_FAILED_OVER {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) {
-			stage.store().failOver();
+		void inject(TestEnvironment environment, Participant participant, Random random) {
+			environment.store().failOver();
 		}
 	},
 
 	/**
-	 * The wall clock of the store is wrong by hours for longer than a lease. Of several
-	 * servers it is one.
+	 * Moves the wall clock of one server of the store by hours, for longer than a lease.
 	 */
 	STORE_CLOCK_MOVED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) throws Exception {
-			List<? extends ServerProcess> servers = stage.clocks();
+		void inject(TestEnvironment environment, Participant participant, Random random) throws Exception {
+			List<? extends ServerProcess> servers = environment.clocks();
 			movedClock(servers.get(random.nextInt(servers.size())), random);
 		}
 	},
 
-	/** A store without a disk forgets everything while it runs. */
+	/** Deletes all data of a running store without a disk. */
 	STORE_FLUSHED {
 		@Override
-		void happen(Stage stage, Stage.Actor actor, Random random) {
-			((RedisServer) any(stage, random)).ask("flushall");
+		void inject(TestEnvironment environment, Participant participant, Random random) {
+			((RedisServer) any(environment, random)).ask("flushall");
 		}
 	};
 
@@ -336,8 +347,8 @@ enum Fault {
 	private static final long SHORT_MILLIS = 300;
 
 	/**
-	 * Whether leases that the store has granted may be over without the store's client
-	 * being able to know: its servers forget, or judge the time by a clock that jumps.
+	 * Whether granted leases may end without the knowledge of the store's client, because
+	 * the servers lose data or measure time by a clock that jumps.
 	 */
 	boolean losesLeases() {
 		return switch (this) {
@@ -346,7 +357,7 @@ enum Fault {
 		};
 	}
 
-	abstract void happen(Stage stage, Stage.Actor actor, Random random) throws Exception;
+	abstract void inject(TestEnvironment environment, Participant participant, Random random) throws Exception;
 
 	private static void movedClock(ServerProcess server, Random random) throws InterruptedException {
 		Duration offset = Duration.ofMinutes(60 + random.nextInt(240));
@@ -359,21 +370,22 @@ enum Fault {
 		}
 	}
 
-	private static void pausedAt(String text, Stage.Actor actor, Random random) throws Exception {
+	private static void pausedAt(String text, Participant participant, Random random) throws Exception {
 		long millis = pauseMillis(random);
-		atNext(text, actor, () -> {
-			actor.process().pause();
+		atNext(text, participant, () -> {
+			participant.process().pause();
 			sleep(millis);
-			actor.process().resume();
+			participant.process().resume();
 		});
 	}
 
 	/**
-	 * Pause another process while it waits for a lock that the actor holds, and which the
-	 * actor releases meanwhile.
+	 * Pauses another process while it waits for a lock that the actor holds and releases
+	 * in the meantime.
 	 */
-	private static void waiterPaused(Stage stage, Stage.Actor holder, long millis) throws InterruptedException {
-		ServerProcess waiter = stage.otherThan(holder).process();
+	private static void waiterPaused(TestEnvironment environment, Participant holder, long millis)
+			throws InterruptedException {
+		ServerProcess waiter = environment.otherThan(holder).process();
 		try {
 			atNext("update product", holder, () -> {
 				sleep(SHORT_MILLIS);
@@ -386,14 +398,14 @@ enum Fault {
 		}
 	}
 
-	/** Do something to whichever server of the store answers the actor next. */
-	private static void atNextAnswer(Stage stage, Stage.Actor actor, Consumer<ServerProcess> first,
-			Consumer<ServerProcess> then) throws InterruptedException {
+	/** Applies an action to the server of the store that next responds to the actor. */
+	private static void atNextAnswer(TestEnvironment environment, Participant participant,
+			Consumer<ServerProcess> first, Consumer<ServerProcess> then) throws InterruptedException {
 		AtomicReference<ServerProcess> hit = new AtomicReference<>();
 		CountDownLatch done = new CountDownLatch(1);
-		for (int i = 0; i < actor.wires().size(); i++) {
-			ServerProcess server = stage.store().servers().get(i);
-			actor.wires().get(i).afterNextReply(() -> {
+		for (int i = 0; i < participant.wires().size(); i++) {
+			ServerProcess server = environment.store().servers().get(i);
+			participant.wires().get(i).afterNextReply(() -> {
 				if (hit.compareAndSet(null, server)) {
 					first.accept(server);
 					done.countDown();
@@ -401,22 +413,25 @@ enum Fault {
 			});
 		}
 		done.await(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
-		actor.wires().forEach((wire) -> wire.afterNextReply(null));
+		participant.wires().forEach((wire) -> wire.afterNextReply(null));
 		ServerProcess server = hit.get();
 		if (server != null) {
 			then.accept(server);
 		}
 	}
 
-	/** Do something while the next statement with a text waits for it on the wire. */
-	private static void atNext(String text, Stage.Actor actor, Runnable meanwhile) throws InterruptedException {
-		CountDownLatch over = new CountDownLatch(1);
-		actor.database().holdNext(text, () -> {
+	/**
+	 * Runs an action while the proxy holds back the next statement that contains the
+	 * given text.
+	 */
+	private static void atNext(String text, Participant participant, Runnable meanwhile) throws InterruptedException {
+		CountDownLatch done = new CountDownLatch(1);
+		participant.database().holdNext(text, () -> {
 			meanwhile.run();
-			over.countDown();
+			done.countDown();
 		});
-		over.await(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
-		actor.database().holdNothing();
+		done.await(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
+		participant.database().holdNothing();
 	}
 
 	private static void sleep(long millis) {
@@ -436,8 +451,8 @@ enum Fault {
 		return StoreKit.LEASE_SECONDS * 1_000L + 500 + random.nextInt(1_500);
 	}
 
-	private static ServerProcess any(Stage stage, Random random) {
-		List<? extends ServerProcess> servers = stage.store().servers();
+	private static ServerProcess any(TestEnvironment environment, Random random) {
+		List<? extends ServerProcess> servers = environment.store().servers();
 		return servers.get(random.nextInt(servers.size()));
 	}
 

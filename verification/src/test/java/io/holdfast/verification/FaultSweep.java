@@ -12,15 +12,14 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Every fault on every store, for as long as one wants. Not part of the build; run by
- * name, with these settings:
+ * Runs every fault on every store for a configurable time. It is not part of the build
+ * and is run by name, with these system properties:
  * <ul>
- * <li>{@code sweep.seconds} how long each store is tried with fencing on, 30 by default
- * </li>
- * <li>{@code sweep.stores} which stores, all by default</li>
- * <li>{@code sweep.seed} what the faults are drawn from, 1 by default</li>
+ * <li>{@code sweep.seconds}: the time per store with fencing on, 30 by default</li>
+ * <li>{@code sweep.stores}: the stores, all by default</li>
+ * <li>{@code sweep.seed}: the seed from which faults are drawn, 1 by default</li>
  * </ul>
- * It leaves {@code report.md}, and of every run a history and a timeline, in
+ * It writes {@code report.md}, and a history and a timeline of each run, to
  * {@code target/sweep}.
  */
 class FaultSweep {
@@ -31,7 +30,7 @@ class FaultSweep {
 
 	private final Path directory = Path.of("target", "sweep");
 
-	private final List<Verdict> verdicts = new ArrayList<>();
+	private final List<RunResult> results = new ArrayList<>();
 
 	@Test
 	void sweep() throws Exception {
@@ -39,31 +38,31 @@ class FaultSweep {
 		long seed = Long.getLong("sweep.seed", 1L);
 		for (String store : System.getProperty("sweep.stores", ALL).split(",")) {
 			Run fenced = new Run(store, true, seed);
-			keep(fenced.everything(seconds), fenced, seed);
+			keep(fenced.runAllFaults(seconds), fenced, seed);
 			if (!store.equals("local")) {
 				Run unfenced = new Run(store, false, seed);
-				keep(unfenced.only(Fault.PAUSED_BEFORE_COMMIT, PAUSES_WITHOUT_A_FENCE), unfenced, seed);
+				keep(unfenced.runFault(Fault.PAUSED_BEFORE_COMMIT, PAUSES_WITHOUT_A_FENCE), unfenced, seed);
 			}
 		}
-		assertThat(this.verdicts).allSatisfy((verdict) -> {
-			assertThat(verdict.bothPass()).as("moments at which two holders' checks pass on %s", verdict.store())
+		assertThat(this.results).allSatisfy((result) -> {
+			assertThat(result.bothPass()).as("moments at which two holders' checks pass on %s", result.store())
 				.isZero();
-			assertThat(verdict.missing()).as("acknowledged orders that are not in the books").isZero();
-			if (verdict.fenced()) {
-				assertThat(verdict.lost()).as("lost updates on %s", verdict.store()).isZero();
-				assertThat(verdict.outOfOrder()).as("writes out of order on %s", verdict.store()).isZero();
+			assertThat(result.missing()).as("acknowledged orders without a record").isZero();
+			if (result.fenced()) {
+				assertThat(result.lost()).as("lost updates on %s", result.store()).isZero();
+				assertThat(result.outOfOrder()).as("writes out of order on %s", result.store()).isZero();
 			}
 			else {
-				assertThat(verdict.lost()).as("losses found on %s without a fence", verdict.store()).isPositive();
+				assertThat(result.lost()).as("losses found on %s without a fence", result.store()).isPositive();
 			}
 		});
 	}
 
-	private void keep(Verdict verdict, Run run, long seed) throws IOException {
-		this.verdicts.add(verdict);
-		String name = verdict.store() + "-" + (verdict.fenced() ? "fenced" : "unfenced");
+	private void keep(RunResult result, Run run, long seed) throws IOException {
+		this.results.add(result);
+		String name = result.store() + "-" + (result.fenced() ? "fenced" : "unfenced");
 		Files.createDirectories(this.directory);
-		Files.writeString(this.directory.resolve(name + ".html"), Timeline.of(verdict, run.history(), run.holders()));
+		Files.writeString(this.directory.resolve(name + ".html"), Timeline.of(result, run.history(), run.holders()));
 		Files.writeString(this.directory.resolve(name + ".csv"), csv(run.history()));
 		Files.writeString(this.directory.resolve("report.md"), report(seed));
 	}
@@ -83,11 +82,11 @@ class FaultSweep {
 	}
 
 	private String report(long seed) {
-		StringBuilder report = new StringBuilder("Seed " + seed + "\n\n" + Verdict.header() + "\n");
-		this.verdicts.forEach((verdict) -> report.append(verdict.row()).append('\n'));
+		StringBuilder report = new StringBuilder("Seed " + seed + "\n\n" + RunResult.header() + "\n");
+		this.results.forEach((result) -> report.append(result.row()).append('\n'));
 		report.append("\nFaults by kind:\n\n");
-		this.verdicts.forEach((verdict) -> report.append("* %s, fencing %s: %s%n".formatted(verdict.store(),
-				verdict.fenced() ? "on" : "off", verdict.faults())));
+		this.results.forEach((result) -> report.append(
+				"* %s, fencing %s: %s%n".formatted(result.store(), result.fenced() ? "on" : "off", result.faults())));
 		return report.toString();
 	}
 

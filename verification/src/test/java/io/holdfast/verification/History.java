@@ -7,8 +7,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * What happened in a run: every attempt to order with its begin and end, and every fault.
- * Times are milliseconds since the run began. Thread-safe.
+ * The events of a run: every order attempt with its start and end, and every fault. Times
+ * are milliseconds since the start of the run. Thread-safe.
  */
 final class History {
 
@@ -22,7 +22,7 @@ final class History {
 		return at(System.nanoTime());
 	}
 
-	/** The time of this history at what a clock that only counts on showed. */
+	/** Converts a value of {@link System#nanoTime()} to the time of this history. */
 	long at(long nanoTime) {
 		return (nanoTime - this.start) / 1_000_000;
 	}
@@ -43,21 +43,24 @@ final class History {
 		return List.copyOf(this.incidents);
 	}
 
-	/** How many attempts ended in which way. */
+	/** Returns the number of attempts by outcome. */
 	Map<Answer, Integer> answers() {
 		Map<Answer, Integer> counted = new TreeMap<>();
 		this.attempts.forEach((attempt) -> counted.merge(attempt.answer(), 1, Integer::sum));
 		return counted;
 	}
 
-	/** How many faults there were of which kind. */
+	/** Returns the number of faults by kind. */
 	Map<String, Integer> faults() {
 		Map<String, Integer> counted = new TreeMap<>();
 		this.incidents.forEach((incident) -> counted.merge(incident.kind(), 1, Integer::sum));
 		return counted;
 	}
 
-	/** From the end of each fault to the next order that was placed, in milliseconds. */
+	/**
+	 * Returns the times from the end of each fault to the next placed order, in
+	 * milliseconds.
+	 */
 	List<Long> recoveries() {
 		long[] successes = this.attempts.stream()
 			.filter((attempt) -> attempt.answer() == Answer.PLACED)
@@ -71,40 +74,40 @@ final class History {
 		}).filter((recovery) -> recovery >= 0).sorted().toList();
 	}
 
-	/** How an attempt ended. */
+	/** The outcome of an attempt. */
 	enum Answer {
 
 		/** The order was placed. */
 		PLACED,
 
-		/** Another held the lock for too long. */
+		/** Another holder kept the lock for too long. */
 		BUSY,
 
-		/** The fence refused a holder that was overtaken. */
+		/** The fence rejected a stale holder. */
 		STALE,
 
-		/** The commit was refused, because the lock was lost. */
+		/** The commit was vetoed because the lock was lost. */
 		LOST,
 
-		/** The store did not answer, or refused. */
+		/** The store did not respond, or rejected the request. */
 		NO_STORE,
 
-		/** Another error, such as a database that is gone. */
+		/** Another error, such as an unavailable database. */
 		ERROR,
 
-		/** No answer: nobody knows. */
+		/** No response: outcome unknown. */
 		UNKNOWN
 
 	}
 
 	/**
-	 * One attempt to order.
+	 * One order attempt.
 	 *
-	 * @param process at which process
-	 * @param product of which product
+	 * @param process the number of the process
+	 * @param product the id of the product
 	 * @param begin when it was sent
-	 * @param end when it was answered
-	 * @param answer how
+	 * @param end when the response arrived
+	 * @param answer the outcome
 	 */
 	record Attempt(int process, long product, long begin, long end, Answer answer) {
 	}
@@ -112,10 +115,10 @@ final class History {
 	/**
 	 * One fault.
 	 *
-	 * @param kind what was done
-	 * @param process to which process
+	 * @param kind the kind of fault
+	 * @param process the number of the affected process
 	 * @param begin when it began
-	 * @param end when it was over
+	 * @param end when it ended
 	 */
 	record Incident(String kind, int process, long begin, long end) {
 	}

@@ -10,20 +10,20 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What the witnesses of a run have seen: who was in a transaction under which lock, from
- * when to when.
+ * The transactions that the witnesses of a run have recorded, each with its lock, start
+ * and end.
  */
 final class Holders {
 
 	private final Map<String, List<Span>> spans = new TreeMap<>();
 
-	/** Add what was written in the directory of a process. */
+	/** Adds the records in the directory of a process. */
 	void add(int process, Path directory) throws IOException {
-		Path file = directory.resolve(Witness.FILE);
+		Path file = directory.resolve(TransactionRecorder.FILE);
 		if (Files.exists(file)) {
 			for (String line : Files.readAllLines(file)) {
 				String[] fields = line.split(",");
-				// the last line of a process that was killed may have been cut
+				// the last line of a killed process may be truncated
 				if (fields.length == 4) {
 					add(fields[0], new Span(process, Long.parseLong(fields[1]), Long.parseLong(fields[2]),
 							Long.parseLong(fields[3])));
@@ -36,7 +36,7 @@ final class Holders {
 		this.spans.computeIfAbsent(lock, (name) -> new ArrayList<>()).add(span);
 	}
 
-	/** The locks, in their order. */
+	/** Returns the locks in sorted order. */
 	List<String> locks() {
 		return List.copyOf(this.spans.keySet());
 	}
@@ -45,7 +45,9 @@ final class Holders {
 		return this.spans.getOrDefault(lock, List.of());
 	}
 
-	/** How many transactions began while another was under the same lock. */
+	/**
+	 * Returns how many transactions began while another transaction held the same lock.
+	 */
 	int doubled() {
 		return this.spans.values().stream().mapToInt(Holders::doubled).sum();
 	}
@@ -61,8 +63,8 @@ final class Holders {
 	}
 
 	/**
-	 * The moments at which the checks of two holders of one lock would have passed: for
-	 * each, when it began.
+	 * Returns the moments at which the checks of two holders of one lock would have
+	 * passed, each given by its start.
 	 */
 	List<Long> bothPass() {
 		return this.spans.values().stream().flatMap((ofOneLock) -> bothPass(ofOneLock).stream()).sorted().toList();
@@ -83,9 +85,9 @@ final class Holders {
 	/**
 	 * A transaction under a lock.
 	 *
-	 * @param process in which process
-	 * @param begin when it began, as {@link System#nanoTime()} tells
-	 * @param end when it was over
+	 * @param process the number of the process
+	 * @param begin when it began, in terms of {@link System#nanoTime()}
+	 * @param end when it ended
 	 * @param passes until when a check of the lock passed, at most until the end
 	 */
 	record Span(int process, long begin, long end, long passes) {

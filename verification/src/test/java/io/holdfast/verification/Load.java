@@ -15,13 +15,13 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Orders of one product that many buyers place at once, at every process in turn.
+ * Orders for one product that many buyers place concurrently at all processes.
  *
  * @param product the product's id
- * @param orders how many orders are placed, all buyers together
- * @param buyersPerProcess how many orders each process has to serve at a time
- * @param thinkMillis how long an order thinks between its read and its write
- * @param lock which way the orders go: {@code distributed}, {@code none}, {@code inside}
+ * @param orders the number of orders of all buyers together
+ * @param buyersPerProcess the number of concurrent orders per process
+ * @param thinkMillis the time between the read and the write of an order, in milliseconds
+ * @param lock the locking strategy: {@code distributed}, {@code none} or {@code inside}
  */
 record Load(long product, int orders, int buyersPerProcess, int thinkMillis, String lock) {
 
@@ -30,13 +30,13 @@ record Load(long product, int orders, int buyersPerProcess, int thinkMillis, Str
 		.connectTimeout(Duration.ofSeconds(5))
 		.build();
 
-	/** What an order counts as that got no answer: it may have been placed. */
+	/** The status of an order without a response, which may have been placed. */
 	static final int NO_ANSWER = 0;
 
 	/**
-	 * Place the orders.
+	 * Places the orders.
 	 * @param processes the processes that serve them
-	 * @return how many orders were answered with which status
+	 * @return the number of orders by response status
 	 */
 	Map<Integer, Integer> run(List<SampleProcess> processes) throws Exception {
 		AtomicInteger left = new AtomicInteger(this.orders);
@@ -83,8 +83,8 @@ record Load(long product, int orders, int buyersPerProcess, int thinkMillis, Str
 	}
 
 	/**
-	 * Set a product's stock.
-	 * @param process the process to ask
+	 * Sets a product's stock.
+	 * @param process the process that receives the request
 	 * @param product the product's id
 	 * @param quantity the stock
 	 */

@@ -19,10 +19,10 @@ import io.holdfast.lock.test.server.ZooKeeperServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Two processes with eight buyers each sell one product: every order reads the stock,
- * thinks, computes and writes. With {@code @DistributedLock} no sale is lost, whatever
- * the store. Without it, or with the lock let go before the commit, some are: these runs
- * prove that this test could see a loss.
+ * Tests that two processes with eight buyers each lose no sale of one product. Every
+ * order reads the stock, waits, computes and writes. With {@code @DistributedLock} no
+ * sale is lost, whatever the store. Without the lock, or if the lock is released before
+ * the commit, sales are lost. These runs prove that the test detects a loss.
  */
 class LostUpdateTests {
 
@@ -77,7 +77,7 @@ class LostUpdateTests {
 	@Test
 	void redlockLosesNothing() throws Exception {
 		List<RedisServer> nodes = Stream.generate(RedisServer::started).limit(REDLOCK_NODES).toList();
-		// new nodes do not vote before an earlier lease could have ended
+		// new nodes do not vote before an earlier lease could have expired
 		try (Shop shop = new Shop(database, "redlock", "--distributed-lock.lease-time=3s",
 				"--distributed-lock.redlock.nodes="
 						+ nodes.stream().map(RedisServer::address).collect(Collectors.joining(",")))) {
@@ -91,9 +91,9 @@ class LostUpdateTests {
 	private static void assertNothingIsLost(Shop shop, int orders) throws Exception {
 		Shop.Sale sale = shop.sell(orders, "distributed");
 		assertThat(sale.answers()).as("answers by status").containsExactly(Map.entry(201, sale.load().orders()));
-		assertThat(sale.books().entries()).hasSize(sale.load().orders());
+		assertThat(sale.records().entries()).hasSize(sale.load().orders());
 		assertThat(sale.lost()).as("lost updates").isZero();
-		assertThat(sale.books().tokens()).as("fencing tokens in the order of the writes")
+		assertThat(sale.records().tokens()).as("fencing tokens in the order of the writes")
 			.isSortedAccordingTo(Long::compare)
 			.doesNotHaveDuplicates()
 			.doesNotContain(0L);
@@ -101,7 +101,7 @@ class LostUpdateTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "none", "inside" })
-	void otherWaysLoseSome(String lock) throws Exception {
+	void otherModesLoseUpdates(String lock) throws Exception {
 		try (RedisServer redis = RedisServer.started();
 				Shop shop = new Shop(database, "redis", "--distributed-lock.redis.address=" + redis.address())) {
 			int lost = 0;

@@ -3,19 +3,21 @@ package io.holdfast.verification;
 import java.util.List;
 
 /**
- * Ways to break Holdfast on purpose, to see that the checker notices.
+ * A deliberate defect of Holdfast, to verify that the checker detects it.
  */
 enum Mutation {
 
-	/** As it is. */
+	/** No defect. */
 	NONE(List.of(), List.of()),
 
-	/** Commits are not checked, and a lock is let go inside a caller's transaction. */
+	/**
+	 * Commits are not checked, and a lock is released within the caller's transaction.
+	 */
 	NO_COMMIT_CHECK(
 			List.of("--spring.autoconfigure.exclude=io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration"),
 			List.of()),
 
-	/** Locks are let go right before the commit. */
+	/** Locks are released right before the commit. */
 	RELEASE_BEFORE_COMMIT(List.of(), List.of(EarlyReleases.class)),
 
 	/** Every grant of a lock has the same token. */
@@ -30,12 +32,12 @@ enum Mutation {
 		this.sources = sources;
 	}
 
-	/** What to add to the command line. */
+	/** Returns additional command line arguments. */
 	List<String> arguments() {
 		return this.arguments;
 	}
 
-	/** What to add to the application. */
+	/** Returns additional configuration classes of the application. */
 	List<Class<?>> sources() {
 		return this.sources;
 	}

@@ -22,9 +22,9 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 
 /**
- * A process that acquires and releases locks and counts the pairs. It reads a workload a
- * line, runs it for a second and writes the pairs of that second. It uses the public API
- * alone, so that it runs on any version of the library.
+ * A process that acquires and releases locks and counts the pairs. It reads one workload
+ * per line, runs it for a second and prints the number of pairs. It uses only the public
+ * API, so that it runs on any version of the library.
  *
  * @see PairsBenchmark
  */
@@ -32,7 +32,7 @@ import io.holdfast.lock.LockRequest;
 @EnableAutoConfiguration
 class Pairs {
 
-	/** What precedes each result, so that log lines are told apart. */
+	/** The prefix of each result, which distinguishes it from log lines. */
 	static final String RESULT = "pairs ";
 
 	private static final long ROUND_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -49,23 +49,23 @@ class Pairs {
 			}
 		}
 		catch (IOException ex) {
-			// the parent has gone
+			// the parent process has ended
 		}
 		System.exit(0);
 	}
 
 	/**
-	 * Who wants which lock.
+	 * The threads of a workload and their locks.
 	 */
 	enum Workload {
 
-		/** One thread, a lock that nobody else wants. */
+		/** One thread and an uncontended lock. */
 		UNCONTENDED(1, false),
 
-		/** Eight threads, each with a lock of its own. */
+		/** Eight threads, each with its own lock. */
 		OWN_KEYS(8, false),
 
-		/** Eight threads that want the same lock. */
+		/** Eight threads that compete for one lock. */
 		CONTENDED(8, true);
 
 		private final int threads;

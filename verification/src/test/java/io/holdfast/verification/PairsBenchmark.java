@@ -22,16 +22,16 @@ import io.holdfast.lock.test.server.PostgresServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Pairs of acquire and release a second of this version beside another one, on the same
- * servers, in interleaved rounds. Not part of the build; run by name, with these
- * settings:
+ * Compares the pairs of acquire and release per second of this version with another
+ * version, on the same servers in interleaved rounds. It is not part of the build and is
+ * run by name, with these system properties:
  * <ul>
- * <li>{@code pairs.before} the classes or jar of the other version's auto-configuration;
- * without it, this version is compared with itself, which tells the noise</li>
- * <li>{@code pairs.rounds} how many rounds of a second each, 15 by default</li>
- * <li>{@code pairs.stores} which stores, all by default</li>
+ * <li>{@code pairs.before}: the classes or jar of the other version's auto-configuration;
+ * without it, this version is compared with itself, which shows the noise</li>
+ * <li>{@code pairs.rounds}: the number of rounds of one second, 15 by default</li>
+ * <li>{@code pairs.stores}: the stores, all by default</li>
  * </ul>
- * It leaves {@code report.md} in {@code target/pairs}.
+ * It writes {@code report.md} to {@code target/pairs}.
  */
 class PairsBenchmark {
 
@@ -85,7 +85,7 @@ class PairsBenchmark {
 				sorted.get(size * 3 / 4)));
 	}
 
-	/** One version of the library in a process of its own. */
+	/** One version of the library in its own process. */
 	private static final class Child implements AutoCloseable {
 
 		private final Process process;

@@ -6,8 +6,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A holder is paused for longer than its lease when its commit is on the wire, where no
- * check of its own can help it. With a fence no update is lost.
+ * Tests a holder that is paused for longer than its lease while its commit is on the
+ * wire. None of its own checks can help there. With a fence no update is lost.
  *
  * @see UnfencedPauseTests
  */
@@ -18,12 +18,12 @@ class PausedHolderTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc" })
 	void fenceLosesNothing(String store) throws Exception {
-		Verdict verdict = new Run(store, true, SEED).only(Fault.PAUSED_BEFORE_COMMIT, 1);
-		assertThat(verdict.orders()).isPositive();
-		assertThat(verdict.lost()).isZero();
-		assertThat(verdict.outOfOrder()).isZero();
-		assertThat(verdict.missing()).isZero();
-		assertThat(verdict.bothPass()).isZero();
+		RunResult result = new Run(store, true, SEED).runFault(Fault.PAUSED_BEFORE_COMMIT, 1);
+		assertThat(result.orders()).isPositive();
+		assertThat(result.lost()).isZero();
+		assertThat(result.outOfOrder()).isZero();
+		assertThat(result.missing()).isZero();
+		assertThat(result.bothPass()).isZero();
 	}
 
 }

@@ -18,8 +18,7 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * Breaks the stores of an application: whatever a store grants is told with one and the
- * same token.
+ * Breaks the backends of an application: all grants have the same token.
  */
 @Configuration(proxyBeanMethods = false)
 class RepeatedTokens {
@@ -27,16 +26,16 @@ class RepeatedTokens {
 	private static final long TOKEN = 7;
 
 	@Bean
-	static BeanPostProcessor repeatingTokens() {
-		return ChangedStore.each(Repeating::new);
+	static BeanPostProcessor tokenRepeating() {
+		return ForwardingBackend.each(TokenRepeater::new);
 	}
 
-	/** A store that tells the same token of every grant. */
-	private static final class Repeating extends ChangedStore {
+	/** A backend that reports the same token for every grant. */
+	private static final class TokenRepeater extends ForwardingBackend {
 
 		private final Map<OwnerId, Grant> originals = new ConcurrentHashMap<>();
 
-		Repeating(LockBackend store) {
+		TokenRepeater(LockBackend store) {
 			super(store);
 		}
 

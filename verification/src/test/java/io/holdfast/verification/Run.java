@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 import io.holdfast.verification.History.Incident;
 
 /**
- * One run: buyers order on a stage while faults happen to it, one after another, drawn
- * from a seed. The same seed draws the same faults for the same store.
+ * One run: buyers place orders in a {@link TestEnvironment} while faults occur one after
+ * another, drawn from a seed. The same seed draws the same faults for the same store.
  */
 final class Run {
 
@@ -50,62 +50,64 @@ final class Run {
 		return this.history;
 	}
 
-	/** Who held which lock when; known when the run is over. */
+	/** Returns which transactions held which lock and when; complete after the run. */
 	Holders holders() {
 		return this.holders;
 	}
 
 	/**
-	 * Let every kind of fault happen in turn, in an order that is drawn anew each time.
+	 * Applies every kind of fault in rotation, in an order that is drawn for each
+	 * rotation.
 	 */
-	Verdict everything(int seconds) throws Exception {
-		try (Stage stage = new Stage(this.store, this.fenced, this.mutation, true)) {
-			stage.fillShelves();
-			try (Buyers buyers = buyers(stage)) {
+	RunResult runAllFaults(int seconds) throws Exception {
+		try (TestEnvironment environment = new TestEnvironment(this.store, this.fenced, this.mutation, true)) {
+			environment.initializeStock();
+			try (Buyers buyers = buyers(environment)) {
 				long end = this.history.now() + seconds * 1_000L;
-				List<Fault> deck = new ArrayList<>();
+				List<Fault> pendingFaults = new ArrayList<>();
 				while (this.history.now() < end) {
-					if (deck.isEmpty()) {
-						deck.addAll(stage.store().faults());
-						Collections.shuffle(deck, this.random);
+					if (pendingFaults.isEmpty()) {
+						pendingFaults.addAll(environment.store().faults());
+						Collections.shuffle(pendingFaults, this.random);
 					}
-					happen(deck.remove(0), stage);
+					inject(pendingFaults.remove(0), environment);
 				}
 			}
-			return verdict(stage);
+			return result(environment);
 		}
 	}
 
-	/** Let one kind of fault happen several times. */
-	Verdict only(Fault fault, int times) throws Exception {
-		try (Stage stage = new Stage(this.store, this.fenced, this.mutation, false)) {
-			stage.fillShelves();
-			try (Buyers buyers = buyers(stage)) {
+	/** Applies one kind of fault several times. */
+	RunResult runFault(Fault fault, int times) throws Exception {
+		try (TestEnvironment environment = new TestEnvironment(this.store, this.fenced, this.mutation, false)) {
+			environment.initializeStock();
+			try (Buyers buyers = buyers(environment)) {
 				for (int i = 0; i < times; i++) {
-					happen(fault, stage);
+					inject(fault, environment);
 				}
 			}
-			return verdict(stage);
+			return result(environment);
 		}
 	}
 
-	private Buyers buyers(Stage stage) {
-		return new Buyers(stage.processes(), BUYERS_PER_PROCESS, stage.products(), this.history);
+	private Buyers buyers(TestEnvironment environment) {
+		return new Buyers(environment.processes(), BUYERS_PER_PROCESS, environment.products(), this.history);
 	}
 
-	private void happen(Fault fault, Stage stage) throws Exception {
+	private void inject(Fault fault, TestEnvironment environment) throws Exception {
 		TimeUnit.MILLISECONDS.sleep(CALM_MILLIS);
-		Stage.Actor actor = stage.actors().get(this.random.nextInt(stage.actors().size()));
+		List<TestEnvironment.Participant> participants = environment.participants();
+		TestEnvironment.Participant participant = participants.get(this.random.nextInt(participants.size()));
 		long begin = this.history.now();
-		fault.happen(stage, actor, this.random);
-		this.history.add(new Incident(fault.name(), actor.number(), begin, this.history.now()));
+		fault.inject(environment, participant, this.random);
+		this.history.add(new Incident(fault.name(), participant.number(), begin, this.history.now()));
 	}
 
-	private Verdict verdict(Stage stage) throws Exception {
-		this.holders = stage.holders();
-		Verdict verdict = Verdict.of(this.store, this.fenced, stage.books(), this.holders, this.history);
-		logger.info("{}", verdict);
-		return verdict;
+	private RunResult result(TestEnvironment environment) throws Exception {
+		this.holders = environment.holders();
+		RunResult result = RunResult.of(this.store, this.fenced, environment.records(), this.holders, this.history);
+		logger.info("{}", result);
+		return result;
 	}
 
 }

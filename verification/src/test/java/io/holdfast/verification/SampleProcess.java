@@ -15,7 +15,7 @@ import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.sample.SampleApplication;
 
 /**
- * One instance of the sample application in a JVM of its own.
+ * One instance of the sample application in its own JVM.
  */
 final class SampleProcess extends ServerProcess {
 
@@ -28,7 +28,7 @@ final class SampleProcess extends ServerProcess {
 	}
 
 	/**
-	 * An instance that may be broken by classes of this module.
+	 * Creates an instance that classes of this module may break on purpose.
 	 */
 	SampleProcess(List<String> arguments, boolean withOurClasses) {
 		super("sample");
@@ -37,10 +37,10 @@ final class SampleProcess extends ServerProcess {
 	}
 
 	/**
-	 * Start several instances at once.
-	 * @param count how many
-	 * @param arguments their command line; each gets a port of its own
-	 * @return the instances, which answer
+	 * Starts several instances at once.
+	 * @param count the number of instances
+	 * @param arguments their command line arguments; each instance has its own port
+	 * @return the instances, which are ready
 	 */
 	static List<SampleProcess> start(int count, List<String> arguments) {
 		List<SampleProcess> processes = Stream.generate(() -> new SampleProcess(arguments)).limit(count).toList();
@@ -62,7 +62,9 @@ final class SampleProcess extends ServerProcess {
 		return command;
 	}
 
-	/** Our own class path without anybody's tests, or with those of this module. */
+	/**
+	 * Returns the class path without test classes, or with those of this module only.
+	 */
 	private static String applicationClassPath(boolean withOurClasses) {
 		String ours = Path.of("target", "test-classes").toAbsolutePath().toString();
 		return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
@@ -85,7 +87,7 @@ final class SampleProcess extends ServerProcess {
 	}
 
 	/**
-	 * An address of this instance.
+	 * Returns an address of this instance.
 	 * @param path the path and query
 	 * @return the address
 	 */

@@ -12,7 +12,7 @@ import org.springframework.context.annotation.Configuration;
 import io.holdfast.lock.test.server.RedisSentinel;
 
 /**
- * A client that asks a sentinel where Redis is, as an application may publish its own.
+ * A client bean that finds Redis through a sentinel, as an application may define one.
  */
 @Configuration(proxyBeanMethods = false)
 class SentinelClient {

@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 import io.holdfast.lock.test.server.PostgresServer;
 
 /**
- * Two processes of the sample on one PostgreSQL, with their locks in one store, and eight
- * buyers at each of them.
+ * Two processes of the sample application on one PostgreSQL, with their locks in one
+ * store and eight buyers each.
  */
 final class Shop implements AutoCloseable {
 
@@ -36,9 +36,9 @@ final class Shop implements AutoCloseable {
 	private final List<SampleProcess> processes;
 
 	/**
-	 * Open the shop.
+	 * Starts the processes.
 	 * @param store the profile of the store
-	 * @param settings where the store is, as arguments of the sample
+	 * @param settings the location of the store, as arguments of the sample application
 	 */
 	Shop(PostgresServer database, String store, String... settings) {
 		this.store = store;
@@ -52,21 +52,21 @@ final class Shop implements AutoCloseable {
 	}
 
 	/**
-	 * Let the buyers place orders for a new product.
-	 * @param lock the way that the orders take
+	 * Places orders for a new product.
+	 * @param lock the locking strategy of the orders
 	 */
 	Sale sell(int orders, String lock) throws Exception {
 		Load load = new Load(PRODUCTS.incrementAndGet(), orders, BUYERS_PER_PROCESS, THINK_MILLIS, lock);
 		Load.setStock(this.processes.get(0), load.product(), STOCK);
 		Map<Integer, Integer> answers = load.run(this.processes);
-		Sale sale = new Sale(load, answers, books(load));
-		logger.info("store={} lock={}: {} orders, {} lost updates", this.store, lock, sale.books().entries().size(),
+		Sale sale = new Sale(load, answers, records(load));
+		logger.info("store={} lock={}: {} orders, {} lost updates", this.store, lock, sale.records().entries().size(),
 				sale.lost());
 		return sale;
 	}
 
-	private Books books(Load load) throws SQLException {
-		return Books.of(this.database.jdbcUrl(), load.product());
+	private StockRecords records(Load load) throws SQLException {
+		return StockRecords.of(this.database.jdbcUrl(), load.product());
 	}
 
 	@Override
@@ -75,16 +75,16 @@ final class Shop implements AutoCloseable {
 	}
 
 	/**
-	 * What came of it.
+	 * The result of placing orders.
 	 *
-	 * @param load what was asked for
-	 * @param answers how many answers had which status
-	 * @param books what the database says
+	 * @param load the orders
+	 * @param answers the number of responses by status
+	 * @param records the state of the database
 	 */
-	record Sale(Load load, Map<Integer, Integer> answers, Books books) {
+	record Sale(Load load, Map<Integer, Integer> answers, StockRecords records) {
 
 		int lost() {
-			return this.books.lost(STOCK);
+			return this.records.lost(STOCK);
 		}
 
 	}

@@ -50,13 +50,14 @@ import static io.holdfast.verification.Fault.WIRE_SILENT;
 import static io.holdfast.verification.Fault.WIRE_SLOW;
 
 /**
- * The servers of one store, how a process of the sample reaches them (over wires of its
- * own), and which faults it can have.
+ * The servers of one store, and the faults that apply to it. Processes of the sample
+ * application reach the servers through their own proxies.
  */
 final class StoreKit implements AutoCloseable {
 
 	/**
-	 * Short, so that a pause of some seconds outlives it; the shortest that etcd keeps.
+	 * The lease time: short enough that a pause of a few seconds exceeds it, and the
+	 * shortest that etcd keeps.
 	 */
 	static final int LEASE_SECONDS = 2;
 
@@ -79,7 +80,7 @@ final class StoreKit implements AutoCloseable {
 	static StoreKit of(String name) {
 		return switch (name) {
 			case "redis" -> new StoreKit(name, List.of(RedisServer.started()), null);
-			case "redis-sentinel" -> watched(RedisSentinel.started());
+			case "redis-sentinel" -> withSentinel(RedisSentinel.started());
 			case "redlock" -> new StoreKit(name, several(RedisServer::started), null);
 			case "zookeeper" -> new StoreKit(name, ZooKeeperServer.ensemble(SEVERAL), null);
 			case "etcd" -> new StoreKit(name, EtcdServer.cluster(SEVERAL), null);
@@ -87,7 +88,7 @@ final class StoreKit implements AutoCloseable {
 		};
 	}
 
-	private static StoreKit watched(RedisSentinel sentinel) {
+	private static StoreKit withSentinel(RedisSentinel sentinel) {
 		return new StoreKit("redis-sentinel", List.of(sentinel.primary(), sentinel.replica()), sentinel);
 	}
 
@@ -100,20 +101,22 @@ final class StoreKit implements AutoCloseable {
 	}
 
 	/**
-	 * How many processes of the application make sense: locks of a JVM exclude no other.
+	 * Returns the number of processes. One is enough for in-memory locks, which do not
+	 * exclude other processes.
 	 */
 	int processes() {
 		return this.name.equals("local") ? 1 : 2;
 	}
 
 	/**
-	 * A server that a fault may hit, in turn; none if the store has no server of its own.
+	 * Returns the servers that faults may affect; empty if the store has no server of its
+	 * own.
 	 */
 	List<? extends ServerProcess> servers() {
 		return this.servers;
 	}
 
-	/** The faults that this store can have. */
+	/** Returns the faults that apply to this store. */
 	Set<Fault> faults() {
 		Set<Fault> faults = EnumSet.of(PAUSED_BEFORE_BODY, PAUSED_IN_BODY, PAUSED_BEFORE_COMMIT, KILLED, DATABASE_CUT,
 				COMMIT_UNANSWERED, COMMIT_SLOW, PROCESS_CLOCK_MOVED, BURST_OF_OTHERS, DATABASE_PAUSED);
@@ -122,8 +125,8 @@ final class StoreKit implements AutoCloseable {
 					WAITER_PAUSED_BEYOND_DEADLINE));
 		}
 		faults.addAll(switch (this.name) {
-			// the tokens of a clock that was ahead must not be forgotten, so this one is
-			// always right
+			// no clock fault: after data loss, tokens would fall below those of a clock
+			// that was ahead
 			case "redis" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, ANSWERS_LATE, STORE_PAUSED, STORE_RESTARTED,
 					STORE_FLUSHED);
 			case "redis-sentinel" -> EnumSet.of(STORE_FAILED_OVER, STORE_CLOCK_MOVED);
@@ -133,7 +136,7 @@ final class StoreKit implements AutoCloseable {
 			case "zookeeper" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, ANSWERS_LATE, PROCESSES_DIVIDED,
 					MEMBERS_DIVIDED, MEMBER_KILLED_AFTER_ANSWER, MEMBER_PAUSED_AFTER_ANSWER, STORE_PAUSED,
 					QUORUM_PAUSED, STORE_RESTARTED, LEADER_KILLED, STORE_CLOCK_MOVED);
-			// its clock cannot be moved for it alone
+			// no clock fault: the clock of etcd cannot be moved separately
 			case "etcd" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, ANSWERS_LATE, PROCESSES_DIVIDED,
 					MEMBERS_DIVIDED, MEMBER_KILLED_AFTER_ANSWER, MEMBER_PAUSED_AFTER_ANSWER, STORE_PAUSED,
 					QUORUM_PAUSED, STORE_RESTARTED, LEADER_KILLED);
@@ -143,11 +146,11 @@ final class StoreKit implements AutoCloseable {
 		return faults;
 	}
 
-	/** The server that leads, of a store that has one, as soon as it has. */
+	/** Returns the leader, and waits for its election. Only for stores with a leader. */
 	ServerProcess leader() throws InterruptedException {
 		for (int i = 0; i < LONGEST_ELECTION_SECONDS * 10; i++) {
 			for (ServerProcess server : this.servers) {
-				if (leads(server)) {
+				if (isLeader(server)) {
 					return server;
 				}
 			}
@@ -157,12 +160,12 @@ final class StoreKit implements AutoCloseable {
 				"No server of %s leads after %d s".formatted(this.name, LONGEST_ELECTION_SECONDS));
 	}
 
-	private static boolean leads(ServerProcess server) {
+	private static boolean isLeader(ServerProcess server) {
 		return (server instanceof ZooKeeperServer zookeeper && zookeeper.isLeader())
 				|| (server instanceof EtcdServer etcd && etcd.isLeader());
 	}
 
-	/** Separate the server that leads from the others, though not from its clients. */
+	/** Separates the leader from the other servers, but not from its clients. */
 	void divide() throws IOException, InterruptedException {
 		ServerProcess leader = leader();
 		if (leader instanceof ZooKeeperServer zookeeper) {
@@ -173,7 +176,7 @@ final class StoreKit implements AutoCloseable {
 		}
 	}
 
-	/** Let all servers reach each other again. */
+	/** Reconnects all servers with each other. */
 	void reunite() {
 		for (ServerProcess server : this.servers) {
 			if (server instanceof ZooKeeperServer zookeeper) {
@@ -187,30 +190,32 @@ final class StoreKit implements AutoCloseable {
 		return this.servers.stream().filter(EtcdServer.class::isInstance).map(EtcdServer.class::cast).toList();
 	}
 
-	/** Let the replica take over that a sentinel watches. */
+	/** Promotes the replica of a Redis that a sentinel monitors. */
 	void failOver() {
 		RedisSentinel group = Objects.requireNonNull(this.sentinel, "nothing watches this store");
-		group.forgetWhatComesNow();
+		group.stopReplication();
 		group.failOver();
 		group.reunite();
 	}
 
-	/** None where clients are told by the servers where those are. */
+	/** Returns new proxies; empty if the servers tell clients their addresses. */
 	List<TcpProxy> wires() {
 		return ((this.sentinel != null) ? List.<ServerProcess>of() : this.servers).stream()
 			.map((server) -> TcpProxy.to(server.port()))
 			.toList();
 	}
 
-	/** The command line of a process that reaches the store over these wires. */
+	/**
+	 * Returns the arguments of a process that reaches the store through these proxies.
+	 */
 	List<String> arguments(List<TcpProxy> wires) {
 		return argumentsFor(wires.stream().map(TcpProxy::port).toList());
 	}
 
 	/**
-	 * The command line of a process that reaches the servers of the store directly. Where
-	 * any of them serves a client, all such processes have the same one, because one that
-	 * leads answers sooner.
+	 * Returns the arguments of a process that reaches the servers directly. If any server
+	 * can serve a client, all such processes use the same one, because a leader responds
+	 * sooner.
 	 */
 	List<String> argumentsForServers() {
 		List<Integer> ports = this.servers.stream().map(ServerProcess::port).toList();
@@ -236,7 +241,7 @@ final class StoreKit implements AutoCloseable {
 		return arguments;
 	}
 
-	/** What to add to the application, so that it finds this store. */
+	/** Returns the configuration classes that the application needs for this store. */
 	List<Class<?>> sources() {
 		return (this.sentinel != null) ? List.of(SentinelClient.class) : List.of();
 	}

@@ -9,8 +9,8 @@ import io.holdfast.verification.History.Incident;
 import io.holdfast.verification.Holders.Span;
 
 /**
- * Draws a run as a page that a person can read: the faults on top, then a lane for each
- * lock with who held it, and what was refused.
+ * Draws a run as an HTML page: the faults at the top, then one lane for each lock with
+ * its holders and the rejected attempts.
  */
 final class Timeline {
 
@@ -20,10 +20,10 @@ final class Timeline {
 
 	private static final int LEFT = 90;
 
-	/** More would make a page that no browser likes to open. */
+	/** The limit per lock, because browsers cannot handle larger pages well. */
 	private static final int MOST_OF_A_LOCK = 2_000;
 
-	/** A refusal has no length; this is how wide it is drawn, in milliseconds. */
+	/** The width of a rejected attempt in milliseconds, because it has no duration. */
 	private static final int REFUSAL = 25;
 
 	private static final String STYLE = """
@@ -34,7 +34,7 @@ final class Timeline {
 	private Timeline() {
 	}
 
-	static String of(Verdict verdict, History history, Holders holders) {
+	static String of(RunResult result, History history, Holders holders) {
 		List<String> locks = holders.locks();
 		long last = history.attempts().stream().mapToLong(Attempt::end).max().orElse(0);
 		int height = (locks.size() + 3) * LANE;
@@ -58,8 +58,8 @@ final class Timeline {
 				failures. Pink: faults.</p>
 				<svg width="%7$.0f" height="%8$d">%9$s</svg>
 				"""
-			.formatted(verdict.store() + ", fencing " + (verdict.fenced() ? "on" : "off"), STYLE, verdict.orders(),
-					verdict.lost(), verdict.doubled(), verdict.faultCount(), x(last) + LEFT, height, svg);
+			.formatted(result.store() + ", fencing " + (result.fenced() ? "on" : "off"), STYLE, result.orders(),
+					result.lost(), result.doubled(), result.faultCount(), x(last) + LEFT, height, svg);
 	}
 
 	private static void fault(StringBuilder svg, Incident incident, int height) {
@@ -73,16 +73,16 @@ final class Timeline {
 	}
 
 	private static void refused(StringBuilder svg, Attempt attempt, int lane) {
-		String look = switch (attempt.answer()) {
+		String style = switch (attempt.answer()) {
 			case STALE, LOST, BUSY -> attempt.answer().name();
 			default -> "other";
 		};
-		rectangle(svg, look, attempt.end() - REFUSAL, attempt.end(), lane * LANE + attempt.process() * LANE / 2,
+		rectangle(svg, style, attempt.end() - REFUSAL, attempt.end(), lane * LANE + attempt.process() * LANE / 2,
 				LANE / 2 - 1);
 	}
 
-	private static void rectangle(StringBuilder svg, String look, long begin, long end, int y, int height) {
-		svg.append(String.format(Locale.ROOT, "<rect class='%s' x='%.1f' y='%d' width='%.1f' height='%d'/>", look,
+	private static void rectangle(StringBuilder svg, String style, long begin, long end, int y, int height) {
+		svg.append(String.format(Locale.ROOT, "<rect class='%s' x='%.1f' y='%d' width='%.1f' height='%d'/>", style,
 				x(begin), y, Math.max(1, x(end) - x(begin)), height));
 	}
 

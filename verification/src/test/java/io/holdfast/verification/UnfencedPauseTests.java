@@ -6,8 +6,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What {@link PausedHolderTests} does, without a fence: updates are lost on every store
- * whose leases end, so those tests could see a loss.
+ * Tests the pauses of {@link PausedHolderTests} without a fence. Updates are lost on
+ * every store whose leases expire, which proves that those tests detect a loss.
  */
 class UnfencedPauseTests {
 
@@ -16,7 +16,7 @@ class UnfencedPauseTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc" })
 	void withoutAFenceUpdatesAreLost(String store) throws Exception {
-		assertThat(new Run(store, false, SEED).only(Fault.PAUSED_BEFORE_COMMIT, 2).lost()).isPositive();
+		assertThat(new Run(store, false, SEED).runFault(Fault.PAUSED_BEFORE_COMMIT, 2).lost()).isPositive();
 	}
 
 }

@@ -1,22 +1,24 @@
 /**
- * Proves, with several processes of the real sample application, a real database and a
- * real lock store, that no update is lost; and that it could see a loss if there were
- * one.
+ * Tests that no update is lost, with several processes of the sample application, a real
+ * database and a real lock store. Further runs prove that the tests would detect a loss.
  *
  * <p>
- * {@code ServerProcess} runs a server and can pause it, kill it and move its clock;
- * {@link io.holdfast.verification.SampleProcess} is the application as such a server.
+ * {@code ServerProcess} runs a server and can pause it, kill it and move its clock.
+ * {@link io.holdfast.verification.SampleProcess} runs the application as such a server.
  *
  * <p>
- * For a run with faults a {@link io.holdfast.verification.Stage} has a database, the
- * servers of one {@link io.holdfast.verification.StoreKit store} and processes of the
- * sample; {@link io.holdfast.verification.Buyers} order, a
- * {@link io.holdfast.verification.Fault} after another happens,
- * {@link io.holdfast.verification.History} keeps what was answered,
- * {@link io.holdfast.verification.Witness} who held which lock, and
- * {@link io.holdfast.verification.Books} what the database knows. The
- * {@link io.holdfast.verification.Verdict} compares them. To add a store, add it to the
- * kit; to add a fault, add one to the enumeration and to the stores that can have it.
+ * For a run with faults, a {@link io.holdfast.verification.TestEnvironment} provides a
+ * database, the servers of one {@link io.holdfast.verification.StoreKit store} and
+ * processes of the sample application. {@link io.holdfast.verification.Buyers} place
+ * orders while one {@link io.holdfast.verification.Fault} after another occurs.
+ * {@link io.holdfast.verification.History} records the responses,
+ * {@link io.holdfast.verification.TransactionRecorder} the holders of each lock, and
+ * {@link io.holdfast.verification.StockRecords} the state of the database. The
+ * {@link io.holdfast.verification.RunResult} compares them.
+ *
+ * <p>
+ * To add a store, add it to {@link io.holdfast.verification.StoreKit}. To add a fault,
+ * add it to the enumeration and to the stores to which it applies.
  */
 @NullMarked
 package io.holdfast.verification;

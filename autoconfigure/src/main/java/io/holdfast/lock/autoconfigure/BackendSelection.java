@@ -20,9 +20,9 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.support.NearestName;
 
 /**
- * Selects the default backend: the one that is named, else the only one that is
- * configured, else that of this JVM. A store that is configured and cannot be used is an
- * error, because its locks would silently become locks of this JVM.
+ * Selects the default backend: the one named by the property, otherwise the only
+ * configured one, otherwise the backend of this JVM. A configured store that cannot be
+ * used is an error, because its locks would silently become locks of this JVM.
  */
 final class BackendSelection {
 
@@ -46,10 +46,10 @@ final class BackendSelection {
 	}
 
 	/**
-	 * Select the default.
+	 * Selects the default backend.
 	 * @return the backends with their default
-	 * @throws LockConfigurationException if a configured store cannot be used, or it is
-	 * not clear which one is the default
+	 * @throws LockConfigurationException if a configured store cannot be used, or if the
+	 * default is ambiguous
 	 */
 	LockBackends select() {
 		for (LockStore store : LockStore.values()) {
@@ -65,14 +65,17 @@ final class BackendSelection {
 		return all;
 	}
 
-	/** No store at all is reported at WARN. */
+	/**
+	 * Logs the selected backend at INFO. {@link #onlyConfigured()} has logged a missing
+	 * store at WARN.
+	 */
 	private void report(String selected, @Nullable String named) {
 		String reason = (named != null) ? "'%s' names it".formatted(LockStore.BACKEND) : reason(selected);
 		if (reason != null) {
 			List<String> others = this.names.stream()
 				.filter((name) -> !name.equals(selected) && !name.equals(LOCAL))
 				.toList();
-			logger.info("Locks are kept in the store '%s', because %s%s".formatted(selected, reason,
+			logger.info("Using lock backend '%s', because %s%s".formatted(selected, reason,
 					others.isEmpty() ? "" : "; also configured: " + others));
 		}
 	}
@@ -87,8 +90,8 @@ final class BackendSelection {
 	}
 
 	/**
-	 * Select the default of a test slice, which stands for stores that the slice does not
-	 * have.
+	 * Selects the default backend of a test slice, which stands in for stores that the
+	 * slice does not have.
 	 * @return the backends with their default
 	 */
 	LockBackends selectForSlice() {
@@ -99,7 +102,7 @@ final class BackendSelection {
 	private String requireKnown(String named) {
 		for (LockStore store : LockStore.values()) {
 			if (store.id().equals(named)) {
-				requireUsable(store, "'%s' names it".formatted(LockStore.BACKEND), "or name one of " + this.names);
+				requireUsable(store, "'%s' names it".formatted(LockStore.BACKEND), "or use one of " + this.names);
 			}
 		}
 		String known = this.names.stream().filter(named::equalsIgnoreCase).findFirst().orElse(null);
@@ -107,7 +110,7 @@ final class BackendSelection {
 			Stream<String> stores = Arrays.stream(LockStore.values()).map(LockStore::id);
 			String nearest = NearestName.of(named, Stream.concat(this.names.stream(), stores).toList());
 			throw new LockConfigurationException(
-					"The property '%s' is '%s', and there is no such lock store. %sConfigured are %s; name one of these, or publish a LockBackend bean of that name."
+					"The property '%s' is '%s', but no such backend exists. %sUse one of the configured backends %s, or define a LockBackend bean with that name."
 						.formatted(LockStore.BACKEND, named,
 								(nearest != null) ? "Did you mean '%s'? ".formatted(nearest) : "", this.names));
 		}
@@ -121,21 +124,21 @@ final class BackendSelection {
 			String evidence = evidence(store);
 			if (evidence != null) {
 				requireUsable(store, evidence,
-						"or set '%s' to another store, or to 'local' if there is only one instance of this application"
+						"or set '%s' to another backend, or to 'local' if this application has only one instance"
 							.formatted(LockStore.BACKEND));
 				configured.add(store.id());
 			}
 		}
 		if (configured.size() > 1) {
 			throw new LockConfigurationException(
-					"Several lock stores are configured, %s, and none is named as the default. Set '%s' to one of them."
+					"Several backends are configured, %s, but no default is set. Set '%s' to one of them."
 						.formatted(configured, LockStore.BACKEND));
 		}
 		if (configured.isEmpty()) {
-			logger.warn("No lock store is configured, so locks live in this JVM only: "
-					+ "a second instance of this application is not kept out, and a restart forgets every lock. "
-					+ "For more than one instance set 'distributed-lock.backend' and its store; "
-					+ "if one instance is all there is, set 'distributed-lock.backend=local'.");
+			logger.warn("No backend is configured, so locks are kept in this JVM only: "
+					+ "they do not exclude other instances of this application, and a restart loses them. "
+					+ "For several instances, set 'distributed-lock.backend' and configure its store. "
+					+ "For a single instance, set 'distributed-lock.backend=local'.");
 			return LOCAL;
 		}
 		return configured.iterator().next();
@@ -145,7 +148,7 @@ final class BackendSelection {
 		if (this.names.contains(store.id())) {
 			return;
 		}
-		String fact = "The lock store '%s' is configured, because %s, but ".formatted(store.id(), evidence);
+		String fact = "The backend '%s' is configured, because %s, but ".formatted(store.id(), evidence);
 		if (!isSupported(store)) {
 			throw new LockConfigurationException(fact + "its client is not on the class path. %s, %s."
 				.formatted(withoutDot(store.remedy()), alternative));
@@ -155,8 +158,8 @@ final class BackendSelection {
 					+ "was not when this application was processed ahead of time, and conditions are not evaluated again. Set '%s=%s' for the build as well, %s."
 						.formatted(LockStore.BACKEND, store.id(), alternative));
 		}
-		throw new LockConfigurationException(fact
-				+ "its auto-configuration was not applied. Include it, %s; the start with '--debug' tells why it was not."
+		throw new LockConfigurationException(
+				fact + "its auto-configuration was not applied. Include it, %s. Start with '--debug' to see the reason."
 					.formatted(alternative));
 	}
 

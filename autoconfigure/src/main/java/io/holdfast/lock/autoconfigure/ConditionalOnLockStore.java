@@ -8,7 +8,7 @@ import java.lang.annotation.Target;
 import org.springframework.context.annotation.Conditional;
 
 /**
- * Matches where a store is configured, by the rule of {@link LockStore}.
+ * Matches if a store is configured, by the rule of {@link LockStore}.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -1,18 +1,17 @@
 package io.holdfast.lock.autoconfigure;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.engine.EngineSettings;
@@ -20,9 +19,10 @@ import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 /**
- * Sets up the engine over whichever stores are configured.
+ * Auto-configuration for the lock engine, with the backends of all configured stores.
  */
 @AutoConfiguration
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
@@ -46,13 +46,13 @@ public final class DistributedLockAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(LockOperations.class)
 	LockEngine lockEngine(LockBackends backends, DistributedLockProperties properties,
-			ObjectProvider<HoldBoundary> boundary, ObjectProvider<LockObserver> observers) {
+			ObjectProvider<TransactionBoundary> boundary, ObjectProvider<LockObserver> observers) {
 		EngineSettings settings = new EngineSettings(properties.waitTime(), properties.leaseTime(),
 				properties.responseTimeout(), properties.awaitRelease(), properties.interruptOnLoss(),
 				properties.shutdownTimeout(), properties.watchLockOrder(), properties.lockDelay());
 		backends.requireSupport(null, LockMode.EXCLUSIVE, false, properties.leaseTime(),
 				() -> "The property 'distributed-lock.lease-time'");
-		return new LockEngine(backends, settings, boundary.getIfAvailable(() -> HoldBoundary.NONE),
+		return new LockEngine(backends, settings, boundary.getIfAvailable(() -> TransactionBoundary.NONE),
 				observers.orderedStream().toList());
 	}
 

@@ -10,28 +10,26 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import io.holdfast.lock.transaction.WhenActive;
 
 /**
- * The settings of every lock, whatever its store.
+ * Settings of all locks, independent of their store.
  *
- * @param enabled Whether locks are set up at all.
- * @param backend Store of locks that name none. If absent, the only one that is
- * configured or that the application has a client for, else this JVM.
- * @param namespace Prefix of everything that is written to a store.
- * @param waitTime Longest wait to acquire a lock.
- * @param leaseTime Time that the store keeps a lock without renewal.
- * @param responseTimeout Time after which an unanswered request to the store counts as of
- * unknown outcome.
- * @param awaitRelease Whether the caller waits until the store has answered a release.
- * @param interruptOnLoss Whether the thread that acquired a lock is interrupted when it
- * is lost.
- * @param shutdownTimeout Longest wait at shutdown for running bodies to end by
- * themselves.
- * @param failFast Whether an unreachable store stops the start of the application.
- * @param startupTimeout How long the start retries a store that cannot be used yet.
- * @param watchLockOrder Whether nested acquisitions in contradictory orders are reported,
- * a diagnosis for development.
- * @param lockDelay Time for which a lock stays closed after it was lost rather than
- * released, for resources that cannot be fenced.
- * @param transaction How a lock meets the caller's transaction.
+ * @param enabled Whether Holdfast is enabled.
+ * @param backend Store of locks that do not name one. Defaults to the only store that is
+ * configured or that the application has a client for, otherwise to this JVM.
+ * @param namespace Prefix of all names that are written to a store.
+ * @param waitTime Maximum time to wait for a lock.
+ * @param leaseTime Time for which the store keeps a lock without renewal.
+ * @param responseTimeout Time after which the outcome of a request to the store is
+ * unknown.
+ * @param awaitRelease Whether the caller waits until the store has confirmed the release.
+ * @param interruptOnLoss Whether to interrupt the acquiring thread when its lock is lost.
+ * @param shutdownTimeout Maximum time to wait for running bodies at shutdown.
+ * @param failFast Whether the application fails to start if a store is unreachable.
+ * @param startupTimeout How long to retry a store at startup.
+ * @param watchLockOrder Whether to report nested acquisitions in contradictory orders.
+ * Intended for development.
+ * @param lockDelay Time for which a lost lock stays locked. Protects resources that
+ * cannot be fenced.
+ * @param transaction Locks and transactions.
  */
 @ConfigurationProperties("distributed-lock")
 record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullable String backend,
@@ -43,9 +41,9 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 		@DefaultValue("0s") Duration lockDelay, @DefaultValue Transaction transaction) {
 
 	/**
-	 * How a lock meets the caller's transaction.
+	 * Locks and the caller's transaction.
 	 *
-	 * @param whenActive What to do when the caller is already in a transaction.
+	 * @param whenActive What to do if the caller is already in a transaction.
 	 */
 	record Transaction(@DefaultValue("hold") WhenActive whenActive) {
 	}

@@ -29,7 +29,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.etcd.EtcdLockBackend;
 
 /**
- * Auto-configuration of the store in etcd, with a client of its own.
+ * Auto-configuration for the etcd backend, with its own client.
  */
 @AutoConfiguration
 @ConditionalOnClass(Client.class)
@@ -45,7 +45,7 @@ public final class EtcdLockAutoConfiguration {
 		SslBundle ssl = LockSslBundle.get(bundles, "distributed-lock.etcd.ssl.bundle", etcd.ssl().bundle());
 		EtcdLockBackend backend = new EtcdLockBackend(client(etcd, ssl), locks.namespace(), locks.responseTimeout());
 		StartupCheck check = checks.of(LockStore.ETCD, "etcd at " + etcd.uris(),
-				"Start it, or correct '%s'.".formatted(EtcdLockProperties.ENDPOINTS));
+				"Start etcd, or correct '%s'.".formatted(EtcdLockProperties.ENDPOINTS));
 		checks.run(LockStore.ETCD, (close) -> check.run(backend::checkAccess, close), backend::close);
 		return backend;
 	}
@@ -60,7 +60,7 @@ public final class EtcdLockAutoConfiguration {
 			String password = etcd.password();
 			if (!StringUtils.hasText(password)) {
 				throw new LockConfigurationException(
-						"'distributed-lock.etcd.username' is '%s', and 'distributed-lock.etcd.password' is empty. Set both, or neither where etcd asks for no login or knows the user by a certificate."
+						"'distributed-lock.etcd.username' is '%s', but 'distributed-lock.etcd.password' is empty. Set both, or neither if etcd requires no login or identifies the user by certificate."
 							.formatted(etcd.username()));
 			}
 			client.user(bytes(etcd.username())).password(bytes(password));
@@ -81,7 +81,7 @@ public final class EtcdLockAutoConfiguration {
 		}
 		catch (SSLException ex) {
 			throw new LockConfigurationException(
-					"TLS to etcd cannot be set up: %s. Check the bundle that 'distributed-lock.etcd.ssl.bundle' names."
+					"TLS to etcd could not be configured: %s. Check the bundle in 'distributed-lock.etcd.ssl.bundle'."
 						.formatted(ex.getMessage()),
 					ex);
 		}

@@ -12,14 +12,14 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * The settings of locks in etcd.
+ * Settings of locks in etcd.
  *
- * @param endpoints Addresses of the members, such as 'http://10.0.0.1:2379' or, with TLS,
- * 'https://10.0.0.1:2379'.
- * @param username User to log in as.
- * @param password Password to log in with.
- * @param authority Name that the members' certificates are checked for, if it is not that
- * of the endpoint.
+ * @param endpoints Addresses of the members, such as 'http://10.0.0.1:2379', or
+ * 'https://10.0.0.1:2379' for TLS.
+ * @param username Login username.
+ * @param password Login password.
+ * @param authority Name to verify the members' certificates against, if it differs from
+ * the endpoint.
  * @param ssl TLS to the members.
  */
 @ConfigurationProperties("distributed-lock.etcd")
@@ -28,18 +28,18 @@ record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String
 
 	static final String ENDPOINTS = "distributed-lock.etcd.endpoints";
 
-	/** The endpoints, each of which has a scheme and a host. */
+	/** Returns the endpoints, each with a scheme and a host. */
 	List<URI> uris() {
 		if (this.endpoints.isEmpty()) {
 			throw new LockConfigurationException(
-					"Locks are to be kept in etcd, and '%s' is empty. Set it to the addresses of the members, such as http://127.0.0.1:2379."
+					"The backend 'etcd' is configured, but '%s' is empty. Set it to the addresses of the members, such as http://127.0.0.1:2379."
 						.formatted(ENDPOINTS));
 		}
 		List<URI> uris = this.endpoints.stream().map(EtcdLockProperties::uri).toList();
 		if (uris.stream().map(URI::getScheme).distinct().count() > 1) {
 			throw new LockConfigurationException(
-					"'%s' is %s, of which some are http and some https. Speak TLS to all members or to none."
-						.formatted(ENDPOINTS, this.endpoints));
+					"'%s' is %s, which mixes http and https. Use TLS for all members or for none.".formatted(ENDPOINTS,
+							this.endpoints));
 		}
 		return uris;
 	}
@@ -53,14 +53,14 @@ record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String
 			}
 		}
 		catch (URISyntaxException ex) {
-			// told below, without what may be a password in it
+			// reported below, without a password that it may contain
 		}
 		throw new LockConfigurationException(
-				"'%s' has an entry that is not an address of etcd. Write http://host:port, or https://host:port for TLS; a user belongs into 'distributed-lock.etcd.username'."
+				"'%s' contains an invalid etcd address. Use http://host:port, or https://host:port for TLS. Set a user in 'distributed-lock.etcd.username'."
 					.formatted(ENDPOINTS));
 	}
 
-	/** Leaves out whatever may be secret. */
+	/** Omits secrets. */
 	@Override
 	public String toString() {
 		return "EtcdLockProperties[endpoints=%s, authority=%s, ssl=%s]".formatted(this.endpoints.size(), this.authority,
@@ -70,7 +70,7 @@ record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String
 	/**
 	 * TLS to the members.
 	 *
-	 * @param bundle Name of the SSL bundle to use. If absent, the JVM's trust store.
+	 * @param bundle Name of the SSL bundle to use. Defaults to the JVM's trust store.
 	 */
 	record Ssl(@Nullable String bundle) {
 	}

@@ -33,7 +33,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
 import io.holdfast.lock.engine.LockEngine;
-import io.holdfast.lock.engine.SafeObserver;
+import io.holdfast.lock.engine.GuardedLockObserver;
 import io.holdfast.lock.fencing.Fence;
 import io.holdfast.lock.fencing.FenceListener;
 import io.holdfast.lock.fencing.FencingGuard;
@@ -46,8 +46,8 @@ import io.holdfast.lock.transaction.MethodTransactions;
 import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
 
 /**
- * Fences the transactions of the application's database: on where it has the table for
- * it.
+ * Auto-configuration for fencing transactions in the application's database. Fencing is
+ * enabled if the database has the fence table.
  */
 @AutoConfiguration(afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
 @ConditionalOnClass({ JdbcTemplate.class, TransactionSynchronizationManager.class, EmbeddedDatabaseConnection.class })
@@ -60,7 +60,8 @@ public final class FencingAutoConfiguration {
 	private static final String DATA_SOURCE = "distributed-lock.fencing.data-source";
 
 	/**
-	 * After the application's own migrations, which may make the table.
+	 * Creates the fence after the application's own migrations, which may create the
+	 * table.
 	 */
 	@Bean
 	@ConditionalOnMissingBean
@@ -70,7 +71,7 @@ public final class FencingAutoConfiguration {
 		try {
 			TransactionFence fence = fence(fencing, locks, beanFactory,
 					LockTransactionAutoConfiguration.ownHolds(engine.getIfAvailable()),
-					SafeObserver.of(observers.orderedStream().toList()));
+					GuardedLockObserver.of(observers.orderedStream().toList()));
 			logger.info("Transactions that hold a lock are fenced by the table '%s'".formatted(fencing.table()));
 			return fence;
 		}
@@ -79,7 +80,7 @@ public final class FencingAutoConfiguration {
 				throw ex;
 			}
 			String reason = String.valueOf(ex.getMessage());
-			logger.info("No transaction is fenced: " + reason);
+			logger.info("Transactions are not fenced: " + reason);
 			return new Unfenced(reason);
 		}
 	}
@@ -91,7 +92,7 @@ public final class FencingAutoConfiguration {
 		}
 		DataSource dataSource = LockDatabase.dataSource(beanFactory, DATA_SOURCE, fencing.dataSource());
 		JdbcFencingGuard guard = new JdbcFencingGuard(dataSource, fencing.table(),
-				(hold) -> LockDigest.of(hold.backend() + ":" + locks.namespace(), hold.name()));
+				(hold) -> LockDigest.of(hold.backend() + ":" + locks.namespace(), hold.lock()));
 		TransactionFence fence = new TransactionFence(guard, dataSource, (any) -> LockDatabase.nameOf(any, beanFactory),
 				new MethodTransactions(beanFactory)::managerOf, own, (refusal) -> report(refusal, observer));
 		prepare(() -> {
@@ -101,20 +102,23 @@ public final class FencingAutoConfiguration {
 		return fence;
 	}
 
-	/** In time that is bounded, however long the connection pool waits. */
+	/**
+	 * Initializes and verifies the table in bounded time, however long the connection
+	 * pool waits.
+	 */
 	private static void prepare(Runnable attempt, Duration timeout, FencingProperties fencing,
 			Supplier<String> dataSource) {
 		try {
-			StartupCheck.of("the table of the fences", timeout, List.of()).attempt(attempt);
+			StartupCheck.of("the fence table", timeout, List.of()).attempt(attempt);
 		}
 		catch (BadSqlGrammarException ex) {
 			throw new LockConfigurationException(
-					"the table '%s' is not there or may not be read in data source %s. Make it by the script 'io/holdfast/lock/fencing/schema.sql' of this library as a migration, set 'distributed-lock.fencing.initialize-schema=always', or correct 'distributed-lock.fencing.table' or '%s'."
+					"the table '%s' does not exist or cannot be read in data source %s. Create it in a migration with the script 'io/holdfast/lock/fencing/schema.sql' of this library, set 'distributed-lock.fencing.initialize-schema=always', or correct 'distributed-lock.fencing.table' or '%s'."
 						.formatted(fencing.table(), dataSource.get(), DATA_SOURCE),
 					ex);
 		}
 		catch (DataAccessException | LockBackendException ex) {
-			logger.warn("The table '%s' of the fences could not be looked at; it is taken to be there"
+			logger.warn("The fence table '%s' could not be checked and is therefore assumed to exist"
 				.formatted(fencing.table()), ex);
 		}
 	}
@@ -132,7 +136,7 @@ public final class FencingAutoConfiguration {
 		}
 		return (hold) -> {
 			throw new LockConfigurationException(
-					"Lock '%s' cannot be fenced, because no transaction is: %s".formatted(hold.name(), fence.whyOff()));
+					"Lock '%s' cannot be fenced, because fencing is off: %s".formatted(hold.lock(), fence.whyOff()));
 		};
 	}
 
@@ -154,7 +158,7 @@ public final class FencingAutoConfiguration {
 	}
 
 	/**
-	 * Fences nothing.
+	 * A fence that is off.
 	 *
 	 * @param whyOff the reason
 	 */
@@ -162,7 +166,7 @@ public final class FencingAutoConfiguration {
 
 		@Override
 		public void beforeBody(@Nullable String requiredBy) {
-			// a method that requires it has stopped the start
+			// a method that requires fencing has already failed the startup
 		}
 
 	}

@@ -7,14 +7,14 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
 /**
- * The settings of fenced transactions.
+ * Settings of fenced transactions.
  *
- * @param enabled Whether transactions are fenced. If absent, they are where there is a
- * DataSource with the table of the fences; 'true' stops the start where there is none.
- * @param table Table of the fences.
- * @param initializeSchema When to make the table at the start.
- * @param dataSource Name of the DataSource bean whose transactions are fenced. If absent,
- * the application's own.
+ * @param enabled Whether to fence transactions. Defaults to whether there is a DataSource
+ * with the fencing table. With 'true', the application fails to start if there is none.
+ * @param table Name of the fencing table.
+ * @param initializeSchema When to create the table at startup.
+ * @param dataSource Bean name of the DataSource whose transactions are fenced. Defaults
+ * to the application's only or primary one.
  */
 @ConfigurationProperties("distributed-lock.fencing")
 record FencingProperties(@Nullable Boolean enabled, @DefaultValue("holdfast_fence") String table,

@@ -29,8 +29,8 @@ import io.holdfast.lock.backend.jdbc.JdbcLockBackend;
 import io.holdfast.lock.backend.jdbc.JdbcLockOptions;
 
 /**
- * Auto-configuration of the store in a database, over the application's
- * {@link DataSource} or another one of its beans.
+ * Auto-configuration for the JDBC backend, with the application's {@link DataSource} or
+ * another {@link DataSource} bean.
  */
 @AutoConfiguration(afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
 @ConditionalOnClass({ DataSource.class, ResourceDatabasePopulator.class, EmbeddedDatabaseConnection.class })
@@ -42,8 +42,8 @@ public final class JdbcLockAutoConfiguration {
 	private static final String SCHEMA = "io/holdfast/lock/backend/jdbc/schema.sql";
 
 	/**
-	 * After the application's own migrations, which may make the tables, and want to be
-	 * the first.
+	 * Creates the backend after the application's own migrations, which may create the
+	 * tables and expect to run first.
 	 */
 	@Bean
 	@ConditionalOnMissingBean
@@ -54,10 +54,10 @@ public final class JdbcLockAutoConfiguration {
 				jdbc.dataSource());
 		JdbcLockBackend backend = new JdbcLockBackend(dataSource, new JdbcLockOptions(locks.namespace(), jdbc.table(),
 				locks.responseTimeout(), jdbc.listen() && LockDatabase.hasConnectionToSpare(dataSource, pools)));
-		// the database is asked in time that is bounded, however long the pool waits
+		// StartupCheck bounds the time for the database, however long the pool waits
 		Runnable prepare = () -> prepare(dataSource, locks, jdbc);
-		StartupCheck check = checks.of(LockStore.JDBC, "the database of the lock store 'jdbc'",
-				"Start it, or correct its DataSource ('spring.datasource.*').");
+		StartupCheck check = checks.of(LockStore.JDBC, "the database of the backend 'jdbc'",
+				"Start the database, or correct its DataSource ('spring.datasource.*').");
 		boolean checked = checks.run(LockStore.JDBC, (close) -> check.run(() -> {
 			prepare.run();
 			verify(backend, jdbc);
@@ -68,13 +68,13 @@ public final class JdbcLockAutoConfiguration {
 		return backend;
 	}
 
-	/** Makes the tables where that is ours to do. */
+	/** Creates the tables if the settings ask for it. */
 	private static void prepare(DataSource dataSource, DistributedLockProperties locks, JdbcLockProperties jdbc) {
 		try {
 			LockDatabase.initialize(dataSource, jdbc.initializeSchema(), JdbcLockBackend.schema(jdbc.table()));
 		}
 		catch (UncategorizedScriptException ex) {
-			throw new LockBackendException("there is no connection: " + NestedExceptionUtils.getMostSpecificCause(ex),
+			throw new LockBackendException("no connection available: " + NestedExceptionUtils.getMostSpecificCause(ex),
 					ex);
 		}
 		PoolWaitCheck.warn(dataSource, locks.waitTime());
@@ -88,7 +88,7 @@ public final class JdbcLockAutoConfiguration {
 			String state = ex.getSQLState();
 			if (state != null && state.startsWith("42")) {
 				throw new LockConfigurationException(
-						"The tables '%s' and '%s_reader' of the lock store 'jdbc' are not there or may not be read. Make them by the script '%s' of this library as a migration, or set 'distributed-lock.jdbc.initialize-schema=always'."
+						"The tables '%s' and '%s_reader' of the backend 'jdbc' do not exist or cannot be read. Create them in a migration with the script '%s' of this library, or set 'distributed-lock.jdbc.initialize-schema=always'."
 							.formatted(jdbc.table(), jdbc.table(), SCHEMA),
 						ex);
 			}

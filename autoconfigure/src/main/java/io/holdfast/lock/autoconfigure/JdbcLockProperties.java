@@ -7,15 +7,15 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
 /**
- * The settings of the store in a database.
+ * Settings of locks in a database.
  *
- * @param table Table of the locks, optionally with its schema; the readers are in a
- * second one of that name with '_reader' behind it.
- * @param dataSource Bean name of the DataSource. If absent, the application's only or
+ * @param table Name of the lock table, optionally with its schema. The table of readers
+ * has the same name with the suffix '_reader'.
+ * @param dataSource Bean name of the DataSource. Defaults to the application's only or
  * primary one.
- * @param listen Whether, while somebody waits, a connection is taken to hear of releases,
- * where the database can tell (PostgreSQL) and the pool has more than two connections.
- * @param initializeSchema Which databases get the tables when the application starts.
+ * @param listen Whether to listen for release notifications on a dedicated connection
+ * while threads wait. Requires PostgreSQL and a pool of more than two connections.
+ * @param initializeSchema When to create the tables at startup.
  */
 @ConfigurationProperties("distributed-lock.jdbc")
 record JdbcLockProperties(@DefaultValue("holdfast_lock") String table, @Nullable String dataSource,

@@ -8,8 +8,8 @@ import org.springframework.context.annotation.Bean;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 
 /**
- * Auto-configuration of the store within this JVM. It is always there, so that single
- * locks can use it beside another store.
+ * Auto-configuration for the backend of this JVM. It is always present, so that
+ * individual locks can use it beside another store.
  */
 @AutoConfiguration
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)

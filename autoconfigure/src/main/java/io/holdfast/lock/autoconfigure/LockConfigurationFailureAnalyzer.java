@@ -6,13 +6,14 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * Says what is wrong with a lock, without the stack of beans that it stood in.
+ * Explains an invalid lock configuration without the nested bean creation exceptions
+ * around it.
  */
 final class LockConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<LockConfigurationException> {
 
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, LockConfigurationException cause) {
-		return new FailureAnalysis(cause.getMessage(), "Correct what is named above, then start the application again.",
+		return new FailureAnalysis(cause.getMessage(), "Correct this configuration, then restart the application.",
 				cause);
 	}
 

@@ -25,7 +25,7 @@ import org.springframework.util.StringUtils;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * Finds the database for tables of ours, and makes them where that is ours to do.
+ * Finds the database for Holdfast's tables, and creates them if the settings ask for it.
  */
 final class LockDatabase {
 
@@ -41,27 +41,29 @@ final class LockDatabase {
 	}
 
 	/**
-	 * Check the name of a table, which becomes a part of statements.
-	 * @throws LockConfigurationException if it is not a plain one
+	 * Checks the name of a table, which becomes part of SQL statements.
+	 * @throws LockConfigurationException if it is not a plain name, with or without a
+	 * schema
 	 */
 	static void requireTableName(String property, String name) {
 		if (!TABLE.matcher(name).matches()) {
 			throw new LockConfigurationException(
-					"The property '%s' is '%s', which is not the name of a table. Use letters, digits and '_', optionally after a schema and a dot."
+					"The property '%s' is '%s', which is not a valid table name. Use letters, digits and '_', optionally prefixed by a schema and a dot."
 						.formatted(property, name));
 		}
 	}
 
 	/**
-	 * The data source of a name, or the application's own.
-	 * @param property the property that names it, for the message
-	 * @throws LockConfigurationException if there is none, or several and none is named
+	 * Returns the named data source, or the application's own if no name is set.
+	 * @param property the property that sets the name, for the message
+	 * @throws LockConfigurationException if there is no such bean, no data source at all,
+	 * or several without a primary one
 	 */
 	static DataSource dataSource(ListableBeanFactory beanFactory, String property, @Nullable String name) {
 		if (StringUtils.hasText(name)) {
 			if (!beanFactory.containsBean(name)) {
 				throw new LockConfigurationException(
-						"The property '%s' is '%s', and there is no bean of that name. Name a DataSource bean, or leave it out to use the application's own."
+						"The property '%s' is '%s', but no bean with that name exists. Name a DataSource bean, or remove the property to use the application's own."
 							.formatted(property, name));
 			}
 			return beanFactory.getBean(name, DataSource.class);
@@ -69,14 +71,15 @@ final class LockDatabase {
 		DataSource dataSource = beanFactory.getBeanProvider(DataSource.class).getIfUnique();
 		if (dataSource == null) {
 			throw new LockConfigurationException(
-					"It is not known which database to use: there is no DataSource, or several and none is primary. Set 'spring.datasource.*', or name one with '%s'."
+					"No unique DataSource was found: there is none, or several and none is primary. Set 'spring.datasource.*', or name one with '%s'."
 						.formatted(property));
 		}
 		return dataSource;
 	}
 
 	/**
-	 * How messages name a data source: by its bean, if it is one. Creates none.
+	 * Returns the text that names a data source in messages: its bean name if it is a
+	 * bean, otherwise its own text. Creates no bean.
 	 */
 	static String nameOf(DataSource dataSource, ListableBeanFactory beanFactory) {
 		Object wanted = TransactionSynchronizationUtils.unwrapResourceIfNecessary(dataSource);
@@ -91,7 +94,7 @@ final class LockDatabase {
 	}
 
 	/**
-	 * Make the tables of a script where that is ours to do.
+	 * Runs the script that creates the tables, if the mode asks for it.
 	 */
 	static void initialize(DataSource dataSource, DatabaseInitializationMode mode, String script) {
 		if (mode == DatabaseInitializationMode.ALWAYS
@@ -102,9 +105,10 @@ final class LockDatabase {
 	}
 
 	/**
-	 * Instances that start together make the tables together, and PostgreSQL lets
-	 * {@code IF NOT EXISTS} fail then: at most once for each table, because the other's
-	 * is there by the time that the failure is told. So the script is run again.
+	 * Runs the script, and repeats it after a failed statement. Instances that start
+	 * together create the tables concurrently, and {@code IF NOT EXISTS} may fail then on
+	 * PostgreSQL. It fails at most once per table, because the other instance's table
+	 * exists when the failure is reported.
 	 */
 	private static void populate(DataSource dataSource, ResourceDatabasePopulator populator) {
 		for (int failed = 0; failed < MOST_TABLES; failed++) {
@@ -113,7 +117,7 @@ final class LockDatabase {
 				return;
 			}
 			catch (ScriptStatementFailedException ex) {
-				logger.debug("A statement of the script for the tables of locks failed; it is run again", ex);
+				logger.debug("A statement of the script that creates the tables failed. Running the script again", ex);
 			}
 		}
 		populator.execute(dataSource);
@@ -121,7 +125,7 @@ final class LockDatabase {
 
 	/**
 	 * Whether a connection can be kept for long without starving the application: its
-	 * pool has more than two, or it has no pool that is known.
+	 * pool allows more than two connections, or the size of the pool is not known.
 	 */
 	static boolean hasConnectionToSpare(DataSource dataSource, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
 		for (DataSourcePoolMetadataProvider provider : pools) {

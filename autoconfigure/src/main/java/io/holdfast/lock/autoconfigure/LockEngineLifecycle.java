@@ -6,15 +6,15 @@ import org.springframework.context.SmartLifecycle;
 import io.holdfast.lock.engine.LockEngine;
 
 /**
- * Ends the engine at the right moment of a shutdown: after the web server has drained its
- * requests, which may still acquire and hold locks while they finish, and before the
- * beans are destroyed whose clients the stores need.
+ * Closes the engine during shutdown. The web server drains its requests before that,
+ * because they may still acquire and hold locks. The beans whose clients the stores need
+ * are destroyed after it.
  */
 final class LockEngineLifecycle implements SmartLifecycle {
 
 	/**
-	 * The web server drains 1024 and stops 2048 below the default phase; lower phases
-	 * stop later.
+	 * The lifecycle phase. The web server drains at 1024 and stops at 2048 below the
+	 * default phase, and lower phases stop later.
 	 */
 	static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 4096;
 
@@ -31,7 +31,9 @@ final class LockEngineLifecycle implements SmartLifecycle {
 		this.running = true;
 	}
 
-	/** Closes an engine of this context, not of its parent, and creates none for it. */
+	/**
+	 * Closes the engine of this context, but not of its parent. Never creates an engine.
+	 */
 	@Override
 	public void stop() {
 		this.running = false;

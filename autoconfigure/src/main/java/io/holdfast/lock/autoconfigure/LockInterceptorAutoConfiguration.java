@@ -18,10 +18,11 @@ import io.holdfast.lock.interceptor.ChildContextVerifier;
 import io.holdfast.lock.interceptor.DistributedLockBeanPostProcessor;
 import io.holdfast.lock.interceptor.FenceBeanPostProcessor;
 import io.holdfast.lock.interceptor.LockChainVerifier;
-import io.holdfast.lock.interceptor.LockSupportVerifier;
+import io.holdfast.lock.interceptor.BackendCapabilityVerifier;
 
 /**
- * Puts locks around the methods that ask for them.
+ * Auto-configuration for annotated methods: proxies them with their locks and verifies
+ * them.
  */
 @AutoConfiguration
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
@@ -29,9 +30,9 @@ public final class LockInterceptorAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockSupportVerifier lockSupportVerifier(ObjectProvider<LockBackends> backends, ObjectProvider<Fence> fence,
-			ObjectProvider<StartupChecks> checks, ListableBeanFactory beanFactory) {
-		return new LockSupportVerifier(backends::getObject, (method, type) -> {
+	static BackendCapabilityVerifier lockSupportVerifier(ObjectProvider<LockBackends> backends,
+			ObjectProvider<Fence> fence, ObjectProvider<StartupChecks> checks, ListableBeanFactory beanFactory) {
+		return new BackendCapabilityVerifier(backends::getObject, (method, type) -> {
 			boolean here = beanFactory.getBeanNamesForType(FenceBeanPostProcessor.class, true, false).length > 0;
 			return whyNotFenced(fence.getIfAvailable(), here, method, type);
 		}, (backend) -> checks.ifAvailable((present) -> present.require(backend)));
@@ -39,7 +40,7 @@ public final class LockInterceptorAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DistributedLockBeanPostProcessor distributedLockBeanPostProcessor(LockSupportVerifier support) {
+	static DistributedLockBeanPostProcessor distributedLockBeanPostProcessor(BackendCapabilityVerifier support) {
 		return new DistributedLockBeanPostProcessor(support);
 	}
 
@@ -56,15 +57,16 @@ public final class LockInterceptorAutoConfiguration {
 	}
 
 	/**
-	 * The fence may be that of a parent context, whose post-processor does not see beans
-	 * here.
+	 * Returns why the transaction of a method is not fenced, or {@code null} if it is.
+	 * The fence may belong to a parent context, whose post-processor does not see the
+	 * beans of this context.
 	 */
 	private static @Nullable String whyNotFenced(@Nullable Fence fence, boolean here, Method method, Class<?> type) {
 		if (fence == null) {
-			return "Spring's JDBC or transactions are not there. Add 'spring-boot-starter-jdbc', or leave 'fenced' out";
+			return "Spring JDBC or transaction support is missing. Add 'spring-boot-starter-jdbc', or remove 'fenced'";
 		}
 		return here ? fence.whyOff(method, type)
-				: "this application context is a child without FencingAutoConfiguration. Import it there, or leave 'fenced' out";
+				: "this application context is a child without FencingAutoConfiguration. Import it there, or remove 'fenced'";
 	}
 
 }

@@ -19,9 +19,9 @@ import io.holdfast.lock.spi.LockObserver;
  * Publishes each {@link LockLostEvent} to the application's event listeners.
  *
  * <p>
- * On a thread of its own, one event after the other: the thread that notices a loss also
- * renews the leases of all others, and a slow listener must not cost them theirs. The
- * thread ends when it has nothing to do for a while.
+ * Events are published one after the other on a dedicated thread. The thread that detects
+ * a loss also renews all other leases, so a slow listener on that thread could make them
+ * expire. The dedicated thread terminates after {@value #IDLE_SECONDS} idle seconds.
  */
 final class LockLostEventPublisher implements LockObserver, DisposableBean {
 
@@ -55,7 +55,7 @@ final class LockLostEventPublisher implements LockObserver, DisposableBean {
 			this.executor.execute(() -> publish(event));
 		}
 		catch (RejectedExecutionException ex) {
-			logger.debug("The application has stopped; nobody listens any more for the loss of " + event.lock());
+			logger.debug("The application has stopped. No listener is notified of the loss of lock " + event.lock());
 		}
 	}
 
@@ -69,8 +69,8 @@ final class LockLostEventPublisher implements LockObserver, DisposableBean {
 	}
 
 	/**
-	 * What was lost while the application stopped is still told, if the listeners are
-	 * quick.
+	 * Waits up to {@value #LAST_NEWS_SECONDS} seconds for the listeners of losses that
+	 * occurred while the application stopped.
 	 */
 	@Override
 	public void destroy() throws InterruptedException {

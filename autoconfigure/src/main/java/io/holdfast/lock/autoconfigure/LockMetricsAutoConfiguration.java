@@ -12,8 +12,8 @@ import org.springframework.context.annotation.Bean;
 import io.holdfast.lock.observation.MicrometerLockObserver;
 
 /**
- * Keeps meters of the locks where there is a registry for them. Without one, the engine
- * has nobody to tell.
+ * Auto-configuration for lock meters, if there is a meter registry. Without a registry
+ * the engine has no observer for meters.
  */
 @AutoConfiguration(
 		afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")

@@ -4,8 +4,9 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * What a test slice needs of locks: everything but the stores. As a bean, it says that
- * the application context is a slice, and that the settings of stores do not count.
+ * Configuration of locks in a test slice: everything except the backends of remote
+ * stores. As a bean, it marks the application context as a slice, in which the settings
+ * of stores are ignored.
  */
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({ DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,

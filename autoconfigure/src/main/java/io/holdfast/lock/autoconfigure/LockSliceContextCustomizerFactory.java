@@ -19,12 +19,12 @@ import org.springframework.util.Assert;
 
 /**
  * Adds locks of this JVM to test slices such as {@code @WebMvcTest} and
- * {@code @DataJpaTest}. A slice has only the auto-configurations of its own, so annotated
+ * {@code @DataJpaTest}. A slice includes only its own auto-configurations, so annotated
  * methods would run without their locks in it.
  */
 final class LockSliceContextCustomizerFactory implements ContextCustomizerFactory {
 
-	/** On every slice, of Spring Boot and of others. */
+	/** The annotation on every slice, of Spring Boot and of other projects. */
 	private static final String SLICE = "org.springframework.boot.test.autoconfigure.OverrideAutoConfiguration";
 
 	@Override
@@ -37,7 +37,7 @@ final class LockSliceContextCustomizerFactory implements ContextCustomizerFactor
 		return (slice.isPresent() && !slice.getBoolean("enabled")) ? new AddLocks() : null;
 	}
 
-	/** A record, so that equal slices share a context. */
+	/** A customizer, as a record so that equal slices share a cached context. */
 	private record AddLocks() implements ContextCustomizer {
 
 		@Override

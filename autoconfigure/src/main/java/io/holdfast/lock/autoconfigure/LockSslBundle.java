@@ -11,7 +11,7 @@ import org.springframework.util.StringUtils;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * Looks up the SSL bundle that a setting names.
+ * Looks up the SSL bundle that a property names.
  */
 final class LockSslBundle {
 
@@ -19,10 +19,10 @@ final class LockSslBundle {
 	}
 
 	/**
-	 * Returns the bundle of a name.
-	 * @param property the property that names it, for the message
+	 * Returns the bundle of the given name.
+	 * @param property the property that sets the name, for the message
 	 * @param name the name, or {@code null} or empty for no bundle
-	 * @return the bundle, or {@code null} if none is named
+	 * @return the bundle, or {@code null} if no name is given
 	 * @throws LockConfigurationException if there is no such bundle
 	 */
 	static @Nullable SslBundle get(ObjectProvider<SslBundles> bundles, String property, @Nullable String name) {
@@ -34,7 +34,7 @@ final class LockSslBundle {
 		}
 		catch (NoSuchSslBundleException ex) {
 			throw new LockConfigurationException(
-					"The property '%s' is '%s', and there is no SSL bundle of that name. Define it below 'spring.ssl.bundle', or leave the property out to use the JVM's trust store."
+					"The property '%s' is '%s', but no SSL bundle with that name exists. Define it under 'spring.ssl.bundle', or remove the property to use the JVM's trust store."
 						.formatted(property, name),
 					ex);
 		}

@@ -16,12 +16,13 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * The stores that an application can configure, and the one rule for when it has: the
- * store is named as the default, one of its settings is there, or a client for it.
+ * The stores that an application can configure, and the rule that decides whether a store
+ * is configured. A store is configured if it is the named default, one of its properties
+ * is set, or a client bean for it exists.
  */
 enum LockStore {
 
-	REDIS("Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redis.address', a RedissonClient bean, or 'spring.data.redis.*'.",
+	REDIS("Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redis.address' or 'spring.data.redis.*', or define a RedissonClient bean.",
 			List.of("org.redisson.api.RedissonClient"),
 			List.of("org.redisson.api.RedissonClient",
 					"org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails"),
@@ -33,7 +34,7 @@ enum LockStore {
 			List.of("org.redisson.api.RedissonClient"), List.of(), List.of(), List.of()),
 
 	ZOOKEEPER(
-			"Add 'spring-cloud-zookeeper-core' with 'curator-recipes' and set 'spring.cloud.zookeeper.connect-string', or publish a CuratorFramework bean.",
+			"Add 'spring-cloud-zookeeper-core' with 'curator-recipes' and set 'spring.cloud.zookeeper.connect-string', or define a CuratorFramework bean.",
 			List.of("org.apache.curator.framework.CuratorFramework"),
 			List.of("org.apache.curator.framework.CuratorFramework"), List.of(),
 			List.of("spring.cloud.zookeeper.connect-string")),
@@ -41,7 +42,10 @@ enum LockStore {
 	ETCD("Add the dependency 'io.etcd:jetcd-core' and set 'distributed-lock.etcd.endpoints' to the addresses of the members.",
 			List.of("io.etcd.jetcd.Client"), List.of(), List.of("io.etcd.jetcd.Client"), List.of()),
 
-	/** A database that the application has anyway says nothing about its locks. */
+	/**
+	 * A {@code DataSource} does not count as evidence, because applications have one
+	 * anyway.
+	 */
 	JDBC("Add 'spring-boot-starter-jdbc' and set 'spring.datasource.*'.",
 			List.of("org.springframework.jdbc.datasource.init.ResourceDatabasePopulator",
 					"org.springframework.boot.jdbc.EmbeddedDatabaseConnection"),
@@ -60,13 +64,13 @@ enum LockStore {
 	private final List<String> foreignSettings;
 
 	/**
-	 * Create a store.
-	 * @param remedy what it takes to use it
-	 * @param requiredTypes types without which it cannot be used
+	 * Creates a store.
+	 * @param remedy the steps that make the store usable
+	 * @param requiredTypes types without which the store cannot be used
 	 * @param clients types of beans that locks can use or take the address from
-	 * @param foreignClients types of beans that show that the store is there, and that
-	 * locks cannot use
-	 * @param foreignSettings settings of others that say where the store is
+	 * @param foreignClients types of beans that show that the application uses the store,
+	 * but that locks cannot use
+	 * @param foreignSettings settings of other libraries that locate the store
 	 */
 	LockStore(String remedy, List<String> requiredTypes, List<String> clients, List<String> foreignClients,
 			List<String> foreignSettings) {
@@ -86,13 +90,14 @@ enum LockStore {
 		return this.remedy;
 	}
 
-	/** Returns whether its client is on the class path. */
+	/** Whether the client of the store is on the class path. */
 	boolean isSupported(@Nullable ClassLoader classLoader) {
 		return this.requiredTypes.stream().allMatch((type) -> ClassUtils.isPresent(type, classLoader));
 	}
 
 	/**
-	 * Returns what is set for locks in this store, or {@code null} if nothing is.
+	 * Returns the text that says which lock settings of this store are present, or
+	 * {@code null} if there are none.
 	 */
 	@Nullable String ownSetting(Environment environment) {
 		String prefix = "distributed-lock." + id();
@@ -100,10 +105,10 @@ enum LockStore {
 	}
 
 	/**
-	 * Returns what makes this store a configured one, or {@code null} if nothing does.
-	 * Where another store is named as the default, settings count only if it is known
-	 * where this store is, and what the application has for other purposes only if locks
-	 * can use it.
+	 * Returns the text that says why this store is configured, or {@code null} if it is
+	 * not. If another store is named as the default, lock settings count only if the
+	 * location of this store is known. Client beans then count only if locks can use
+	 * them, and settings of other libraries do not count.
 	 */
 	@Nullable String evidence(Environment environment, ConfigurableListableBeanFactory beans) {
 		String named = named(environment);
@@ -150,14 +155,14 @@ enum LockStore {
 				Class<?> resolved = ClassUtils.resolveClassName(type, beans.getBeanClassLoader());
 				String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, resolved, true, false);
 				if (names.length > 0) {
-					return "there is the %s bean '%s'".formatted(resolved.getSimpleName(), names[0]);
+					return "the %s bean '%s' exists".formatted(resolved.getSimpleName(), names[0]);
 				}
 			}
 		}
 		return null;
 	}
 
-	/** Whether there is a property of this name, or one whose name begins with it. */
+	/** Whether a property of this name exists, or one below it. */
 	private static boolean isSet(Environment environment, String text) {
 		ConfigurationPropertyName name = ConfigurationPropertyName.of(text);
 		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
@@ -170,15 +175,15 @@ enum LockStore {
 	}
 
 	/**
-	 * Returns the name of the default backend, or {@code null} if none is named.
+	 * Returns the name of the default backend, or {@code null} if no default is named.
 	 */
 	static @Nullable String named(Environment environment) {
 		return normalized(environment.getProperty(BACKEND));
 	}
 
 	/**
-	 * Returns a name of a backend as it is compared: without blanks around it, in lower
-	 * case, and {@code null} if nothing is left.
+	 * Returns a backend name in the form used for comparison: stripped and in lower case,
+	 * or {@code null} if the name is blank.
 	 */
 	static @Nullable String normalized(@Nullable String name) {
 		return StringUtils.hasText(name) ? name.strip().toLowerCase(Locale.ROOT) : null;

@@ -13,15 +13,16 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.transaction.LockCommitListener;
-import io.holdfast.lock.transaction.TransactionHoldBoundary;
+import io.holdfast.lock.transaction.SpringTransactionBoundary;
 import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
 
 /**
- * Lets locks know of the application's transactions, if it has any.
+ * Auto-configuration for locks around Spring transactions, if Spring's transaction
+ * support is on the class path.
  */
 @AutoConfiguration
 @ConditionalOnClass(TransactionSynchronizationManager.class)
@@ -30,9 +31,9 @@ import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
 public final class LockTransactionAutoConfiguration {
 
 	@Bean
-	@ConditionalOnMissingBean(HoldBoundary.class)
-	TransactionHoldBoundary transactionHoldBoundary(DistributedLockProperties properties) {
-		return new TransactionHoldBoundary(properties.transaction().whenActive());
+	@ConditionalOnMissingBean(TransactionBoundary.class)
+	SpringTransactionBoundary transactionHoldBoundary(DistributedLockProperties properties) {
+		return new SpringTransactionBoundary(properties.transaction().whenActive());
 	}
 
 	@Bean
@@ -42,8 +43,8 @@ public final class LockTransactionAutoConfiguration {
 	}
 
 	/**
-	 * The holds of this application context. What another one has left on the thread is
-	 * not a matter of this one's transactions.
+	 * Returns a predicate for the holds of this application context. Holds that another
+	 * context has left on the thread do not affect the transactions of this one.
 	 */
 	static Predicate<LockHandle> ownHolds(@Nullable Resolved<LockEngine> resolved) {
 		return (hold) -> {

@@ -16,7 +16,8 @@ import org.springframework.context.annotation.Role;
 import io.holdfast.lock.interceptor.UnlockedBeans;
 
 /**
- * Says which beans run without their locks where locks are disabled.
+ * Auto-configuration that reports which beans run without their locks if locks are
+ * disabled.
  */
 @AutoConfiguration
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", havingValue = false)

@@ -9,7 +9,8 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.Assert;
 
 /**
- * Decides {@link ConditionalOnLockStore}, when the beans of the application are known.
+ * Condition of {@link ConditionalOnLockStore}, evaluated when the bean definitions of the
+ * application are known.
  */
 final class OnLockStoreCondition extends SpringBootCondition implements ConfigurationCondition {
 
@@ -25,7 +26,7 @@ final class OnLockStoreCondition extends SpringBootCondition implements Configur
 		String evidence = store.evidence(context.getEnvironment(), context.getBeanFactory());
 		ConditionMessage.Builder message = ConditionMessage.forCondition(ConditionalOnLockStore.class, store.id());
 		return (evidence != null) ? ConditionOutcome.match(message.because(evidence))
-				: ConditionOutcome.noMatch(message.because("nothing points to it"));
+				: ConditionOutcome.noMatch(message.because("no property or client bean configures it"));
 	}
 
 }

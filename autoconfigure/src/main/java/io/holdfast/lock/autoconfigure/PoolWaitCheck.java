@@ -17,22 +17,28 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * Warns of a connection pool that waits longer for a connection than a lock may be waited
- * for. While the database is unavailable, every request for a lock takes as long as the
- * pool waits, whatever its wait time is.
+ * Warns about a connection pool whose wait for a connection exceeds the wait time of
+ * locks. While the database is unavailable, every lock request takes as long as the pool
+ * waits, whatever its wait time is.
  */
 final class PoolWaitCheck {
 
 	private static final Log logger = LogFactory.getLog(PoolWaitCheck.class);
 
-	/** Where the pools of Spring Boot keep their wait: milliseconds or a duration. */
+	/**
+	 * The pools of Spring Boot, each with the property of its wait: milliseconds or a
+	 * duration.
+	 */
 	private static final Map<String, String> PROPERTIES = Map.of("com.zaxxer.hikari.", "connectionTimeout",
 			"org.apache.tomcat.jdbc.pool.", "maxWait", "org.apache.commons.dbcp2.", "maxWaitDuration");
 
 	private PoolWaitCheck() {
 	}
 
-	/** An embedded database is not unavailable while the application runs. */
+	/**
+	 * Logs the warning, except for an embedded database, which is available as long as
+	 * the application runs.
+	 */
 	static void warn(DataSource dataSource, Duration waitTime) {
 		Duration pool = waitOf(dataSource);
 		if (pool == null || (!pool.isNegative() && pool.compareTo(waitTime) <= 0)
@@ -40,13 +46,13 @@ final class PoolWaitCheck {
 			return;
 		}
 		logger.warn(
-				"The connection pool of the lock store 'jdbc' waits %s for a connection, longer than 'distributed-lock.wait-time' (%s): while the database is unavailable, requests for locks take as long as the pool waits. Set a shorter wait at the pool, such as 'spring.datasource.hikari.connection-timeout', or name a DataSource for locks with 'distributed-lock.jdbc.data-source'."
+				"The connection pool of the backend 'jdbc' waits %s for a connection, longer than 'distributed-lock.wait-time' (%s). While the database is unavailable, lock requests take as long as the pool waits. Reduce the timeout of the pool, such as 'spring.datasource.hikari.connection-timeout', or name a DataSource for locks with 'distributed-lock.jdbc.data-source'."
 					.formatted(pool.isNegative() ? "without limit" : "up to " + DurationText.of(pool),
 							DurationText.of(waitTime)));
 	}
 
 	/**
-	 * The longest wait for a connection.
+	 * Returns the longest wait for a connection.
 	 * @return the wait, negative if it has no limit, or {@code null} if the pool is not
 	 * known
 	 */

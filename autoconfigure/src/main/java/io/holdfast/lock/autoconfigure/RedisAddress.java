@@ -12,11 +12,11 @@ import org.springframework.util.StringUtils;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * An address of one Redis, taken apart so that its credentials go where they are needed
- * and nowhere else. It is not parsed as a URI, whose errors would quote the password.
+ * Address of one Redis server, with its credentials separated so that no message shows
+ * them. It is not parsed as a URI, because a parse error would quote the password.
  *
- * @param tls whether to speak TLS
- * @param hostAndPort where it is
+ * @param tls whether to use TLS
+ * @param hostAndPort the host and the port
  * @param username the user in the address, or {@code null}
  * @param password the password in the address, or {@code null}
  * @param database the number of the database in the address, or {@code null}
@@ -37,7 +37,7 @@ record RedisAddress(boolean tls, String hostAndPort, @Nullable String username, 
 		Matcher location = LOCATION.matcher(address.substring(Math.max(scheme + 3, at + 1)));
 		if (!(name.equals("redis") || name.equals("rediss")) || !location.matches()) {
 			throw new LockConfigurationException(
-					"The property '%s' is '%s', which is not an address of Redis. Write redis://host:port, or rediss://host:port for TLS."
+					"The property '%s' is '%s', which is not a Redis address. Use redis://host:port, or rediss://host:port for TLS."
 						.formatted(property, redacted(text)));
 		}
 		String[] login = (at > 0) ? login(address.substring(scheme + 3, at)) : new String[] { "", "" };
@@ -48,7 +48,10 @@ record RedisAddress(boolean tls, String hostAndPort, @Nullable String username, 
 				(path != null && path.length() > 1) ? Integer.valueOf(path.substring(1)) : null);
 	}
 
-	/** A login without a colon is a password alone. */
+	/**
+	 * Returns the user and the password. Credentials without a colon are a password
+	 * alone.
+	 */
 	private static String[] login(String text) {
 		int colon = text.indexOf(':');
 		return new String[] { (colon > 0) ? decode(text.substring(0, colon)) : "", decode(text.substring(colon + 1)) };
@@ -67,7 +70,7 @@ record RedisAddress(boolean tls, String hostAndPort, @Nullable String username, 
 		return StringUtils.hasLength(text) ? text : null;
 	}
 
-	/** An address as it may be shown. */
+	/** Returns an address without its credentials, for messages. */
 	static String redacted(String address) {
 		int at = address.lastIndexOf('@');
 		if (at < 0) {

@@ -19,8 +19,8 @@ import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslOptions;
 
 /**
- * Makes clients for locks alone. They connect when first used, give an attempt up when
- * the time for an answer is over, and never repeat a request: the engine does.
+ * Creates clients that only locks use. They connect on first use, abort an attempt when
+ * the response timeout elapses, and never repeat a request, because the engine retries.
  */
 final class RedisClientFactory {
 
@@ -92,7 +92,10 @@ final class RedisClientFactory {
 			.setPingConnectionInterval(PING_MILLIS);
 	}
 
-	/** Locks never read from a replica, so none needs a connection. */
+	/**
+	 * Configures several servers. Locks never read from a replica, so no replica needs a
+	 * connection.
+	 */
 	<T extends BaseMasterSlaveServersConfig<T>> T several(T servers) {
 		return common(servers).setReadMode(ReadMode.MASTER)
 			.setSubscriptionMode(SubscriptionMode.MASTER)
@@ -102,7 +105,7 @@ final class RedisClientFactory {
 	}
 
 	/**
-	 * As whom to connect.
+	 * Credentials for a connection.
 	 *
 	 * @param username the user, or {@code null} for the default one
 	 * @param password the password, or {@code null} for none

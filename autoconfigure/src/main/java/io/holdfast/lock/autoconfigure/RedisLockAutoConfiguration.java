@@ -21,8 +21,9 @@ import io.holdfast.lock.backend.redis.RedisLockBackend;
 import io.holdfast.lock.backend.redis.RedisLockOptions;
 
 /**
- * Auto-configuration of the store on Redis, over the address that is set for locks, else
- * the application's {@link RedissonClient}, else what Spring Boot knows of its Redis.
+ * Auto-configuration for the Redis backend. It uses the address set for locks, otherwise
+ * the application's {@link RedissonClient}, otherwise Spring Boot's Redis connection
+ * details.
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.redisson.spring.starter.RedissonAutoConfigurationV4",
@@ -56,7 +57,7 @@ public final class RedisLockAutoConfiguration {
 		String own = "'%s'".formatted(ADDRESS);
 		String start = "Start that Redis, or correct %s.".formatted(client.source());
 		return client.source().equals(own) ? new String[] { start }
-				: new String[] { start, "Set %s to the Redis that is to keep locks.".formatted(own) };
+				: new String[] { start, "Set %s to the Redis that keeps the locks.".formatted(own) };
 	}
 
 	private static RedisClient client(DistributedLockProperties locks, RedisLockProperties redis,
@@ -83,7 +84,7 @@ public final class RedisLockAutoConfiguration {
 				address.tls() || ssl != null, "'" + ADDRESS + "'");
 	}
 
-	/** So that the client is still there when locks are given back at the end. */
+	/** Keeps the client alive until locks are released at shutdown. */
 	private static void dependOnClient(ConfigurableListableBeanFactory beanFactory) {
 		for (String name : beanFactory.getBeanNamesForType(RedissonClient.class, true, false)) {
 			beanFactory.registerDependentBean(name, BEAN);
@@ -96,7 +97,7 @@ public final class RedisLockAutoConfiguration {
 				? SpringDataRedisClients.create(factory, beanFactory) : null;
 		if (client == null) {
 			throw new LockConfigurationException(
-					"Locks are to be kept in Redis, and its address is not known. Set '%s', publish a RedissonClient bean, or add 'spring-boot-starter-data-redis' and set 'spring.data.redis.host'."
+					"The backend 'redis' is configured, but its address is unknown. Set '%s', define a RedissonClient bean, or add 'spring-boot-starter-data-redis' and set 'spring.data.redis.host'."
 						.formatted(ADDRESS));
 		}
 		return client;

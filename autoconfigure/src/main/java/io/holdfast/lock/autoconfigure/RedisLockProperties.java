@@ -8,17 +8,19 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * The settings of locks in Redis.
+ * Settings of locks in Redis.
  *
- * @param address Address of a single Redis, such as 'redis://127.0.0.1:6379' or, with
- * TLS, 'rediss://127.0.0.1:6379'. If absent, a RedissonClient bean is used, else
+ * @param address Address of a single Redis, such as 'redis://127.0.0.1:6379', or
+ * 'rediss://127.0.0.1:6379' for TLS. Defaults to a RedissonClient bean, then to
  * 'spring.data.redis'.
- * @param username User to log in as at the address.
- * @param password Password to log in with at the address.
- * @param database Number of the database at the address.
- * @param connectionTimeout Longest wait for a connection, also of 'spring.data.redis'.
- * @param waitReplicas How many replicas must have a lock before it counts as held.
- * @param waitReplicasTimeout Longest wait for the replicas.
+ * @param username Login username for the address.
+ * @param password Login password for the address.
+ * @param database Database index at the address.
+ * @param connectionTimeout Maximum time to wait for a connection, also with
+ * 'spring.data.redis'.
+ * @param waitReplicas Number of replicas that must have received a lock before it counts
+ * as held.
+ * @param waitReplicasTimeout Maximum time to wait for the replicas.
  * @param ssl TLS to the address.
  */
 @ConfigurationProperties("distributed-lock.redis")
@@ -27,7 +29,7 @@ record RedisLockProperties(@Nullable String address, @Nullable String username, 
 		@DefaultValue("0") int waitReplicas, @DefaultValue("500ms") Duration waitReplicasTimeout,
 		@DefaultValue Ssl ssl) {
 
-	/** Leaves out whatever may be secret. */
+	/** Omits secrets. */
 	@Override
 	public String toString() {
 		String shown = (this.address != null) ? RedisAddress.redacted(this.address) : null;
@@ -39,7 +41,7 @@ record RedisLockProperties(@Nullable String address, @Nullable String username, 
 	/**
 	 * TLS to the address.
 	 *
-	 * @param bundle Name of the SSL bundle to use. If absent, the JVM's trust store.
+	 * @param bundle Name of the SSL bundle to use. Defaults to the JVM's trust store.
 	 */
 	record Ssl(@Nullable String bundle) {
 	}

@@ -26,8 +26,8 @@ import io.holdfast.lock.backend.redlock.RedlockLockBackend;
 import io.holdfast.lock.backend.redlock.RedlockOptions;
 
 /**
- * Auto-configuration of the store on several independent Redis masters, with a client of
- * its own to each.
+ * Auto-configuration for the Redlock backend, with its own client for each of several
+ * independent Redis masters.
  */
 @AutoConfiguration
 @ConditionalOnClass(RedissonClient.class)
@@ -38,7 +38,7 @@ public final class RedlockLockAutoConfiguration {
 
 	private static final String NODES = "distributed-lock.redlock.nodes";
 
-	/** Of each kind and for each node; requests are short and never block a thread. */
+	/** Threads of each kind per node. Requests are short and never block a thread. */
 	private static final int THREADS = 1;
 
 	@Bean
@@ -55,7 +55,7 @@ public final class RedlockLockAutoConfiguration {
 			.map((address) -> new RedisNode(client(clients, address, redlock, ssl), locks.namespace(),
 					locks.responseTimeout(), address.hostAndPort()))
 			.toList(), options);
-		StartupCheck check = checks.of(LockStore.REDLOCK, "several Redis nodes ('%s')".formatted(NODES),
+		StartupCheck check = checks.of(LockStore.REDLOCK, "the Redis nodes of '%s'".formatted(NODES),
 				"Start these nodes, or correct '%s'.".formatted(NODES));
 		checks.run(LockStore.REDLOCK, (close) -> {
 			check.run(backend::connect, close);
@@ -71,7 +71,7 @@ public final class RedlockLockAutoConfiguration {
 		for (RedisAddress address : addresses) {
 			if (!seen.add(address.hostAndPort())) {
 				throw new LockConfigurationException(
-						"'%s' lists %s twice, and it would vote twice. List each server once.".formatted(NODES,
+						"'%s' lists %s twice, so it would vote twice. List each server once.".formatted(NODES,
 								address));
 			}
 		}

@@ -9,24 +9,24 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * The settings of locks on several independent Redis masters.
+ * Settings of locks on several independent Redis masters.
  *
- * @param nodes Addresses of the masters, an odd number from three on, such as
- * 'redis://10.0.0.1:6379' or, with TLS, 'rediss://10.0.0.1:6379'.
- * @param username User to log in as at nodes whose address names none.
- * @param password Password to log in with at nodes whose address has none.
- * @param connectionTimeout Longest wait for a connection.
- * @param nodeTimeout Time after which a node that has not answered is left out of a vote.
- * Far above a round trip and far below a lease.
- * @param driftFactor Share of a lease by which clocks may differ in speed; at least 0.01
- * is counted.
- * @param restartQuarantine Whether a node that is new, has restarted or was flushed is
- * kept out of votes until every earlier lock has ended.
- * @param quarantineWait Longest wait at the start of the application until nodes that
- * remember nothing of earlier locks may vote, if there is no majority without them. If it
- * would take longer, the start does not wait and locks fail meanwhile.
- * @param longestLease The longest lease of any application that uses these nodes. If
- * absent, the default lease of this one; longer ones that are seen count too.
+ * @param nodes Addresses of the masters, an odd number of at least three, such as
+ * 'redis://10.0.0.1:6379', or 'rediss://10.0.0.1:6379' for TLS.
+ * @param username Login username for nodes whose address has none.
+ * @param password Login password for nodes whose address has none.
+ * @param connectionTimeout Maximum time to wait for a connection.
+ * @param nodeTimeout Time after which a node that has not responded is left out of a
+ * vote. Should be far above a round trip and far below a lease.
+ * @param driftFactor Ratio of a lease by which clocks may differ in speed. Values below
+ * 0.01 count as 0.01.
+ * @param restartQuarantine Whether a node that is new, was restarted or was flushed may
+ * not vote until every earlier lock has expired.
+ * @param quarantineWait Maximum time to wait at startup until enough quarantined nodes
+ * may vote. If they need longer, the application starts without waiting and locks fail
+ * meanwhile.
+ * @param longestLease Longest lease of all applications that use these nodes. Defaults to
+ * this application's lease time; longer leases that it observes count as well.
  * @param ssl TLS to the nodes.
  */
 @ConfigurationProperties("distributed-lock.redlock")
@@ -35,7 +35,7 @@ record RedlockLockProperties(@DefaultValue List<String> nodes, @Nullable String 
 		@DefaultValue("0.01") double driftFactor, @DefaultValue("true") boolean restartQuarantine,
 		@DefaultValue("1m") Duration quarantineWait, @Nullable Duration longestLease, @DefaultValue Ssl ssl) {
 
-	/** Leaves out whatever may be secret. */
+	/** Omits secrets. */
 	@Override
 	public String toString() {
 		return "RedlockLockProperties[nodes=%s, connectionTimeout=%s, nodeTimeout=%s, driftFactor=%s, restartQuarantine=%s, quarantineWait=%s, longestLease=%s, ssl=%s]"
@@ -47,7 +47,7 @@ record RedlockLockProperties(@DefaultValue List<String> nodes, @Nullable String 
 	/**
 	 * TLS to the nodes.
 	 *
-	 * @param bundle Name of the SSL bundle to use. If absent, the JVM's trust store.
+	 * @param bundle Name of the SSL bundle to use. Defaults to the JVM's trust store.
 	 */
 	record Ssl(@Nullable String bundle) {
 	}

@@ -8,9 +8,9 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
- * A bean that is looked up once, at the end of the start at the latest. Without that, the
- * first call after the application context was closed would create it anew, and lazy
- * initialization would put off the check of the store.
+ * A bean that is looked up once, at the latest when all singletons are created. Without
+ * it, the first call after the application context was closed would create the bean
+ * again. Lazy initialization would also delay the startup check of the store.
  *
  * @param <T> the type of the bean
  */
@@ -24,7 +24,7 @@ final class Resolved<T> implements SmartInitializingSingleton, Supplier<@Nullabl
 		this.provider = provider;
 	}
 
-	/** Returns the bean, or {@code null} if there is none. */
+	/** Returns the bean, or {@code null} if there is no unique one. */
 	@Override
 	public @Nullable T get() {
 		T present = this.bean;

@@ -21,8 +21,8 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.support.NearestName;
 
 /**
- * Looks for settings that do not mean what they seem to: durations without a unit, and
- * names that nothing reads.
+ * Checks for settings with unintended meaning: durations without a unit, and unknown
+ * property names.
  */
 final class SettingsCheck {
 
@@ -30,7 +30,7 @@ final class SettingsCheck {
 
 	private static final String PREFIX = "distributed-lock";
 
-	/** The prefix as names are compared. */
+	/** The prefix in the uniform form used for comparison. */
 	private static final String UNIFORM_PREFIX = "distributedlock";
 
 	/** The settings that are durations, without the prefix. */
@@ -55,7 +55,7 @@ final class SettingsCheck {
 	}
 
 	/**
-	 * Check all settings. A name that nothing reads is a warning.
+	 * Checks all settings, and logs a warning for each unknown property name.
 	 * @throws LockConfigurationException if a duration has no unit
 	 */
 	void run() {
@@ -69,7 +69,10 @@ final class SettingsCheck {
 		unread.forEach(SettingsCheck::warn);
 	}
 
-	/** Spring Boot would read it as milliseconds, which is hardly ever meant. */
+	/**
+	 * Rejects a number without a unit. Spring Boot would read it as milliseconds, which
+	 * is rarely intended.
+	 */
 	private void requireUnit(String name) {
 		String value = Binder.get(this.environment).bind(name, Bindable.of(String.class)).orElse("").strip();
 		if (value.matches("[+-]?\\d*[1-9]\\d*")) {
@@ -88,16 +91,19 @@ final class SettingsCheck {
 			.noneMatch((known) -> known.equals(name) || known.isAncestorOf(name));
 	}
 
-	/** A first part that is nearly ours, such as {@code distributed-locks}. */
+	/**
+	 * Whether the first element of a name almost equals the prefix, such as
+	 * {@code distributed-locks}.
+	 */
 	private static boolean isMisspelled(String part) {
 		return !part.equals(UNIFORM_PREFIX) && NearestName.of(part, List.of(UNIFORM_PREFIX)) != null;
 	}
 
 	private static void warn(String name) {
 		String nearest = NearestName.of(name.substring(name.indexOf('.') + 1), known().toList());
-		logger.warn("The property '%s' is not one of Holdfast and has no effect. %s".formatted(name,
+		logger.warn("The property '%s' is unknown and has no effect. %s".formatted(name,
 				(nearest != null) ? "Did you mean '%s.%s'?".formatted(PREFIX, nearest)
-						: "The names of its settings begin with '%s.'.".formatted(PREFIX)));
+						: "The properties of Holdfast start with '%s.'.".formatted(PREFIX)));
 	}
 
 	private static Stream<String> known() {

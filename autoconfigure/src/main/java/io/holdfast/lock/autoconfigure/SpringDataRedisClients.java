@@ -22,8 +22,8 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.autoconfigure.RedisClientFactory.Login;
 
 /**
- * Makes a client for locks of what Spring Boot knows of the application's Redis. On its
- * own, so that Boot's Redis module may be absent.
+ * Creates a client for locks from Spring Boot's connection details of the application's
+ * Redis. It is a separate class so that Boot's Redis module may be absent.
  */
 final class SpringDataRedisClients {
 
@@ -45,7 +45,7 @@ final class SpringDataRedisClients {
 	}
 
 	/**
-	 * Make a client, if Boot has set up Redis at all.
+	 * Creates a client, or returns {@code null} if there are no connection details.
 	 */
 	static @Nullable RedisClient create(RedisClientFactory factory, BeanFactory beanFactory) {
 		DataRedisConnectionDetails details = beanFactory.getBeanProvider(DataRedisConnectionDetails.class)
@@ -72,7 +72,7 @@ final class SpringDataRedisClients {
 					standalone.getDatabase(), this.ssl, tls(), SOURCE);
 		}
 		throw new LockConfigurationException(
-				"The application's Redis is neither a sentinel, a cluster nor a single server. Set 'distributed-lock.redis.address', or publish a RedissonClient bean.");
+				"The application's Redis is not a Sentinel, Cluster, master-replica or standalone setup. Set 'distributed-lock.redis.address', or define a RedissonClient bean.");
 	}
 
 	private RedisClient sentinel(Sentinel sentinel) {
@@ -82,7 +82,7 @@ final class SpringDataRedisClients {
 			.setDatabase(sentinel.getDatabase())
 			.setSentinelUsername(sentinel.getUsername())
 			.setSentinelPassword(sentinel.getPassword())
-			// one may be all that is named here, and the others are found through it
+			// a single sentinel may be configured, and the client discovers the others
 			.setCheckSentinelsList(false);
 		servers.setSentinelAddresses(addresses(sentinel.getNodes()));
 		return this.factory.create(config,

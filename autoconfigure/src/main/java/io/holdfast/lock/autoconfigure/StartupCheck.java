@@ -17,17 +17,17 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * Checks at the start of the application whether a store can be used, and retries until
- * the startup timeout has elapsed: a store may start together with the application, and
- * its first answer may be late on a busy machine.
+ * Checks at application startup whether a store can be used, and retries until the
+ * startup timeout elapses. A store may start together with the application, and its first
+ * response may be late on a busy machine.
  *
  * <p>
- * Attempts run on a thread of their own, so a store that accepts a connection and never
- * answers stops the start in time, however long its client or connection pool waits. The
- * first attempt also loads the classes of the client, which takes many seconds on a busy
- * machine: only a tenth of that time counts. Only a {@link LockBackendException} is
- * retried; an attempt throws a configuration exception for what another attempt would not
- * change.
+ * Attempts run on a dedicated thread. A store that accepts a connection and never
+ * responds therefore fails the startup in time, however long its client or connection
+ * pool waits. The first attempt also loads the classes of the client, which takes many
+ * seconds on a busy machine. Only a tenth of that time counts. Only a
+ * {@link LockBackendException} is retried. An attempt throws a configuration exception
+ * for an error that a retry would not fix.
  */
 final class StartupCheck {
 
@@ -38,12 +38,12 @@ final class StartupCheck {
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
 	/**
-	 * The least time for the first attempt, however short the timeout: it says what is
-	 * wrong.
+	 * The minimum time for the first attempt, however short the timeout, because its
+	 * failure explains the cause.
 	 */
 	private static final Duration FIRST_ATTEMPT = Duration.ofSeconds(3);
 
-	/** How often to look whether classes are being loaded. */
+	/** The interval of checks for class loading. */
 	private static final Duration TICK = Duration.ofMillis(250);
 
 	private static final int LOADING_COUNTS_ONE_IN = 10;
@@ -57,11 +57,11 @@ final class StartupCheck {
 	private final LongSupplier loadedClasses;
 
 	/**
-	 * Create a check.
-	 * @param store the store and where it is, as messages name it
+	 * Creates a check.
+	 * @param store the store and its location, as messages name it
 	 * @param timeout how long to retry
-	 * @param loadedClasses how many classes this JVM has loaded so far
-	 * @param remedies what helps if this store is unavailable, each a sentence
+	 * @param loadedClasses the number of classes that this JVM has loaded so far
+	 * @param remedies the remedies if the store is unavailable, each a sentence
 	 */
 	StartupCheck(String store, Duration timeout, LongSupplier loadedClasses, List<String> remedies) {
 		this.store = store;
@@ -71,7 +71,8 @@ final class StartupCheck {
 	}
 
 	/**
-	 * Create a check in which time for loading classes of this JVM hardly counts.
+	 * Creates a check that counts only a tenth of the time in which this JVM loads
+	 * classes.
 	 */
 	static StartupCheck of(String store, Duration timeout, List<String> remedies) {
 		return new StartupCheck(store, timeout, ManagementFactory.getClassLoadingMXBean()::getTotalLoadedClassCount,
@@ -80,10 +81,10 @@ final class StartupCheck {
 
 	/**
 	 * Runs attempts until one succeeds.
-	 * @param attempt one attempt; is interrupted, and may go on for a while, when it
-	 * takes too long
-	 * @param close releases the store's client when the check fails
-	 * @throws StoreUnavailableException if none has succeeded in time
+	 * @param attempt one attempt, which is interrupted at the timeout and may continue
+	 * for a while after that
+	 * @param close releases the store's client if the check fails
+	 * @throws StoreUnavailableException if no attempt succeeds in time
 	 */
 	void run(Runnable attempt, Runnable close) {
 		try {
@@ -100,9 +101,10 @@ final class StartupCheck {
 	}
 
 	/**
-	 * Runs one attempt for a store that the application may start without.
-	 * @param attempt the attempt; is interrupted, and may go on for a while, when it
-	 * takes too long
+	 * Runs one attempt for a store that the application may start without, and logs a
+	 * failure at WARN.
+	 * @param attempt the attempt, which is interrupted at the timeout and may continue
+	 * for a while after that
 	 */
 	void runOnce(Runnable attempt) {
 		try {
@@ -116,9 +118,9 @@ final class StartupCheck {
 
 	/**
 	 * Runs one attempt.
-	 * @param attempt the attempt; is interrupted, and may go on for a while, when it
-	 * takes too long
-	 * @throws LockBackendException if it has thrown one, or has not ended in time
+	 * @param attempt the attempt, which is interrupted at the timeout and may continue
+	 * for a while after that
+	 * @throws LockBackendException if the attempt throws one or does not complete in time
 	 */
 	void attempt(Runnable attempt) {
 		await(new Attempts(attempt, false));
@@ -148,7 +150,7 @@ final class StartupCheck {
 		attempts.over = true;
 		task.cancel(true);
 		LockBackendException failure = attempts.failure;
-		throw (failure != null) ? failure : new LockBackendException("it did not answer");
+		throw (failure != null) ? failure : new LockBackendException("it did not respond");
 	}
 
 	private static boolean isDone(FutureTask<?> task) throws InterruptedException {
@@ -176,7 +178,7 @@ final class StartupCheck {
 	}
 
 	/**
-	 * Makes one attempt after another until one does not fail.
+	 * Runs the attempt, either once or repeatedly until it succeeds.
 	 */
 	private final class Attempts implements Runnable {
 
@@ -211,7 +213,7 @@ final class StartupCheck {
 			}
 		}
 
-		/** Returns why the attempt failed, or {@code null}. */
+		/** Returns the failure of one attempt, or {@code null} if it succeeds. */
 		private @Nullable LockBackendException once() {
 			try {
 				this.attempt.run();
@@ -219,8 +221,8 @@ final class StartupCheck {
 			}
 			catch (LockBackendException ex) {
 				if (this.repeated && this.failure == null && !this.over) {
-					logger.info("%s cannot be used yet, and is retried for up to %s: %s".formatted(
-							StartupCheck.this.store, DurationText.of(StartupCheck.this.timeout), ex.getMessage()));
+					logger.info("%s cannot be used yet. Retrying for up to %s: %s".formatted(StartupCheck.this.store,
+							DurationText.of(StartupCheck.this.timeout), ex.getMessage()));
 				}
 				return ex;
 			}

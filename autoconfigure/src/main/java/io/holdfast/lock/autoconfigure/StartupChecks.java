@@ -8,11 +8,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.core.env.Environment;
 
 /**
- * Decides which stores the start checks. One that may be the default is checked when its
- * backend is created. One that is configured besides a named default is checked at the
- * end of the start, if an annotated method names it: in tests that name the local store,
- * and beside stores of other purposes, its server may be away. None is checked without
- * {@code fail-fast}.
+ * Decides which stores are checked at startup. A store that may be the default is checked
+ * when its backend is created. A store configured beside a named default is checked at
+ * the end of the startup, and only if an annotated method names it. Its server may be
+ * absent in tests that name the local store, or if the application uses it for other
+ * purposes. Without {@code fail-fast} no store is checked.
  */
 final class StartupChecks {
 
@@ -28,19 +28,19 @@ final class StartupChecks {
 	}
 
 	/**
-	 * Create a check.
+	 * Creates a check.
 	 * @param store the store
-	 * @param where the store and where it is, as messages name it
-	 * @param remedies what helps if this store is unavailable, each a sentence
+	 * @param where the store and its location, as messages name it
+	 * @param remedies the remedies if the store is unavailable, each a sentence
 	 */
 	StartupCheck of(LockStore store, String where, String... remedies) {
 		List<String> all = new ArrayList<>(List.of(remedies));
 		all.add(mayBeDefault(store)
-				? "Set 'distributed-lock.backend=local' if there is only one instance of this application, or name another store there."
-				: "Name another store in the methods that have @DistributedLock(backend = \"%s\")."
+				? "Set 'distributed-lock.backend=local' if there is only one instance of this application, or set another backend there."
+				: "Set another backend on the methods that have @DistributedLock(backend = \"%s\")."
 					.formatted(store.id()));
-		all.add("Increase 'distributed-lock.startup-timeout' if it needs longer to start.");
-		all.add("Set 'distributed-lock.fail-fast=false' to start without it; locks fail until it is available.");
+		all.add("Increase 'distributed-lock.startup-timeout' if the store needs longer to start.");
+		all.add("Set 'distributed-lock.fail-fast=false' to start without it. Locks fail until it is available.");
 		return StartupCheck.of(where, this.locks.startupTimeout(), all);
 	}
 
@@ -50,10 +50,10 @@ final class StartupChecks {
 	}
 
 	/**
-	 * Runs a check now, at the end of the start, or not at all.
+	 * Runs a check now, defers it to the end of the startup, or skips it.
 	 * @param store the store
-	 * @param check runs the check; it is given what releases the store's client when the
-	 * check fails
+	 * @param check runs the check, and receives the action that releases the store's
+	 * client if the check fails
 	 * @param close releases the store's client
 	 * @return whether the check has run
 	 * @throws StoreUnavailableException if the check has run and failed
@@ -66,16 +66,17 @@ final class StartupChecks {
 			check.run(close);
 			return true;
 		}
-		// by then the backend is a bean, which the application context closes
+		// by then the backend is a bean, so the application context closes it
 		this.deferred.put(store.id(), () -> check.run(() -> {
 		}));
 		return false;
 	}
 
 	/**
-	 * Runs the check of a store that an annotated method names, unless that has happened.
-	 * @param backend the name of the backend as it is written there
-	 * @throws StoreUnavailableException if the check has failed
+	 * Runs the deferred check of a store that an annotated method names, unless it has
+	 * already run.
+	 * @param backend the name of the backend as the annotation has it
+	 * @throws StoreUnavailableException if the check fails
 	 */
 	void require(String backend) {
 		String name = LockStore.normalized(backend);
@@ -86,7 +87,7 @@ final class StartupChecks {
 	}
 
 	/**
-	 * A check of a store.
+	 * Check of a store.
 	 */
 	@FunctionalInterface
 	interface Check {

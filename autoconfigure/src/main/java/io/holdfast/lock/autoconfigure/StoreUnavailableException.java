@@ -5,7 +5,7 @@ import java.util.List;
 import io.holdfast.lock.LockBackendException;
 
 /**
- * Thrown at the start of the application when the store that keeps locks cannot be used.
+ * Thrown at application startup if the store that keeps the locks cannot be used.
  */
 final class StoreUnavailableException extends LockBackendException {
 
@@ -23,7 +23,7 @@ final class StoreUnavailableException extends LockBackendException {
 		return this.description;
 	}
 
-	/** Returns what to do about it, each a sentence. */
+	/** Returns the remedies, each a sentence. */
 	List<String> remedies() {
 		return this.remedies;
 	}

@@ -6,7 +6,7 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /**
- * Explains which store could not be used at the start, and what to do about it.
+ * Explains which store could not be used at startup, and lists the remedies.
  */
 final class StoreUnavailableFailureAnalyzer extends AbstractFailureAnalyzer<StoreUnavailableException> {
 
@@ -15,7 +15,7 @@ final class StoreUnavailableFailureAnalyzer extends AbstractFailureAnalyzer<Stor
 		String action = cause.remedies()
 			.stream()
 			.map((remedy) -> "%n    - %s".formatted(remedy))
-			.collect(Collectors.joining("", "Do one of these:%n".formatted(), ""));
+			.collect(Collectors.joining("", "Consider one of the following:%n".formatted(), ""));
 		return new FailureAnalysis(cause.description(), action, cause);
 	}
 

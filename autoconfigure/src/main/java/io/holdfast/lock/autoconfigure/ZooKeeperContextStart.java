@@ -10,8 +10,8 @@ import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
- * Knows when this application context began to create its beans. A client that is one of
- * them has no session that is older; any other may be as old as the JVM.
+ * Records when this application context began to create its beans. A client bean of this
+ * context has no session older than that; any other client may be as old as the JVM.
  */
 final class ZooKeeperContextStart implements BeanFactoryPostProcessor {
 
@@ -21,7 +21,7 @@ final class ZooKeeperContextStart implements BeanFactoryPostProcessor {
 	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
 	}
 
-	/** The longest time for which a client can have been started. */
+	/** Returns an upper bound for the time since a client was started. */
 	Duration longestAge(CuratorFramework client, ConfigurableListableBeanFactory beanFactory) {
 		boolean ours = Arrays.stream(beanFactory.getBeanNamesForType(CuratorFramework.class, true, false))
 			.anyMatch((name) -> beanFactory.containsBeanDefinition(name) && beanFactory.getBean(name) == client);

@@ -19,8 +19,8 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperLockBackend;
 
 /**
- * Auto-configuration of the store in ZooKeeper, over the application's
- * {@link CuratorFramework}, such as Spring Cloud ZooKeeper makes it.
+ * Auto-configuration for the ZooKeeper backend, with the application's
+ * {@link CuratorFramework}, such as the one of Spring Cloud Zookeeper.
  */
 @AutoConfiguration(afterName = "org.springframework.cloud.zookeeper.ZookeeperAutoConfiguration")
 @ConditionalOnClass(CuratorFramework.class)
@@ -41,25 +41,25 @@ public final class ZooKeeperLockAutoConfiguration {
 		CuratorFramework client = clients.getIfUnique();
 		if (client == null) {
 			throw new LockConfigurationException(
-					"Locks are to be kept in ZooKeeper, and there is no CuratorFramework bean, or there are several and none is primary. Add 'spring-cloud-zookeeper-core' with 'curator-recipes' and set 'spring.cloud.zookeeper.connect-string', or publish a CuratorFramework.");
+					"The backend 'zookeeper' is configured, but there is no CuratorFramework bean, or there are several and none is primary. Add 'spring-cloud-zookeeper-core' with 'curator-recipes' and set 'spring.cloud.zookeeper.connect-string', or define a CuratorFramework bean.");
 		}
 		if (client.getState() == CuratorFrameworkState.LATENT) {
 			client.start();
 		}
 		StartupCheck check = checks.of(LockStore.ZOOKEEPER,
 				"ZooKeeper at '%s'".formatted(client.getZookeeperClient().getCurrentConnectionString()),
-				"Start it, or correct 'spring.cloud.zookeeper.connect-string'.");
+				"Start ZooKeeper, or correct 'spring.cloud.zookeeper.connect-string'.");
 		checks.run(LockStore.ZOOKEEPER, (close) -> check.run(() -> connect(client), close), () -> {
 		});
 		for (String name : beanFactory.getBeanNamesForType(CuratorFramework.class, true, false)) {
-			// so that the client is still there when locks are given back at the end
+			// keeps the client alive until locks are released at shutdown
 			beanFactory.registerDependentBean(name, BEAN);
 		}
 		return new ZooKeeperLockBackend(client, zooKeeper.basePath(), locks.namespace(), zooKeeper.whenSuspended(),
 				start.longestAge(client, beanFactory));
 	}
 
-	/** Created before any client of this context is. */
+	/** Records the start of the context; created before any client of this context. */
 	@Bean
 	static ZooKeeperContextStart zooKeeperContextStart() {
 		return new ZooKeeperContextStart();
@@ -74,7 +74,7 @@ public final class ZooKeeperLockAutoConfiguration {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		throw new LockBackendException("it did not answer.");
+		throw new LockBackendException("it did not respond.");
 	}
 
 }

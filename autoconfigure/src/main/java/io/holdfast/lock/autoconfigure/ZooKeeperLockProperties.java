@@ -9,14 +9,14 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.zookeeper.WhenSuspended;
 
 /**
- * The settings of the store in ZooKeeper. Where ZooKeeper is, and how to log in, is known
- * to the CuratorFramework of the application.
+ * Settings of locks in ZooKeeper. The application's CuratorFramework knows the servers
+ * and the credentials.
  *
- * @param basePath Node below which all locks are.
- * @param whenSuspended What a check that a lock is held, such as that before a commit,
- * does while the connection is interrupted. 'wait' is the default because both are safe,
- * and it rolls nothing back for a break that the session outlives; it keeps the
- * transaction open for as long as the hold is valid, where 'fail' rolls it back at once.
+ * @param basePath Path of the node below which all locks are kept.
+ * @param whenSuspended What a check that a lock is held does while the connection is
+ * interrupted. With 'wait', the check waits while the hold is valid, so an interruption
+ * that the session survives rolls nothing back. With 'fail', it fails at once. Both are
+ * safe.
  */
 @ConfigurationProperties("distributed-lock.zookeeper")
 record ZooKeeperLockProperties(@DefaultValue("/holdfast") String basePath,
@@ -27,7 +27,7 @@ record ZooKeeperLockProperties(@DefaultValue("/holdfast") String basePath,
 	ZooKeeperLockProperties {
 		if (!PATH.matcher(basePath).matches()) {
 			throw new LockConfigurationException(
-					"The property 'distributed-lock.zookeeper.base-path' is '%s', which is not the path of a node. Write it as '/holdfast', of letters, digits, '_' and '-'."
+					"The property 'distributed-lock.zookeeper.base-path' is '%s', which is not a valid path. Use a path such as '/holdfast', of letters, digits, '_' and '-'."
 						.formatted(basePath));
 		}
 	}

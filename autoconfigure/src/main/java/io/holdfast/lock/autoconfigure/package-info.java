@@ -1,9 +1,12 @@
 /**
- * Wires Holdfast into a Spring Boot application: properties, conditions, failure
- * analyzers.
+ * Auto-configuration of Holdfast in a Spring Boot application: properties, conditions and
+ * failure analyzers.
  *
  * <p>
- * This room may import every other; nobody imports it.
+ * This package may import every other package; no other package imports it.
+ *
+ * <p>
+ * This package is internal: its types may change in any release.
  */
 @NullMarked
 package io.holdfast.lock.autoconfigure;

@@ -18,20 +18,20 @@ import io.holdfast.lock.spi.OwnerId;
  * State machine of one acquisition, from request to lease or failure.
  *
  * <p>
- * First the turn in this JVM, then attempts at the store: each answer leads to a lease,
- * to waiting for the store's signal, or to asking again. Every attempt carries the same
- * owner id, so an answer that was lost is simply asked for again. Time-out, interrupt,
- * cancellation and the store's failure all end in {@link #giveUp}, which withdraws what
- * the store may have kept.
+ * An acquisition first needs admission in this JVM and then makes attempts at the store.
+ * Each response leads to a lease, to a wait for the store's signal, or to a retry. All
+ * attempts carry the same owner id, so a lost response is requested again. Timeout,
+ * interrupt, cancellation and store failure end in {@link #giveUp}, which withdraws any
+ * state of the claim.
  *
  * <p>
- * All steps run one after another on the executor given, so the state here needs no lock.
+ * All steps run one after another on the given executor, so the state needs no lock.
  */
 final class Acquisition {
 
 	private final EngineContext context;
 
-	private final Terms terms;
+	private final ResolvedRequest terms;
 
 	private final Refusal refusal;
 
@@ -43,9 +43,9 @@ final class Acquisition {
 
 	private final RequestSender requests;
 
-	private final Steps steps;
+	private final StepScheduler steps;
 
-	private final Turn turn;
+	private final QueueTicket ticket;
 
 	private final Report report;
 
@@ -55,69 +55,70 @@ final class Acquisition {
 
 	private int attempts;
 
-	private final Silences silences = new Silences();
+	private final UnknownOutcomes unknownOutcomes = new UnknownOutcomes();
 
 	private boolean refused;
 
-	/** Whether the store may keep something of this claim. */
-	private boolean traces;
+	/** Whether the store may hold state of this claim. */
+	private boolean mayHaveLeftClaim;
 
 	private @Nullable Attempt latest;
 
-	Acquisition(EngineContext context, Terms terms, Refusal refusal, Executor executor, RequestSender requests) {
+	Acquisition(EngineContext context, ResolvedRequest terms, Refusal refusal, Executor executor,
+			RequestSender requests) {
 		this.context = context;
 		this.requests = requests;
 		this.terms = (refusal == Refusal.TENTATIVE) ? terms.withWaitTime(0) : terms;
 		this.refusal = refusal;
 		this.claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(),
-				context.settings().asked(terms.leaseTime()), terms.renew(), terms.waitTime(), terms.fair());
+				context.settings().storeLease(terms.leaseTime()), terms.renew(), terms.waitTime(), terms.fair());
 		this.startedAt = context.time().nanos();
 		this.deadline = this.startedAt + terms.waitTime().toNanos();
-		this.steps = new Steps(context.time(), executor, this::failed);
-		this.turn = new Turn(context.queues(), this.terms, this.startedAt, this.steps, this::attemptInTime);
+		this.steps = new StepScheduler(context.time(), executor, this::failed);
+		this.ticket = new QueueTicket(context.queues(), this.terms, this.startedAt, this.steps, this::attemptInTime);
 		this.withdrawal = new Withdrawal(context, terms, this.claim);
 		this.report = new Report(context, this.terms, refusal, this.startedAt);
 	}
 
-	/** The lease, or a {@link LockException} that says why there is none. */
+	/** Returns the lease, or the {@link LockException} that explains its absence. */
 	CompletableFuture<Lease> outcome() {
 		return this.outcome;
 	}
 
-	/** Set out; to be called once. */
+	/** Starts the acquisition. Call it once. */
 	void begin() {
 		this.steps.run(this::start);
 	}
 
 	private void start() {
 		this.report.begins();
-		if (!this.context.census().begin(this)) {
+		if (!this.context.registry().begin(this)) {
 			fail(AcquireOutcome.ERROR, Refusal.stopping(this.terms, now() - this.startedAt));
 			return;
 		}
-		LocalQueues.Admission admission = this.turn.enter();
-		if (admission == LocalQueues.Admission.TAKEN) {
+		LocalWaitQueues.Admission admission = this.ticket.enter();
+		if (admission == LocalWaitQueues.Admission.ADMITTED) {
 			attempt();
 			return;
 		}
 		this.refused = true;
-		if (admission == LocalQueues.Admission.REFUSED) {
-			waitIsOver();
+		if (admission == LocalWaitQueues.Admission.REJECTED) {
+			timedOut();
 		}
 		else {
-			this.steps.after(Pauses.forTurn(this.terms, left(), this.context.settings().responseTimeout()),
-					this::waitIsOver);
+			this.steps.after(Backoff.forAdmission(this.terms, left(), this.context.settings().responseTimeout()),
+					this::timedOut);
 		}
 	}
 
 	/**
-	 * Makes the next attempt unless the wait is over: a step can run long after it was
-	 * due, because the process stood still. Only the attempt of a caller who finds the
-	 * turn free is exempt, or a short wait would succeed less often than none.
+	 * Makes the next attempt unless the deadline has passed, for example while the
+	 * process was paused. A caller that is admitted immediately skips this check.
+	 * Otherwise a short wait would succeed less often than none.
 	 */
 	private void attemptInTime() {
 		if (deadlineHasPassed()) {
-			waitIsOver();
+			timedOut();
 			return;
 		}
 		attempt();
@@ -127,13 +128,13 @@ final class Acquisition {
 		this.steps.nextPhase();
 		this.attempts++;
 		long left = Math.max(0, left());
-		boolean comesBack = mayAskAgain();
-		Claim sent = this.claim.withPatience(comesBack ? Duration.ofNanos(left) : Duration.ZERO);
+		boolean willRetry = mayRetry();
+		Claim sent = this.claim.withRemainingWait(willRetry ? Duration.ofNanos(left) : Duration.ZERO);
 		boolean first = this.attempts == 1;
 		StoreRequest<AcquireResult> request = new StoreRequest<>(this.context.time(), () -> send(sent, first));
-		Attempt attempt = new Attempt(this.steps.phase(), comesBack, this.traces, request);
+		Attempt attempt = new Attempt(this.steps.phase(), willRetry, this.mayHaveLeftClaim, request);
 		this.latest = attempt;
-		this.traces = true;
+		this.mayHaveLeftClaim = true;
 		this.requests.send(request);
 		if (!request.answer().isDone()) {
 			awaitAnswer(request);
@@ -141,20 +142,20 @@ final class Acquisition {
 		request.answer().whenComplete((result, failure) -> this.steps.run(() -> answered(attempt, result, failure)));
 	}
 
-	/** The time to answer begins when the request is sent. */
+	/** Awaits the response. Its timeout starts when the request is sent. */
 	private void awaitAnswer(StoreRequest<AcquireResult> request) {
 		boolean sent = request.isSent();
-		long patience = Pauses.forAnswer(this.terms, this.attempts, sent, left(), this.context.settings());
-		this.steps.after(patience, () -> silent(Answers.none(request.isSent())));
+		long patience = Backoff.forResponse(this.terms, this.attempts, sent, left(), this.context.settings());
+		this.steps.after(patience, () -> onIndeterminate(Stages.none(request.isSent())));
 		if (!sent) {
 			request.whenSent(this.steps.inThisPhase(() -> awaitAnswer(request)));
 		}
 	}
 
-	/** An attempt may have waited for a thread until its claim must not be sent again. */
+	/** Sends the claim, unless a retry has waited for a thread past the deadline. */
 	private CompletionStage<AcquireResult> send(Claim attempt, boolean first) {
 		return (first || !deadlineHasPassed()) ? this.terms.backend().tryAcquire(attempt)
-				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(Answers.none(false)));
+				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(Stages.none(false)));
 	}
 
 	private void answered(Attempt attempt, @Nullable AcquireResult result, @Nullable Throwable failure) {
@@ -163,19 +164,19 @@ final class Acquisition {
 			this.withdrawal.sendUnlessKept(lease, attempt, result);
 		}
 		else if (result instanceof AcquireResult.Acquired acquired && attempt == this.latest) {
-			// a grant before the latest attempt may have been undone when that one failed
+			// a later attempt that fails may roll back the grant of an earlier one
 			granted(acquired, attempt.request().sentAt());
 		}
 		else if (attempt.phase() == this.steps.phase()) {
 			if (result instanceof AcquireResult.Contended contended) {
-				contended(contended, attempt.comesBack());
+				contended(contended, attempt.willRetry());
 			}
 			else if (result instanceof AcquireResult.Indeterminate indeterminate) {
-				silent(indeterminate.cause());
+				onIndeterminate(indeterminate.cause());
 			}
 			else {
-				this.traces = failure == null || attempt.tracesBefore();
-				failed(Answers.cause(failure));
+				this.mayHaveLeftClaim = failure == null || attempt.mayHaveLeftClaimBefore();
+				failed(Stages.cause(failure));
 			}
 		}
 	}
@@ -183,72 +184,72 @@ final class Acquisition {
 	private void granted(AcquireResult.Acquired acquired, long sentAt) {
 		long validity = sentAt + this.context.settings().validity(acquired.grant().lease()) - now();
 		if (validity <= 0) {
-			silent(Answers.longerThan(acquired.grant().lease()));
+			onIndeterminate(Stages.longerThan(acquired.grant().lease()));
 			return;
 		}
-		Lease lease = new Lease(this.context, this.terms, acquired.grant(), sentAt, this.turn);
+		Lease lease = new Lease(this.context, this.terms, acquired.grant(), sentAt, this.ticket);
 		this.report.granted(this.refused);
 		end();
 		lease.begin();
 		if (this.terms.mode() == LockMode.SHARED) {
-			this.turn.leave();
+			this.ticket.leave();
 		}
 		this.outcome.complete(lease);
 	}
 
-	private void contended(AcquireResult.Contended contended, boolean keepsPlace) {
+	private void contended(AcquireResult.Contended contended, boolean leavesClaim) {
 		this.refused = true;
-		this.silences.clear();
-		this.traces = keepsPlace;
+		this.unknownOutcomes.clear();
+		this.mayHaveLeftClaim = leavesClaim;
 		this.steps.nextPhase();
-		if (!mayAskAgain()) {
-			waitIsOver();
+		if (!mayRetry()) {
+			timedOut();
 			return;
 		}
-		waitFor(Pauses.afterRefusal(contended.retryAfter(), this.context.time()));
+		waitFor(Backoff.afterRefusal(contended.retryAfter(), this.context.time()));
 		Runnable tryAgain = this.steps.inThisPhase(this::attemptInTime);
 		contended.signal().whenComplete((news, failure) -> tryAgain.run());
 	}
 
-	/** The last attempt may have been granted, or may still be: nobody knows. */
-	private void silent(Throwable cause) {
-		int before = this.silences.add(cause, this.attempts);
-		this.traces = Attempt.end(this.latest, this.traces);
+	/** Retries or times out after an attempt that the store may still have granted. */
+	private void onIndeterminate(Throwable cause) {
+		int before = this.unknownOutcomes.add(cause, this.attempts);
+		this.mayHaveLeftClaim = Attempt.end(this.latest, this.mayHaveLeftClaim);
 		this.steps.nextPhase();
-		if (!mayAskAgain()) {
-			waitIsOver();
+		if (!mayRetry()) {
+			timedOut();
 			return;
 		}
-		waitFor(Pauses.afterSilence(before, this.context.time()));
+		waitFor(Backoff.afterUnknownOutcome(before, this.context.time()));
 	}
 
 	private void waitFor(long pause) {
 		this.steps.after(Math.min(pause, left()), this::attemptInTime);
 	}
 
-	private void waitIsOver() {
-		Throwable unknown = this.silences.last();
+	private void timedOut() {
+		Throwable unknown = this.unknownOutcomes.last();
 		if (unknown != null) {
 			giveUp(AcquireOutcome.ERROR, Refusal.unknown(this.terms, this.attempts, unknown));
 		}
 		else {
-			giveUp(this.refusal.outcome(), this.refusal.notAcquired(this.terms, this.turn.obstacle(this.attempts),
+			giveUp(this.refusal.outcome(), this.refusal.notAcquired(this.terms, this.ticket.obstacle(this.attempts),
 					this.attempts, now() - this.startedAt));
 		}
 	}
 
-	/** Withdraw at the wish of the caller. */
+	/** Cancels the acquisition on behalf of the caller. */
 	void cancel() {
 		this.steps.run(() -> giveUp(AcquireOutcome.INTERRUPTED,
 				Refusal.interrupted(this.terms, this.attempts, now() - this.startedAt)));
 	}
 
-	/** Withdraw because the application stops. */
+	/** Cancels the acquisition because the application stops. */
 	void stop() {
 		this.steps.run(() -> giveUp(AcquireOutcome.ERROR, Refusal.stopping(this.terms, now() - this.startedAt)));
 	}
 
-	/** The store failed for good, or a step did: that must not leave a caller waiting. */
+	/** Fails after a permanent store failure or a failed step; no caller may hang. */
 	private void failed(Throwable failure) {
 		giveUp(AcquireOutcome.ERROR, Refusal.failed(this.terms, failure));
 	}
@@ -257,14 +258,14 @@ final class Acquisition {
 		if (this.outcome.isDone()) {
 			return;
 		}
-		this.turn.withdraw();
-		this.traces = Attempt.end(this.latest, this.traces);
-		if (this.traces) {
-			this.turn.leaving();
-			this.withdrawal.send().whenComplete((done, failure) -> this.turn.leave());
+		this.ticket.withdraw();
+		this.mayHaveLeftClaim = Attempt.end(this.latest, this.mayHaveLeftClaim);
+		if (this.mayHaveLeftClaim) {
+			this.ticket.leaving();
+			this.withdrawal.send().whenComplete((done, failure) -> this.ticket.leave());
 		}
 		else {
-			this.turn.leave();
+			this.ticket.leave();
 		}
 		fail(how, reason);
 	}
@@ -277,15 +278,15 @@ final class Acquisition {
 
 	private void end() {
 		this.steps.nextPhase();
-		this.context.census().end(this);
+		this.context.registry().end(this);
 	}
 
-	private boolean mayAskAgain() {
+	private boolean mayRetry() {
 		return this.refusal != Refusal.TENTATIVE && left() > 0;
 	}
 
 	private boolean deadlineHasPassed() {
-		return this.terms.patient() && left() <= 0;
+		return this.terms.waits() && left() <= 0;
 	}
 
 	private long left() {

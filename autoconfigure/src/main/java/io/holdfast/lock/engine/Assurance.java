@@ -9,8 +9,8 @@ import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.LockBackend;
 
 /**
- * Makes sure of a valid lease at its store, for a holder who is about to do what cannot
- * be undone. Most stores answer at once; one whose connection is interrupted may keep the
+ * Confirms a valid lease at its store before the holder does something irreversible. Most
+ * backends respond immediately. A backend whose connection is interrupted may keep the
  * holder waiting, at most for as long as the lease is valid.
  */
 final class Assurance {
@@ -19,16 +19,16 @@ final class Assurance {
 	}
 
 	/**
-	 * Wait for the word of the store. Whether the lease is lost meanwhile, or has run
-	 * out, is for the caller to see.
-	 * @return why the holder must not go on although nothing is lost, or {@code null}
+	 * Waits for the store's confirmation. The caller must then check whether the lease
+	 * was lost or has expired meanwhile.
+	 * @return why the holder must not continue although no loss is known, or {@code null}
 	 */
 	static @Nullable Throwable await(EngineContext context, Lease lease) {
 		if (lease.lossMessage() != null) {
 			return null;
 		}
 		LockBackend backend = lease.terms().backend();
-		CompletableFuture<Boolean> answer = Answers.within(() -> backend.confirm(lease.grant()),
+		CompletableFuture<Boolean> answer = Stages.within(() -> backend.confirm(lease.grant()),
 				lease.remainingValidity().toNanos(), context.time());
 		try {
 			IdleWait.until(answer);

@@ -11,9 +11,9 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 
 /**
- * What asynchronous callers get. They may complete their futures from outside at any
- * time, and the JDK skips the function of a stage that is complete already; so no
- * function of a stage that a caller can reach ever has to release a lock.
+ * Creates the futures of asynchronous callers. A caller may complete its future at any
+ * time, and the JDK skips the function of a completed stage. Therefore, no function of a
+ * stage that a caller can reach is responsible for releasing a lock.
  */
 final class AsyncResults {
 
@@ -21,11 +21,11 @@ final class AsyncResults {
 	}
 
 	/**
-	 * Delivers a hold to its caller, or releases it if it does not arrive.
-	 * @param held the hold, or why there is none
-	 * @param value what the caller gets, made of the hold, or of {@code null} if there is
-	 * none and the caller can do without
-	 * @param callbacks runs what the caller has derived from its future
+	 * Delivers a hold to its caller, or releases it if it does not reach the caller.
+	 * @param held the hold, or the failure to acquire it
+	 * @param value creates the caller's value from the hold, or from {@code null} if the
+	 * lock was skipped
+	 * @param callbacks runs the stages that the caller derives from its future
 	 */
 	static <T> CompletionStage<T> deliver(CompletableFuture<HeldLocks> held,
 			Function<? super @Nullable HeldLocks, ? extends T> value, Executor callbacks) {
@@ -49,9 +49,9 @@ final class AsyncResults {
 	}
 
 	/**
-	 * Runs an action under a hold unless its caller has completed the result before.
-	 * @param held the hold, or why there is none
-	 * @param action what to run
+	 * Runs an action under a hold, unless the caller has already completed the result.
+	 * @param held the hold, or the failure to acquire it
+	 * @param action the action
 	 * @param callbacks runs the action
 	 */
 	static <T extends @Nullable Object> CompletionStage<T> execute(CompletableFuture<HeldLocks> held,
@@ -74,17 +74,17 @@ final class AsyncResults {
 
 	private static <T extends @Nullable Object> CompletionStage<T> run(Function<LockHandle, CompletionStage<T>> action,
 			HeldLocks locks) {
-		return Answers.ask(() -> action.apply(locks), () -> new LockConfigurationException(
-				"The asynchronous action under lock '%s' returned null instead of a stage, so its end cannot be waited for. The lock is released. Return CompletableFuture.completedFuture(null) if there is no result."
-					.formatted(locks.name())));
+		return Stages.ask(() -> action.apply(locks), () -> new LockConfigurationException(
+				"The asynchronous action under lock '%s' returned null instead of a stage, so its completion cannot be awaited. The lock is released. Return CompletableFuture.completedFuture(null) if there is no result."
+					.formatted(locks.lock())));
 	}
 
-	/** A request that is refused before its caller has a future needs no other thread. */
+	/** Uses no other thread for a request that fails before its caller has a future. */
 	private static Executor unlessRefused(CompletableFuture<HeldLocks> held, Executor callbacks) {
 		return held.isCompletedExceptionally() ? Runnable::run : callbacks;
 	}
 
-	/** See {@link LockEngine#closeAfter}. */
+	/** Implements {@link LockEngine#closeAfter}. */
 	static <T extends @Nullable Object> CompletableFuture<T> closeAfter(CompletionStage<T> stage, LockHandle handle) {
 		CompletableFuture<T> result = new CompletableFuture<>();
 		try {
@@ -98,7 +98,7 @@ final class AsyncResults {
 
 	private static <T extends @Nullable Object> void close(LockHandle handle, @Nullable T value,
 			@Nullable Throwable failure, CompletableFuture<T> result) {
-		// null: of LockOperations that are not this engine's
+		// null if the handle comes from another implementation of LockOperations
 		HeldLocks held = (handle instanceof HeldLocks own) ? own : null;
 		Throwable body = (failure != null) ? failure
 				: failureOf((held != null) ? held::assertHeldAtEnd : handle::assertHeld);

@@ -5,24 +5,26 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.spi.AcquireResult;
 
 /**
- * One request of an acquisition to the store.
+ * One attempt of an acquisition at the store.
  *
- * @param phase the phase of the acquisition that it belongs to
- * @param comesBack whether the store was told that the claim is repeated if refused, and
- * may therefore keep something of it
- * @param tracesBefore whether the store might have kept something before
+ * @param phase the phase of the acquisition to which the attempt belongs
+ * @param willRetry whether the claim announces a retry after a rejection, so that the
+ * store may hold state of it
+ * @param mayHaveLeftClaimBefore whether the store may have held state of the claim before
+ * this attempt
  * @param request the request
  */
-record Attempt(int phase, boolean comesBack, boolean tracesBefore, StoreRequest<AcquireResult> request) {
+record Attempt(int phase, boolean willRetry, boolean mayHaveLeftClaimBefore, StoreRequest<AcquireResult> request) {
 
 	/**
-	 * Stops waiting for the answer to an attempt, and withdraws it unless it was sent.
-	 * @param attempt the attempt, if there was one
-	 * @param traces whether the store may keep something of the claim if it was sent
-	 * @return whether the store may keep something of the claim
+	 * Stops waiting for the response to an attempt, and withdraws it unless it was sent.
+	 * @param attempt the attempt, or {@code null} if there was none
+	 * @param mayHaveLeftClaim whether the store may hold state of the claim if the
+	 * attempt was sent
+	 * @return whether the store may hold state of the claim
 	 */
-	static boolean end(@Nullable Attempt attempt, boolean traces) {
-		return (attempt != null && attempt.request().withdraw()) ? attempt.tracesBefore() : traces;
+	static boolean end(@Nullable Attempt attempt, boolean mayHaveLeftClaim) {
+		return (attempt != null && attempt.request().withdraw()) ? attempt.mayHaveLeftClaimBefore() : mayHaveLeftClaim;
 	}
 
 }

@@ -12,16 +12,16 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
-import io.holdfast.lock.HoldBoundary.SetAside;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 
 /**
- * Several holds that are one to the caller: held while all are held, lost when one is
- * lost, and let go in the reverse of the order in which they were acquired.
+ * Combines several holds into one for the caller: held while all are held, lost when one
+ * is lost, and released in the reverse order of acquisition.
  */
 final class CombinedHold implements HeldLocks {
 
@@ -32,7 +32,7 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	/**
-	 * Combine holds that were acquired in this order.
+	 * Combines holds that were acquired in this order.
 	 * @throws LockLostException if one was lost while the others were acquired
 	 */
 	static HeldLocks of(List<Hold> parts) {
@@ -43,7 +43,7 @@ final class CombinedHold implements HeldLocks {
 		return new CombinedHold(parts);
 	}
 
-	/** Let go of holds that were acquired in this order; of all, whatever one throws. */
+	/** Releases holds, given in acquisition order. Releases all even if one throws. */
 	static CompletableFuture<?> close(List<Hold> holds) {
 		return close(holds, Hold::closeAsync);
 	}
@@ -74,8 +74,8 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	@Override
-	public LockName name() {
-		return this.parts.get(0).name();
+	public LockName lock() {
+		return this.parts.get(0).lock();
 	}
 
 	@Override
@@ -96,8 +96,8 @@ final class CombinedHold implements HeldLocks {
 	@Override
 	public FencingToken fencingToken() {
 		throw new IllegalStateException(
-				"A hold of %s locks has a token for each of them, the first being '%s'. Ask its parts()."
-					.formatted(this.parts.size(), name()));
+				"A hold of %s locks has one token per lock, and the first lock is '%s'. Use the tokens of its parts()."
+					.formatted(this.parts.size(), lock()));
 	}
 
 	@Override
@@ -121,14 +121,14 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	@Override
-	public HeldLocks closedInCode() {
-		this.parts.forEach(Hold::closedInCode);
+	public HeldLocks userManaged() {
+		this.parts.forEach(Hold::userManaged);
 		return this;
 	}
 
 	@Override
 	public HeldLocks settingAside(SetAside setAside) {
-		// the first is the last to end
+		// the first hold ends last
 		this.parts.get(0).settingAside(setAside);
 		return this;
 	}
@@ -145,9 +145,9 @@ final class CombinedHold implements HeldLocks {
 
 	@Override
 	public void onLost(Consumer<LockLostEvent> listener) {
-		AtomicBoolean told = new AtomicBoolean();
+		AtomicBoolean notified = new AtomicBoolean();
 		this.parts.forEach((part) -> part.onLost((event) -> {
-			if (told.compareAndSet(false, true)) {
+			if (notified.compareAndSet(false, true)) {
 				listener.accept(event);
 			}
 		}));

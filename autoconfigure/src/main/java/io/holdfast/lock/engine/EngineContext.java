@@ -1,23 +1,24 @@
 package io.holdfast.lock.engine;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * The parts that every acquisition and every lease of one engine works with.
+ * Components that all acquisitions and leases of one engine share.
  *
- * @param settings what holds for every lock
+ * @param settings the settings of the engine
  * @param time the clock
- * @param queues the lines of local waiters
- * @param watchdog renews leases and notices their end
- * @param cleanup ends leases and withdraws claims at the store
- * @param census who holds and who waits
- * @param boundary where the caller's transaction meets a hold
- * @param observer who is told of what happens
+ * @param queues the wait queues of local callers
+ * @param watchdog renews leases and detects their expiry
+ * @param retrier releases leases and withdraws claims at the store
+ * @param registry the current holders and waiters
+ * @param boundary relates holds to the caller's transactions
+ * @param observer is notified of lock events
  * @param workers the threads
  */
-record EngineContext(EngineSettings settings, SchedulingClock time, LocalQueues queues, Watchdog watchdog,
-		Cleanup cleanup, Census census, HoldBoundary boundary, LockObserver observer, Workers workers) {
+record EngineContext(EngineSettings settings, SchedulingClock time, LocalWaitQueues queues, Watchdog watchdog,
+		ReleaseRetrier retrier, HoldRegistry registry, TransactionBoundary boundary, LockObserver observer,
+		Workers workers) {
 
 }

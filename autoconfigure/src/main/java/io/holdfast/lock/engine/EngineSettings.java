@@ -8,35 +8,38 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * What holds for every lock whose request does not say otherwise.
+ * Settings that apply to every lock whose request does not override them.
  *
- * @param waitTime the longest wait to acquire; zero makes one attempt
+ * @param waitTime the maximum wait to acquire a lock; zero makes one attempt
  * @param leaseTime how long a store keeps a lock without renewal
- * @param responseTimeout when an unanswered request to a store counts as of unknown
- * outcome
- * @param awaitRelease whether the caller waits until the store has answered a release
+ * @param responseTimeout the time after which the outcome of an unanswered request to a
+ * store counts as unknown
+ * @param awaitRelease whether the caller waits until the store has responded to a release
  * @param interruptOnLoss whether the acquiring thread is interrupted when its hold is
  * lost
- * @param shutdownTimeout the longest wait at shutdown for running bodies to end by
- * themselves
+ * @param shutdownTimeout the maximum wait at shutdown for running bodies to complete
  * @param watchLockOrder whether nested acquisitions in contradictory orders are reported
  * @param lockDelay how long a lock stays closed after it was lost rather than released
  */
 public record EngineSettings(Duration waitTime, Duration leaseTime, Duration responseTimeout, boolean awaitRelease,
 		boolean interruptOnLoss, Duration shutdownTimeout, boolean watchLockOrder, Duration lockDelay) {
 
-	/** Clocks of this host and of a store may differ in speed by this much. */
+	/** Allowance for the difference in clock speed between this host and a store. */
 	private static final int DRIFT_PERCENT = 1;
 
 	private static final int DRIFT_MILLIS = 2;
 
-	/** The settings of an application that sets none. */
+	/**
+	 * Settings of an application that configures none. The wait time is 5 seconds, the
+	 * lease time 30 seconds, the response timeout one second, and the shutdown timeout 10
+	 * seconds. There is no lock delay, and all options are disabled.
+	 */
 	public static final EngineSettings DEFAULTS = new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
 			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), false, Duration.ZERO);
 
 	/**
-	 * Check the durations.
-	 * @throws LockConfigurationException if one is out of range
+	 * Validates the durations.
+	 * @throws LockConfigurationException if a duration is out of range
 	 */
 	public EngineSettings {
 		requireRange("wait-time", waitTime, Duration.ZERO);
@@ -46,32 +49,34 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 		requireRange("lock-delay", lockDelay, Duration.ZERO);
 	}
 
-	/** The lease to ask a store for: it has to keep the lock for the delay as well. */
-	Duration asked(Duration lease) {
+	/** Returns the lease to request from a store, which includes the lock delay. */
+	Duration storeLease(Duration lease) {
 		return lease.plus(this.lockDelay);
 	}
 
-	/** Whether the lock-delay leaves anything of a store's lease to its holder. */
+	/** Whether a store's lease is longer than the lock delay. */
 	boolean isUsable(Duration granted) {
 		return granted.compareTo(this.lockDelay) > 0;
 	}
 
-	/** What of a store's lease is the holder's. */
-	Duration usable(Duration granted) {
+	/** Returns the holder's part of a store's lease, without the lock delay. */
+	Duration holderLease(Duration granted) {
 		if (!isUsable(granted)) {
 			throw new LockConfigurationException(
-					"The store keeps locks for %s, and 'distributed-lock.lock-delay' is %s, so nothing of that is left for a holder. Set a shorter delay, or a longer session time at the store."
+					"The store keeps locks for %s and 'distributed-lock.lock-delay' is %s, so no time is left for a holder. Set a shorter delay, or a longer session timeout at the store."
 						.formatted(DurationText.of(granted), DurationText.of(this.lockDelay)));
 		}
 		return granted.minus(this.lockDelay);
 	}
 
 	/**
-	 * How long a holder may believe in a store's lease, from before its request left.
+	 * Returns how long a holder may rely on a store's lease, from before the request is
+	 * sent. This is the holder's part, reduced by {@value #DRIFT_PERCENT} percent and
+	 * {@value #DRIFT_MILLIS} ms for clock drift.
 	 * @return nanoseconds
 	 */
 	long validity(Duration granted) {
-		long nanos = usable(granted).toNanos();
+		long nanos = holderLease(granted).toNanos();
 		return nanos - nanos / 100 * DRIFT_PERCENT - TimeUnit.MILLISECONDS.toNanos(DRIFT_MILLIS);
 	}
 

@@ -2,37 +2,38 @@ package io.holdfast.lock.engine;
 
 import java.util.concurrent.CompletableFuture;
 
-import io.holdfast.lock.HoldBoundary.SetAside;
-import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.spi.ManagedHold;
+import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 
 /**
- * What the engine gives to a caller: a hold, or several that are one to the caller.
+ * The engine's handle for a caller: one hold, or several that are combined into one.
  */
-interface HeldLocks extends LockHandle {
+interface HeldLocks extends ManagedHold {
 
 	/**
-	 * Closes this without making its caller wait. Closing makes only the thread wait that
-	 * the hold is bound to: any other may be an event loop or one of the engine's own.
-	 * @return completes when the store has answered the release, if callers are to wait
-	 * for that, on a thread that may run their code; is complete otherwise
+	 * Closes this hold without blocking the caller. In contrast, {@link #close()} may
+	 * block, but only the thread to which the hold is bound. Any other thread may be an
+	 * event loop or one of the engine's own.
+	 * @return completes when the store has responded to the release, on a thread that may
+	 * run callers' code; already complete if callers do not wait for releases
 	 */
 	CompletableFuture<?> closeAsync();
 
-	/** Leave it to the caller to close this. */
-	HeldLocks closedInCode();
+	/** Marks this hold as one that user code must close. */
+	HeldLocks userManaged();
 
-	/** Brings this back when the last of these locks has ended. */
+	/** Restores the given state when the last of these holds has ended. */
 	HeldLocks settingAside(SetAside setAside);
 
 	/**
-	 * Check that the body's work can be relied on: a commit confirmed it, or every lock
-	 * still stands.
+	 * Checks that the body's work is reliable: a commit has confirmed it, or every lock
+	 * is still held.
 	 */
 	void assertHeldAtEnd();
 
 	/**
-	 * Check the same once the hold has ended: whether the store has said that it came too
-	 * late.
+	 * Repeats the check after the hold has ended. By then the store may have reported
+	 * that the release came too late.
 	 */
 	void assertEndedInTime();
 

@@ -7,8 +7,6 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
-import io.holdfast.lock.HoldBoundary;
-import io.holdfast.lock.HoldBoundary.SetAside;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockException;
@@ -17,14 +15,16 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * One use of a lease by its holder; re-entrant holds share it.
+ * One use of a lease by its holder. Re-entrant holds share the lease.
  */
-final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
+final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
-	private static final String COMMIT_REFUSED = " The commit was refused and the transaction is rolled back, so nothing was written by it; repeat the call.";
+	private static final String COMMIT_REFUSED = " The commit was refused and the transaction is rolled back, so it wrote nothing. Repeat the call.";
 
 	private final EngineContext context;
 
@@ -38,7 +38,7 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 
 	private int depth;
 
-	private volatile boolean closedInCode;
+	private volatile boolean userManaged;
 
 	private volatile boolean ended;
 
@@ -58,10 +58,10 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 	}
 
 	/**
-	 * Makes this the innermost hold of the current thread. If its request asks for that,
-	 * the thread is interrupted when the lease is lost, provided that a hold of that
-	 * lease is bound to it at that moment: by then it may do other work.
-	 * @param depth how many holds of this thread it is within
+	 * Makes this the innermost hold of the current thread. If requested, the thread is
+	 * interrupted when the lease is lost while a hold of that lease is still bound to it.
+	 * Later work of the thread is not interrupted.
+	 * @param depth how many holds of this thread surround this one
 	 */
 	Hold bind(int depth) {
 		this.depth = depth;
@@ -83,29 +83,28 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 	}
 
 	/**
-	 * Enter again.
-	 * @param minHold how long the lock must stay closed from now on, at least
-	 * @return a further hold of the same lease, or {@code null} if the lease has ended
+	 * Re-enters the lock.
+	 * @param minHold the minimum time from now for which the lock must stay closed
+	 * @return another hold of the same lease, or {@code null} if the lease has ended
 	 */
 	@Nullable Hold reenter(Duration minHold) {
 		String lost = lossMessage();
 		if (lost != null) {
-			throw new LockLostException(name(), backend(),
-					lost + " So it cannot be entered again. Let this call fail, verify what it did, and repeat it."
-							+ diagnosis());
+			throw new LockLostException(lock(), backend(), lost
+					+ " It cannot be re-entered. Let this call fail, verify what it did, and repeat it." + diagnosis());
 		}
 		return this.lease.addHold(minHold) ? new Hold(this.context, this.lease, true) : null;
 	}
 
 	/**
-	 * Fails if the lease was lost while the other locks of the same request were
-	 * acquired: a body must not start without one of its locks.
+	 * Fails if the lease was lost while the other locks of the request were acquired. A
+	 * body must not start without one of its locks.
 	 */
 	void requireHeldAtStart() {
 		String lost = lossMessage();
 		if (lost != null) {
-			throw new LockLostException(name(), backend(), lost
-					+ " That was while the other locks of the request were waited for, so the call was not started and none of them is held. Repeat it; use 'renew = true', or a lease that is longer than the wait.");
+			throw new LockLostException(lock(), backend(), lost
+					+ " This happened while waiting for the other locks of the request, so the call did not start and none of them is held. Repeat it; use 'renew = true', or a lease that is longer than the wait.");
 		}
 	}
 
@@ -118,8 +117,8 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 	}
 
 	@Override
-	public HeldLocks closedInCode() {
-		this.closedInCode = true;
+	public HeldLocks userManaged() {
+		this.userManaged = true;
 		return this;
 	}
 
@@ -129,19 +128,19 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 		return this;
 	}
 
-	/** Asked for when something is refused, so that it costs nothing before. */
+	/** Computed only when a call is rejected, so it costs nothing otherwise. */
 	@Override
 	public String diagnosis() {
-		if (!this.closedInCode || !LockContext.handles().contains(this)) {
+		if (!this.userManaged || !LockContext.handles().contains(this)) {
 			return "";
 		}
-		return " It was acquired in code by this thread ('%s') %s ago and is not closed yet. If that code has ended, it has left the lock on its thread, where it fails every transaction to come: let it close its handle, best by try-with-resources."
+		return " It was acquired in code by this thread ('%s') %s ago and is not closed yet. If that code has returned, the lock remains on the thread and fails every later transaction: close its handle, preferably with try-with-resources."
 			.formatted(Thread.currentThread().getName(),
 					DurationText.ofNanos(this.context.time().nanos() - this.lease.acquiredAt()));
 	}
 
 	@Override
-	public LockName name() {
+	public LockName lock() {
 		return this.lease.terms().lock();
 	}
 
@@ -178,27 +177,27 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 	@Override
 	public void assertHeld() {
 		failUnlessSure(
-				" What this call did may meet another holder's work. Verify it, then repeat it; see the pauses and the store's health around this moment.",
-				" It is not lost as far as is known. Ask again, or undo what this call did and repeat it.");
+				" What this call did may overlap with another holder's work. Verify it, then repeat it. Check for pauses and the store's health at this time.",
+				" It is not known to be lost. Check again, or undo what this call did and repeat it.");
 	}
 
 	private void failUnlessSure(String ifLost, String ifInDoubt) {
 		Throwable doubt = this.ended ? null : Assurance.await(this.context, this.lease);
 		String lost = lossMessage();
 		if (lost != null) {
-			throw new LockLostException(name(), backend(), lost + ifLost + diagnosis());
+			throw new LockLostException(lock(), backend(), lost + ifLost + diagnosis());
 		}
 		if (doubt != null) {
-			throw new LockBackendException(name(), backend(),
-					"Lock '%s' is in doubt: store %s cannot confirm it (%s; %s, token %s).".formatted(name(), backend(),
-							doubt, this.lease.terms(), fencingToken()) + ifInDoubt,
+			throw new LockBackendException(lock(), backend(),
+					"Lock '%s' is in doubt: backend %s cannot confirm it (%s; %s, token %s).".formatted(lock(),
+							backend(), doubt, this.lease.terms(), fencingToken()) + ifInDoubt,
 					doubt);
 		}
 	}
 
 	private @Nullable String lossMessage() {
 		return this.ended
-				? "Lock '%s' was let go before (%s, token %s).".formatted(name(), this.lease.terms(), fencingToken())
+				? "Lock '%s' was already released (%s, token %s).".formatted(lock(), this.lease.terms(), fencingToken())
 				: this.lease.lossMessage();
 	}
 
@@ -208,10 +207,10 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 			failUnlessSure(COMMIT_REFUSED, COMMIT_REFUSED);
 		}
 		catch (LockException ex) {
-			this.context.observer().commitRefused(name(), backend());
+			this.context.observer().commitRefused(lock(), backend());
 			throw ex;
 		}
-		this.setAside.requireUnchanged(name());
+		this.setAside.requireUnchanged(lock());
 		this.confirmed = true;
 	}
 
@@ -219,7 +218,7 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 	public void assertHeldAtEnd() {
 		failUnlessConfirmed(this.lease.lossMessage());
 		if (!this.confirmed) {
-			this.setAside.requireUnchanged(name());
+			this.setAside.requireUnchanged(lock());
 		}
 	}
 
@@ -230,8 +229,8 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 
 	private void failUnlessConfirmed(@Nullable String message) {
 		if (message != null && !this.confirmed) {
-			throw new LockLostException(name(), backend(), message
-					+ " No commit was checked for it: what this call did may overlap with another holder's work. Verify it before repeating it.");
+			throw new LockLostException(lock(), backend(), message
+					+ " No commit was checked for it, so what this call did may overlap with another holder's work. Verify it before repeating it.");
 		}
 	}
 
@@ -257,7 +256,7 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 		}, this.context.workers().callbacks());
 	}
 
-	/** Completes with the answer of the store, if callers are to wait for that. */
+	/** Ends this hold; completes with the store's response if callers wait for it. */
 	CompletableFuture<?> release() {
 		CompletableFuture<?> answered = this.end.close(this);
 		return this.context.settings().awaitRelease() ? answered : HoldEnd.DONE;
@@ -288,7 +287,7 @@ final class Hold implements HeldLocks, HoldBoundary.DeferrableHold {
 
 	@Override
 	public String toString() {
-		return "hold of lock '%s' (%s, token %s)".formatted(name(), this.lease.terms(), fencingToken());
+		return "hold of lock '%s' (%s, token %s)".formatted(lock(), this.lease.terms(), fencingToken());
 	}
 
 }

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
-import io.holdfast.lock.HoldBoundary;
-import io.holdfast.lock.HoldBoundary.DeferrableHold;
+import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.TransactionBoundary.DeferrableHold;
 
 /**
  * Ends a hold when its caller has closed it and no transaction defers its release.
@@ -16,21 +16,21 @@ final class HoldEnd {
 
 	static final CompletableFuture<?> DONE = CompletableFuture.completedFuture(null);
 
-	private final HoldBoundary boundary;
+	private final TransactionBoundary boundary;
 
 	private final Supplier<CompletableFuture<?>> action;
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	/** The caller, and each transaction that defers the release. */
+	/** Number of users: the caller, and each transaction that defers the release. */
 	private final AtomicInteger users = new AtomicInteger(1);
 
 	/**
 	 * Creates the end of a hold.
-	 * @param boundary the caller's transactions
-	 * @param action ends the hold, and completes when the store has answered
+	 * @param boundary relates the hold to the caller's transactions
+	 * @param action ends the hold, and completes when the store has responded
 	 */
-	HoldEnd(HoldBoundary boundary, Supplier<CompletableFuture<?>> action) {
+	HoldEnd(TransactionBoundary boundary, Supplier<CompletableFuture<?>> action) {
 		this.boundary = boundary;
 		this.action = action;
 	}

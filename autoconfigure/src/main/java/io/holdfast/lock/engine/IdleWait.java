@@ -4,9 +4,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Waits for a future and does nothing else. {@code join} and {@code get} of a future run
- * other tasks meanwhile on a thread of a {@code ForkJoinPool}: another caller's body
- * would run inside of a release or a check.
+ * Waits for a future and does nothing else. On a thread of a {@code ForkJoinPool},
+ * {@code join} and {@code get} of a future run other tasks while they wait. Another
+ * caller's body would then run inside a release or a check.
  */
 final class IdleWait {
 
@@ -14,8 +14,8 @@ final class IdleWait {
 	}
 
 	/**
-	 * Wait until a future is done.
-	 * @throws InterruptedException if the thread is interrupted meanwhile
+	 * Waits until a future is done.
+	 * @throws InterruptedException if the thread is interrupted while it waits
 	 */
 	static void until(CompletableFuture<?> future) throws InterruptedException {
 		if (!future.isDone()) {
@@ -23,7 +23,7 @@ final class IdleWait {
 		}
 	}
 
-	/** Wait until a future is done. An interrupt is kept for later. */
+	/** Waits until a future is done. Defers an interrupt until then. */
 	static void uninterruptibly(CompletableFuture<?> future) {
 		boolean interrupted = false;
 		while (!future.isDone()) {

@@ -15,25 +15,26 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 
 /**
- * One grant of a store, from its beginning until it is given back or lost, and the holds
- * that share it.
+ * A lease that a store has granted, until it is released or lost, and the holds that
+ * share it.
  *
  * <p>
- * <em>Validity.</em> The holder believes in the lease for a little less time than the
- * store keeps it: counted from before the request left, and shorter by the lock-delay and
- * by an allowance for clocks that do not run at the same speed
- * ({@link EngineSettings#validity}). Every renewal starts it anew.
+ * <em>Validity.</em> The holder relies on the lease for slightly less time than the store
+ * keeps it. The validity starts before the request is sent. The lock delay and an
+ * allowance for clock drift shorten it ({@link EngineSettings#validity}). Every renewal
+ * restarts it.
  *
  * <p>
  * <em>States.</em> {@code HELD} until the last hold ends ({@code ENDED}) or the lease is
- * lost ({@code LOST}); neither ever turns back. Whichever comes first decides, under the
- * lock of this object; listeners and the store are called outside of it.
+ * lost ({@code LOST}). The first of the two wins and is final, except that an ended lease
+ * becomes lost if the store rejects its release. The lock of this object guards the
+ * state. Listeners and the store are called outside of it.
  */
 final class Lease {
 
 	private final EngineContext context;
 
-	private final Terms terms;
+	private final ResolvedRequest terms;
 
 	private final Grant grant;
 
@@ -47,48 +48,48 @@ final class Lease {
 
 	private volatile Duration length;
 
-	private final Care care = new Care(this);
+	private final RenewalSchedule schedule = new RenewalSchedule(this);
 
 	private final Loss loss;
 
-	private final Turn turn;
+	private final QueueTicket ticket;
 
 	private volatile int holds = 1;
 
 	/**
-	 * Whether its holder has ended and its {@code minHold} has not; whoever clears this
-	 * goes on with the end of the lease.
+	 * Whether all holds have ended but the {@code minHold} has not. The thread that
+	 * clears this flag ends the lease.
 	 */
 	private final AtomicBoolean lingering = new AtomicBoolean();
 
 	private final LeaseEnd end;
 
-	Lease(EngineContext context, Terms terms, Grant grant, long sentAt, Turn turn) {
+	Lease(EngineContext context, ResolvedRequest terms, Grant grant, long sentAt, QueueTicket ticket) {
 		this.context = context;
 		this.terms = terms;
 		this.grant = grant;
 		this.token = FencingToken.of(grant.storeToken(), 0);
 		this.loss = new Loss(terms, this.token);
-		this.turn = turn;
+		this.ticket = ticket;
 		this.end = new LeaseEnd(context, terms, grant);
 		this.acquiredAt = context.time().nanos();
-		this.length = context.settings().usable(grant.lease());
+		this.length = context.settings().holderLease(grant.lease());
 		this.validUntil = sentAt + context.settings().validity(grant.lease());
 	}
 
-	/** Begin to be watched, and to hear of the store's own news. */
+	/** Starts renewal, and listens for a revocation by the store. */
 	void begin() {
-		this.context.census().begin(this);
-		this.context.watchdog().watch(this.care);
+		this.context.registry().begin(this);
+		this.context.watchdog().watch(this.schedule);
 		if (this.grant.revocable()) {
 			this.grant.revoked().whenComplete((news, failure) -> lose(LossCause.REVOKED));
 		}
 	}
 
 	/**
-	 * Add a hold of the same holder.
-	 * @param minHold how long the lock must stay closed from now on, at least
-	 * @return {@code false} if the lease has ended meanwhile
+	 * Adds a hold of the same holder.
+	 * @param minHold the minimum time from now for which the lock must stay closed
+	 * @return {@code false} if the lease has already ended
 	 */
 	boolean addHold(Duration minHold) {
 		this.lock.lock();
@@ -97,7 +98,7 @@ final class Lease {
 				return false;
 			}
 			this.holds++;
-			this.end.notWithin(minHold);
+			this.end.keepClosedFor(minHold);
 			return true;
 		}
 		finally {
@@ -106,7 +107,7 @@ final class Lease {
 	}
 
 	/**
-	 * End one hold, and with the last one the lease; completes with the store's answer.
+	 * Ends one hold, and the lease with the last one; completes with the response.
 	 */
 	CompletableFuture<?> endHold() {
 		boolean lingers;
@@ -125,100 +126,100 @@ final class Lease {
 		this.context.observer()
 			.released(this.terms.lock(), backendName(), Duration.ofNanos(now - this.acquiredAt), length());
 		if (lingers) {
-			this.context.census().changed();
-			this.context.time().after(this.end.remainingNanos(), this::giveBackIfLingering);
+			this.context.registry().changed();
+			this.context.time().after(this.end.remainingNanos(), this::releaseIfLingering);
 			return CompletableFuture.completedFuture(null);
 		}
-		return giveBack();
+		return release();
 	}
 
-	private void giveBackIfLingering() {
+	private void releaseIfLingering() {
 		if (this.lingering.compareAndSet(true, false)) {
-			giveBack();
+			release();
 		}
 	}
 
-	/** Leaves the census last: an engine that closes waits for the release until then. */
-	private CompletableFuture<?> giveBack() {
-		CompletableFuture<?> quiet = this.context.watchdog().unwatch(this.care);
+	/** Leaves the registry last: a closing engine awaits the release until then. */
+	private CompletableFuture<?> release() {
+		CompletableFuture<?> quiet = this.context.watchdog().unwatch(this.schedule);
 		CompletableFuture<?> answered = this.loss.happened() ? CompletableFuture.completedFuture(null) : release(quiet);
-		this.context.census().end(this);
+		this.context.registry().end(this);
 		return answered;
 	}
 
 	private CompletableFuture<?> release(CompletableFuture<?> quiet) {
-		this.turn.leaving();
+		this.ticket.leaving();
 		return this.end.release(quiet).handle((answer, failure) -> {
 			if (answer instanceof ReleaseResult.NotHeld) {
 				lose(LossCause.REFUSED, true);
 			}
-			this.turn.leave();
+			this.ticket.leave();
 			return null;
 		});
 	}
 
-	/** Not to be watched or counted any more; completes when no renewal is under way. */
-	private CompletableFuture<?> leaveCare() {
-		CompletableFuture<?> quiet = this.context.watchdog().unwatch(this.care);
-		this.context.census().end(this);
+	/** Stops watching the lease; completes when no renewal is in progress. */
+	private CompletableFuture<?> unwatch() {
+		CompletableFuture<?> quiet = this.context.watchdog().unwatch(this.schedule);
+		this.context.registry().end(this);
 		return quiet;
 	}
 
 	/**
-	 * The store has begun the lease anew, perhaps a shorter one: its latest word counts.
-	 * The validity ends if the lock-delay takes it all.
+	 * Restarts the validity after a renewal. The store's latest lease counts, even if it
+	 * is shorter. The validity ends if the lock delay uses up the whole lease.
 	 */
 	void extended(long sentAt, Duration lease) {
 		boolean usable = this.context.settings().isUsable(lease);
-		this.length = usable ? this.context.settings().usable(lease) : this.length;
+		this.length = usable ? this.context.settings().holderLease(lease) : this.length;
 		this.validUntil = usable ? sentAt + this.context.settings().validity(lease) : sentAt;
 	}
 
 	/**
-	 * The lease is no longer to be relied on. The first cause stands; once it is given
-	 * back there is nothing to lose any more.
+	 * Declares the lease lost. Only the first cause counts. A released lease can no
+	 * longer be lost.
 	 */
 	void lose(LossCause cause) {
 		lose(cause, false);
 	}
 
-	private void lose(LossCause cause, boolean evenIfGivenBack) {
-		Consumer<Consumer<LockLostEvent>> telling;
+	private void lose(LossCause cause, boolean evenIfReleased) {
+		Consumer<Consumer<LockLostEvent>> notification;
 		this.lock.lock();
 		try {
 			boolean released = this.holds == 0 && !this.lingering.get();
-			if (this.loss.happened() || (released && !evenIfGivenBack)) {
+			if (this.loss.happened() || (released && !evenIfReleased)) {
 				return;
 			}
-			telling = this.loss.declare(cause);
+			notification = this.loss.declare(cause);
 		}
 		finally {
 			this.lock.unlock();
 		}
-		CompletableFuture<?> quiet = leaveCare();
+		CompletableFuture<?> quiet = unwatch();
 		this.end.lost(cause, quiet);
-		this.turn.leave();
-		telling.accept(this.context.observer()::lost);
+		this.ticket.leave();
+		notification.accept(this.context.observer()::lost);
 	}
 
 	void onLost(Consumer<LockLostEvent> listener) {
-		Runnable telling;
+		Runnable notification;
 		this.lock.lock();
 		try {
-			telling = this.loss.add(listener);
+			notification = this.loss.add(listener);
 		}
 		finally {
 			this.lock.unlock();
 		}
-		telling.run();
+		notification.run();
 	}
 
-	/** Why the lease can no longer be relied on, or {@code null} while it can. */
+	/** Returns why the lease is no longer reliable, or {@code null} if it is. */
 	@Nullable String lossMessage() {
 		if (this.loss.happened() || this.context.time().nanos() < this.validUntil) {
 			return this.loss.message();
 		}
-		return "The validity of lock '%s' has run out (%s, token %s).".formatted(this.terms.lock(), this.terms,
+		return "The validity of lock '%s' has expired (%s, token %s).".formatted(this.terms.lock(), this.terms,
 				this.token);
 	}
 
@@ -226,9 +227,9 @@ final class Lease {
 		return this.loss.happened();
 	}
 
-	/** Whether the store keeps the lock for a holder, a minHold or the lock-delay. */
+	/** Whether the store keeps the lock for a holder, a minHold or the lock delay. */
 	boolean keepsLock() {
-		return !this.end.hasBegun();
+		return !this.end.isReleaseRequested();
 	}
 
 	/** Whether a body relies on this lease. */
@@ -236,24 +237,24 @@ final class Lease {
 		return this.holds > 0 && !this.loss.happened();
 	}
 
-	/** Whether a closing engine waits: for its body, and until its release is sent. */
+	/** Whether a closing engine waits for the body or the sending of the release. */
 	boolean delaysClosing() {
 		return !this.lingering.get() && !this.loss.happened();
 	}
 
 	/**
-	 * Take the lease from bodies that still run, and give it back, or have the store keep
-	 * it for the rest of its minHold.
+	 * Declares the lease of a running body lost, which releases it, or has the store keep
+	 * the lock for the rest of its minHold.
 	 */
 	void endAtShutdown() {
 		if (inUse()) {
 			lose(LossCause.SHUTDOWN);
 			return;
 		}
-		CompletableFuture<?> quiet = leaveCare();
+		CompletableFuture<?> quiet = unwatch();
 		if (this.lingering.compareAndSet(true, false)) {
 			this.end.retain(quiet, Duration.ZERO);
-			this.turn.leave();
+			this.ticket.leave();
 		}
 	}
 
@@ -262,7 +263,7 @@ final class Lease {
 		return Duration.ofNanos(Math.max(0, nanos));
 	}
 
-	/** What of the store's lease is the holder's. */
+	/** Returns the holder's part of the store's lease. */
 	Duration length() {
 		return this.length;
 	}
@@ -279,7 +280,7 @@ final class Lease {
 		return this.grant;
 	}
 
-	Terms terms() {
+	ResolvedRequest terms() {
 		return this.terms;
 	}
 

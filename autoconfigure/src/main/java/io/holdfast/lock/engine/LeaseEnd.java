@@ -8,62 +8,62 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 
 /**
- * Knows when one lease may end, and asks the store to end it.
+ * Tracks how long a lock must stay closed, and ends its lease at the store.
  */
 final class LeaseEnd {
 
 	private final EngineContext context;
 
-	private final Terms terms;
+	private final ResolvedRequest terms;
 
 	private final Grant grant;
 
-	/** The end of the longest {@code minHold} of its holds. */
+	/** Latest end of the {@code minHold} of its holds, on the engine's clock. */
 	private volatile long closedUntil;
 
-	/** Whether the store was asked to end it, or has said that it has ended. */
-	private volatile boolean begun;
+	/** Whether the release was requested or the store has reported the lease's end. */
+	private volatile boolean releaseRequested;
 
-	LeaseEnd(EngineContext context, Terms terms, Grant grant) {
+	LeaseEnd(EngineContext context, ResolvedRequest terms, Grant grant) {
 		this.context = context;
 		this.terms = terms;
 		this.grant = grant;
 		this.closedUntil = context.time().nanos() + terms.minHold().toNanos();
 	}
 
-	/** Keeps the lock closed for a time from now on, at least; one caller at a time. */
-	void notWithin(Duration minHold) {
+	/** Keeps the lock closed for at least this time from now. Calls must not overlap. */
+	void keepClosedFor(Duration minHold) {
 		this.closedUntil = Math.max(this.closedUntil, this.context.time().nanos() + minHold.toNanos());
 	}
 
-	/** How long the lock must stay closed from now on; not positive if it need not. */
+	/** Returns the remaining time to keep the lock closed; not positive if none. */
 	long remainingNanos() {
 		return this.closedUntil - this.context.time().nanos();
 	}
 
-	boolean hasBegun() {
-		return this.begun;
+	boolean isReleaseRequested() {
+		return this.releaseRequested;
 	}
 
 	/**
-	 * Ends the lease.
-	 * @param quiet completes when no renewal of it is under way
+	 * Releases the lease.
+	 * @param quiet completes when no renewal of the lease is in progress
 	 */
 	CompletableFuture<ReleaseResult> release(CompletableFuture<?> quiet) {
-		this.begun = true;
-		return this.context.cleanup().release(this.terms.backend(), this.grant, leaseEnds(), quiet);
+		this.releaseRequested = true;
+		return this.context.retrier().release(this.terms.backend(), this.grant, leaseEnds(), quiet);
 	}
 
-	/** Ends the lease after its loss, unless the store has ended it. */
+	/** Releases the lease after its loss, unless the store has already ended it. */
 	void lost(LossCause cause, CompletableFuture<?> quiet) {
 		Duration lockDelay = this.context.settings().lockDelay();
 		if (cause == LossCause.REFUSED || cause == LossCause.REVOKED) {
-			this.begun = true;
+			this.releaseRequested = true;
 		}
 		else if (cause == LossCause.SHUTDOWN && remainingNanos() > 0) {
 			retain(quiet, lockDelay);
 		}
-		// in a store whose leases live with a session it may stand there for long
+		// a session-bound store may otherwise keep the lock for a long time
 		else if (lockDelay.isZero()) {
 			release(quiet);
 		}
@@ -73,14 +73,15 @@ final class LeaseEnd {
 	}
 
 	/**
-	 * Has the store keep the lock for the rest of its {@code minHold}, which this JVM
-	 * does not outlive. The end has not begun by that: a late answer of the acquisition
-	 * must not withdraw what is kept.
-	 * @param atLeast how long to keep it at least
+	 * Has the store keep the lock for the rest of its {@code minHold}, which outlasts
+	 * this JVM. This is not the end of the lease: a late response to the acquisition must
+	 * not withdraw the lock that is kept.
+	 * @param quiet completes when no renewal of the lease is in progress
+	 * @param atLeast the minimum time to keep the lock
 	 */
 	void retain(CompletableFuture<?> quiet, Duration atLeast) {
 		long until = Math.max(this.closedUntil, this.context.time().nanos() + atLeast.toNanos());
-		this.context.cleanup()
+		this.context.retrier()
 			.retain(this.terms.backend(), this.grant, leaseEnds(), quiet,
 					() -> Duration.ofNanos(until - this.context.time().nanos()));
 	}

@@ -18,7 +18,7 @@ import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.NearestName;
 
 /**
- * The stores of this application by name, and which of them is the default.
+ * Registry of the application's lock backends by name, one of which is the default.
  *
  * <p>
  * Immutable and thread-safe.
@@ -29,56 +29,56 @@ public final class LockBackends {
 
 	private final LockBackend defaultBackend;
 
-	private final boolean standIn;
+	private final boolean fallback;
 
 	/**
-	 * Create the directory.
-	 * @param backends the stores, each with a name of its own
-	 * @param defaultName the name of the default store
-	 * @throws LockConfigurationException if two stores have one name, or the default is
-	 * not among them
+	 * Creates a registry.
+	 * @param backends the backends, with unique names
+	 * @param defaultName the name of the default backend
+	 * @throws LockConfigurationException if two backends have the same name, or the
+	 * default backend is missing
 	 */
 	public LockBackends(Collection<? extends LockBackend> backends, String defaultName) {
 		this(backends, defaultName, false);
 	}
 
-	private LockBackends(Collection<? extends LockBackend> backends, String defaultName, boolean standIn) {
+	private LockBackends(Collection<? extends LockBackend> backends, String defaultName, boolean fallback) {
 		for (LockBackend backend : backends) {
 			if (this.backends.putIfAbsent(backend.name(), backend) != null) {
 				throw new LockConfigurationException(
-						"Two lock stores are named '%s'. Give one of the beans another name()."
+						"Two lock backends are named '%s'. Change the name() of one of the beans."
 							.formatted(backend.name()));
 			}
 		}
 		this.defaultBackend = get(defaultName);
-		this.standIn = standIn;
+		this.fallback = fallback;
 	}
 
 	/**
-	 * Create a directory whose default store stands in for every store that is not in it,
-	 * as tests want it.
-	 * @param backends the stores, each with a name of its own
-	 * @param defaultName the name of the default store
-	 * @return the directory
+	 * Creates a registry whose default backend replaces every backend that is not
+	 * registered, for use in tests.
+	 * @param backends the backends, with unique names
+	 * @param defaultName the name of the default backend
+	 * @return the registry
 	 */
 	public static LockBackends withStandIn(Collection<? extends LockBackend> backends, String defaultName) {
 		return new LockBackends(backends, defaultName, true);
 	}
 
 	/**
-	 * Whether the default store stands in for others, as in a test that has a part of the
-	 * application's beans.
-	 * @return whether it does
+	 * Returns whether the default backend replaces backends that are not registered, as
+	 * in a test that loads only a part of the application's beans.
+	 * @return whether it replaces other backends
 	 */
 	public boolean hasStandIn() {
-		return this.standIn;
+		return this.fallback;
 	}
 
 	/**
-	 * The store of a name.
-	 * @param name the name; {@code null} or empty for the default store
-	 * @return the store
-	 * @throws LockConfigurationException if there is none of that name
+	 * Returns the backend with the given name.
+	 * @param name the name; {@code null} or empty for the default backend
+	 * @return the backend
+	 * @throws LockConfigurationException if there is no backend with that name
 	 */
 	public LockBackend get(@Nullable String name) {
 		if (name == null || name.isEmpty()) {
@@ -86,12 +86,12 @@ public final class LockBackends {
 		}
 		LockBackend backend = find(name);
 		if (backend == null) {
-			throw unknown("There is no lock store '%s'", name);
+			throw unknown("There is no lock backend '%s'", name);
 		}
 		return backend;
 	}
 
-	/** Blanks around a name and its case do not matter. */
+	/** Finds a backend by name, ignoring case and surrounding whitespace. */
 	private @Nullable LockBackend find(String name) {
 		LockBackend backend = this.backends.get(name);
 		if (backend != null) {
@@ -102,53 +102,54 @@ public final class LockBackends {
 			.stream()
 			.filter((candidate) -> candidate.name().equalsIgnoreCase(wanted))
 			.findFirst()
-			.orElse(this.standIn ? this.defaultBackend : null);
+			.orElse(this.fallback ? this.defaultBackend : null);
 	}
 
 	private LockConfigurationException unknown(String what, String name) {
 		String nearest = NearestName.of(name.strip(), this.backends.keySet());
 		return new LockConfigurationException(
-				(what + "; configured are %s. %sUse one of these, or configure it under 'distributed-lock.%s'.")
-					.formatted(name, this.backends.keySet(),
-							(nearest != null) ? "Did you mean '%s'? ".formatted(nearest) : "", name));
+				(what + "; configured: %s. %sUse one of these, or configure it under 'distributed-lock.%s'.").formatted(
+						name, this.backends.keySet(), (nearest != null) ? "Did you mean '%s'? ".formatted(nearest) : "",
+						name));
 	}
 
 	/**
-	 * Check that a store can do what is asked of it.
-	 * @param name the store's name; {@code null} or empty for the default store
-	 * @param mode the mode that is asked for
-	 * @param fair whether a strict order is asked for
-	 * @param leaseTime the lease that is asked for, or {@code null} for the default
-	 * @param user who asks, for the message
-	 * @throws LockConfigurationException if the store cannot do it
+	 * Checks that a backend supports the requested options.
+	 * @param name the backend's name; {@code null} or empty for the default backend
+	 * @param mode the requested mode
+	 * @param fair whether strict order is requested
+	 * @param leaseTime the requested lease, or {@code null} for the default
+	 * @param user describes the requester in messages
+	 * @throws LockConfigurationException if the backend does not exist or does not
+	 * support an option
 	 */
 	public void requireSupport(@Nullable String name, LockMode mode, boolean fair, @Nullable Duration leaseTime,
 			Supplier<String> user) {
 		if (StringUtils.hasLength(name) && find(name) == null) {
-			throw unknown(user.get() + " names the lock store '%s', and there is none", name);
+			throw unknown(user.get() + " names the lock backend '%s', which does not exist", name);
 		}
 		LockBackend backend = get(name);
 		BackendCapabilities able = backend.capabilities();
 		if (mode == LockMode.SHARED && !able.shared()) {
 			throw new LockConfigurationException(
-					"%s asks for mode = SHARED, which the lock store '%s' does not have. Use EXCLUSIVE, or another store."
+					"%s asks for mode = SHARED, which the lock backend '%s' does not support. Use EXCLUSIVE, or another backend."
 						.formatted(user.get(), backend.name()));
 		}
 		if (fair && !able.fair()) {
 			throw new LockConfigurationException(
-					"%s asks for fair = true, and the lock store '%s' keeps no order of arrival. Leave it out, or use another store."
+					"%s asks for fair = true, but the lock backend '%s' keeps no order of arrival. Remove it, or use another backend."
 						.formatted(user.get(), backend.name()));
 		}
 		if (leaseTime != null && leaseTime.compareTo(able.shortestLease()) < 0) {
 			throw new LockConfigurationException(
-					"%s asks for a lease of %s, and the lock store '%s' keeps none shorter than %s. Set a longer 'leaseTime'."
+					"%s asks for a lease of %s, but the lock backend '%s' keeps none shorter than %s. Set a longer 'leaseTime'."
 						.formatted(user.get(), DurationText.of(leaseTime), backend.name(),
 								DurationText.of(able.shortestLease())));
 		}
 	}
 
 	/**
-	 * The name of the default store.
+	 * Returns the name of the default backend.
 	 * @return the name
 	 */
 	public String defaultName() {

@@ -13,7 +13,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
@@ -21,48 +20,49 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LockedAction;
 import io.holdfast.lock.UnlockedAction;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
- * The engine's entry: acquires locks from the stores it is given, keeps them while they
- * are held, and gives them back.
+ * Acquires locks from its backends, renews their leases while they are held, and releases
+ * them.
  *
  * <p>
- * Thread-safe. {@link #close()} ends it: nothing is acquired any more, running bodies may
- * end within the shutdown time-out while their leases are still renewed, and what is held
- * after that is declared lost and given back.
+ * Thread-safe. {@link #close()} stops all acquisitions. Running bodies may complete
+ * within the shutdown timeout, and their leases are still renewed meanwhile. Locks that
+ * are held after that are declared lost and released.
  */
 public final class LockEngine implements LockOperations, AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(LockEngine.class);
 
-	private static final int MOST_TOLD = 10;
+	private static final int MAX_LOGGED = 10;
 
 	private final LockBackends backends;
 
 	private final EngineContext context;
 
-	private final BlockingEntrance blocking;
+	private final BlockingAcquirer blocking;
 
 	private final Runnable closeThreads;
 
 	/**
-	 * Create an engine that runs on the system's clock and threads of its own.
-	 * @param backends the stores
-	 * @param settings what holds for every lock
-	 * @param boundary where the caller's transaction meets a hold
-	 * @param observers who are told of what happens
+	 * Creates an engine that uses the system's clock and its own threads.
+	 * @param backends the backends
+	 * @param settings the settings of the engine
+	 * @param boundary relates holds to the caller's transactions
+	 * @param observers the observers to notify of lock events
 	 */
-	public LockEngine(LockBackends backends, EngineSettings settings, HoldBoundary boundary,
+	public LockEngine(LockBackends backends, EngineSettings settings, TransactionBoundary boundary,
 			List<? extends LockObserver> observers) {
 		this(backends, settings, boundary, withLog(observers), new SystemSchedulingClock("holdfast-timer"),
 				new Workers());
 	}
 
-	private LockEngine(LockBackends backends, EngineSettings settings, HoldBoundary boundary, LockObserver observer,
-			SystemSchedulingClock time, Workers workers) {
+	private LockEngine(LockBackends backends, EngineSettings settings, TransactionBoundary boundary,
+			LockObserver observer, SystemSchedulingClock time, Workers workers) {
 		this(backends, settings, boundary, observer, time, workers, () -> {
 			time.close();
 			workers.close();
@@ -70,40 +70,41 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	}
 
 	/**
-	 * Create an engine on a clock and an executor of the caller.
+	 * Creates an engine that uses the given clock and executor.
 	 * @param closeThreads closes both
 	 */
-	LockEngine(LockBackends backends, EngineSettings settings, HoldBoundary boundary, LockObserver observer,
+	LockEngine(LockBackends backends, EngineSettings settings, TransactionBoundary boundary, LockObserver observer,
 			SchedulingClock time, Executor executor, Runnable closeThreads) {
 		this(backends, settings, boundary, observer, time, Workers.on(executor), closeThreads);
 	}
 
-	LockEngine(LockBackends backends, EngineSettings settings, HoldBoundary boundary, LockObserver observer,
+	LockEngine(LockBackends backends, EngineSettings settings, TransactionBoundary boundary, LockObserver observer,
 			SchedulingClock time, Workers workers, Runnable closeThreads) {
 		this.backends = backends;
 		this.closeThreads = closeThreads;
-		this.context = new EngineContext(settings, time, new LocalQueues(time),
+		this.context = new EngineContext(settings, time, new LocalWaitQueues(time),
 				new Watchdog(time, settings, observer, workers.renewals()),
-				new Cleanup(time, settings, workers.releases()), new Census(), boundary, observer, workers);
-		this.blocking = new BlockingEntrance(this.context);
+				new ReleaseRetrier(time, settings, workers.releases()), new HoldRegistry(), boundary, observer,
+				workers);
+		this.blocking = new BlockingAcquirer(this.context);
 	}
 
 	private static LockObserver withLog(List<? extends LockObserver> observers) {
 		List<LockObserver> all = new ArrayList<>();
 		all.add(new LoggingLockObserver());
 		all.addAll(observers);
-		return SafeObserver.of(all);
+		return GuardedLockObserver.of(all);
 	}
 
 	@Override
 	public LockHandle acquire(LockRequest request) {
-		return hold(request, Refusal.THROWS).closedInCode();
+		return hold(request, Refusal.THROWS).userManaged();
 	}
 
 	@Override
 	public Optional<LockHandle> tryAcquire(LockRequest request) {
 		try {
-			return Optional.of(hold(trying(request), Refusal.SKIPS).closedInCode());
+			return Optional.of(hold(trying(request), Refusal.SKIPS).userManaged());
 		}
 		catch (LockSkippedException ex) {
 			return Optional.empty();
@@ -144,13 +145,13 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		return this.blocking.hold(terms(request), refusal);
 	}
 
-	/** A caller that only tries does not wait, unless a wait is asked for. */
+	/** Sets the wait time to zero unless the request specifies one. */
 	private static LockRequest trying(LockRequest request) {
 		return (required(request).waitTime() != null) ? request : request.toBuilder().waitTime(Duration.ZERO).build();
 	}
 
-	private List<Terms> terms(LockRequest request) {
-		return Terms.of(required(request), this.backends, this.context.settings());
+	private List<ResolvedRequest> terms(LockRequest request) {
+		return ResolvedRequest.of(required(request), this.backends, this.context.settings());
 	}
 
 	private static LockRequest required(@Nullable LockRequest request) {
@@ -178,15 +179,15 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	}
 
 	/**
-	 * Closes a hold when a stage has completed, whatever becomes of the future that is
-	 * returned. Never blocks the thread that completes the stage.
+	 * Closes a hold when a stage has completed, regardless of the state of the returned
+	 * future. Never blocks the thread that completes the stage.
 	 * @param stage the work that needs the lock
-	 * @param handle the hold, which is bound to no thread
+	 * @param handle the hold, which is not bound to a thread
 	 * @param <T> the type of the result
-	 * @return completes as the stage does, after the store has answered the release if
-	 * callers are to wait for that. Fails with a
+	 * @return a future that completes as the stage does, after the store has responded to
+	 * the release if callers wait for that. It fails with a
 	 * {@link io.holdfast.lock.LockLostException} if the hold was lost meanwhile.
-	 * Completing it from outside does not complete the stage
+	 * Completing the future does not complete the stage
 	 */
 	public static <T extends @Nullable Object> CompletableFuture<T> closeAfter(CompletionStage<T> stage,
 			LockHandle handle) {
@@ -198,7 +199,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	}
 
 	private CompletableFuture<HeldLocks> holdAsync(LockRequest request, Refusal refusal) {
-		return new AsyncEntrance(this.context, terms(request), refusal).hold();
+		return new AsyncAcquirer(this.context, terms(request), refusal).hold();
 	}
 
 	EngineContext context() {
@@ -206,9 +207,9 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	}
 
 	/**
-	 * Whether a hold is one of this engine's.
+	 * Returns whether this engine has acquired a hold.
 	 * @param hold the handle of the hold
-	 * @return whether it was acquired here
+	 * @return whether all parts of the hold belong to this engine
 	 */
 	public boolean owns(LockHandle hold) {
 		return hold.parts().stream().allMatch((part) -> part instanceof Hold own && own.belongsTo(this.context));
@@ -216,20 +217,20 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	@Override
 	public void close() {
-		if (!this.context.census().close()) {
+		if (!this.context.registry().close()) {
 			return;
 		}
-		this.context.census().waiting().forEach(Acquisition::stop);
+		this.context.registry().waiting().forEach(Acquisition::stop);
 		announceWait();
-		this.context.census().awaitNoneInUse(this.context.settings().shutdownTimeout().toNanos());
-		this.context.census().held().forEach(Lease::endAtShutdown);
-		this.context.cleanup().awaitAnswers();
-		this.context.cleanup().close();
+		this.context.registry().awaitNoneInUse(this.context.settings().shutdownTimeout().toNanos());
+		this.context.registry().held().forEach(Lease::endAtShutdown);
+		this.context.retrier().awaitAnswers();
+		this.context.retrier().close();
 		this.closeThreads.run();
 	}
 
 	private void announceWait() {
-		List<String> inUse = this.context.census()
+		List<String> inUse = this.context.registry()
 			.held()
 			.stream()
 			.filter(Lease::inUse)
@@ -239,7 +240,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		if (!inUse.isEmpty()) {
 			logger.info("Closing waits up to %s for %s locks that are in use: %s".formatted(
 					DurationText.of(this.context.settings().shutdownTimeout()), inUse.size(),
-					String.join(", ", inUse.subList(0, Math.min(inUse.size(), MOST_TOLD)))));
+					String.join(", ", inUse.subList(0, Math.min(inUse.size(), MAX_LOGGED)))));
 		}
 	}
 

@@ -14,13 +14,14 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 
 /**
- * A diagnosis for development: remembers in which order locks were acquired while others
- * were held, and reports once when two places do it in opposite orders. Such places can
- * wait for each other until one of them gives up.
+ * Development aid that detects contradictory lock orders. It records in which order locks
+ * are acquired while others are held. It logs a warning once when two locations in the
+ * code use opposite orders. Their callers can wait for each other until one of them times
+ * out.
  *
  * <p>
- * Locks of different names are compared by name, since any of their keys may meet; locks
- * of one name by their keys. Thread-safe; its memory is bounded.
+ * Locks with different names are compared by name, because any of their keys may meet.
+ * Locks with the same name are compared by key. Thread-safe, with bounded memory.
  */
 final class LockOrderWatch {
 
@@ -33,16 +34,19 @@ final class LockOrderWatch {
 
 	private static final StackWalker STACK = StackWalker.getInstance();
 
-	/** Each order that was seen, and where first. */
+	/** Each observed order, and the first code location that used it. */
 	private final Map<Pair, String> seen = new ConcurrentHashMap<>();
 
 	private final Set<Pair> reported = ConcurrentHashMap.newKeySet();
 
-	/** The current thread is about to acquire a lock with all that it holds already. */
+	/**
+	 * Records the order of all locks that the current thread holds and the lock that it
+	 * is about to acquire.
+	 */
 	void acquiring(LockName wanted) {
 		for (LockHandle handle : LockContext.handles()) {
-			if (!handle.name().equals(wanted)) {
-				note(Pair.of(handle.name(), wanted));
+			if (!handle.lock().equals(wanted)) {
+				note(Pair.of(handle.lock(), wanted));
 			}
 		}
 	}
@@ -54,7 +58,7 @@ final class LockOrderWatch {
 		String opposite = this.seen.get(order.reversed());
 		if (opposite != null && !this.reported.contains(order.reversed()) && this.reported.add(order)) {
 			logger.warn(
-					"Locks '%s' and '%s' are acquired in opposite orders, so their callers can wait for each other: '%s' while '%s' is held at %s, and the other way round at %s. Acquire them in one order everywhere, or both in one request."
+					"Locks '%s' and '%s' are acquired in opposite orders, so their callers can wait for each other: '%s' while '%s' is held at %s, and the other way around at %s. Acquire them in one order everywhere, or both in one request."
 						.formatted(order.held(), order.wanted(), order.wanted(), order.held(), caller(), opposite));
 		}
 	}
@@ -64,7 +68,7 @@ final class LockOrderWatch {
 			.findFirst()
 			.map(StackFrame::toStackTraceElement)
 			.map(StackTraceElement::toString)
-			.orElse("an unknown place"));
+			.orElse("an unknown location"));
 	}
 
 	private static boolean isCaller(StackFrame frame) {
@@ -73,7 +77,7 @@ final class LockOrderWatch {
 	}
 
 	/**
-	 * One order of two locks.
+	 * An order of two locks.
 	 */
 	private record Pair(String held, String wanted) {
 

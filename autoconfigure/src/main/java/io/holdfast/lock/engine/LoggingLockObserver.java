@@ -12,12 +12,12 @@ import io.holdfast.lock.spi.RenewalOutcome;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * Logs at DEBUG what happens to each lock, from the request to the end of the hold, so
- * that an operator can follow one lock by its name.
+ * Logs the events of each lock at DEBUG, from the request to the end of the hold. An
+ * operator can follow one lock by its name.
  */
 final class LoggingLockObserver implements LockObserver {
 
-	/** Named after the public entry, so that the level is easy to set. */
+	/** Named after the public entry point, so that the level is easy to configure. */
 	private static final Log logger = LogFactory.getLog(LockEngine.class);
 
 	@Override

@@ -15,14 +15,14 @@ import io.holdfast.lock.LossCause;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * Whether, and why, a lease was lost, and who wants to be told. A loss happens once: the
- * first cause stands. Thread-safe.
+ * State of the loss of a lease: whether and why it was lost, and which listeners to
+ * notify. A lease is lost once, and only the first cause counts. Thread-safe.
  */
 final class Loss {
 
 	private static final Log logger = LogFactory.getLog(Loss.class);
 
-	private final Terms terms;
+	private final ResolvedRequest terms;
 
 	private final FencingToken token;
 
@@ -30,7 +30,7 @@ final class Loss {
 
 	private volatile @Nullable LockLostEvent event;
 
-	Loss(Terms terms, FencingToken token) {
+	Loss(ResolvedRequest terms, FencingToken token) {
 		this.terms = terms;
 		this.token = token;
 	}
@@ -40,8 +40,8 @@ final class Loss {
 	}
 
 	/**
-	 * Declare the loss. The caller holds the lease's lock.
-	 * @return what tells the listeners, to be run outside of that lock
+	 * Declares the loss. The caller holds the lease's lock.
+	 * @return notifies the listeners; to be run outside of that lock
 	 */
 	Consumer<Consumer<LockLostEvent>> declare(LossCause cause) {
 		LockLostEvent lost = new LockLostEvent(this.terms.lock(), this.terms.backend().name(), this.token, cause);
@@ -49,16 +49,16 @@ final class Loss {
 		List<Consumer<LockLostEvent>> toTell = List.copyOf(this.listeners);
 		this.listeners.clear();
 		return (observer) -> {
-			logger.warn(message(lost) + " Another may hold it now.");
+			logger.warn(message(lost) + " Another owner may hold it now.");
 			toTell.forEach((listener) -> tell(listener, lost));
 			observer.accept(lost);
 		};
 	}
 
 	/**
-	 * Add a listener. The caller holds the lease's lock.
-	 * @return what tells it at once because the loss has happened, to be run outside of
-	 * that lock
+	 * Adds a listener. The caller holds the lease's lock.
+	 * @return notifies the listener immediately if the loss has already happened; to be
+	 * run outside of that lock
 	 */
 	Runnable add(Consumer<LockLostEvent> listener) {
 		LockLostEvent lost = this.event;
@@ -79,7 +79,7 @@ final class Loss {
 		}
 	}
 
-	/** What was lost and why, or {@code null} if nothing was. */
+	/** Returns a description of the loss, or {@code null} if there is none. */
 	@Nullable String message() {
 		LockLostEvent lost = this.event;
 		return (lost != null) ? message(lost) : null;
@@ -87,12 +87,12 @@ final class Loss {
 
 	private String message(LockLostEvent lost) {
 		String why = switch (lost.cause()) {
-			case REFUSED -> "the store says that the lease is no longer this holder's";
-			case EXPIRED -> this.terms.renew() ? "its validity ran out before a renewal extended it"
-					: "its lease ended and it is not renewed";
-			case REVOKED -> "the store ended the lease by itself";
+			case REFUSED -> "the store reports that this holder no longer owns the lease";
+			case EXPIRED -> this.terms.renew() ? "its validity expired before a renewal extended it"
+					: "its lease expired and is not renewed";
+			case REVOKED -> "the store revoked the lease";
 			case MAX_HOLD -> "it was held for longer than its maxHold of " + maxHold();
-			case SHUTDOWN -> "the application stops and its body did not end in time";
+			case SHUTDOWN -> "the application is stopping and its body did not complete in time";
 		};
 		return "Lock '%s' was lost: %s (%s, token %s).".formatted(this.terms.lock(), why, this.terms, this.token);
 	}

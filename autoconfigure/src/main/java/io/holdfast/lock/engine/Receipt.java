@@ -6,9 +6,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether what was granted to an asynchronous caller has reached it: either code of the
- * caller takes it, or it is released, and never both. All stages that are derived from
- * the caller's future share one of these.
+ * Tracks whether a granted value has reached its asynchronous caller. Either the caller's
+ * code takes the value or the lock is released, never both. All stages that are derived
+ * from the caller's future share one receipt.
  */
 final class Receipt {
 
@@ -19,32 +19,32 @@ final class Receipt {
 	private volatile @Nullable Object granted;
 
 	/**
-	 * Create a receipt.
-	 * @param release gives back what is granted, or will be
+	 * Creates a receipt.
+	 * @param release releases the lock, even if it is granted later
 	 */
 	Receipt(Runnable release) {
 		this.release = release;
 	}
 
-	/** To be called before a future completes with a lock. */
+	/** Records the granted value. Called before a future completes with it. */
 	void granted(Object value) {
 		this.granted = value;
 	}
 
 	/**
-	 * Notes that code of the caller takes a value, if that is what was granted.
-	 * @throws CancellationException if it was released before
+	 * Records that the caller's code takes a value, if it is the granted one.
+	 * @throws CancellationException if the lock was released before
 	 */
 	<V extends @Nullable Object> V take(V value) {
 		if (value != null && value == this.granted && !this.state.compareAndSet(State.OPEN, State.TAKEN)
 				&& this.state.get() == State.RELEASED) {
 			throw new CancellationException(
-					"The lock was released, because every stage that would have received it was completed from outside before.");
+					"The lock was released because every stage that would have received it had been completed externally.");
 		}
 		return value;
 	}
 
-	/** Releases what was granted unless it is taken. */
+	/** Releases the lock unless its value is taken. */
 	void release() {
 		if (this.state.compareAndSet(State.OPEN, State.RELEASED)) {
 			this.release.run();

@@ -10,18 +10,18 @@ import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.Failures;
 
 /**
- * How an acquisition says no: what a lock that is not to be had means to the caller, and
- * the words for every reason.
+ * Handling of an acquisition that fails: its effect on the caller, and the exception for
+ * each reason.
  */
 enum Refusal {
 
-	/** The caller is told by an exception. */
+	/** The caller gets an exception. */
 	THROWS(AcquireOutcome.TIMEOUT),
 
-	/** The caller goes on without. */
+	/** The caller continues without the lock. */
 	SKIPS(AcquireOutcome.SKIPPED),
 
-	/** The caller does not wait now, but will come back; this is told to nobody. */
+	/** The caller does not wait now but retries later; observers are not notified. */
 	TENTATIVE(AcquireOutcome.SKIPPED);
 
 	private final AcquireOutcome outcome;
@@ -35,10 +35,10 @@ enum Refusal {
 	}
 
 	/**
-	 * The wait is over.
-	 * @param obstacle what was in the way
+	 * Creates the exception for a wait that has timed out.
+	 * @param obstacle why the lock was not available
 	 */
-	LockException notAcquired(Terms terms, String obstacle, int attempts, long waitedNanos) {
+	LockException notAcquired(ResolvedRequest terms, String obstacle, int attempts, long waitedNanos) {
 		Duration waited = terms.waited(waitedNanos);
 		String message = "Lock '%s' was not acquired within %s: %s (%s%s). Increase 'waitTime' or 'distributed-lock.wait-time', or shorten the holder's work."
 			.formatted(terms.lock(), DurationText.of(waited), obstacle, terms, attempts(attempts));
@@ -48,40 +48,43 @@ enum Refusal {
 				: new LockSkippedException(terms, waited, message);
 	}
 
-	static LockException interrupted(Terms terms, int attempts, long waitedNanos) {
+	static LockException interrupted(ResolvedRequest terms, int attempts, long waitedNanos) {
 		Duration waited = terms.waited(waitedNanos);
 		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), waited,
 				LockNotAcquiredException.Reason.INTERRUPTED,
-				"Lock '%s' was not acquired: the caller was interrupted or cancelled after %s (%s%s). Nothing is held; its claim is withdrawn."
+				"Lock '%s' was not acquired: the caller was interrupted or cancelled after %s (%s%s). Nothing is held; the claim is withdrawn."
 					.formatted(terms.lock(), DurationText.of(waited), terms, attempts(attempts)));
 	}
 
-	static LockException stopping(Terms terms, long waitedNanos) {
+	static LockException stopping(ResolvedRequest terms, long waitedNanos) {
 		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), terms.waited(waitedNanos),
 				LockNotAcquiredException.Reason.STOPPING,
-				"Lock '%s' was not acquired: the application is stopping (%s). Repeat the call at another instance."
+				"Lock '%s' was not acquired: the application is stopping (%s). Repeat the call on another instance."
 					.formatted(terms.lock(), terms));
 	}
 
-	static LockException tooMany(Terms terms, int most) {
+	static LockException tooMany(ResolvedRequest terms, int most) {
 		return new LockBackendException(terms.lock(), terms.backend().name(),
-				"Lock '%s' was not acquired: %s asynchronous acquisitions already wait for store %s, the most that are accepted. Acquire fewer at a time, or check why the store answers slowly."
+				"Lock '%s' was not acquired: %s asynchronous acquisitions already wait for backend %s, the maximum. Acquire fewer at a time, or check why the store responds slowly."
 					.formatted(terms.lock(), most, terms.backend().name()),
 				null);
 	}
 
-	/** A cause of ours names the root, what else matters and the remedy. */
-	static LockException unknown(Terms terms, int attempts, Throwable cause) {
-		String message = "Lock '%s' was not acquired: store %s did not confirm whether it granted the lock (%s%s). "
+	/**
+	 * Creates the exception for an unknown outcome. The message of a
+	 * {@link LockException} already names the root cause, further details and the remedy.
+	 */
+	static LockException unknown(ResolvedRequest terms, int attempts, Throwable cause) {
+		String message = "Lock '%s' was not acquired: backend %s did not confirm whether it granted the lock (%s%s). "
 			.formatted(terms.lock(), terms.backend().name(), terms, attempts(attempts));
 		String reason = (cause instanceof LockException)
-				? "The claim is withdrawn. The last answer was: %s".formatted(cause.getMessage())
-				: "The last attempt failed: %s. The claim is withdrawn; check that the store is reachable and answers within 'distributed-lock.response-timeout'."
+				? "The claim is withdrawn. The last response was: %s".formatted(cause.getMessage())
+				: "The last attempt failed: %s. The claim is withdrawn. Check that the store is reachable and responds within 'distributed-lock.response-timeout'."
 					.formatted(Failures.rootMessage(cause));
 		return new LockBackendException(terms.lock(), terms.backend().name(), message + reason, cause);
 	}
 
-	static LockException failed(Terms terms, Throwable cause) {
+	static LockException failed(ResolvedRequest terms, Throwable cause) {
 		if (cause instanceof LockBackendException ours && ours.lock() == null) {
 			return new LockBackendException(terms.lock(), terms.backend().name(), String.valueOf(ours.getMessage()),
 					(ours.getCause() != null) ? ours.getCause() : ours);
@@ -90,7 +93,7 @@ enum Refusal {
 			return ours;
 		}
 		return new LockBackendException(terms.lock(), terms.backend().name(),
-				"Lock '%s' was not acquired: store %s failed (%s): %s. See the cause.".formatted(terms.lock(),
+				"Lock '%s' was not acquired: backend %s failed (%s): %s. See the cause.".formatted(terms.lock(),
 						terms.backend().name(), terms, Failures.rootMessage(cause)),
 				cause);
 	}

@@ -5,20 +5,20 @@ import java.time.Duration;
 import io.holdfast.lock.spi.AcquireOutcome;
 
 /**
- * What the observers hear of one acquisition: that it begins, and once how it ended. Of a
- * tentative one that came to nothing they hear nothing.
+ * Notifies the observers of one acquisition: when it starts, and once when it ends. A
+ * tentative acquisition is reported only if it succeeds.
  */
 final class Report {
 
 	private final EngineContext context;
 
-	private final Terms terms;
+	private final ResolvedRequest terms;
 
 	private final boolean tentative;
 
 	private final long startedAt;
 
-	Report(EngineContext context, Terms terms, Refusal refusal, long startedAt) {
+	Report(EngineContext context, ResolvedRequest terms, Refusal refusal, long startedAt) {
 		this.context = context;
 		this.terms = terms;
 		this.tentative = refusal == Refusal.TENTATIVE;

@@ -1,13 +1,13 @@
 package io.holdfast.lock.engine;
 
 /**
- * Sends the attempts of acquisitions, at once or as soon as there is room for them.
+ * Sends acquisition attempts, immediately or as soon as there is capacity for them.
  */
 @FunctionalInterface
 interface RequestSender {
 
 	/**
-	 * Send a request, unless it is withdrawn before.
+	 * Sends a request, unless it is withdrawn first.
 	 * @param request the request
 	 */
 	void send(StoreRequest<?> request);

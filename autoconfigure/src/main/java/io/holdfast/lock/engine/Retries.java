@@ -15,12 +15,11 @@ import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Repeats the requests that one store has not confirmed, the oldest first. At most
- * {@value #MOST_UNDER_WAY} are under way at a time and the rest waits, so that a store
- * that was away is not overrun when it is back. Each failure makes all of them pause. A
- * request that the store refuses rests by itself and for longer and longer, because only
- * an operator can change that; it is not given up, as what it left may stay for as long
- * as the client's session. Thread-safe.
+ * Retries the requests that one store has not confirmed, oldest first. At most
+ * {@value #MOST_UNDER_WAY} are in progress at a time, so that a recovering store is not
+ * overloaded. Each failure pauses all of them. A request that the store rejects has its
+ * own, growing backoff, because only an operator can resolve the rejection. It is not
+ * given up, because the lock may remain for as long as the client's session. Thread-safe.
  */
 final class Retries {
 
@@ -32,7 +31,7 @@ final class Retries {
 
 	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(2);
 
-	/** The longest interval at which a request is repeated that the store refuses. */
+	/** Maximum retry interval of a rejected request. */
 	static final Duration LONGEST_REST = Duration.ofMinutes(1);
 
 	private final String store;
@@ -43,7 +42,7 @@ final class Retries {
 
 	private final Deque<Request> waiting = new ArrayDeque<>();
 
-	private final AtomicInteger wishes = new AtomicInteger();
+	private final AtomicInteger pendingSends = new AtomicInteger();
 
 	private int underWay;
 
@@ -51,7 +50,7 @@ final class Retries {
 
 	private boolean pausing;
 
-	/** Whether an operator was told that the store refuses requests. */
+	/** Whether a warning was logged that the store rejects requests. */
 	private boolean warned;
 
 	private long pause = FIRST_PAUSE;
@@ -63,7 +62,7 @@ final class Retries {
 		this.time = time;
 	}
 
-	/** Adds a request whose first answer was no confirmation. */
+	/** Adds a request whose first response was not a confirmation. */
 	void add(Request request, Object answer) {
 		boolean first;
 		this.lock.lock();
@@ -77,7 +76,7 @@ final class Retries {
 		finally {
 			this.lock.unlock();
 		}
-		String message = "The %s was not confirmed by store %s (%s) and is sent again.".formatted(request, this.store,
+		String message = "The %s was not confirmed by backend %s (%s) and is retried.".formatted(request, this.store,
 				answer);
 		if (first && !request.isRefused(answer)) {
 			logger.info(message);
@@ -88,8 +87,8 @@ final class Retries {
 	}
 
 	/**
-	 * Takes note that a repeated request was answered.
-	 * @param answer the answer or failure, or {@code null} if that is a confirmation
+	 * Records the response to a retried request.
+	 * @param answer the response or failure, or {@code null} for a confirmation
 	 */
 	void answered(Request request, @Nullable Object answer) {
 		this.lock.lock();
@@ -120,7 +119,7 @@ final class Retries {
 		if (!this.warned) {
 			this.warned = true;
 			logger.warn(
-					"Store %s refuses the %s (%s). It is repeated at growing intervals of up to %s, because the store may keep the lock for as long as this application runs. Further refusals are logged at DEBUG."
+					"Backend %s rejects the %s (%s). It is retried at growing intervals of up to %s, because the store may keep the lock for as long as this application runs. Further rejections are logged at DEBUG."
 						.formatted(this.store, request, answer, DurationText.of(LONGEST_REST)));
 		}
 	}
@@ -143,12 +142,12 @@ final class Retries {
 	private void pause() {
 		if (!this.pausing) {
 			this.pausing = true;
-			this.time.after(this.pause, this::goOn);
+			this.time.after(this.pause, this::proceed);
 			this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
 		}
 	}
 
-	private void goOn() {
+	private void proceed() {
 		this.lock.lock();
 		try {
 			this.pausing = false;
@@ -159,19 +158,19 @@ final class Retries {
 		sendMore();
 	}
 
-	/** An answer can arrive while its request is sent: one caller then sends for all. */
+	/** One caller sends for all, because a response can arrive during a send. */
 	private void sendMore() {
-		if (this.wishes.getAndIncrement() > 0) {
+		if (this.pendingSends.getAndIncrement() > 0) {
 			return;
 		}
 		do {
-			this.wishes.set(1);
+			this.pendingSends.set(1);
 			Request next;
 			while ((next = next()) != null) {
 				next.sendAgain();
 			}
 		}
-		while (this.wishes.decrementAndGet() > 0);
+		while (this.pendingSends.decrementAndGet() > 0);
 	}
 
 	private @Nullable Request next() {
@@ -186,7 +185,7 @@ final class Retries {
 					this.underWay++;
 					return next;
 				}
-				logger.warn("The %s was never confirmed by store %s. What it left there has ended with its lease."
+				logger.warn("The %s was never confirmed by backend %s. Any remaining lock has expired with its lease."
 					.formatted(next, this.store));
 			}
 			return null;
@@ -196,7 +195,7 @@ final class Retries {
 		}
 	}
 
-	/** Repeats nothing any more. */
+	/** Stops all retries. */
 	void close() {
 		this.lock.lock();
 		try {
@@ -204,7 +203,7 @@ final class Retries {
 			int left = this.waiting.size() + this.underWay + this.resting;
 			if (left > 0) {
 				logger.warn(
-						"%s releases and withdrawals were not confirmed by store %s when the application stopped. What they left there ends with its lease or with the session of the client."
+						"%s releases and withdrawals were not confirmed by backend %s when the application stopped. Remaining locks expire with their leases or with the session of the client."
 							.formatted(left, this.store));
 			}
 			this.waiting.clear();
@@ -215,19 +214,19 @@ final class Retries {
 	}
 
 	/**
-	 * What is repeated. Its text names it in messages.
+	 * A request to retry. Its text names it in messages.
 	 */
 	abstract static class Request {
 
 		private long rest = FIRST_PAUSE;
 
-		/** When nothing can be left at the store, on the engine's clock. */
+		/** Returns when the store holds no more state of it, on the engine's clock. */
 		abstract long deadline();
 
-		/** Sends it; {@link Retries#answered} is called once for that. */
+		/** Sends the request; {@link Retries#answered} is called once for it. */
 		abstract void sendAgain();
 
-		/** Whether the store would answer the same if it was asked again soon. */
+		/** Whether the store would respond in the same way if asked again soon. */
 		abstract boolean isRefused(Object answer);
 
 		private long nextRest() {

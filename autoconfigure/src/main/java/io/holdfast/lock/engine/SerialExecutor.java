@@ -6,8 +6,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Runs the steps of one acquisition one after another on borrowed threads, so that no
- * step needs a lock.
+ * Runs the steps of one acquisition one after another on shared threads, so that no step
+ * needs a lock.
  */
 final class SerialExecutor implements Executor {
 

@@ -7,52 +7,52 @@ import java.util.function.Supplier;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * A request that may have to wait for a thread, or for its turn at the store, before it
- * is sent. It is sent once or withdrawn, by one atomic decision. It is over when it is
- * answered or no longer waited for.
+ * A request that may wait for a thread, or for capacity at the store, before it is sent.
+ * One atomic decision either sends it once or withdraws it. The request is over when the
+ * response arrives or the caller stops waiting.
  *
- * @param <T> the answer
+ * @param <T> the type of the response
  */
 final class StoreRequest<T> {
 
 	private final SchedulingClock time;
 
-	private final Supplier<? extends CompletionStage<T>> question;
+	private final Supplier<? extends CompletionStage<T>> call;
 
 	private final CompletableFuture<T> answer = new CompletableFuture<>();
 
 	private final CompletableFuture<Void> over = new CompletableFuture<>();
 
-	/** Completes with whether it is sent: not if it was withdrawn before. */
+	/** Completes with {@code true} when sent, or with {@code false} when withdrawn. */
 	private final CompletableFuture<Boolean> sent = new CompletableFuture<>();
 
 	private volatile long sentAt;
 
-	StoreRequest(SchedulingClock time, Supplier<? extends CompletionStage<T>> question) {
+	StoreRequest(SchedulingClock time, Supplier<? extends CompletionStage<T>> call) {
 		this.time = time;
-		this.question = question;
+		this.call = call;
 	}
 
 	/**
 	 * Sends the request unless it was withdrawn.
-	 * @return whether it was sent now
+	 * @return whether this call sent it
 	 */
 	boolean send() {
 		if (!this.sent.complete(true)) {
 			return false;
 		}
 		this.sentAt = this.time.nanos();
-		Answers.ask(this.question).whenComplete((value, failure) -> {
-			Answers.settle(this.answer, value, failure);
+		Stages.ask(this.call).whenComplete((value, failure) -> {
+			Stages.settle(this.answer, value, failure);
 			this.over.complete(null);
 		});
 		return true;
 	}
 
 	/**
-	 * Stops waiting for the answer, and withdraws the request unless it was sent. An
-	 * answer that still arrives is passed on.
-	 * @return whether it will never be sent
+	 * Stops waiting for the response, and withdraws the request unless it was sent. A
+	 * response that still arrives is passed on.
+	 * @return whether this call withdrew the request before it was sent
 	 */
 	boolean withdraw() {
 		this.over.complete(null);
@@ -67,7 +67,7 @@ final class StoreRequest<T> {
 		this.over.thenRun(action);
 	}
 
-	/** Whether it was sent, unless it was withdrawn. */
+	/** Whether the request was sent or withdrawn. */
 	boolean isSent() {
 		return this.sent.isDone();
 	}
@@ -80,12 +80,12 @@ final class StoreRequest<T> {
 		});
 	}
 
-	/** When it was sent; known once it is answered. */
+	/** Returns when the request was sent; available once it is answered. */
 	long sentAt() {
 		return this.sentAt;
 	}
 
-	/** The answer; never completes if the request is withdrawn. */
+	/** Returns the response, which never completes if the request is withdrawn. */
 	CompletableFuture<T> answer() {
 		return this.answer;
 	}

@@ -15,16 +15,16 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A future that knows when code of its caller takes the value: right before a function of
- * a derived stage runs with it, and when a thread gets it.
+ * A future that detects when the caller's code takes its value: immediately before a
+ * function of a derived stage runs with it, and when a thread gets it.
  *
- * @param <T> what it is completed with
+ * @param <T> the type of the value
  */
 abstract class TakenFuture<T extends @Nullable Object> extends CompletableFuture<T> {
 
 	/**
-	 * Notes that a value is taken.
-	 * @throws java.util.concurrent.CancellationException if it is no longer to be had
+	 * Records that a value is taken.
+	 * @throws java.util.concurrent.CancellationException if it is no longer available
 	 */
 	abstract <V extends @Nullable Object> V take(V value);
 
@@ -48,7 +48,7 @@ abstract class TakenFuture<T extends @Nullable Object> extends CompletableFuture
 		return (value, other) -> action.accept(take(value), other);
 	}
 
-	/** The action may get the value from this future, if that has one. */
+	/** Wraps an action that may read this future's value, which then counts as taken. */
 	final Runnable taking(Runnable action) {
 		Objects.requireNonNull(action);
 		return () -> {

@@ -11,9 +11,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stages of a {@link TakenFuture} that are derived from it and another one.
+ * Derives the stages of a {@link TakenFuture} that also depend on another stage.
  *
- * @param <T> what it is completed with
+ * @param <T> the type of the value
  */
 abstract class TakenPairFuture<T extends @Nullable Object> extends TakenFuture<T> {
 

@@ -21,14 +21,13 @@ import io.holdfast.lock.spi.RenewalOutcome;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Renews the leases of this JVM at a third of their time, and notices the end of those
- * that were not renewed. There is one for all leases: it sleeps until the next of them
- * needs care, and then looks after all that are nearly due, in one request to each store.
+ * Renews the leases of this JVM at one third of their duration, and detects leases that
+ * expire. One watchdog serves all leases. It sleeps until the next one is due, and then
+ * renews all that are nearly due, with one request to each store.
  *
  * <p>
- * A renewal without an answer costs nothing but time: the hold stays valid as long as it
- * was, and the renewal is tried again sooner. Only a refusal or the end of validity loses
- * it.
+ * An unanswered renewal does not shorten the validity, and the renewal is retried sooner.
+ * Only a rejected renewal or the end of the validity makes the watchdog declare a loss.
  */
 final class Watchdog {
 
@@ -46,8 +45,9 @@ final class Watchdog {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final TreeSet<Care> byTime = new TreeSet<>(
-			Comparator.comparingLong((Care care) -> care.at).thenComparingLong((care) -> care.number));
+	private final TreeSet<RenewalSchedule> byTime = new TreeSet<>(
+			Comparator.comparingLong((RenewalSchedule schedule) -> schedule.at)
+				.thenComparingLong((schedule) -> schedule.number));
 
 	private int watched;
 
@@ -64,14 +64,14 @@ final class Watchdog {
 		this.threads = threads;
 	}
 
-	void watch(Care care) {
+	void watch(RenewalSchedule schedule) {
 		this.lock.lock();
 		try {
-			care.number = this.numbers++;
-			care.nextRenewal = this.time.nanos() + care.interval();
-			care.watched = true;
+			schedule.number = this.numbers++;
+			schedule.nextRenewal = this.time.nanos() + schedule.interval();
+			schedule.watched = true;
 			this.watched++;
-			plan(care);
+			plan(schedule);
 			wakeUpInTime();
 		}
 		finally {
@@ -80,26 +80,26 @@ final class Watchdog {
 	}
 
 	/**
-	 * Renew a lease no more.
-	 * @return completes when no renewal of it is under way either, so that what is sent
-	 * then is the last that the store hears of it
+	 * Stops renewing a lease.
+	 * @return completes when no renewal is in progress either; a request that is sent
+	 * then is the last one for the lease
 	 */
-	CompletableFuture<?> unwatch(Care care) {
+	CompletableFuture<?> unwatch(RenewalSchedule schedule) {
 		this.lock.lock();
 		try {
-			end(care);
-			return care.renewal;
+			end(schedule);
+			return schedule.renewal;
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
-	private void end(Care care) {
-		if (care.watched) {
-			care.watched = false;
+	private void end(RenewalSchedule schedule) {
+		if (schedule.watched) {
+			schedule.watched = false;
 			this.watched--;
-			this.byTime.remove(care);
+			this.byTime.remove(schedule);
 		}
 	}
 
@@ -113,12 +113,12 @@ final class Watchdog {
 		}
 	}
 
-	private void plan(Care care) {
-		this.byTime.remove(care);
+	private void plan(RenewalSchedule schedule) {
+		this.byTime.remove(schedule);
 		long now = this.time.nanos();
-		care.at = care.wantsRenewal(now) ? Math.min(care.nextRenewal, care.lease.validUntil())
-				: care.lease.validUntil();
-		this.byTime.add(care);
+		schedule.at = schedule.wantsRenewal(now) ? Math.min(schedule.nextRenewal, schedule.lease.validUntil())
+				: schedule.lease.validUntil();
+		this.byTime.add(schedule);
 	}
 
 	private void wakeUpInTime() {
@@ -129,72 +129,74 @@ final class Watchdog {
 			this.cancelWakeUp.run();
 		}
 		this.wakeUpAt = this.byTime.first().at;
-		this.cancelWakeUp = this.time.after(this.wakeUpAt - this.time.nanos(), this::lookAfterDue);
+		this.cancelWakeUp = this.time.after(this.wakeUpAt - this.time.nanos(), this::renewDue);
 	}
 
-	private void lookAfterDue() {
-		Map<LockBackend, List<Care>> toRenew = new HashMap<>();
-		List<Care> over = new ArrayList<>();
+	private void renewDue() {
+		Map<LockBackend, List<RenewalSchedule>> toRenew = new HashMap<>();
+		List<RenewalSchedule> over = new ArrayList<>();
 		long now = this.time.nanos();
 		this.lock.lock();
 		try {
 			this.wakeUpAt = Long.MAX_VALUE;
 			this.cancelWakeUp = null;
-			for (Care care : due(now)) {
-				if (now >= care.lease.validUntil()) {
-					end(care);
-					over.add(care);
+			for (RenewalSchedule schedule : due(now)) {
+				if (now >= schedule.lease.validUntil()) {
+					end(schedule);
+					over.add(schedule);
 					continue;
 				}
-				if (care.beginsRenewal(now)) {
-					toRenew.computeIfAbsent(care.lease.terms().backend(), (backend) -> new ArrayList<>()).add(care);
+				if (schedule.beginsRenewal(now)) {
+					toRenew.computeIfAbsent(schedule.lease.terms().backend(), (backend) -> new ArrayList<>())
+						.add(schedule);
 				}
-				plan(care);
+				plan(schedule);
 			}
 			wakeUpInTime();
 		}
 		finally {
 			this.lock.unlock();
 		}
-		over.forEach((care) -> care.lease.lose(care.causeOfExpiry(now)));
+		over.forEach((schedule) -> schedule.lease.lose(schedule.causeOfExpiry(now)));
 		toRenew.forEach(this::renew);
 	}
 
-	private List<Care> due(long now) {
-		List<Care> due = new ArrayList<>();
-		for (Care care : this.byTime) {
-			if (care.at > now + FARTHEST_AHEAD) {
+	private List<RenewalSchedule> due(long now) {
+		List<RenewalSchedule> due = new ArrayList<>();
+		for (RenewalSchedule schedule : this.byTime) {
+			if (schedule.at > now + FARTHEST_AHEAD) {
 				break;
 			}
-			if (care.at <= now || care.goesWithOthers(now)) {
-				due.add(care);
+			if (schedule.at <= now || schedule.joinsBatch(now)) {
+				due.add(schedule);
 			}
 		}
 		return due;
 	}
 
-	private void renew(LockBackend backend, List<Care> cares) {
+	private void renew(LockBackend backend, List<RenewalSchedule> schedules) {
 		if (backend.capabilities().blocking()) {
-			this.threads.execute(() -> send(backend, cares));
+			this.threads.execute(() -> send(backend, schedules));
 		}
 		else {
-			send(backend, cares);
+			send(backend, schedules);
 		}
 	}
 
-	private void send(LockBackend backend, List<Care> cares) {
+	private void send(LockBackend backend, List<RenewalSchedule> schedules) {
 		long sentAt = this.time.nanos();
-		cares.forEach((care) -> this.observer.renewing(care.lease.terms().lock(), backend.name(), care.late(sentAt)));
-		long patience = cares.stream().mapToLong(Care::interval).min().orElse(this.responseTimeout);
-		CompletableFuture<List<RenewResult>> answers = Answers.within(
-				() -> backend.renew(cares.stream().map((care) -> care.lease.grant()).toList()),
+		schedules.forEach((schedule) -> this.observer.renewing(schedule.lease.terms().lock(), backend.name(),
+				schedule.late(sentAt)));
+		long patience = schedules.stream().mapToLong(RenewalSchedule::interval).min().orElse(this.responseTimeout);
+		CompletableFuture<List<RenewResult>> answers = Stages.within(
+				() -> backend.renew(schedules.stream().map((schedule) -> schedule.lease.grant()).toList()),
 				Math.min(patience, this.responseTimeout), this.time);
-		for (int i = 0; i < cares.size(); i++) {
+		for (int i = 0; i < schedules.size(); i++) {
 			int number = i;
-			Care care = cares.get(i);
+			RenewalSchedule schedule = schedules.get(i);
 			answers.handle((all, failure) -> answer(all, failure, number))
-				.thenAccept((answer) -> answered(care, sentAt, answer))
-				.whenComplete((done, failure) -> care.renewal.complete(null));
+				.thenAccept((answer) -> answered(schedule, sentAt, answer))
+				.whenComplete((done, failure) -> schedule.renewal.complete(null));
 		}
 	}
 
@@ -203,15 +205,15 @@ final class Watchdog {
 			return all.get(number);
 		}
 		return new RenewResult.Indeterminate(
-				(failure != null) ? failure : new IllegalStateException("no answer for this grant"));
+				(failure != null) ? failure : new IllegalStateException("no response for this grant"));
 	}
 
-	private void answered(Care care, long sentAt, RenewResult answer) {
-		Lease lease = care.lease;
+	private void answered(RenewalSchedule schedule, long sentAt, RenewResult answer) {
+		Lease lease = schedule.lease;
 		RenewalOutcome outcome;
 		if (answer instanceof RenewResult.Renewed renewed) {
 			lease.extended(sentAt, renewed.lease());
-			replan(care, sentAt + care.interval());
+			replan(schedule, sentAt + schedule.interval());
 			outcome = RenewalOutcome.RENEWED;
 		}
 		else if (answer instanceof RenewResult.Refused) {
@@ -219,18 +221,18 @@ final class Watchdog {
 			outcome = RenewalOutcome.REFUSED;
 		}
 		else {
-			replan(care, this.time.nanos() + care.interval() / RETRIES_PER_RENEWAL);
+			replan(schedule, this.time.nanos() + schedule.interval() / RETRIES_PER_RENEWAL);
 			outcome = RenewalOutcome.INDETERMINATE;
 		}
 		this.observer.renewed(lease.terms().lock(), lease.backendName(), outcome);
 	}
 
-	private void replan(Care care, long nextRenewal) {
+	private void replan(RenewalSchedule schedule, long nextRenewal) {
 		this.lock.lock();
 		try {
-			if (care.watched) {
-				care.nextRenewal = nextRenewal;
-				plan(care);
+			if (schedule.watched) {
+				schedule.nextRenewal = nextRenewal;
+				plan(schedule);
 				wakeUpInTime();
 			}
 		}

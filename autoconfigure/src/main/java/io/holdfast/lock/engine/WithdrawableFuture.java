@@ -10,13 +10,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The future of an asynchronous acquisition. Whatever its caller completes it with
- * (cancellation, a timeout, a value) withdraws the acquisition. So does completing a
- * stage that is derived from it, unless another derived stage still waits: nobody would
- * receive the lock. A lock that was granted meanwhile is released, unless a function of a
- * stage has begun to run with it.
+ * Future of an asynchronous acquisition. Any completion by the caller (cancellation, a
+ * timeout, a value) withdraws the acquisition. So does completing a derived stage, unless
+ * another derived stage still waits: the lock would reach no code of the caller. A lock
+ * that was granted meanwhile is released, unless a function of a stage has started to run
+ * with it.
  *
- * @param <T> what it is completed with
+ * @param <T> the type of the value
  */
 final class WithdrawableFuture<T extends @Nullable Object> extends TakenPairFuture<T> {
 
@@ -26,13 +26,13 @@ final class WithdrawableFuture<T extends @Nullable Object> extends TakenPairFutu
 
 	private final AtomicBoolean withdrawn = new AtomicBoolean();
 
-	/** The derived stages that the caller has not completed. */
+	/** Number of derived stages that the caller has not completed. */
 	private final AtomicInteger derived = new AtomicInteger();
 
 	/**
-	 * Create a future.
-	 * @param withdraw ends the acquisition; called once at most
-	 * @param receipt whether what was granted has reached the caller
+	 * Creates a future.
+	 * @param withdraw withdraws the acquisition; called at most once
+	 * @param receipt tracks whether the granted value has reached the caller
 	 */
 	WithdrawableFuture(Runnable withdraw, Receipt receipt) {
 		this.withdraw = withdraw;
@@ -60,7 +60,7 @@ final class WithdrawableFuture<T extends @Nullable Object> extends TakenPairFutu
 		return new WithdrawableFuture<>(this::derivedEnded, this.receipt);
 	}
 
-	/** Its stages are not known, so it counts as one that waits. */
+	/** Counts as a waiting stage, because the stages derived from it are unknown. */
 	@Override
 	public CompletionStage<T> minimalCompletionStage() {
 		this.derived.incrementAndGet();

@@ -18,20 +18,21 @@ import org.apache.commons.logging.LogFactory;
 import io.holdfast.lock.spi.LockBackend;
 
 /**
- * The threads of one engine, apart for each kind of work, so that renewals and releases
- * never queue behind acquisitions, and none of these behind code of callers. They are
- * daemons, start when there is work and end when there is none. Attempts at stores that
- * do not block pass an {@link AttemptGate} instead.
+ * Threads of one engine, separate for each kind of work. Renewals and releases never
+ * queue behind acquisitions, and no work of the engine queues behind callers' code. The
+ * threads are daemons, start on demand, and end after {@value #IDLE_SECONDS} seconds
+ * without work. Attempts with non-blocking backends use an {@link AttemptLimiter}
+ * instead.
  *
  * <p>
- * Each queue is bounded by what it serves: asynchronous acquisitions of stores that block
- * by {@value #MOST_ACQUISITIONS}, renewals by the leases that are held, of which each has
- * one renewal under way at most, and releases by the leases that have not ended yet. Code
- * of callers has no queue.
+ * Each queue is bounded by its work. At most {@value #MOST_ACQUISITIONS} asynchronous
+ * acquisitions with blocking backends are accepted. Renewals are bounded by the leases
+ * that are held, because each has at most one in progress. Releases are bounded by the
+ * leases that have not ended yet. Callers' code has no queue.
  */
 final class Workers implements AutoCloseable {
 
-	/** How many asynchronous acquisitions of stores that block may be under way. */
+	/** Maximum number of asynchronous acquisitions in progress with blocking backends. */
 	static final int MOST_ACQUISITIONS = 10_000;
 
 	private static final Log logger = LogFactory.getLog(Workers.class);
@@ -54,7 +55,7 @@ final class Workers implements AutoCloseable {
 
 	private final List<ThreadPoolExecutor> pools;
 
-	private final Map<LockBackend, AttemptGate> gates = new ConcurrentHashMap<>();
+	private final Map<LockBackend, AttemptLimiter> limiters = new ConcurrentHashMap<>();
 
 	private final AtomicInteger blockingAcquisitions = new AtomicInteger();
 
@@ -63,8 +64,8 @@ final class Workers implements AutoCloseable {
 	}
 
 	/**
-	 * Create workers.
-	 * @param factories makes the threads of each kind
+	 * Creates workers.
+	 * @param factories creates the thread factory for each kind of work
 	 */
 	Workers(Function<String, ThreadFactory> factories) {
 		this.pools = List.of(pool(THREADS, factories.apply("worker")), pool(THREADS, factories.apply("acquisition")),
@@ -77,7 +78,7 @@ final class Workers implements AutoCloseable {
 		this.callbacks = runner(this.pools.get(4));
 	}
 
-	/** Create workers on executors that somebody else closes. */
+	/** Creates workers on executors that {@link #close()} leaves open. */
 	Workers(Executor steps, Executor acquisitions, Executor renewals, Executor releases, Executor callbacks) {
 		this.pools = List.of();
 		this.steps = steps;
@@ -87,7 +88,7 @@ final class Workers implements AutoCloseable {
 		this.callbacks = callbacks;
 	}
 
-	/** Workers that leave everything to one executor, which somebody else closes. */
+	/** Creates workers on a single executor that {@link #close()} leaves open. */
 	static Workers on(Executor executor) {
 		return new Workers(executor, executor, executor, executor, executor);
 	}
@@ -108,16 +109,16 @@ final class Workers implements AutoCloseable {
 		return pool;
 	}
 
-	/** Has a thread for each task, since each may block, on another of them even. */
+	/** Uses a thread for each task, because a task may block, even on another task. */
 	private static ThreadPoolExecutor unbounded(ThreadFactory factory) {
 		return new ThreadPoolExecutor(0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(),
 				factory, (task, full) -> task.run());
 	}
 
 	/**
-	 * Runs a task on a thread of the pool; on the caller's after the end, and where the
-	 * system has no thread to give: a caller that is kept waiting is better than a
-	 * release that is never sent.
+	 * Runs a task on a thread of the pool. The caller's thread runs it after shutdown, or
+	 * if the system cannot create a thread: a delayed caller is better than a release
+	 * that is never sent.
 	 */
 	private static Executor runner(ThreadPoolExecutor pool) {
 		return (task) -> {
@@ -125,15 +126,15 @@ final class Workers implements AutoCloseable {
 				pool.execute(task);
 			}
 			catch (OutOfMemoryError ex) {
-				logger.warn("No thread could be made for a step of the lock engine, so its caller carries it out", ex);
+				logger.warn("No thread could be created for a task of the lock engine, so the caller runs it", ex);
 				task.run();
 			}
 		};
 	}
 
 	/**
-	 * Counts in an asynchronous acquisition.
-	 * @return whether there is room for it; if so, {@link #acquisitionEnds} must follow
+	 * Registers an asynchronous acquisition.
+	 * @return whether it is accepted; if so, {@link #acquisitionEnds} must follow
 	 */
 	boolean acquisitionBegins(LockBackend backend) {
 		if (!backend.capabilities().blocking() || this.blockingAcquisitions.incrementAndGet() <= MOST_ACQUISITIONS) {
@@ -143,48 +144,50 @@ final class Workers implements AutoCloseable {
 		return false;
 	}
 
-	/** Counts out an asynchronous acquisition. */
+	/** Unregisters an asynchronous acquisition. */
 	void acquisitionEnds(LockBackend backend) {
 		if (backend.capabilities().blocking()) {
 			this.blockingAcquisitions.decrementAndGet();
 		}
 	}
 
-	/** Runs the steps of asynchronous acquisitions; none of them blocks. */
+	/** Returns the executor for steps of asynchronous acquisitions, which never block. */
 	Executor steps() {
 		return this.steps;
 	}
 
-	/** Sends the attempts of asynchronous acquisitions. */
+	/** Returns the sender for attempts of asynchronous acquisitions. */
 	RequestSender attempts(LockBackend backend) {
 		return backend.capabilities().blocking() ? (request) -> this.acquisitions.execute(request::send)
-				: gate(backend);
+				: limiter(backend);
 	}
 
 	/**
-	 * Sends the attempts of callers that wait, at a store that blocks on their thread.
+	 * Returns the sender for attempts of callers that wait. With a blocking backend, it
+	 * sends on their thread.
 	 */
 	RequestSender attemptsOnCaller(LockBackend backend) {
-		return backend.capabilities().blocking() ? StoreRequest::send : gate(backend);
+		return backend.capabilities().blocking() ? StoreRequest::send : limiter(backend);
 	}
 
-	private RequestSender gate(LockBackend backend) {
-		return this.gates.computeIfAbsent(backend, (store) -> new AttemptGate());
+	private RequestSender limiter(LockBackend backend) {
+		return this.limiters.computeIfAbsent(backend, (store) -> new AttemptLimiter());
 	}
 
-	/** Sends renewals to stores that block. */
+	/** Returns the executor for renewals with blocking backends. */
 	Executor renewals() {
 		return this.renewals;
 	}
 
-	/** Sends releases and withdrawals to stores that block. */
+	/** Returns the executor for releases and withdrawals with blocking backends. */
 	Executor releases() {
 		return this.releases;
 	}
 
 	/**
-	 * Runs code of asynchronous callers: their actions, and what they have derived from
-	 * their futures. It may block, so it gets none of the threads that the engine needs.
+	 * Returns the executor for code of asynchronous callers: their actions, and the
+	 * stages that they derive from their futures. This code may block, so it does not use
+	 * the threads that the engine needs.
 	 */
 	Executor callbacks() {
 		return this.callbacks;

@@ -1,11 +1,14 @@
 /**
- * Turns a request into a hold and keeps it one: acquisition and waiting, the local queue,
- * validity, renewal, re-entry, loss and shutdown.
+ * Lock engine: acquisition and waiting, local wait queues, validity, renewal,
+ * re-entrancy, loss and shutdown.
  *
  * <p>
- * This room knows no store, no transaction and no annotation; it imports
- * {@code io.holdfast.lock} and {@code io.holdfast.lock.spi}. Its public types are its
- * entry; the rest is nobody's business.
+ * The engine does not depend on a particular store, on transactions or on annotations. Of
+ * Holdfast's packages, it imports only {@code io.holdfast.lock},
+ * {@code io.holdfast.lock.spi} and {@code io.holdfast.lock.support}.
+ *
+ * <p>
+ * This package is internal: its types may change in any release.
  */
 @NullMarked
 package io.holdfast.lock.engine;

@@ -5,34 +5,33 @@ import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fence around the transactions of this application, as the interceptor of locks sees
- * it.
+ * The fence of this application's transactions, as the lock interceptor uses it.
  */
 public interface Fence {
 
 	/**
-	 * Make sure, right before a method's body, that its transaction has passed the fence
-	 * with all locks that this thread holds.
-	 * @param requiredBy who requires such a transaction, as messages name it;
-	 * {@code null} if nobody does
-	 * @throws io.holdfast.lock.StaleFencingTokenException if this holder was overtaken
-	 * @throws io.holdfast.lock.LockConfigurationException if it is required and there is
-	 * no transaction that could be fenced
+	 * Ensures, right before the body of a method, that its transaction has passed the
+	 * fence with all locks that this thread holds.
+	 * @param requiredBy the annotated method that requires a fenced transaction, as
+	 * messages name it; {@code null} if none is required
+	 * @throws io.holdfast.lock.StaleFencingTokenException if this holder is stale
+	 * @throws io.holdfast.lock.LockConfigurationException if a fenced transaction is
+	 * required and there is no transaction that can be fenced
 	 */
 	void beforeBody(@Nullable String requiredBy);
 
 	/**
-	 * Why nothing is fenced.
+	 * Returns why transactions are not fenced.
 	 * @return the reason, or {@code null} if transactions are fenced
 	 */
 	@Nullable String whyOff();
 
 	/**
-	 * Why the transaction of a method is not fenced, as far as that is known before it is
-	 * called.
+	 * Returns why the transaction of a method is not fenced, as far as that is known
+	 * before the call.
 	 * @param method the method
 	 * @param type the class of its bean
-	 * @return the reason, or {@code null} if it is fenced or shows only at the call
+	 * @return the reason, or {@code null} if it is fenced or if only the call shows that
 	 */
 	default @Nullable String whyOff(Method method, Class<?> type) {
 		return whyOff();

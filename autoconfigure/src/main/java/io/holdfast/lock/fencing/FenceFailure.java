@@ -10,7 +10,7 @@ import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * Explains why a database did not let a transaction pass its fence.
+ * Explains why a database prevented a transaction from passing its fence.
  */
 final class FenceFailure {
 
@@ -25,17 +25,17 @@ final class FenceFailure {
 	private FenceFailure() {
 	}
 
-	/** The same failure, or one that names the lock and the remedy. */
+	/** Returns the same failure, or one that names the lock and the remedy. */
 	static DataAccessException explained(FenceEntry entry, DataAccessException failure) {
 		if (hiddenBySnapshot(failure)) {
 			return new CannotAcquireLockException(
-					"%s: another holder has passed the fence since this transaction took its snapshot, which shows neither that nor what the other has written. Nothing of it may be written, and it is rolled back as after every serialization failure; repeat the call."
+					"%s: another holder has passed the fence since this transaction took its snapshot, which does not show what that holder has written. This transaction must not write and is rolled back, as after every serialization failure. Repeat the call."
 						.formatted(entry),
 					failure);
 		}
 		if (waitedInVain(failure)) {
 			return new CannotAcquireLockException(
-					"%s: the database has given up waiting for the fence's row of this lock, which another transaction keeps: one of an earlier holder, or of another reader where the database has no shared row locks. Nothing of this transaction may be written, and it is rolled back. Repeat the call; keep transactions under the lock short, or raise the database's lock timeout."
+					"%s: the database stopped waiting for the fence row of this lock, which another transaction has locked: that of an earlier holder, or of another reader if the database has no shared row locks. This transaction must not write and is rolled back. Repeat the call. Keep transactions under the lock short, or increase the database's lock timeout."
 						.formatted(entry),
 					failure);
 		}
@@ -43,9 +43,9 @@ final class FenceFailure {
 	}
 
 	/**
-	 * Whether the database does not let a transaction on whose snapshot is older than
-	 * what it meets. That says nothing of who is the newer holder: it also happens to the
-	 * one that has waited for its predecessor.
+	 * Returns whether the database rejects a transaction because its snapshot is older
+	 * than the rows that it accesses. That does not identify the newer holder: it also
+	 * happens to a holder that has waited for its predecessor.
 	 */
 	private static boolean hiddenBySnapshot(DataAccessException failure) {
 		return causedBy(failure, (sql) -> sql.getErrorCode() == MARIADB_CHANGED_SINCE

@@ -10,15 +10,15 @@ import org.springframework.transaction.TransactionExecutionListener;
 import io.holdfast.lock.LockContext;
 
 /**
- * Brings every transaction to the fence that begins or commits while its thread holds a
- * lock. Costs nothing where none is held. Thread-safe.
+ * Passes the fence with every transaction that starts or commits while its thread holds a
+ * lock. Costs nothing if no lock is held. Thread-safe.
  */
 public final class FenceListener implements TransactionExecutionListener {
 
 	private final Supplier<@Nullable TransactionFence> fence;
 
 	/**
-	 * Create a listener.
+	 * Creates a listener.
 	 * @param fence the fence, looked up at the first transaction with a lock;
 	 * {@code null} if there is none
 	 */

@@ -12,9 +12,9 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Creates the rows of fences that nobody has passed yet, each in a short transaction of
- * its own. A reader that created the row in its own transaction would make other readers
- * wait for its end. Thread-safe.
+ * Creates the rows of fences that no holder has passed yet, each in a short transaction
+ * of its own. A reader that created the row in its own transaction would make other
+ * readers wait for the end of that transaction. Thread-safe.
  */
 final class FenceRows {
 
@@ -26,7 +26,7 @@ final class FenceRows {
 
 	private final String table;
 
-	/** Saves the query for locks that are used again and again. */
+	/** Saves the query for locks that are used repeatedly. */
 	private final Set<String> known = ConcurrentHashMap.newKeySet();
 
 	FenceRows(DataSource dataSource, String table) {
@@ -35,7 +35,10 @@ final class FenceRows {
 		this.table = table;
 	}
 
-	/** Must not be called within a transaction: it needs a connection. */
+	/**
+	 * Creates missing rows. Needs a connection, so it must not be called within a
+	 * transaction.
+	 */
 	void create(List<FenceEntry> entries) {
 		entries.stream().filter((entry) -> !this.known.contains(entry.id())).forEach(this::create);
 	}
@@ -45,7 +48,7 @@ final class FenceRows {
 			this.transaction.executeWithoutResult((status) -> createIfAbsent(entry));
 		}
 		catch (DuplicateKeyException ex) {
-			// another has created it meanwhile
+			// another transaction has created it meanwhile
 		}
 		if (this.known.size() >= MOST_KNOWN) {
 			this.known.clear();

@@ -8,11 +8,12 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * How a database advances fences: in one statement for all of them, where it can.
+ * The statements with which a database advances fences: a single statement for all of
+ * them if the database supports it.
  */
 enum FenceSql {
 
-	/** Counts a row that was inserted or advanced, and none that was not. */
+	/** The update count includes exactly the rows that were inserted or advanced. */
 	POSTGRESQL("""
 			INSERT INTO ${table} AS f (lock_id, lock_name, token, owner) VALUES ${rows}
 			ON CONFLICT (lock_id) DO UPDATE SET token = EXCLUDED.token, owner = EXCLUDED.owner
@@ -26,7 +27,7 @@ enum FenceSql {
 
 	},
 
-	/** Counts like PostgreSQL; has no shared lock of a row. */
+	/** Counts rows like PostgreSQL; has no shared row locks. */
 	H2("""
 			MERGE INTO ${table} f USING (VALUES ${rows}) AS n(lock_id, lock_name, token, owner)
 			ON f.lock_id = n.lock_id
@@ -42,14 +43,17 @@ enum FenceSql {
 				return jdbc.update(statement(table, entries), parameters(entries)) == entries.size();
 			}
 			catch (DuplicateKeyException ex) {
-				// another has made a row meanwhile: now it is there to be compared with
+				// another transaction has inserted a row meanwhile, which can now be
+				// compared
 				return jdbc.update(statement(table, entries), parameters(entries)) == entries.size();
 			}
 		}
 
 	},
 
-	/** Gives back what the rows are now: its counts depend on a setting of the driver. */
+	/**
+	 * Returns the resulting rows, because the update counts depend on a driver setting.
+	 */
 	MARIADB("""
 			INSERT INTO ${table} (lock_id, lock_name, token, owner) VALUES ${rows}
 			ON DUPLICATE KEY UPDATE owner = IF(token < VALUES(token), VALUES(owner), owner),
@@ -64,7 +68,7 @@ enum FenceSql {
 
 	},
 
-	/** What every database knows: one statement for a fence that is there. */
+	/** Works with every database: one statement for each fence that exists. */
 	ANY("""
 			UPDATE ${table} SET token = ?, owner = ?
 			WHERE lock_id = ? AND (token < ? OR (token = ? AND owner = ?))""", "", "FOR UPDATE") {
@@ -89,7 +93,8 @@ enum FenceSql {
 				return true;
 			}
 			catch (DuplicateKeyException ex) {
-				// it refused, or another has made it meanwhile
+				// the fence rejected the holder, or another transaction has inserted the
+				// row meanwhile
 				return update(jdbc, table, entry);
 			}
 		}
@@ -126,12 +131,12 @@ enum FenceSql {
 				parameters(List.of(entry)));
 	}
 
-	/** Advance all fences; {@code false} if one of them refuses. */
+	/** Advances all fences; returns {@code false} if one of them rejects its holder. */
 	abstract boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries);
 
 	/**
-	 * What fences remember now, and not when a snapshot was taken; keeps others from
-	 * advancing them until the end.
+	 * Returns the query that reads the current state of fences instead of a snapshot. It
+	 * prevents others from advancing them until the transaction ends.
 	 */
 	String keep(String table, String places) {
 		return "SELECT lock_id, token, owner FROM " + table + " WHERE lock_id IN (" + places + ") " + this.sharedRow;
@@ -150,7 +155,9 @@ enum FenceSql {
 			.toArray();
 	}
 
-	/** As people read it; what is not ASCII might not fit the column's character set. */
+	/**
+	 * Returns a readable name. Non-ASCII text might not fit the column's character set.
+	 */
 	private static String shortened(String lockName) {
 		String plain = lockName.replaceAll("[^\\x20-\\x7E]", "?");
 		return (plain.length() > NAME_LENGTH) ? plain.substring(0, NAME_LENGTH) : plain;

@@ -4,26 +4,26 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
 
 /**
- * The guard of one resource: lets in the holder with the greatest fencing token so far,
- * and refuses every holder that was overtaken.
+ * The guard of one resource. It admits the holder with the greatest fencing token so far
+ * and rejects every stale holder.
  *
  * <p>
- * Pass it before the first read that the work depends on, and not only before the write:
- * who has read before its successor wrote must not write after it. Between this and the
- * write no other holder may be let in, so both belong into one transaction, script or
- * atomic step of the resource. Where that cannot be, the resource has to compare the
- * token itself with every write.
+ * Call it before the first read on which the work depends, not only before the write: a
+ * holder that has read before its successor wrote must not write afterwards. No other
+ * holder may be admitted between this call and the write, so both belong in one
+ * transaction, script or atomic step of the resource. If that is not possible, the
+ * resource must compare the token itself with every write.
  *
  * <p>
- * The same holder may pass as often as it likes. A shared hold is checked, and keeps
- * nobody out but holders that came before it.
+ * The same holder may pass any number of times. A shared hold is checked but not
+ * recorded, so it never makes another holder stale.
  */
 public interface FencingGuard {
 
 	/**
-	 * Let a holder in.
-	 * @param hold what it holds; of several locks, all are checked or none is let in
-	 * @throws StaleFencingTokenException if a newer holder was here
+	 * Admits a holder.
+	 * @param hold the hold; if it has several locks, all are checked or none is admitted
+	 * @throws StaleFencingTokenException if a newer holder was admitted before
 	 */
 	void advance(LockHandle hold);
 

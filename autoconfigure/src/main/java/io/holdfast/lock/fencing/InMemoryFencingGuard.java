@@ -7,13 +7,13 @@ import java.util.TreeMap;
 import io.holdfast.lock.LockHandle;
 
 /**
- * The guard of something that lives in this JVM, or that this JVM alone writes to.
+ * The guard of a resource that exists only in this JVM, or that only this JVM writes.
  *
  * <p>
- * It remembers every lock that it has seen, so one guard is for one resource of few
- * locks. Thread-safe. What it guards must be written by the same thread under a monitor
- * of its own, or compare the token itself: between {@link #advance} and the write another
- * holder may pass.
+ * It remembers every lock that it has seen, so use one guard for one resource with few
+ * locks. Thread-safe. Between {@link #advance} and the write, another holder may pass.
+ * Therefore, the same thread must write the guarded resource under a monitor of its own,
+ * or the resource must compare the token itself.
  */
 public final class InMemoryFencingGuard implements FencingGuard {
 
@@ -23,7 +23,7 @@ public final class InMemoryFencingGuard implements FencingGuard {
 	public synchronized void advance(LockHandle hold) {
 		List<FenceEntry> entries = hold.parts()
 			.stream()
-			.map((part) -> FenceEntry.of(part.backend() + "/" + part.name(), part))
+			.map((part) -> FenceEntry.of(part.backend() + "/" + part.lock(), part))
 			.toList();
 		for (FenceEntry entry : entries) {
 			Seen seen = this.fences.get(entry.id());

@@ -26,15 +26,16 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
 
 /**
- * The guard of a database: one row for each lock with the greatest token seen. The row
- * stays locked until the transaction ends, so a holder that is overtaken after it has
- * passed makes its successor wait, and one that was overtaken before is refused.
+ * The guard of a database, with one row for each lock. The row contains the greatest
+ * token seen and stays locked until the transaction ends. A holder that becomes stale
+ * after it has passed therefore makes its successor wait, and one that became stale
+ * before is rejected.
  *
  * <p>
- * It uses the connection of the current transaction of its data source, and must be
- * passed inside of one: a row that is let go at once guards nothing. H2, PostgreSQL and
- * MariaDB advance all locks of a call in one statement; other databases one by one.
- * Thread-safe.
+ * The guard uses the connection of the current transaction of its data source. It must be
+ * called inside a transaction, because a row lock that is released immediately guards
+ * nothing. H2, PostgreSQL and MariaDB advance all locks of a call in one statement; other
+ * databases one by one. Thread-safe.
  */
 public final class JdbcFencingGuard implements FencingGuard {
 
@@ -51,11 +52,11 @@ public final class JdbcFencingGuard implements FencingGuard {
 	private final FenceRows rows;
 
 	/**
-	 * Create a guard.
-	 * @param dataSource whose transactions are guarded
+	 * Creates a guard.
+	 * @param dataSource the data source whose transactions are guarded
 	 * @param table the table of the fences, see {@link #schema}
-	 * @param id tells the fence of a lock: at most 64 characters, different for every two
-	 * locks and for every two stores of one lock
+	 * @param id returns the identity of a lock's fence: at most 64 characters, different
+	 * for every two locks and for every two stores of one lock
 	 */
 	public JdbcFencingGuard(DataSource dataSource, String table, Function<LockHandle, String> id) {
 		this(dataSource, table, id, SingletonSupplier.of(() -> dialect(dataSource)));
@@ -84,13 +85,13 @@ public final class JdbcFencingGuard implements FencingGuard {
 			return FenceSql.of(String.valueOf(product));
 		}
 		catch (MetaDataAccessException ex) {
-			throw new LockConfigurationException("The database does not say what it is: " + ex.getMessage(), ex);
+			throw new LockConfigurationException("The database product cannot be determined: " + ex.getMessage(), ex);
 		}
 	}
 
 	/**
-	 * The statements that make the table, for a migration.
-	 * @param table the table's name
+	 * Returns the statements that create the table, for a migration.
+	 * @param table the name of the table
 	 * @return the script
 	 */
 	public static String schema(String table) {
@@ -98,8 +99,8 @@ public final class JdbcFencingGuard implements FencingGuard {
 	}
 
 	/**
-	 * The same guard on a connection that is not Spring's. Its transaction must have
-	 * begun: auto-commit is off.
+	 * Returns the same guard for a connection that Spring does not manage. Its
+	 * transaction must have started: auto-commit is off.
 	 * @param connection the connection of the transaction
 	 * @return a guard for this transaction
 	 */
@@ -107,13 +108,16 @@ public final class JdbcFencingGuard implements FencingGuard {
 		return new JdbcFencingGuard(new JdbcTemplate(new SingleConnectionDataSource(connection, true)), this);
 	}
 
-	/** Whether the table can be used; throws what the database says otherwise. */
+	/**
+	 * Verifies that the table can be used; throws the exception of the database
+	 * otherwise.
+	 */
 	void verify() {
 		this.jdbc.queryForList("SELECT lock_id, lock_name, token, owner FROM " + this.table + " WHERE lock_id = ''");
 	}
 
 	/**
-	 * Creates the rows that readers will share, so that none of them has to do so in its
+	 * Creates the rows that readers will share, so that no reader has to do so in its
 	 * transaction. Needs a connection of its own.
 	 */
 	void prepare(List<LockHandle> holds) {
@@ -125,7 +129,10 @@ public final class JdbcFencingGuard implements FencingGuard {
 		advance(hold.parts());
 	}
 
-	/** All or none, in one order of the fences, so that no two transactions deadlock. */
+	/**
+	 * Advances all or none, in one order of the fences, so that two transactions never
+	 * deadlock.
+	 */
 	void advance(List<LockHandle> holds) {
 		List<FenceEntry> entries = entries(holds).sorted(Comparator.comparing(FenceEntry::id)).toList();
 		try {
@@ -150,8 +157,8 @@ public final class JdbcFencingGuard implements FencingGuard {
 	}
 
 	/**
-	 * A reader keeps writers that come later from passing until its transaction ends, and
-	 * other readers not, where the database has shared locks of a row.
+	 * Checks a reader. It prevents later writers from passing until its transaction ends,
+	 * but not other readers if the database has shared row locks.
 	 */
 	private void check(FenceEntry reader) {
 		Seen seen;
@@ -176,7 +183,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 		return seen;
 	}
 
-	/** A fence that has seen nobody, so that there is a row to keep. */
+	/** Creates a fence that no holder has passed, so that there is a row to lock. */
 	private void begin(FenceEntry reader) {
 		this.sql.get().advance(this.jdbc, this.table, List.of(reader.asNobody()));
 	}

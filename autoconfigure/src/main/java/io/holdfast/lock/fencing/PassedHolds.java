@@ -28,13 +28,13 @@ final class PassedHolds {
 		return CURRENT.get().isEmpty();
 	}
 
-	/** Those that have not passed yet, one of each lease. */
+	/** Returns the holds that have not passed yet, one for each lease. */
 	static List<LockHandle> notAmong(List<LockHandle> holds) {
 		Set<Passed> seen = new HashSet<>(CURRENT.get());
 		return holds.stream().filter((hold) -> seen.add(Passed.of(hold))).toList();
 	}
 
-	/** The current transaction has passed with these. */
+	/** Records that the current transaction has passed with these holds. */
 	static void add(List<LockHandle> holds) {
 		Set<Passed> passed = holds.stream().map(Passed::of).collect(Collectors.toSet());
 		CURRENT.get().addAll(passed);
@@ -42,23 +42,23 @@ final class PassedHolds {
 	}
 
 	/**
-	 * One hold that has passed; a further hold of the same lease is the same.
+	 * One hold that has passed. Further holds of the same lease are equal to it.
 	 *
-	 * @param backend the store
+	 * @param backend the name of the backend
 	 * @param lock the lock
 	 * @param token the token
 	 */
 	private record Passed(String backend, LockName lock, FencingToken token) {
 
 		static Passed of(LockHandle hold) {
-			return new Passed(hold.backend(), hold.name(), hold.fencingToken());
+			return new Passed(hold.backend(), hold.lock(), hold.fencingToken());
 		}
 
 	}
 
 	/**
-	 * Forgets what a transaction has passed when that is undone: at the transaction's
-	 * end, or by a rollback to a savepoint from before.
+	 * Removes the holds with which a transaction has passed when that is undone: at the
+	 * end of the transaction, or by a rollback to an earlier savepoint.
 	 */
 	private static final class ForgetWhenUndone implements TransactionSynchronization {
 

@@ -11,13 +11,13 @@ import org.redisson.client.codec.StringCodec;
 import io.holdfast.lock.LockHandle;
 
 /**
- * The guard of data in Redis: a hash remembers the greatest token of each lock.
+ * The guard of data in Redis. A hash contains the greatest token of each lock.
  *
  * <p>
- * Redis has no transaction that waits, so between {@link #advance} and a write another
- * holder may pass. What must not be overwritten is written by {@link #write}, which
- * checks and writes in one script. The memory is as durable as that Redis is: use the one
- * that has the data. Thread-safe; blocks until Redis has answered.
+ * Redis has no blocking transactions, so another holder may pass between {@link #advance}
+ * and a write. Use {@link #write} for data that must not be overwritten: it checks and
+ * writes in one script. The hash is as durable as the Redis server that contains it, so
+ * use the server that has the data. Thread-safe; blocks until Redis has answered.
  */
 public final class RedisFencingGuard implements FencingGuard {
 
@@ -30,11 +30,11 @@ public final class RedisFencingGuard implements FencingGuard {
 	private final Function<LockHandle, String> id;
 
 	/**
-	 * Create a guard.
-	 * @param redis the Redis that has the data
-	 * @param key the key of the hash; in a cluster, of the same slot as the data
-	 * @param id tells the fence of a lock: different for every two locks and for every
-	 * two stores of one lock
+	 * Creates a guard.
+	 * @param redis the client of the Redis server that has the data
+	 * @param key the key of the hash; in a cluster, in the same slot as the data
+	 * @param id returns the identity of a lock's fence: different for every two locks and
+	 * for every two stores of one lock
 	 */
 	public RedisFencingGuard(RedissonClient redis, String key, Function<LockHandle, String> id) {
 		this.redis = redis;
@@ -48,12 +48,12 @@ public final class RedisFencingGuard implements FencingGuard {
 	}
 
 	/**
-	 * Let a holder in and set a value, in one step.
-	 * @param hold what it holds
+	 * Admits a holder and sets a value, in one step.
+	 * @param hold the hold
 	 * @param dataKey the key to set
 	 * @param value the value to set
-	 * @throws io.holdfast.lock.StaleFencingTokenException if a newer holder was here;
-	 * nothing was set
+	 * @throws io.holdfast.lock.StaleFencingTokenException if a newer holder was admitted
+	 * before; nothing was set
 	 */
 	public void write(LockHandle hold, String dataKey, String value) {
 		pass(hold, List.of(this.key, dataKey), value);

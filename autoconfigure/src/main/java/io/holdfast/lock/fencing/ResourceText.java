@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import org.springframework.core.io.ClassPathResource;
 
 /**
- * The scripts that stand beside the classes of this room.
+ * Loads the scripts of this package from the class path.
  */
 final class ResourceText {
 

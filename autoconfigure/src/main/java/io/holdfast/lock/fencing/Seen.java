@@ -4,16 +4,16 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /**
- * What a fence remembers.
+ * The last holder that a fence has recorded.
  *
- * @param id the fence's identity
+ * @param id the identity of the fence
  * @param token the greatest token that it has seen
- * @param owner whose token that was
+ * @param owner the owner id that belongs to the token
  */
 record Seen(String id, long token, String owner) {
 
 	static Seen of(ResultSet row) throws SQLException {
-		// some databases give back the blanks that fill the column
+		// some databases return the spaces that pad the column
 		return new Seen(row.getString("lock_id").stripTrailing(), row.getLong("token"), row.getString("owner"));
 	}
 

@@ -27,16 +27,19 @@ import io.holdfast.lock.StaleFencingTokenException;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
- * Lets the transactions of one data source pass the fence of every lock that their thread
- * holds: when they begin, when a lock is acquired inside of them, and at the latest
- * before they commit.
+ * Makes the transactions of one data source pass the fence of every lock that their
+ * thread holds. They pass it when they start, when a lock is acquired inside them, and at
+ * the latest before they commit.
  *
  * <p>
- * A transaction that is refused when it begins cannot be told so there, where an
- * exception would leak its connection. It is told before the body, or else when it wants
- * to commit; either way it rolls back. An inner transaction does not pass again what an
- * outer one of this thread has passed: it would wait for the row that the outer one
- * keeps, and as long as that is kept no other holder can pass. Thread-safe.
+ * A rejection at the start of a transaction cannot be reported there, because an
+ * exception would leak its connection. It is reported before the body, or else at commit.
+ * In both cases, the transaction rolls back.
+ *
+ * <p>
+ * An inner transaction does not pass the fence again for a hold with which an outer
+ * transaction of this thread has passed. It would wait for the row that the outer
+ * transaction keeps. As long as that row is kept, no other holder can pass. Thread-safe.
  */
 public final class TransactionFence implements Fence {
 
@@ -53,13 +56,13 @@ public final class TransactionFence implements Fence {
 	private final Consumer<StaleFencingTokenException> onRefusal;
 
 	/**
-	 * Create the fence.
-	 * @param guard the fence's memory, in the same database
-	 * @param dataSource whose transactions are fenced
-	 * @param names how messages name a data source
-	 * @param managers tells who begins the transaction of a method, if that is known
-	 * @param own which holds of a thread concern these transactions
-	 * @param onRefusal told of every holder that was refused
+	 * Creates the fence.
+	 * @param guard the guard that stores the tokens, in the same database
+	 * @param dataSource the data source whose transactions are fenced
+	 * @param names returns the name of a data source for messages
+	 * @param managers returns the transaction manager of a method, if that is known
+	 * @param own selects the holds of a thread that concern these transactions
+	 * @param onRefusal called for every holder that was rejected
 	 */
 	public TransactionFence(JdbcFencingGuard guard, DataSource dataSource, Function<DataSource, String> names,
 			BiFunction<Method, Class<?>, @Nullable PlatformTransactionManager> managers, Predicate<LockHandle> own,
@@ -72,7 +75,10 @@ public final class TransactionFence implements Fence {
 		this.onRefusal = onRefusal;
 	}
 
-	/** Whether the table can be used; throws what the database says otherwise. */
+	/**
+	 * Verifies that the table can be used; throws the exception of the database
+	 * otherwise.
+	 */
 	public void verify() {
 		this.guard.verify();
 	}
@@ -89,26 +95,29 @@ public final class TransactionFence implements Fence {
 		if (other == null || unwrapped(other) == unwrapped(this.dataSource)) {
 			return null;
 		}
-		return "its transaction is one of data source %s, and those of %s are fenced. Name the data source that it writes to with 'distributed-lock.fencing.data-source', let it use the transaction manager of the fenced one, or leave 'fenced' out and use a FencingGuard."
+		return "its transaction uses data source %s, but the fenced data source is %s. Set 'distributed-lock.fencing.data-source' to the one that it writes to, let it use the transaction manager of the fenced one, or remove 'fenced' and use a FencingGuard."
 			.formatted(this.names.apply(other), this.names.apply(this.dataSource));
 	}
 
-	/** Those of JDBC, JPA and Hibernate tell it; that of JTA has many. */
+	/**
+	 * Returns the data source of a transaction manager. Those of JDBC, JPA and Hibernate
+	 * expose it; that of JTA has many.
+	 */
 	private static @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
 		BeanWrapper properties = PropertyAccessorFactory.forBeanPropertyAccess(manager);
 		return (properties.isReadableProperty("dataSource")
 				&& properties.getPropertyValue("dataSource") instanceof DataSource dataSource) ? dataSource : null;
 	}
 
-	/** What a connection is bound to while a transaction lasts. */
+	/** Returns the key to which a connection is bound during a transaction. */
 	private static Object unwrapped(DataSource dataSource) {
 		return TransactionSynchronizationUtils.unwrapResourceIfNecessary(dataSource);
 	}
 
 	/**
-	 * A transaction is about to begin. Creates the rows that it will only share, unless
-	 * this thread may have a connection already: waiting for a second one, it could
-	 * exhaust the pool.
+	 * Called before a transaction starts. Creates the rows that the transaction will only
+	 * share, unless this thread may already have a connection: waiting for a second one
+	 * could exhaust the pool.
 	 */
 	void beforeBegin() {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
@@ -117,18 +126,22 @@ public final class TransactionFence implements Fence {
 				this.guard.prepare(LockContext.handles().stream().filter(this.own).toList());
 			}
 			catch (RuntimeException ex) {
-				// the transaction creates them then, or says what the database says
+				// the transaction then creates the rows, or reports the error of the
+				// database
 			}
 		}
 	}
 
-	/** A transaction has begun. Throws nothing; a refusal is told later. */
+	/**
+	 * Called when a transaction has started. Throws nothing; a rejection is reported
+	 * later.
+	 */
 	void afterBegin() {
 		try {
 			passWithAll();
 		}
 		catch (RuntimeException ex) {
-			// registered with the transaction, which cannot commit any more
+			// registered with the transaction, which can no longer commit
 		}
 	}
 
@@ -138,28 +151,28 @@ public final class TransactionFence implements Fence {
 		boolean fenced = passWithAll();
 		if (requiredBy != null && !fenced) {
 			throw new LockConfigurationException(
-					"%s: it has 'fenced = true' and holds %s in no transaction of the fenced data source (%s), or in a read-only one, so nothing would refuse a holder that was overtaken. Make it @Transactional on that data source ('distributed-lock.fencing.data-source'), or leave 'fenced' out and use a FencingGuard."
-						.formatted(requiredBy, holds().stream().map((hold) -> "'" + hold.name() + "'").toList(),
+					"%s: it has 'fenced = true' and holds %s outside a transaction of the fenced data source (%s), or in a read-only one, so a stale holder would not be rejected. Make it @Transactional on that data source ('distributed-lock.fencing.data-source'), or remove 'fenced' and use a FencingGuard."
+						.formatted(requiredBy, holds().stream().map((hold) -> "'" + hold.lock() + "'").toList(),
 								this.names.apply(this.dataSource)));
 		}
 	}
 
-	/** The transaction is about to commit. */
+	/** Called before the transaction commits. */
 	void beforeCommit() {
 		passWithAll();
 	}
 
 	/**
-	 * Let a holder in that this thread does not stand in by itself, such as one of an
+	 * Passes the fence with a hold that is not bound to this thread, such as that of an
 	 * asynchronous acquisition.
-	 * @param hold what it holds
+	 * @param hold the hold
 	 * @throws LockConfigurationException if there is no transaction that could be fenced
 	 */
 	public void advance(LockHandle hold) {
 		if (!isInFencedTransaction()) {
 			throw new LockConfigurationException(
-					"Lock '%s': there is no transaction of the fenced data source here. Call this in the transaction that writes, before its first read."
-						.formatted(hold.name()));
+					"Lock '%s': no transaction of the fenced data source is active. Call this in the transaction that writes, before its first read."
+						.formatted(hold.lock()));
 		}
 		pass(hold.parts());
 	}
@@ -185,7 +198,7 @@ public final class TransactionFence implements Fence {
 		}
 		Object resource = TransactionSynchronizationManager.getResource(this.dataSource);
 		try {
-			// one of another data source's transaction would commit each statement
+			// with the connection of another data source, each statement would commit
 			return resource instanceof ConnectionHolder holder && !holder.getConnection().getAutoCommit();
 		}
 		catch (SQLException ex) {
@@ -226,9 +239,9 @@ public final class TransactionFence implements Fence {
 	}
 
 	/**
-	 * Keeps a transaction that was refused from committing, whatever its body did.
+	 * Prevents a rejected transaction from committing, regardless of its body.
 	 *
-	 * @param reason why
+	 * @param reason the reason of the rejection
 	 */
 	private record Refusal(RuntimeException reason) implements TransactionSynchronization {
 

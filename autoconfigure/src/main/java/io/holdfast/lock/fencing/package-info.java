@@ -1,11 +1,11 @@
 /**
- * Fences: what a resource remembers of the greatest token it has seen, so that a holder
- * that was overtaken is refused. In the transaction of a database by themselves, and by
- * {@code FencingGuard} wherever else something is written.
+ * Fences: a resource records the greatest token that it has seen and rejects stale
+ * holders. Database transactions pass their fence automatically; a {@code FencingGuard}
+ * protects other resources.
  *
  * <p>
- * Imports {@code io.holdfast.lock}; Spring's JDBC and transactions, and for one guard
- * Redisson, are optional.
+ * This package imports {@code io.holdfast.lock} and its package {@code support}. Spring's
+ * JDBC and transactions are optional, and so is Redisson, which one guard requires.
  */
 @NullMarked
 package io.holdfast.lock.fencing;

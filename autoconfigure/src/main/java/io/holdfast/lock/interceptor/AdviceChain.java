@@ -10,13 +10,13 @@ import org.springframework.core.annotation.OrderUtils;
 import org.springframework.util.ClassUtils;
 
 /**
- * The advice of a proxy, and the positions in it of the lock and of the fence.
+ * Determines the positions of the lock and of the fence in the advice chain of a proxy.
  */
 final class AdviceChain {
 
 	/**
-	 * Advice that is ordered before this guards the call, such as that of Spring
-	 * Security. It stays outside of the lock, unless it begins a transaction.
+	 * Advice that is ordered before this value guards the call, such as that of Spring
+	 * Security. It stays outside the lock, unless it starts a transaction.
 	 */
 	static final int GUARDS_BEFORE = Ordered.LOWEST_PRECEDENCE - 100;
 
@@ -26,13 +26,17 @@ final class AdviceChain {
 	}
 
 	/**
-	 * Whether advice may be added. A scoped proxy calls a bean that has its own advice.
+	 * Returns whether advice may be added. A scoped proxy is excluded, because it calls a
+	 * bean that has its own advice.
 	 */
 	static boolean isOpen(Advised proxy) {
 		return !proxy.isFrozen() && !(proxy instanceof AopInfrastructureBean);
 	}
 
-	/** In front of the first transaction and of all that is not ordered as a guard. */
+	/**
+	 * Returns the position before the first transaction and before all other advice that
+	 * is not ordered as a guard.
+	 */
 	static int positionOfLock(Advised proxy) {
 		Advisor[] advisors = proxy.getAdvisors();
 		int position = 0;
@@ -49,8 +53,9 @@ final class AdviceChain {
 	}
 
 	/**
-	 * Behind the last transaction, or behind everything where there is none: what comes
-	 * later may answer without the target, as in a Spring Data repository.
+	 * Returns the position after the last transaction, or after all advice if there is
+	 * none. Advice after the last transaction may answer without the target, as in a
+	 * Spring Data repository.
 	 */
 	static int positionOfFence(Advised proxy) {
 		Advisor[] advisors = proxy.getAdvisors();

@@ -9,17 +9,18 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * Stops the start of a child context whose beans have annotated methods and no lock: post
- * processors of a parent do not see them. Events of a child reach the listeners of its
- * parents, and an exception of theirs fails its refresh.
+ * Prevents the startup of a child context whose beans have annotated methods but no
+ * locks. Bean post-processors of a parent context do not see these beans. Events of a
+ * child context reach the listeners of its parents, and an exception of a listener fails
+ * its refresh.
  */
 public final class ChildContextVerifier implements ApplicationListener<ContextRefreshedEvent> {
 
 	private static final String ENABLED = "distributed-lock.enabled";
 
 	/**
-	 * Checks a context that was refreshed.
-	 * @throws LockConfigurationException if a bean runs unlocked
+	 * Verifies a context that was refreshed.
+	 * @throws LockConfigurationException if a bean runs without its lock
 	 */
 	@Override
 	public void onApplicationEvent(ContextRefreshedEvent event) {

@@ -6,7 +6,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One key of several parts. Parts that differ give keys that differ.
+ * A key that consists of several parts. Different parts produce different keys.
  *
  * @param parts the expressions of the parts
  */

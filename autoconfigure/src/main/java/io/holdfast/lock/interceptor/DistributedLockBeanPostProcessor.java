@@ -26,21 +26,22 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.transaction.MethodTransactions;
 
 /**
- * Puts the lock around the beans that ask for it: outside of the transaction, whatever
- * its order, and inside of the advice that guards the call. The post-processors of
- * {@code @Async} and {@code @Retryable} come later and land outside of the lock.
+ * Adds the lock to beans with annotated methods: outside the transaction, regardless of
+ * its order, and inside the advice that guards the call. The post-processors of
+ * {@code @Async} and {@code @Retryable} run later, so their advice is outside the lock.
  *
  * <p>
- * It needs no more than spring-aop. What it works with is looked up at the first call, so
- * that nothing is created before its time, or at the end of the start, so that a call
- * after the context was closed creates nothing.
+ * Requires only spring-aop. Dependencies are looked up at the first call, so that no bean
+ * is created too early. At the end of startup they are looked up if that has not happened
+ * yet, so that a call after the context was closed creates no bean.
  */
 public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
 		implements SmartInitializingSingleton {
 
 	/**
-	 * Before that of the fence, so that a class that has no proxy is explained, and those
-	 * of {@code @Retryable} ({@code LOWEST_PRECEDENCE - 1}) and {@code @Async}.
+	 * Before the post-processor of the fence, so that this one explains why a class has
+	 * no proxy. Also before those of {@code @Retryable} ({@code LOWEST_PRECEDENCE - 1})
+	 * and {@code @Async}.
 	 */
 	static final int ORDER = Ordered.LOWEST_PRECEDENCE - 3;
 
@@ -48,7 +49,7 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 			"org.springframework.transaction.interceptor.TransactionInterceptor",
 			DistributedLockBeanPostProcessor.class.getClassLoader());
 
-	private final transient LockSupportVerifier support;
+	private final transient BackendCapabilityVerifier support;
 
 	private transient @Nullable LockMethodVerifier verifier;
 
@@ -60,14 +61,14 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 
 	private transient @Nullable UnlockedBeans unlocked;
 
-	/** Names of the beans that were seen here, until the start has ended. */
+	/** Names of the beans that were processed here, until the end of startup. */
 	private transient volatile @Nullable Set<String> processed = ConcurrentHashMap.newKeySet();
 
 	/**
-	 * Create the post-processor; to be declared as a {@code static} bean method.
-	 * @param support checks what the annotations ask of the stores
+	 * Creates the post-processor; to be declared as a {@code static} bean method.
+	 * @param support verifies that the backends support the annotations
 	 */
-	public DistributedLockBeanPostProcessor(LockSupportVerifier support) {
+	public DistributedLockBeanPostProcessor(BackendCapabilityVerifier support) {
 		this.support = support;
 		setOrder(ORDER);
 	}
@@ -88,7 +89,10 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 		this.advisor = new DefaultPointcutAdvisor(new LockPointcut(null), this.interceptor);
 	}
 
-	/** Before another post-processor fails to make a proxy and says less. */
+	/**
+	 * Fails before another post-processor fails to create a proxy with a less specific
+	 * message.
+	 */
 	@Override
 	public Object postProcessBeforeInitialization(Object bean, String beanName) {
 		Class<?> type = bean.getClass();

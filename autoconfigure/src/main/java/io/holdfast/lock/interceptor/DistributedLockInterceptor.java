@@ -24,8 +24,8 @@ import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.transaction.MethodTransactions;
 
 /**
- * Holds the lock around one call: acquires it, lets the rest of the chain run (the
- * transaction among it), and lets it go. Without the lock nothing of the chain runs.
+ * Holds the lock around one call: acquires it, runs the rest of the chain, which includes
+ * the transaction, and releases it. Without the lock, nothing of the chain runs.
  */
 final class DistributedLockInterceptor implements MethodInterceptor {
 
@@ -38,12 +38,12 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 	private final @Nullable Class<?> type;
 
 	/**
-	 * Create the interceptor.
-	 * @param locks the locks, looked up at the first call
-	 * @param specs what the annotations mean
-	 * @param transactions the transactions of methods; {@code null} where there are none
-	 * @param type whose annotations count, instead of those of the target's class;
-	 * {@code null}: those
+	 * Creates the interceptor.
+	 * @param locks the lock operations, looked up at the first call
+	 * @param specs the specs of annotated methods
+	 * @param transactions the transactions of methods; {@code null} if there are none
+	 * @param type the type whose annotations apply, instead of the target's class;
+	 * {@code null}: the target's class
 	 */
 	DistributedLockInterceptor(Supplier<LockOperations> locks, LockMethodSpecs specs,
 			@Nullable MethodTransactions transactions, @Nullable Class<?> type) {
@@ -53,7 +53,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 		this.type = type;
 	}
 
-	/** The same for a type whose annotations count. */
+	/** Returns the same interceptor for a type whose annotations apply. */
 	DistributedLockInterceptor of(Class<?> annotated) {
 		return new DistributedLockInterceptor(this.locks, this.specs, this.transactions, annotated);
 	}
@@ -89,7 +89,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 			asked.setPlain(true);
 			return proceed(invocation, spec, request, handle);
 		};
-		Object result = spec.goesOnWithout() ? operations.executeOrElse(request, body, (reason) -> {
+		Object result = spec.hasFallback() ? operations.executeOrElse(request, body, (reason) -> {
 			asked.setPlain(true);
 			refused.setPlain(reason);
 			return null;
@@ -101,11 +101,12 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * Neither the method nor what stands in for it was run: operations that are a mock.
+	 * Creates the exception for operations that ran neither the method nor its fallback,
+	 * such as a mock.
 	 */
 	private static LockConfigurationException notRun(LockOperations operations, LockMethodSpec spec) {
 		return LockMethodSpecs.problem(spec.method(),
-				"the LockOperations bean (%s) ran neither the method nor its fallback, as a mock does. Let the mock run the action that it is given, or leave the mock out and set 'distributed-lock.backend=local' in tests"
+				"the LockOperations bean (%s) ran neither the method nor its fallback, as a mock does. Let the mock run the action that it receives, or remove the mock and set 'distributed-lock.backend=local' in tests"
 					.formatted(AopUtils.getTargetClass(operations).getName()));
 	}
 
@@ -134,14 +135,14 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 		if (LazyResults.isLazy(result)) {
 			LazyResults.end(result);
 			throw LockMethodSpecs.problem(spec.method(),
-					"it has returned a %s, whose work is done after the method has returned, without the lock. Return the value itself, or declare that it returns a CompletableFuture"
+					"it returned a %s, whose work runs without the lock after the method has returned. Return the value itself, or declare CompletableFuture as the return type"
 						.formatted(result.getClass().getName()));
 		}
 	}
 
 	/**
-	 * A second hold, which belongs to no thread, keeps the lock until the work has
-	 * completed; the first ends when the method returns, or with the caller's
+	 * Keeps the lock until the work has completed, with a second hold that is bound to no
+	 * thread. The first hold ends when the method returns, or with the caller's
 	 * transaction.
 	 */
 	private @Nullable Object proceedUntilCompletion(MethodInvocation invocation, LockRequest request) throws Throwable {

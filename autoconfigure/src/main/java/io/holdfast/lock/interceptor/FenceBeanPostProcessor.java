@@ -13,14 +13,14 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
 import io.holdfast.lock.fencing.Fence;
 
 /**
- * Puts the fence right behind the transaction of a bean with locks, before its body.
+ * Adds the fence immediately after the transaction of a bean with locks, before its body.
  */
 public final class FenceBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
 	private final transient Supplier<@Nullable Fence> fence;
 
 	/**
-	 * Create the post-processor; to be declared as a {@code static} bean method.
+	 * Creates the post-processor; to be declared as a {@code static} bean method.
 	 * @param fence the fence, looked up at the first call; {@code null} if nothing is
 	 * fenced
 	 */

@@ -17,8 +17,8 @@ import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.fencing.Fence;
 
 /**
- * Stands right before the body, inside of the transaction: a holder that the fence has
- * refused does not get in.
+ * Checks the fence right before the body, inside the transaction. A holder that the fence
+ * rejects does not reach the body.
  */
 final class FenceInterceptor implements MethodInterceptor {
 
@@ -29,10 +29,10 @@ final class FenceInterceptor implements MethodInterceptor {
 	private final @Nullable Class<?> type;
 
 	/**
-	 * Create the interceptor.
+	 * Creates the interceptor.
 	 * @param fence the fence, looked up at the first call
-	 * @param type whose annotations count, instead of those of the target's class;
-	 * {@code null}: those
+	 * @param type the type whose annotations apply, instead of the target's class;
+	 * {@code null}: the target's class
 	 */
 	FenceInterceptor(Supplier<@Nullable Fence> fence, @Nullable Class<?> type) {
 		this.fence = fence;

@@ -10,14 +10,17 @@ import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.util.ClassUtils;
 
 /**
- * The parameter names of the interface method that a method implements. A lambda and a
- * proxy have none of their own.
+ * Discovers parameter names on the interface method that a method implements. Lambdas and
+ * proxies have no parameter names of their own.
  */
 final class InterfaceParameterNames implements ParameterNameDiscoverer {
 
 	private final ParameterNameDiscoverer names = new DefaultParameterNameDiscoverer();
 
-	/** The names of a method itself, or else those of its interface. */
+	/**
+	 * Returns a discoverer of the names of a method itself, or else those of its
+	 * interface.
+	 */
 	static ParameterNameDiscoverer orOwn() {
 		DefaultParameterNameDiscoverer own = new DefaultParameterNameDiscoverer();
 		own.addDiscoverer(new InterfaceParameterNames());

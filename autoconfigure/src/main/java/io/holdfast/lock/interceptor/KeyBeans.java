@@ -4,7 +4,7 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 
 /**
- * The beans that key expressions may name.
+ * Resolves the beans that key expressions may reference.
  */
 final class KeyBeans extends BeanFactoryResolver {
 

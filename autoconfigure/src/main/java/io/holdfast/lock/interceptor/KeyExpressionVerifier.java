@@ -26,8 +26,9 @@ import org.springframework.expression.spel.ast.VariableReference;
 import io.holdfast.lock.support.KeyText;
 
 /**
- * Looks at a key expression before the first call: whether the names in it are those of
- * the method, and whether it can give a key that identifies anything.
+ * Verifies a key expression before the first call. The method must declare the names that
+ * the expression uses, and the expression must be able to produce a key that identifies
+ * something.
  */
 final class KeyExpressionVerifier {
 
@@ -53,8 +54,8 @@ final class KeyExpressionVerifier {
 	}
 
 	/**
-	 * Verify an expression.
-	 * @return what is wrong with it: the end of a sentence that begins with the key; or
+	 * Verifies an expression.
+	 * @return the problem, as the end of a sentence that starts with the key, or
 	 * {@code null}
 	 */
 	@Nullable String problem(SpelNode expression) {
@@ -81,7 +82,7 @@ final class KeyExpressionVerifier {
 		}
 	}
 
-	/** Whether a name there is not one of the root's properties. */
+	/** Returns whether a name in this child is not a property of the root. */
 	private static boolean isOfAnother(SpelNode node, int child) {
 		return (node instanceof CompoundExpression && child > 0) || node instanceof Indexer || node instanceof InlineMap
 				|| node instanceof Projection || node instanceof Selection;
@@ -95,10 +96,10 @@ final class KeyExpressionVerifier {
 			return null;
 		}
 		if (this.names == null) {
-			return "uses the name of a parameter, and the names are not in the class file. Compile it with '-parameters', or write #p0 for the first parameter";
+			return "uses a parameter name, but the class file contains no parameter names. Compile it with '-parameters', or use #p0 for the first parameter";
 		}
 		unknown.removeAll(Arrays.asList(this.names));
-		return unknown.isEmpty() ? null : "uses #%s, and the parameters are named %s. Use one of them"
+		return unknown.isEmpty() ? null : "uses #%s, but the parameters are named %s. Use one of them"
 			.formatted(String.join(", #", unknown), Arrays.toString(this.names));
 	}
 
@@ -116,7 +117,7 @@ final class KeyExpressionVerifier {
 			Matcher variable = VARIABLE_IN_TEXT.matcher(text);
 			while (variable.find()) {
 				if (isParameter(variable.group(1))) {
-					return "has #%1$s within a text, where it is no parameter, so all calls would share one lock. Write it outside of the quotes, as in \"'order-' + #%1$s\""
+					return "has #%1$s inside a string literal, where it is not evaluated, so all calls would share one lock. Write it outside the quotes, as in \"'order-' + #%1$s\""
 						.formatted(variable.group(1));
 				}
 			}
@@ -128,7 +129,7 @@ final class KeyExpressionVerifier {
 		boolean name = expression instanceof StringLiteral && this.names != null
 				&& this.texts.stream().anyMatch(Arrays.asList(this.names)::contains);
 		return name
-				? "is the text %1$s and not the parameter of that name, so all calls would share one lock. Write #%1$s"
+				? "is the text '%1$s' instead of the parameter with that name, so all calls would share one lock. Write #%1$s"
 					.formatted(String.join("", this.texts))
 				: null;
 	}
@@ -136,14 +137,16 @@ final class KeyExpressionVerifier {
 	private @Nullable String unknownProperty() {
 		for (String property : this.properties) {
 			if (BeanUtils.getPropertyDescriptor(LockKey.Root.class, property) == null) {
-				return "names '%1$s', which is nothing that an expression knows. Write #%1$s if it is a parameter, and '%1$s' in quotes if it is a text"
+				return "refers to '%1$s', which does not exist. Write #%1$s for a parameter, or '%1$s' in quotes for a text"
 					.formatted(property);
 			}
 		}
 		return null;
 	}
 
-	/** Where the key is a parameter itself, its type shows whether it has a text. */
+	/**
+	 * If the key is a parameter itself, its declared type shows whether it has a text.
+	 */
 	private @Nullable String valueWithoutIdentity(SpelNode expression) {
 		int index = (expression instanceof VariableReference variable) ? indexOf(variable.toStringAST().substring(1))
 				: -1;

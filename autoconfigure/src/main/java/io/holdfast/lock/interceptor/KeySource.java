@@ -5,24 +5,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives the keys of one call.
+ * Provides the keys of a call.
  */
 interface KeySource {
 
 	/**
-	 * The keys of one call.
+	 * Returns the keys of one call.
 	 * @param target the object that is called
-	 * @param targetClass its class
+	 * @param targetClass the class of the object
 	 * @param arguments the arguments
-	 * @return the keys, at least one; each is a lock
-	 * @throws io.holdfast.lock.LockConfigurationException if there is none that
+	 * @return the keys, at least one; each key is a lock
+	 * @throws io.holdfast.lock.LockConfigurationException if there is no key that
 	 * identifies something
 	 */
 	List<String> evaluate(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments);
 
 	/**
-	 * Checks, at the end of the start, that there are the beans that it names.
-	 * @throws io.holdfast.lock.LockConfigurationException if one is not there
+	 * Verifies, at the end of startup, that the referenced beans exist.
+	 * @throws io.holdfast.lock.LockConfigurationException if a bean does not exist
 	 */
 	void requireBeans();
 

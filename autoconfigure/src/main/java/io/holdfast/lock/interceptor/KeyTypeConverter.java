@@ -8,8 +8,8 @@ import org.springframework.expression.spel.support.StandardTypeConverter;
 import io.holdfast.lock.support.KeyText;
 
 /**
- * Gives a value within a longer text, as in {@code 'order-' + #id}, the text that it has
- * as a key of its own.
+ * Converts a value within a longer text, as in {@code 'order-' + #id}, to the text that
+ * it would have as a key of its own.
  */
 final class KeyTypeConverter extends StandardTypeConverter {
 

@@ -24,8 +24,8 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
- * Results whose work is done after their method has returned, when the lock is released
- * already.
+ * Detects results whose work continues after their method has returned, when the lock is
+ * already released.
  */
 final class LazyResults {
 
@@ -37,12 +37,18 @@ final class LazyResults {
 			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter", "kotlinx.coroutines.flow.Flow",
 			"kotlinx.coroutines.Job", "kotlin.sequences.Sequence");
 
-	/** Work where they are no more than a function; an object of a class may be more. */
+	/**
+	 * Types that are lazy only as plain functions; an instance of a class may be more
+	 * than that.
+	 */
 	private static final List<Class<?>> FUNCTIONS = present(Callable.class, Runnable.class, Supplier.class,
 			BooleanSupplier.class, IntSupplier.class, LongSupplier.class, DoubleSupplier.class,
 			"kotlin.jvm.functions.Function0");
 
-	/** Functions by their type, and complete: the pages of Spring Data among them. */
+	/**
+	 * Functions by their type that are nevertheless complete, such as the pages of Spring
+	 * Data.
+	 */
 	private static final List<Class<?>> COMPLETE = present("org.springframework.data.util.Streamable");
 
 	private static final List<Class<?>> WRAPPERS = present(Optional.class, CompletionStage.class,
@@ -70,8 +76,8 @@ final class LazyResults {
 	}
 
 	/**
-	 * What is lazy in the declared result of a method.
-	 * @return the type, or {@code null} if nothing is as far as it was declared
+	 * Returns the lazy type in the declared result of a method.
+	 * @return the type, or {@code null} if the declaration contains none
 	 */
 	static @Nullable Class<?> in(Method method, Class<?> targetClass) {
 		return in(ResolvableType.forMethodReturnType(method, targetClass));
@@ -104,13 +110,16 @@ final class LazyResults {
 		return types.stream().anyMatch((lazy) -> lazy.isAssignableFrom(type));
 	}
 
-	/** Whether a result turns out to be lazy that was not declared so. */
+	/** Returns whether a result is lazy although its declaration did not show that. */
 	static boolean isLazy(Object result) {
 		Object value = (result instanceof Optional<?> optional && optional.isPresent()) ? optional.get() : result;
 		return value instanceof Future || value instanceof CompletionStage || LAZY.get(value.getClass());
 	}
 
-	/** End its work as far as possible; that it cannot be ended is no further error. */
+	/**
+	 * Stops the work of a result as far as possible. A failure to stop it is not an
+	 * additional error.
+	 */
 	static void end(Object result) {
 		try {
 			if (result instanceof Future<?> future) {
@@ -121,7 +130,7 @@ final class LazyResults {
 			}
 		}
 		catch (Exception ex) {
-			// the caller is told of the result itself
+			// the caller receives an error about the result itself
 		}
 	}
 

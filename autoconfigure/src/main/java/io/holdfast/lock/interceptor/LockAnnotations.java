@@ -16,20 +16,20 @@ import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.Unlocked;
 
 /**
- * Finds {@link DistributedLock} wherever it may stand: on the method, on what it
- * overrides or implements, on its class, or on another annotation on any of them.
+ * Finds {@link DistributedLock} on a method, on the methods that it overrides or
+ * implements, on its class, or on another annotation of any of them.
  */
 final class LockAnnotations {
 
 	private LockAnnotations() {
 	}
 
-	/** Whether it is worth looking into a class at all. */
+	/** Returns whether a class may have the annotation at all. */
 	static boolean mayBeOn(Class<?> type) {
 		return AnnotationUtils.isCandidateClass(type, DistributedLock.class);
 	}
 
-	/** The methods of a class that hold a lock. */
+	/** Returns the methods of a class that hold a lock. */
 	static Set<Method> methods(Class<?> type) {
 		return !mayBeOn(type) ? Set.of()
 				: MethodIntrospector
@@ -39,9 +39,10 @@ final class LockAnnotations {
 	}
 
 	/**
-	 * The annotation that counts for a method: its own before that of its class. A
-	 * class's annotation stands for its public methods, but not for static ones, for
-	 * those that every object has, and for those that are {@link Unlocked}.
+	 * Returns the annotation that applies to a method: its own before that of its class.
+	 * The annotation of a class applies to its public methods. It does not apply to
+	 * static methods, to the methods of {@code Object} and to those that are
+	 * {@link Unlocked}.
 	 */
 	static @Nullable DistributedLock find(Method method, Class<?> targetClass) {
 		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);

@@ -11,13 +11,13 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * Reads the finished chain of every bean that holds locks, and stops the start if a
- * transaction begins before the lock, because it would end after the lock was released,
- * or if the call moves to another thread after it, which would not have the lock.
+ * Verifies the completed chain of every bean that holds locks. Prevents startup if a
+ * transaction starts before the lock, because it would end after the lock was released.
+ * Also prevents startup if the call moves to another thread after the lock, because that
+ * thread would not hold the lock.
  *
  * <p>
- * It has no order, so it runs after every post-processor that has one and sees what they
- * made.
+ * Has no order, so it runs after every ordered post-processor and sees its result.
  */
 public final class LockChainVerifier implements BeanPostProcessor {
 
@@ -29,7 +29,7 @@ public final class LockChainVerifier implements BeanPostProcessor {
 		return bean;
 	}
 
-	/** Whether the lock stands in this proxy, or in one that it wraps. */
+	/** Returns whether this proxy, or one that it wraps, contains the lock. */
 	private static boolean holdsLocks(Advised proxy) {
 		for (Advisor advisor : proxy.getAdvisors()) {
 			if (advisor.getAdvice() instanceof DistributedLockInterceptor) {
@@ -39,7 +39,7 @@ public final class LockChainVerifier implements BeanPostProcessor {
 		return AopProxyUtils.getSingletonTarget(proxy) instanceof Advised inner && holdsLocks(inner);
 	}
 
-	/** Walk from the outside to the body. */
+	/** Traverses the chain from the outside to the body. */
 	private static void verify(Advised proxy, boolean locked, String beanName) {
 		boolean inside = locked;
 		for (Advisor advisor : proxy.getAdvisors()) {
@@ -47,12 +47,12 @@ public final class LockChainVerifier implements BeanPostProcessor {
 			inside |= advice instanceof DistributedLockInterceptor;
 			if (inside && advice instanceof AsyncExecutionInterceptor) {
 				throw new LockConfigurationException(
-						"The bean '%s' acquires its lock on the thread of the caller and runs its method on another, without the lock: advice %s stands inside of @DistributedLock. Leave out the order of @EnableAsync, or move @DistributedLock to a bean that the asynchronous method calls."
+						"The bean '%s' acquires its lock on the caller's thread but runs its method on another thread, without the lock: advice %s is inside @DistributedLock. Remove the order of @EnableAsync, or move @DistributedLock to a bean that the asynchronous method calls."
 							.formatted(beanName, advice.getClass().getName()));
 			}
 			if (!inside && AdviceChain.isTransaction(advice)) {
 				throw new LockConfigurationException(
-						"The bean '%s' begins its transaction before it acquires its lock: advice %s stands outside of @DistributedLock, so the lock would be let go before the commit and updates would be lost. Find the post-processor or proxy factory that put it there, and let it add its advice at the end of the chain."
+						"The bean '%s' starts its transaction before it acquires its lock: advice %s is outside @DistributedLock, so the lock would be released before the commit and updates would be lost. Find the post-processor or proxy factory that adds this advice, and let it add the advice at the end of the chain."
 							.formatted(beanName, advice.getClass().getName()));
 			}
 		}

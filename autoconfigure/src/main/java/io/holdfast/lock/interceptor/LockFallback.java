@@ -14,16 +14,16 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockNotAcquiredException;
 
 /**
- * The method of the same class that is called when the lock was not to be had.
+ * The method of the same class that is called if the lock was not acquired.
  *
  * @param method the method
- * @param withReason whether it wants to know why
+ * @param withReason whether it declares a parameter for the reason
  */
 record LockFallback(Method method, boolean withReason) {
 
 	/**
-	 * Find the fallback of a method.
-	 * @throws LockConfigurationException if there is none that could stand in
+	 * Finds the fallback of a method.
+	 * @throws LockConfigurationException if there is no suitable method
 	 */
 	static LockFallback find(String name, Method instead, Class<?> targetClass) {
 		Class<?>[] parameters = instead.getParameterTypes();
@@ -38,7 +38,7 @@ record LockFallback(Method method, boolean withReason) {
 				|| !ClassUtils.isAssignable(instead.getReturnType(), method.getReturnType())
 				|| Modifier.isStatic(method.getModifiers())) {
 			throw new LockConfigurationException(
-					"@DistributedLock on %s: there is no fallback '%s' that could stand in. It is another method of %s with the parameters %s, optionally followed by a LockNotAcquiredException, and a return type that fits %s."
+					"@DistributedLock on %s: there is no suitable fallback '%s'. It must be another instance method of %s with the parameters %s, optionally followed by a LockNotAcquiredException, and a return type compatible with %s."
 						.formatted(MethodText.of(instead), name, targetClass.getName(), Arrays.toString(parameters),
 								instead.getReturnType().getName()));
 		}

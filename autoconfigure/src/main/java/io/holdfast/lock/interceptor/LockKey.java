@@ -32,8 +32,8 @@ import io.holdfast.lock.support.KeyText;
 import io.holdfast.lock.support.KeyText.NotAKeyException;
 
 /**
- * The key expression of one method: parsed once, compiled after some use, evaluated for
- * each call with the names that {@code @Cacheable} knows. Thread-safe.
+ * The key expression of one method. It is parsed once, compiled after some use, and
+ * evaluated for each call with the names that {@code @Cacheable} supports. Thread-safe.
  */
 final class LockKey implements KeySource {
 
@@ -53,8 +53,8 @@ final class LockKey implements KeySource {
 	private final @Nullable KeyBeans beans;
 
 	/**
-	 * Parse an expression and check the names that it uses.
-	 * @throws LockConfigurationException if it could never be evaluated
+	 * Parses an expression and verifies the names that it uses.
+	 * @throws LockConfigurationException if it can never be evaluated
 	 */
 	LockKey(String expression, Method method, @Nullable KeyBeans beans) {
 		this.method = method;
@@ -64,7 +64,7 @@ final class LockKey implements KeySource {
 		}
 		catch (ParseException ex) {
 			throw LockMethodSpecs.problem(method,
-					"its key \"%s\" is not a SpEL expression: %s. Correct it; text is put in quotes, as in \"'all'\""
+					"its key \"%s\" is not a valid SpEL expression: %s. Correct it; put text in quotes, as in \"'all'\""
 						.formatted(expression, ex.getMessage()),
 					ex);
 		}
@@ -75,11 +75,11 @@ final class LockKey implements KeySource {
 	}
 
 	/**
-	 * The keys of one call: one, or as many as the collection or array has that the
-	 * expression gives.
-	 * @throws LockConfigurationException if it cannot be evaluated or gives none, or one
-	 * identifies nothing: then unrelated calls would share one lock, or each call would
-	 * have one of its own
+	 * Returns the keys of one call: one, or one for each element of the collection or
+	 * array that the expression returns.
+	 * @throws LockConfigurationException if the expression cannot be evaluated or returns
+	 * no key, or if a key identifies nothing. With such a key, unrelated calls would
+	 * share one lock, or each call would have its own
 	 */
 	@Override
 	public List<String> evaluate(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments) {
@@ -105,7 +105,7 @@ final class LockKey implements KeySource {
 			String name = node.toStringAST().replaceAll("^@|'", "");
 			if (!known.contains(name)) {
 				throw LockMethodSpecs.problem(this.method,
-						"its key \"%s\" names the bean '%s', and there is none. Correct the name, or define the bean"
+						"its key \"%s\" refers to the bean '%s', which does not exist. Correct the name, or define the bean"
 							.formatted(this.expression.getExpressionString(), name),
 						null);
 			}
@@ -116,14 +116,15 @@ final class LockKey implements KeySource {
 	}
 
 	/**
-	 * The key of one call, as a part of a compound one.
+	 * Returns the key of one call as a part of a compound key.
 	 * @throws LockConfigurationException as {@link #evaluate}, and if there are several
+	 * values
 	 */
 	String evaluatePart(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments) {
 		MethodBasedEvaluationContext context = context(target, targetClass, arguments);
 		Object value = value(context);
 		if (value instanceof Collection<?> || ObjectUtils.isArray(value)) {
-			throw problem("has several values, and a part of a key is one. Use 'key' for several locks", null);
+			throw problem("has several values, but a part of a key has one. Use 'key' for several locks", null);
 		}
 		return usable(value, context);
 	}
@@ -157,12 +158,15 @@ final class LockKey implements KeySource {
 				: Collections.singletonList(value);
 	}
 
-	/** Things of different kinds in a list that is written out are parts of one key. */
+	/**
+	 * Rejects values of different types in an inline list, because they are parts of one
+	 * key.
+	 */
 	private void requireOneType(Collection<?> values) {
 		if (this.expression.getAST() instanceof InlineList
 				&& values.stream().filter(Objects::nonNull).map(Object::getClass).distinct().count() > 1) {
 			throw problem(
-					"lists values of different types, each of which would be a lock of its own. Write keys = {\"...\", \"...\"} for one lock whose key has several parts",
+					"lists values of different types, each of which would be a separate lock. Write keys = {\"...\", \"...\"} for one lock whose key has several parts",
 					null);
 		}
 	}
@@ -187,7 +191,7 @@ final class LockKey implements KeySource {
 		}
 	}
 
-	/** A null that went into a longer text. */
+	/** Rejects a null that was concatenated with a longer text. */
 	private void requireNoNull(SpelNode node, MethodBasedEvaluationContext context) {
 		if (node instanceof Projection || node instanceof Selection) {
 			return;
@@ -206,7 +210,7 @@ final class LockKey implements KeySource {
 			return part.getValue(new ExpressionState(context, context.getRootObject(), CONFIGURATION)) == null;
 		}
 		catch (EvaluationException | IllegalStateException ex) {
-			// depends on what surrounds it
+			// depends on the surrounding expression
 			return false;
 		}
 	}
@@ -218,12 +222,12 @@ final class LockKey implements KeySource {
 	}
 
 	/**
-	 * What {@code #root} is in an expression.
+	 * The {@code #root} object of an expression.
 	 *
 	 * @param method the method that is called
 	 * @param args its arguments
-	 * @param target the object it is called on
-	 * @param targetClass that object's class
+	 * @param target the object on which it is called
+	 * @param targetClass the class of that object
 	 */
 	public record Root(Method method, @Nullable Object[] args, @Nullable Object target, Class<?> targetClass) {
 

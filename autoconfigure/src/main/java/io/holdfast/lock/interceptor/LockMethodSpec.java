@@ -12,21 +12,24 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.WhenNotAcquired;
 
 /**
- * What the annotation of one method means, resolved once.
+ * The settings of one annotated method, resolved once.
  *
  * @param method the method of the target class
- * @param template the request, but for the key
- * @param key gives the keys of a call, or {@code null} for one lock for all calls
- * @param whenNotAcquired what to do without the lock
+ * @param template the request without its key
+ * @param key provides the keys of a call, or {@code null} for one lock for all calls
+ * @param whenNotAcquired the reaction if the lock is not acquired
  * @param fallback the method to call instead, or {@code null}
- * @param asynchronous whether the method's work goes on after it has returned, until the
- * stage that it returned completes
- * @param fenced whether its transaction must be fenced
+ * @param asynchronous whether the method's work continues after it has returned, until
+ * the returned stage completes
+ * @param fenced whether the transaction must be fenced
  */
 record LockMethodSpec(Method method, LockRequest template, @Nullable KeySource key, WhenNotAcquired whenNotAcquired,
 		@Nullable LockFallback fallback, boolean asynchronous, boolean fenced) {
 
-	/** Whether the declared type of the result leaves nothing to be found out. */
+	/**
+	 * Returns whether the declared result type is final, so that the result needs no
+	 * check.
+	 */
 	boolean resultIsKnown() {
 		return Modifier.isFinal(this.method.getReturnType().getModifiers());
 	}
@@ -42,12 +45,12 @@ record LockMethodSpec(Method method, LockRequest template, @Nullable KeySource k
 			.toList());
 	}
 
-	/** Whether the caller goes on when the lock was not acquired. */
-	boolean goesOnWithout() {
+	/** Returns whether the caller continues if the lock was not acquired. */
+	boolean hasFallback() {
 		return this.fallback != null || this.whenNotAcquired == WhenNotAcquired.SKIP;
 	}
 
-	/** Put the hold where the method has declared a parameter for it. */
+	/** Sets the parameters that the method declares for the hold or its fencing token. */
 	void inject(LockHandle handle, @Nullable Object[] arguments) {
 		Class<?>[] types = this.method.getParameterTypes();
 		for (int i = 0; i < types.length; i++) {

@@ -26,8 +26,8 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.WhenNotAcquired;
 
 /**
- * Turns annotations into {@link LockMethodSpec}s, once for each method, and refuses those
- * that could never work. Thread-safe.
+ * Resolves annotations to {@link LockMethodSpec}s, once for each method, and rejects
+ * those that can never work. Thread-safe.
  */
 final class LockMethodSpecs {
 
@@ -40,7 +40,7 @@ final class LockMethodSpecs {
 	private final @Nullable KeyBeans beans;
 
 	/**
-	 * Create the directory.
+	 * Creates an empty cache of specs.
 	 * @param placeholders resolves <code>${...}</code>
 	 * @param beans resolves <code>&#64;bean</code> in key expressions
 	 */
@@ -50,8 +50,8 @@ final class LockMethodSpecs {
 	}
 
 	/**
-	 * The spec of a method that has the annotation.
-	 * @throws LockConfigurationException if it could never work
+	 * Returns the spec of a method that has the annotation.
+	 * @throws LockConfigurationException if the annotation can never work
 	 */
 	LockMethodSpec get(Method method, Class<?> targetClass) {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
@@ -81,7 +81,7 @@ final class LockMethodSpecs {
 		}
 		if (!annotation.key().isEmpty()) {
 			throw problem(method,
-					"it has both 'key' and 'keys'. Name all parts of one key in 'keys', or give several locks as a list in 'key'");
+					"it has both 'key' and 'keys'. Use 'keys' for the parts of one key, or a list in 'key' for several locks");
 		}
 		return new CompoundKey(Stream.of(annotation.keys()).map((part) -> keyPart(method, part)).toList());
 	}
@@ -90,25 +90,27 @@ final class LockMethodSpecs {
 		return new LockKey(resolve(method, "key", expression), method, this.beans);
 	}
 
-	/** Whether the lock is held until the stage that the method returns completes. */
+	/**
+	 * Returns whether the lock is held until the stage that the method returns completes.
+	 */
 	private static boolean requireSupportedReturnType(Method method, Class<?> targetClass) {
 		Class<?> type = ResolvableType.forMethodReturnType(method, targetClass).toClass();
 		boolean stage = type == CompletableFuture.class || type == CompletionStage.class;
 		if (!stage && (Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type))) {
 			throw problem(method,
-					"it returns a %s, whose end cannot be awaited without blocking. Return a CompletableFuture"
+					"it returns a %s, whose completion cannot be awaited without blocking. Return a CompletableFuture"
 						.formatted(type.getSimpleName()));
 		}
 		Class<?> lazy = LazyResults.in(method, targetClass);
 		if (lazy != null) {
 			throw problem(method,
-					"it returns a %s, whose work is done after the method has returned, without the lock. Return the value itself or a CompletableFuture"
+					"it returns a %s, whose work runs without the lock after the method has returned. Return the value itself or a CompletableFuture"
 						.formatted(lazy.getSimpleName()));
 		}
 		Class<?>[] parameters = method.getParameterTypes();
 		if (parameters.length > 0 && parameters[parameters.length - 1].getName().equals(CONTINUATION)) {
 			throw problem(method,
-					"it is a suspend function, whose work goes on after it has been suspended, without the lock. Lock a function that does not suspend, or use LockOperations.acquireAsync in it");
+					"it is a suspend function, whose work continues without the lock after it has been suspended. Lock a function that does not suspend, or use LockOperations.acquireAsync in it");
 		}
 		return stage;
 	}
@@ -122,7 +124,7 @@ final class LockMethodSpecs {
 		}
 		if (method.getReturnType().isPrimitive() && method.getReturnType() != void.class) {
 			throw problem(method,
-					"it has 'whenNotAcquired = SKIP' and returns %s, which has no value that says that nothing was done. Return an Optional or an object, or use THROW or a fallback"
+					"it has 'whenNotAcquired = SKIP' and returns %s, which has no value for a skipped call. Return an Optional or an object, or use THROW or a fallback"
 						.formatted(method.getReturnType()));
 		}
 	}
@@ -150,7 +152,7 @@ final class LockMethodSpecs {
 		}
 	}
 
-	/** What is skipped when it is busy does not wait, unless a wait is asked for. */
+	/** Returns zero for {@code SKIP} unless the annotation requests a wait. */
 	private @Nullable Duration waitTime(Method method, DistributedLock annotation) {
 		Duration waitTime = duration(method, "waitTime", annotation.waitTime());
 		return (waitTime == null && annotation.whenNotAcquired() == WhenNotAcquired.SKIP) ? Duration.ZERO : waitTime;
@@ -159,7 +161,7 @@ final class LockMethodSpecs {
 	private String name(Method method, DistributedLock annotation) {
 		String name = resolve(method, "name", annotation.name());
 		if (!StringUtils.hasText(name)) {
-			throw problem(method, "it has no name. Give the lock one, as in @DistributedLock(name = \"stock\")");
+			throw problem(method, "it has no name. Set one, as in @DistributedLock(name = \"stock\")");
 		}
 		return name;
 	}
@@ -183,7 +185,8 @@ final class LockMethodSpecs {
 	}
 
 	/**
-	 * Where nothing else resolves placeholders, the context leaves what it does not know.
+	 * Resolves placeholders. If nothing else resolves them, the context leaves unknown
+	 * placeholders in the text.
 	 */
 	private String resolve(Method method, String attribute, String text) {
 		String resolved;

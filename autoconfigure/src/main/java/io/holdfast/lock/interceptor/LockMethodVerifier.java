@@ -14,8 +14,8 @@ import org.springframework.util.ClassUtils;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * Looks at every annotated method of a class before the first call: one that no proxy
- * could intercept, or whose annotation could never work, stops the start.
+ * Verifies every annotated method of a class before the first call. A method that no
+ * proxy can intercept, or whose annotation can never work, prevents startup.
  */
 final class LockMethodVerifier {
 
@@ -26,9 +26,9 @@ final class LockMethodVerifier {
 	}
 
 	/**
-	 * Verify a bean's class.
+	 * Verifies the class of a bean.
 	 * @return the specs of its annotated methods
-	 * @throws LockConfigurationException if one of them could never work
+	 * @throws LockConfigurationException if one of them can never work
 	 */
 	List<LockMethodSpec> verify(Class<?> type) {
 		Class<?> userType = ClassUtils.getUserClass(type);
@@ -39,7 +39,7 @@ final class LockMethodVerifier {
 
 	private LockMethodSpec verify(Method method, Class<?> type) {
 		if (LockAnnotations.isUnlocked(method)) {
-			throw LockMethodSpecs.problem(method, "it is @Unlocked too. Leave one of them out");
+			throw LockMethodSpecs.problem(method, "it is also @Unlocked. Remove one of the annotations");
 		}
 		requireInterceptable(method, Modifier.isPrivate(method.getModifiers()), "private");
 		requireInterceptable(method, Modifier.isStatic(method.getModifiers()), "static");
@@ -50,18 +50,21 @@ final class LockMethodVerifier {
 		return this.specs.get(method, type);
 	}
 
-	/** Spring makes a proxy of the interfaces of a lambda and of another proxy. */
+	/**
+	 * Returns whether a class cannot be subclassed. For a lambda or another proxy, Spring
+	 * creates a proxy of its interfaces instead.
+	 */
 	static boolean cannotBeSubclassed(Class<?> type) {
 		return Modifier.isFinal(type.getModifiers()) && !Proxy.isProxyClass(type) && !ClassUtils.isLambdaClass(type);
 	}
 
-	/** A class of which no proxy could be made. */
+	/** Creates the exception for a class that cannot be proxied. */
 	static LockConfigurationException notProxied(Class<?> type, String beanName, @Nullable AopConfigException cause) {
 		Method method = LockAnnotations.methods(type).iterator().next();
 		String why = (cause == null || cannotBeSubclassed(type)) ? "in a final class"
-				: "in a class of which no proxy can be made (" + cause.getMessage() + ")";
-		return ofBean(beanName, notInterceptable(method, why
-				+ " and Spring proxies classes (set 'spring.aop.proxy-target-class=false' for proxies of interfaces)"));
+				: "in a class that cannot be proxied (" + cause.getMessage() + ")";
+		return ofBean(beanName, notInterceptable(method,
+				why + " and Spring proxies classes (set 'spring.aop.proxy-target-class=false' to proxy interfaces)"));
 	}
 
 	static LockConfigurationException ofBean(String beanName, LockConfigurationException problem) {
@@ -76,7 +79,7 @@ final class LockMethodVerifier {
 
 	private static LockConfigurationException notInterceptable(Method method, String why) {
 		return LockMethodSpecs.problem(method,
-				"the method is %s, so no proxy can hold a lock around it and it would run without. Make it an overridable method of a class that is not final, or mark it @Unlocked if the annotation of its class is not meant for it"
+				"the method is %s, so no proxy can intercept it and it would run without its lock. Make it an overridable method of a class that is not final, or mark it @Unlocked if the annotation of its class should not apply to it"
 					.formatted(why));
 	}
 

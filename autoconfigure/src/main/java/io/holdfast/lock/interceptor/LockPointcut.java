@@ -8,16 +8,16 @@ import org.springframework.aop.ClassFilter;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 
 /**
- * The methods that hold a lock.
+ * Matches the methods that hold a lock.
  */
 final class LockPointcut extends StaticMethodMatcherPointcut {
 
 	private final @Nullable Class<?> type;
 
 	/**
-	 * Create the pointcut.
-	 * @param type whose annotations count, instead of those of the target's class;
-	 * {@code null}: those
+	 * Creates the pointcut.
+	 * @param type the type whose annotations apply, instead of the target's class;
+	 * {@code null}: the target's class
 	 */
 	LockPointcut(@Nullable Class<?> type) {
 		this.type = type;

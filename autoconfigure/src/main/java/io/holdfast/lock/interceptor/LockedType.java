@@ -4,7 +4,7 @@ import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * The type whose annotations count for a bean.
+ * Determines the type whose annotations apply to a bean.
  */
 final class LockedType {
 
@@ -12,8 +12,8 @@ final class LockedType {
 	}
 
 	/**
-	 * The class of the target; of a proxy whose target does not implement what the proxy
-	 * does, such as a Spring Data repository, the annotated interface.
+	 * Returns the class of the target. If the target does not implement an annotated
+	 * interface of its proxy, as in a Spring Data repository, returns that interface.
 	 */
 	static Class<?> of(Object bean) {
 		Class<?> target = AopUtils.getTargetClass(bean);

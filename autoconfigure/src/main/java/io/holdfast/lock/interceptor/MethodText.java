@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 
 /**
- * A method as people read it in a message: {@code Orders.place(long, int)}.
+ * Formats a method for messages: {@code Orders.place(long, int)}.
  */
 final class MethodText {
 

@@ -27,16 +27,15 @@ public final class UnlockedBeans {
 	private final ConfigurableListableBeanFactory beanFactory;
 
 	/**
-	 * Create the finder.
-	 * @param beanFactory holds the beans
+	 * Creates the finder.
+	 * @param beanFactory the factory of the beans
 	 */
 	public UnlockedBeans(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 	}
 
 	/**
-	 * Returns the beans that have an annotated method, by their definitions. Creates none
-	 * of them.
+	 * Returns the beans whose definitions show an annotated method. Creates none of them.
 	 * @return the names
 	 */
 	public List<String> annotated() {
@@ -51,10 +50,10 @@ public final class UnlockedBeans {
 	}
 
 	/**
-	 * Checks that no bean was created before its lock could be put around it. Beans that
-	 * are not created yet are left as they are.
-	 * @param processed the names of the beans that were seen by the post-processor
-	 * @throws LockConfigurationException if a bean runs unlocked
+	 * Verifies that no bean was created before its lock could be added. Ignores beans
+	 * that are not created yet.
+	 * @param processed the names of the beans that the post-processor has processed
+	 * @throws LockConfigurationException if a bean runs without its lock
 	 */
 	void requireNone(Set<String> processed) {
 		for (String name : this.beanFactory.getSingletonNames()) {
@@ -62,15 +61,15 @@ public final class UnlockedBeans {
 			Method unlocked = (bean != null) ? unlockedMethod(bean) : null;
 			if (unlocked != null) {
 				throw LockMethodSpecs.problem(unlocked,
-						"the bean '%s' was created before locks could be put around beans, so the method would run without its lock. It is, or is needed by, a post-processor or another bean of the infrastructure: inject it there lazily (ObjectProvider, @Lazy, a static @Bean method), or move the method to another bean"
+						"the bean '%s' was created before locks could be added to beans, so the method would run without its lock. It is, or is needed by, a post-processor or another infrastructure bean. Inject it there lazily (ObjectProvider, @Lazy, a static @Bean method), or move the method to another bean"
 							.formatted(name));
 			}
 		}
 	}
 
 	/**
-	 * Checks a child context that puts no locks around its beans. Creates none of them.
-	 * @throws LockConfigurationException if a bean runs unlocked, or would
+	 * Verifies a child context that adds no locks to its beans. Creates none of them.
+	 * @throws LockConfigurationException if a bean runs without its lock, or would do so
 	 */
 	void requireNoneInChild() {
 		Set<String> names = new LinkedHashSet<>(List.of(this.beanFactory.getBeanDefinitionNames()));
@@ -85,7 +84,9 @@ public final class UnlockedBeans {
 		}
 	}
 
-	/** What is not created yet, or by a factory bean, is judged by its type. */
+	/**
+	 * Uses the type of a bean that is not created yet, or that a factory bean creates.
+	 */
 	private @Nullable Method unlockedMethod(String name) {
 		Object bean = this.beanFactory.getSingleton(name);
 		if (bean != null && !(bean instanceof FactoryBean)) {
@@ -101,7 +102,9 @@ public final class UnlockedBeans {
 		return (methods.isEmpty() || isLocked(bean) || isMock(bean)) ? null : methods.iterator().next();
 	}
 
-	/** A target that changes is a bean of its own. */
+	/**
+	 * Returns whether a bean has its lock. A target that changes is a bean of its own.
+	 */
 	private static boolean isLocked(@Nullable Object bean) {
 		if (!(bean instanceof Advised proxy)) {
 			return false;
@@ -114,7 +117,10 @@ public final class UnlockedBeans {
 		return !proxy.getTargetSource().isStatic() || isLocked(AopProxyUtils.getSingletonTarget(proxy));
 	}
 
-	/** A mock has the annotations of what it stands for, and runs nothing of it. */
+	/**
+	 * Returns whether a bean is a mock, which has the annotations of the mocked type but
+	 * runs none of its code.
+	 */
 	private boolean isMock(Object bean) {
 		ClassLoader loader = this.beanFactory.getBeanClassLoader();
 		if (!ClassUtils.isPresent("org.mockito.MockingDetails", loader)) {

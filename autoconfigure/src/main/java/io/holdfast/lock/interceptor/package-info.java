@@ -1,11 +1,15 @@
 /**
- * From the annotation to the lock: finds {@code @DistributedLock}, turns it into a
- * request, and puts the lock in its place in the proxy, outside of the transaction.
+ * Finds {@code @DistributedLock}, converts it to a request, and adds the lock to the
+ * proxy, outside the transaction.
  *
  * <p>
- * Imports {@code io.holdfast.lock} and the engine's entry. To change what an annotation
- * means, come to {@code LockMethodSpecs}; to change where the lock stands, to
- * {@code DistributedLockBeanPostProcessor}.
+ * This package imports {@code io.holdfast.lock}, its packages {@code support},
+ * {@code transaction} and {@code fencing}, and the public types of its package
+ * {@code engine}. {@code LockMethodSpecs} determines the meaning of an annotation, and
+ * {@code DistributedLockBeanPostProcessor} the position of the lock.
+ *
+ * <p>
+ * This package is internal: its types may change in any release.
  */
 @NullMarked
 package io.holdfast.lock.interceptor;

@@ -19,16 +19,19 @@ import io.holdfast.lock.spi.AcquireOutcome;
 import io.holdfast.lock.spi.RenewalOutcome;
 
 /**
- * The meters of one lock name in one store.
+ * The meters of one lock name and one backend.
  */
 final class LockMeters {
 
-	/** Histograms of Micrometer are integer: a share would be rounded up to 1. */
+	/**
+	 * Scales shares to percent: Micrometer's histograms use integers and would round up
+	 * to 1.
+	 */
 	private static final double PERCENT = 100;
 
 	/**
-	 * The shares at which an operator should look: half of a lease spent waiting, four
-	 * fifths of it held. They are counted exactly, without a histogram.
+	 * The shares that deserve an operator's attention: half of a lease spent waiting,
+	 * four fifths of it held. They are counted exactly, without a histogram.
 	 */
 	private static final double[] ACQUIRE_PERCENT = { 50, 100 };
 
@@ -62,28 +65,29 @@ final class LockMeters {
 
 	LockMeters(MeterRegistry registry, String name, String backend) {
 		this.registry = registry;
-		this.tags = Tags.of(LockMeter.Tag.NAME.asString(), name, LockMeter.Tag.BACKEND.asString(), backend);
-		this.acquire = forEach(AcquireOutcome.class,
-				(outcome) -> timer(LockMeter.ACQUIRE, LockMeter.Tag.OUTCOME_OF_ACQUISITION.withValue(outcome.tag())));
-		this.acquireLeaseRatio = ratio(LockMeter.ACQUIRE_LEASE_RATIO, ACQUIRE_PERCENT);
-		this.hold = timer(LockMeter.HOLD);
-		this.holdLeaseRatio = ratio(LockMeter.HOLD_LEASE_RATIO, HOLD_PERCENT);
-		this.held = gauge(LockMeter.HELD);
-		this.waiting = gauge(LockMeter.WAITING);
-		this.renewal = forEach(RenewalOutcome.class,
-				(outcome) -> counter(LockMeter.RENEWAL, LockMeter.Tag.OUTCOME_OF_RENEWAL.withValue(outcome.tag())));
-		this.renewalDelay = timer(LockMeter.RENEWAL_DELAY);
-		this.lost = forEach(LossCause.class,
-				(cause) -> counter(LockMeter.LOST, LockMeter.Tag.CAUSE.withValue(cause.tag())));
-		this.commitRefused = counter(LockMeter.COMMIT_REFUSED);
-		this.fencingRejected = counter(LockMeter.FENCING_REJECTED);
+		this.tags = Tags.of(LockMeterDocumentation.Tag.NAME.asString(), name,
+				LockMeterDocumentation.Tag.BACKEND.asString(), backend);
+		this.acquire = forEach(AcquireOutcome.class, (outcome) -> timer(LockMeterDocumentation.ACQUIRE,
+				LockMeterDocumentation.Tag.OUTCOME_OF_ACQUISITION.withValue(outcome.tag())));
+		this.acquireLeaseRatio = ratio(LockMeterDocumentation.ACQUIRE_LEASE_RATIO, ACQUIRE_PERCENT);
+		this.hold = timer(LockMeterDocumentation.HOLD);
+		this.holdLeaseRatio = ratio(LockMeterDocumentation.HOLD_LEASE_RATIO, HOLD_PERCENT);
+		this.held = gauge(LockMeterDocumentation.HELD);
+		this.waiting = gauge(LockMeterDocumentation.WAITING);
+		this.renewal = forEach(RenewalOutcome.class, (outcome) -> counter(LockMeterDocumentation.RENEWAL,
+				LockMeterDocumentation.Tag.OUTCOME_OF_RENEWAL.withValue(outcome.tag())));
+		this.renewalDelay = timer(LockMeterDocumentation.RENEWAL_DELAY);
+		this.lost = forEach(LossCause.class, (cause) -> counter(LockMeterDocumentation.LOST,
+				LockMeterDocumentation.Tag.CAUSE.withValue(cause.tag())));
+		this.commitRefused = counter(LockMeterDocumentation.COMMIT_REFUSED);
+		this.fencingRejected = counter(LockMeterDocumentation.FENCING_REJECTED);
 	}
 
-	private Timer timer(LockMeter meter, KeyValue... own) {
+	private Timer timer(LockMeterDocumentation meter, KeyValue... own) {
 		return Timer.builder(meter.getName()).description(meter.description()).tags(tags(own)).register(this.registry);
 	}
 
-	private DistributionSummary ratio(LockMeter meter, double... boundaries) {
+	private DistributionSummary ratio(LockMeterDocumentation meter, double... boundaries) {
 		return DistributionSummary.builder(meter.getName())
 			.description(meter.description())
 			.tags(this.tags)
@@ -93,7 +97,7 @@ final class LockMeters {
 			.register(this.registry);
 	}
 
-	private AtomicInteger gauge(LockMeter meter) {
+	private AtomicInteger gauge(LockMeterDocumentation meter) {
 		AtomicInteger value = new AtomicInteger();
 		Gauge.builder(meter.getName(), value, AtomicInteger::get)
 			.description(meter.description())
@@ -103,7 +107,7 @@ final class LockMeters {
 		return value;
 	}
 
-	private Counter counter(LockMeter meter, KeyValue... own) {
+	private Counter counter(LockMeterDocumentation meter, KeyValue... own) {
 		return Counter.builder(meter.getName())
 			.description(meter.description())
 			.tags(tags(own))

@@ -18,19 +18,19 @@ import io.holdfast.lock.spi.LockObserver;
 import io.holdfast.lock.spi.RenewalOutcome;
 
 /**
- * Keeps the meters {@code distributed.lock.*}. Their tags are the fixed part of a lock's
- * name and its store; the key is never among them, so their number does not grow with the
- * things that are locked.
+ * Records the meters {@code distributed.lock.*}. Their tags are the fixed part of a
+ * lock's name and its backend. The key is never a tag, so the number of meters does not
+ * grow with the number of locked resources.
  *
  * <p>
- * All meters of a lock name are there from its first acquisition, at zero, so that a rate
- * sees the first loss as well. Thread-safe.
+ * All meters of a lock name exist from its first acquisition, at zero, so that a rate
+ * includes the first loss. Thread-safe.
  */
 public final class MicrometerLockObserver implements LockObserver {
 
 	/**
-	 * How many names have meters of their own; the others share one. Names are constants
-	 * as a rule, but one could be made of a key by mistake.
+	 * The maximum number of names with meters of their own; all others share one. Names
+	 * are usually constants, but one could be built from a key by mistake.
 	 */
 	static final int MAX_NAMES = 1000;
 
@@ -38,7 +38,7 @@ public final class MicrometerLockObserver implements LockObserver {
 
 	private static final Log logger = LogFactory.getLog(MicrometerLockObserver.class);
 
-	/** By store, then by name: to look one up makes no garbage. */
+	/** By backend, then by name, so that a lookup creates no garbage. */
 	private final Map<String, Map<String, LockMeters>> meters = new ConcurrentHashMap<>();
 
 	private final Lock adding = new ReentrantLock();
@@ -50,8 +50,8 @@ public final class MicrometerLockObserver implements LockObserver {
 	private final MeterRegistry registry;
 
 	/**
-	 * Create one.
-	 * @param registry where the meters are kept
+	 * Creates an observer.
+	 * @param registry the registry of the meters
 	 */
 	public MicrometerLockObserver(MeterRegistry registry) {
 		this.registry = registry;
@@ -118,8 +118,8 @@ public final class MicrometerLockObserver implements LockObserver {
 	}
 
 	/**
-	 * A name that came too late stays without meters of its own for good: what is counted
-	 * up and down is counted in the same place.
+	 * A name beyond the limit never gets meters of its own, so that a gauge is
+	 * incremented and decremented on the same meter.
 	 */
 	private LockMeters add(String name, String backend) {
 		this.adding.lock();
@@ -142,8 +142,8 @@ public final class MicrometerLockObserver implements LockObserver {
 		}
 		if (!this.full) {
 			this.full = true;
-			logger.warn(("More than %s lock names are in use; '%s' and all further ones are metered as '%s'. "
-					+ "Put what varies into the key of a lock, not into its name.")
+			logger.warn(("More than %s lock names are in use. '%s' and all further names are metered as '%s'. "
+					+ "Move the variable part of a lock's name into its key.")
 				.formatted(MAX_NAMES, name, OTHER));
 		}
 		return false;

@@ -1,10 +1,10 @@
 /**
- * The meters of the locks: their names, their tags, and what is counted when.
+ * The meters for locks: their names, their tags, and the events that they count.
  *
  * <p>
- * Imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi} and Micrometer, which is
- * optional. The engine does not know this room; it tells a
- * {@link io.holdfast.lock.spi.LockObserver}.
+ * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi} and
+ * Micrometer, which is optional. The engine does not depend on this package; it notifies
+ * a {@link io.holdfast.lock.spi.LockObserver}.
  */
 @NullMarked
 package io.holdfast.lock.observation;

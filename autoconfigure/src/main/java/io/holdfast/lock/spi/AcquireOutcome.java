@@ -3,38 +3,39 @@ package io.holdfast.lock.spi;
 import java.util.Locale;
 
 /**
- * How an acquisition ended, as a meter tells it.
+ * The outcome of an acquisition, as recorded by a meter.
  */
 public enum AcquireOutcome {
 
-	/** Granted without having been refused before. */
+	/** Granted without an earlier rejection. */
 	ACQUIRED,
 
-	/** Granted after another holder had made it wait. */
+	/** Granted after waiting for another holder. */
 	CONTENDED,
 
 	/**
-	 * Not granted within its {@code waitTime}, and the caller was told so by an
+	 * Not granted within its {@code waitTime}, and reported to the caller by an
 	 * exception.
 	 */
 	TIMEOUT,
 
 	/**
-	 * Not granted within its {@code waitTime}, and the caller had asked to go on without.
+	 * Not granted within its {@code waitTime}, and the caller had asked to continue
+	 * without the lock.
 	 */
 	SKIPPED,
 
 	/**
-	 * Given up because the waiting thread was interrupted or the waiting future
-	 * cancelled.
+	 * Abandoned because the waiting thread was interrupted or the waiting future
+	 * canceled.
 	 */
 	INTERRUPTED,
 
-	/** Given up because the store failed or did not answer. */
+	/** Abandoned because the store failed or did not answer. */
 	ERROR;
 
 	/**
-	 * The outcome as the value of a meter's tag.
+	 * Returns the outcome as the value of a meter tag.
 	 * @return the value, in lower case
 	 */
 	public String tag() {

@@ -4,35 +4,36 @@ import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
 /**
- * What a store answered to one attempt to acquire.
+ * The result of one attempt to acquire a lock.
  */
 public sealed interface AcquireResult {
 
 	/**
-	 * The lock is the claim's.
+	 * The store granted the lock to the claim.
 	 *
-	 * @param grant what was given
+	 * @param grant the grant
 	 */
 	record Acquired(Grant grant) implements AcquireResult {
 	}
 
 	/**
-	 * Another holds it, or stands before the claim in the line.
+	 * Another owner holds the lock or precedes the claim in the wait queue.
 	 *
-	 * @param signal completes, on any thread and in any way, when to try again is worth
-	 * it; may never complete, and may complete without need. It holds nothing in the
-	 * store or in this JVM once the claim was granted or abandoned
-	 * @param retryAfter when to try again at the latest, even without a signal: about
-	 * when the present lease ends, bounded by the store's own polling interval
+	 * @param signal completes, on any thread and with any result, when a retry is
+	 * worthwhile. May never complete, and may complete spuriously. It keeps no state in
+	 * the store or in this JVM after the claim was granted or abandoned
+	 * @param retryAfter the time after which to retry at the latest, even without a
+	 * signal: about when the current lease expires, bounded by the store's own polling
+	 * interval
 	 */
 	record Contended(CompletionStage<?> signal, Duration retryAfter) implements AcquireResult {
 	}
 
 	/**
-	 * Nobody knows: the store may have granted the claim without our hearing of it, or
-	 * may still do so. To try again with the same owner is safe.
+	 * The outcome is unknown: the store may have granted the claim although no answer
+	 * arrived, or may still grant it. A retry with the same owner is safe.
 	 *
-	 * @param cause why there was no answer
+	 * @param cause the reason why there was no answer
 	 */
 	record Indeterminate(Throwable cause) implements AcquireResult {
 	}

@@ -5,34 +5,34 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * What a store gave to a claim.
+ * The answer of a store that grants a claim.
  *
  * @param claim the claim that was granted
  * @param storeToken the store's token: greater than that of every earlier grant of the
- * same lock, and the same if the same owner asks again
- * @param lease how long the store keeps the lock from when it received the request; may
- * differ from what was asked, where the store has its own bounds
- * @param revoked completes, on any thread, if the store learns by itself that the lease
- * is gone
+ * same lock, and the same if the same owner requests the lock again
+ * @param lease the time for which the store keeps the lock, counted from when it received
+ * the request; may differ from the requested time if the store has its own bounds
+ * @param revoked completes, on any thread, if the backend learns without a request that
+ * the lease is gone
  */
 public record Grant(Claim claim, long storeToken, Duration lease, CompletionStage<?> revoked) {
 
 	private static final CompletionStage<?> NEVER = new CompletableFuture<>().minimalCompletionStage();
 
 	/**
-	 * A grant of a store that has no way to learn of a loss but to be asked.
+	 * Creates a grant of a store that reports a loss only in answer to a request.
 	 * @param claim the claim that was granted
 	 * @param storeToken the store's token
-	 * @param lease how long the store keeps the lock
+	 * @param lease the time for which the store keeps the lock
 	 */
 	public Grant(Claim claim, long storeToken, Duration lease) {
 		this(claim, storeToken, lease, NEVER);
 	}
 
 	/**
-	 * The same grant with another lease, for a store that renews by the lease time of the
-	 * claim.
-	 * @param lease how long the store keeps the lock
+	 * Returns the same grant with another lease, for a store that renews by the lease
+	 * time of the claim.
+	 * @param lease the time for which the store keeps the lock
 	 * @return the grant
 	 */
 	public Grant withLease(Duration lease) {
@@ -40,7 +40,7 @@ public record Grant(Claim claim, long storeToken, Duration lease, CompletionStag
 	}
 
 	/**
-	 * Whether the store may ever say by itself that the lease is gone.
+	 * Returns whether the store can report the loss of the lease without a request.
 	 * @return whether {@link #revoked()} can complete
 	 */
 	public boolean revocable() {

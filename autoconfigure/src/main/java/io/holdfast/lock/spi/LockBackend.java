@@ -6,101 +6,106 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * One store that can grant, extend and end a lease on a lock, each in a single attempt.
+ * Adapter to one store that can grant, extend and end a lease on a lock, each in a single
+ * attempt.
  *
  * <p>
- * A backend never waits for a lock, repeats a request or schedules one: the engine does.
- * Expiry is judged on the store's clock, so a wrong wall clock on this host cannot break
- * exclusion. A long pause of this process still can: that is what the fencing token is
- * for.
+ * A backend never waits for a lock, retries a request or schedules one; the engine does.
+ * Expiry is judged by the store's clock, so a wrong wall clock on this host cannot break
+ * exclusion. A long pause of this process still can; the fencing token protects against
+ * that.
  *
  * <p>
- * Thread-safe. No method throws; what is known to have failed for good, such as a refused
- * password, completes its stage with a {@link io.holdfast.lock.LockBackendException}, and
- * everything of unknown outcome is answered as {@code Indeterminate}. An answer takes no
- * longer than the client's own time-out; the engine does not rely on it.
+ * Implementations are thread-safe. No method throws an exception. A permanent failure,
+ * such as a rejected password, completes the stage with a
+ * {@link io.holdfast.lock.LockBackendException}. Every unknown outcome is reported as
+ * {@code Indeterminate}. An answer takes no longer than the client's own timeout; the
+ * engine does not rely on that.
  *
  * <p>
  * Implementations must pass {@code LockBackendContract}.
  */
 public interface LockBackend {
 
-	/** The answer of a store that has no doubt about a valid lease. */
+	/** The answer of a store that never doubts a valid lease. */
 	CompletionStage<Boolean> CERTAIN = CompletableFuture.completedStage(true);
 
 	/**
-	 * The store's name in properties, annotations and meters.
+	 * Returns the name of this backend in properties, annotations and meters.
 	 * @return the name, such as {@code redis}
 	 */
 	String name();
 
 	/**
-	 * What this store can do.
+	 * Returns the capabilities of this backend.
 	 * @return the capabilities; always the same
 	 */
 	BackendCapabilities capabilities();
 
 	/**
-	 * Whether a thread delivers this store's answers. One that waited for an answer would
-	 * wait for itself, so the engine does not let it wait for a lock.
+	 * Returns whether a thread delivers the answers of this store. Such a thread would
+	 * block its own answer, so the engine does not let it wait for a lock.
 	 * @param thread the thread
-	 * @return whether it does; {@code false} if that is not known
+	 * @return whether it delivers answers; {@code false} if that is not known
 	 */
 	default boolean answersOn(Thread thread) {
 		return false;
 	}
 
 	/**
-	 * Try once to get the lock. The same owner may ask again and gets the same grant and
-	 * token; a store that keeps a line keeps the owner's place in it between attempts.
-	 * @param claim who wants which lock, and how
-	 * @return the answer
+	 * Attempts once to acquire a lock. The same owner may repeat the attempt and receives
+	 * the same grant and token. A store with a wait queue keeps the owner's position
+	 * between attempts.
+	 * @param claim the claim
+	 * @return the result
 	 */
 	CompletionStage<AcquireResult> tryAcquire(Claim claim);
 
 	/**
-	 * Start leases anew that are still their owners', in one request where the store can.
+	 * Restarts leases that still belong to their owners, in one request if the store can.
 	 * @param grants the grants to extend, each by its claim's lease time
-	 * @return one answer for each, in the same order. A stage that fails says
-	 * {@code Indeterminate} for all
+	 * @return one result for each grant, in the same order. A stage that fails means
+	 * {@code Indeterminate} for all of them
 	 */
 	CompletionStage<List<RenewResult>> renew(List<Grant> grants);
 
 	/**
-	 * Make sure of a lease whose holder is about to do what cannot be undone. Asked only
-	 * while the lease is valid, and for most stores that is all there is to know. One
-	 * that sees its connection break may answer when it has asked the server again, or
-	 * fail at once.
+	 * Confirms a lease whose holder is about to do irreversible work. Called only while
+	 * the lease is valid, which most stores need not verify further. A backend that
+	 * detects an interrupted connection may answer after it has asked the server again,
+	 * or fail immediately.
 	 * @param grant the grant whose lease is still valid
-	 * @return whether the lease is still this owner's. A stage that fails says that the
-	 * holder must not rely on it at this moment, although nothing is known to be lost
+	 * @return whether the lease still belongs to this owner. A stage that fails means
+	 * that the holder must not rely on the lease at this moment, although it is not known
+	 * to be lost
 	 */
 	default CompletionStage<Boolean> confirm(Grant grant) {
 		return CERTAIN;
 	}
 
 	/**
-	 * End the lease if, and only if, it is still this owner's. Repeating it does nothing.
+	 * Ends the lease if, and only if, it still belongs to this owner. Repeating the call
+	 * has no effect.
 	 * @param grant the grant to end
-	 * @return the answer
+	 * @return the result
 	 */
 	CompletionStage<ReleaseResult> release(Grant grant);
 
 	/**
-	 * Keep a lock for a fixed time after its holder has ended, without renewal: that
-	 * shortens the lease or extends it once. The engine asks for it when it closes before
-	 * the {@code minHold} of a lock is over, and sends nothing else for this grant, so
-	 * the lock must outlive the client.
+	 * Keeps a lock for a fixed time after its holder has released it, without renewal.
+	 * This shortens the lease or extends it once. The engine calls it when it closes
+	 * before the {@code minHold} of a lock has elapsed. It sends nothing else for this
+	 * grant, so the lock must outlive the client.
 	 *
 	 * <p>
-	 * By default a lease that is the store's own is renewed once, by the remaining time.
-	 * A store whose leases live with a session of the client keeps nothing unless it
-	 * overrides this.
-	 * @param grant the grant whose holder has ended
-	 * @param remaining how long to keep the lock from now on, greater than zero
+	 * By default, a lease that the store itself keeps is renewed once, by the remaining
+	 * time. A store whose leases live with a session of the client keeps nothing unless
+	 * its backend overrides this method.
+	 * @param grant the grant whose holder has released it
+	 * @param remaining the time for which to keep the lock from now on, greater than zero
 	 * @return whether the store keeps the lock for that time. {@code false} if the lease
-	 * was not this owner's any more, or if the store cannot keep it beyond its client. A
-	 * stage that fails says that the outcome is unknown
+	 * no longer belonged to this owner, or if the store cannot keep it beyond its client.
+	 * A stage that fails means that the outcome is unknown
 	 */
 	default CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
 		if (capabilities().sessionBound()) {
@@ -110,10 +115,11 @@ public interface LockBackend {
 	}
 
 	/**
-	 * Withdraw a claim: its place in line, and the lease if it was granted meanwhile.
-	 * Never frees another owner.
+	 * Withdraws a claim: its position in the wait queue, and the lease if it was granted
+	 * meanwhile. Never releases the lock of another owner.
 	 * @param claim the claim to withdraw
-	 * @return completes when the store knows of it, and fails if that is not known
+	 * @return completes when the store has processed the withdrawal, and fails if that is
+	 * unknown
 	 */
 	CompletionStage<Void> abandon(Claim claim);
 

@@ -8,9 +8,9 @@ import java.util.HexFormat;
 import io.holdfast.lock.LockName;
 
 /**
- * The identity of a lock for stores that cannot take any text as a key: a key may be
- * longer than an index allows, hold what a path must not, or differ from another only by
- * what a database takes for the same.
+ * The identity of a lock for stores that do not accept arbitrary text as a key. A key may
+ * be longer than an index allows, contain characters that a path must not contain, or
+ * differ from another key only by characters that a database treats as equal.
  */
 public final class LockDigest {
 
@@ -18,9 +18,9 @@ public final class LockDigest {
 	}
 
 	/**
-	 * The digest of a lock.
-	 * @param namespace what the locks of this application are told apart by from those of
-	 * others
+	 * Returns the digest of a lock.
+	 * @param namespace the namespace that separates the locks of this application from
+	 * those of others
 	 * @param lock the lock
 	 * @return 64 hexadecimal digits, different for every two locks
 	 */
@@ -28,9 +28,9 @@ public final class LockDigest {
 		try {
 			MessageDigest digest = MessageDigest.getInstance("SHA-256");
 			digest.update(namespace.getBytes(StandardCharsets.UTF_8));
-			// no namespace has a zero in it, so it cannot run together with the lock
+			// a namespace contains no zero, so namespace and lock cannot run together
 			digest.update((byte) 0);
-			// every char counts, also half a surrogate pair, which UTF-8 has no room for
+			// every char counts, even half a surrogate pair, which UTF-8 cannot represent
 			for (char c : lock.toString().toCharArray()) {
 				digest.update((byte) (c >> 8));
 				digest.update((byte) c);
@@ -38,15 +38,15 @@ public final class LockDigest {
 			return HexFormat.of().formatHex(digest.digest());
 		}
 		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("Every Java has SHA-256", ex);
+			throw new IllegalStateException("SHA-256 is not available", ex);
 		}
 	}
 
 	/**
-	 * The lock as people read it where any text might not be allowed: with a question
-	 * mark for everything but printable ASCII.
+	 * Returns the lock in a readable form that is safe where arbitrary text is not
+	 * allowed. A question mark replaces everything but printable ASCII.
 	 * @param lock the lock
-	 * @param length the most characters
+	 * @param length the maximum number of characters
 	 * @return the text
 	 */
 	public static String readable(LockName lock, int length) {

@@ -6,23 +6,23 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
 
 /**
- * Told of everything that an operator may want to see. Every method does nothing by
- * default.
+ * Callback for all lock events that are relevant to an operator. Every method does
+ * nothing by default.
  *
  * <p>
- * Called on whichever thread noticed, so it must be thread-safe, quick and must not
- * block. What it throws is logged and changes nothing. Only outermost holds are told of;
- * a re-entrant one is part of them.
+ * Called on the thread that detects the event. Implementations must be thread-safe,
+ * return quickly and not block. Their exceptions are logged and have no other effect.
+ * Only outermost holds are reported; a re-entrant hold is part of its outermost one.
  */
 public interface LockObserver {
 
-	/** Sees nothing. */
+	/** Ignores all events. */
 	LockObserver NONE = new LockObserver() {
 	};
 
 	/**
-	 * Whether this wants to be told of every hold, or of losses only. What nobody wants
-	 * to hear of costs nothing.
+	 * Returns whether this observer is notified of every hold or only of losses. Events
+	 * that no observer requires cost nothing.
 	 * @return whether {@link #acquiring}, {@link #acquired}, {@link #released},
 	 * {@link #renewing} and {@link #renewed} are called; always the same
 	 */
@@ -31,71 +31,73 @@ public interface LockObserver {
 	}
 
 	/**
-	 * An acquisition began.
+	 * Called when an acquisition has started.
 	 * @param lock the lock
-	 * @param backend the store
+	 * @param backend the name of the backend
 	 */
 	default void acquiring(LockName lock, String backend) {
 	}
 
 	/**
-	 * An acquisition that began has ended. If it was granted, the hold begins now.
+	 * Called when an acquisition that was started has completed. If the lock was granted,
+	 * the hold starts now.
 	 * @param lock the lock
-	 * @param backend the store
-	 * @param outcome how it ended
-	 * @param waited how long it took
-	 * @param lease the lease that was asked for
+	 * @param backend the name of the backend
+	 * @param outcome the outcome
+	 * @param waited the duration of the acquisition
+	 * @param lease the requested lease
 	 */
 	default void acquired(LockName lock, String backend, AcquireOutcome outcome, Duration waited, Duration lease) {
 	}
 
 	/**
-	 * A hold ended: its holder let go, whether or not it had been lost before.
+	 * Called when a holder has released its hold, even if the hold was lost before.
 	 * @param lock the lock
-	 * @param backend the store
-	 * @param held how long it was held
+	 * @param backend the name of the backend
+	 * @param held the time for which it was held
 	 * @param lease its lease
 	 */
 	default void released(LockName lock, String backend, Duration held, Duration lease) {
 	}
 
 	/**
-	 * A renewal is sent.
+	 * Called when a renewal is sent.
 	 * @param lock the lock
-	 * @param backend the store
-	 * @param late by how much it is later than it was due; zero if it is in time
+	 * @param backend the name of the backend
+	 * @param late the delay after the due time; zero if it is on time
 	 */
 	default void renewing(LockName lock, String backend, Duration late) {
 	}
 
 	/**
-	 * A renewal was answered, or was not.
+	 * Called when a renewal was answered or has failed.
 	 * @param lock the lock
-	 * @param backend the store
-	 * @param outcome how it ended
+	 * @param backend the name of the backend
+	 * @param outcome the outcome
 	 */
 	default void renewed(LockName lock, String backend, RenewalOutcome outcome) {
 	}
 
 	/**
-	 * A hold was lost.
-	 * @param event what was lost and why
+	 * Called when a hold was lost.
+	 * @param event the lost hold and the cause
 	 */
 	default void lost(LockLostEvent event) {
 	}
 
 	/**
-	 * A commit was refused, because a lock that it relied on was lost.
+	 * Called when a commit was rejected because it relied on a lock that was lost.
 	 * @param lock the lock
-	 * @param backend the store
+	 * @param backend the name of the backend
 	 */
 	default void commitRefused(LockName lock, String backend) {
 	}
 
 	/**
-	 * A holder was refused by the fence: another had been there meanwhile.
+	 * Called when the fence rejected a stale holder, because another holder had the lock
+	 * meanwhile.
 	 * @param lock the lock
-	 * @param backend the store
+	 * @param backend the name of the backend
 	 */
 	default void fencingRejected(LockName lock, String backend) {
 	}

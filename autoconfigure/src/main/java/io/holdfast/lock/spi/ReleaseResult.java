@@ -1,22 +1,23 @@
 package io.holdfast.lock.spi;
 
 /**
- * What a store answered to a release.
+ * The result of a release.
  */
 public sealed interface ReleaseResult {
 
-	/** The lease was this owner's and has ended. */
+	/** The lease belonged to this owner and has ended. */
 	record Released() implements ReleaseResult {
 	}
 
-	/** The lease was not this owner's any more; nothing was changed. */
+	/** The lease no longer belonged to this owner; nothing was changed. */
 	record NotHeld() implements ReleaseResult {
 	}
 
 	/**
-	 * Nobody knows: the lease may still stand. To release again is safe.
+	 * The outcome is unknown: the store may still keep the lease. A repeated release is
+	 * safe.
 	 *
-	 * @param cause why there was no answer
+	 * @param cause the reason why there was no answer
 	 */
 	record Indeterminate(Throwable cause) implements ReleaseResult {
 	}

@@ -5,14 +5,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * What a store answered to a renewal.
+ * The result of a renewal.
  */
 public sealed interface RenewResult {
 
 	/**
-	 * Whether the lease starts anew.
-	 * @return {@code true} if it was renewed, {@code false} if that was refused; fails
-	 * with its cause if the outcome is unknown
+	 * Returns whether the lease was restarted.
+	 * @return {@code true} if it was renewed, {@code false} if the store rejected that;
+	 * fails with the cause if the outcome is unknown
 	 */
 	default CompletionStage<Boolean> isRenewed() {
 		return (this instanceof Indeterminate unknown) ? CompletableFuture.failedStage(unknown.cause())
@@ -20,24 +20,25 @@ public sealed interface RenewResult {
 	}
 
 	/**
-	 * The lease was still this owner's and starts anew.
+	 * The lease still belonged to this owner and was restarted.
 	 *
-	 * @param lease how long the store keeps it from when it received the request
+	 * @param lease the time for which the store keeps the lock, counted from when it
+	 * received the request
 	 */
 	record Renewed(Duration lease) implements RenewResult {
 	}
 
 	/**
-	 * The lease is no longer this owner's, for certain.
+	 * The lease no longer belongs to this owner, with certainty.
 	 */
 	record Refused() implements RenewResult {
 	}
 
 	/**
-	 * Nobody knows: the hold stays valid as long as it was, and the renewal is tried
-	 * again.
+	 * The outcome is unknown: the validity of the hold remains unchanged, and the renewal
+	 * is retried.
 	 *
-	 * @param cause why there was no answer
+	 * @param cause the reason why there was no answer
 	 */
 	record Indeterminate(Throwable cause) implements RenewResult {
 	}

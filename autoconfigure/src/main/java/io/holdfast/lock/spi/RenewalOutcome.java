@@ -3,21 +3,21 @@ package io.holdfast.lock.spi;
 import java.util.Locale;
 
 /**
- * How a renewal ended, as a meter tells it.
+ * The outcome of a renewal, as recorded by a meter.
  */
 public enum RenewalOutcome {
 
-	/** The lease starts anew. */
+	/** The lease was restarted. */
 	RENEWED,
 
-	/** The store says that the lease is no longer ours. */
+	/** The store reports that the lease no longer belongs to its owner. */
 	REFUSED,
 
-	/** No answer, or an error. */
+	/** The store did not answer, or answered with an error. */
 	INDETERMINATE;
 
 	/**
-	 * The outcome as the value of a meter's tag.
+	 * Returns the outcome as the value of a meter tag.
 	 * @return the value, in lower case
 	 */
 	public String tag() {

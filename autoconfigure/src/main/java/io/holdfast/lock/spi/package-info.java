@@ -1,8 +1,9 @@
 /**
- * What a store implements, and what it answers with.
+ * The contracts around the engine: what a backend implements, the transaction boundary,
+ * and the observer of locks.
  *
  * <p>
- * The engine and the stores meet here; this room imports only {@code io.holdfast.lock}.
+ * This package imports only {@code io.holdfast.lock}.
  */
 @NullMarked
 package io.holdfast.lock.spi;

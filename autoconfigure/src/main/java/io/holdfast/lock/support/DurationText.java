@@ -5,8 +5,8 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Durations as people write them, for messages: {@code 250ms}, {@code 1.5s},
- * {@code 366d}. Rounded to two decimals.
+ * Formats durations for messages in a readable form: {@code 250ms}, {@code 1.5s},
+ * {@code 366d}. Rounds to two decimals.
  */
 public final class DurationText {
 
@@ -16,7 +16,7 @@ public final class DurationText {
 	}
 
 	/**
-	 * The text of a duration.
+	 * Returns the text of a duration.
 	 * @param duration the duration, at most 292 years
 	 * @return the text
 	 */
@@ -25,7 +25,7 @@ public final class DurationText {
 	}
 
 	/**
-	 * The text of a duration in nanoseconds.
+	 * Returns the text of a duration in nanoseconds.
 	 * @param nanos the duration
 	 * @return the text
 	 */

@@ -3,7 +3,7 @@ package io.holdfast.lock.support;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a failure really says, beneath the wrappers of the libraries that report it.
+ * Finds the root cause of a failure beneath the wrappers of the libraries that report it.
  */
 public final class Failures {
 
@@ -13,9 +13,9 @@ public final class Failures {
 	}
 
 	/**
-	 * The root cause in words.
+	 * Returns a description of the root cause.
 	 * @param failure the failure
-	 * @return the root's simple class name and message, such as
+	 * @return the simple class name and message of the root cause, such as
 	 * {@code ConnectException: Connection refused}
 	 */
 	public static String rootMessage(Throwable failure) {

@@ -5,10 +5,10 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Whether the current transaction is over though Spring still calls it active: while its
- * callbacks after the commit or the rollback run, such as those of
- * {@code @TransactionalEventListener}. Nothing that happens there belongs to it. Needs
- * spring-tx.
+ * Detects whether the current transaction is over although Spring still reports it as
+ * active. That is the case while its callbacks after the commit or the rollback run, such
+ * as those of {@code @TransactionalEventListener}. Work done there does not belong to the
+ * transaction. Requires spring-tx.
  */
 public final class FinishedTransaction {
 
@@ -16,8 +16,8 @@ public final class FinishedTransaction {
 	}
 
 	/**
-	 * Have the current transaction seen as finished from its commit on; to be called
-	 * right before that.
+	 * Marks the current transaction as finished once it commits. Call this immediately
+	 * before the commit.
 	 */
 	public static void finishAtCommit() {
 		if (TransactionSynchronizationManager.isSynchronizationActive()
@@ -27,15 +27,15 @@ public final class FinishedTransaction {
 	}
 
 	/**
-	 * Whether the current transaction is over.
+	 * Returns whether the current transaction is over.
 	 * @return whether its outcome is decided and its callbacks run; {@code false} if
-	 * there is none
+	 * there is no transaction
 	 */
 	public static boolean isCurrent() {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
 			return false;
 		}
-		// none can be registered any more from the first callback after completion on
+		// from the first callback after completion on, no callback can be registered
 		return !TransactionSynchronizationManager.isSynchronizationActive()
 				|| TransactionSynchronizationManager.getSynchronizations()
 					.stream()

@@ -28,16 +28,20 @@ import org.springframework.util.ObjectUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The text of a value as the key of a lock: the same in every JVM for what is the same
- * thing, or none at all. With another text another instance would have another lock.
+ * Converts a value to the text of a lock's key. The text is the same in every JVM for
+ * equal values; otherwise the value is rejected. With a different text, another instance
+ * would use a different lock.
  *
  * <p>
- * A value has the text of its {@code toString()}, with these exceptions: an enum constant
- * has its name, a {@link Date} and a {@link Calendar} have their instant, and an
- * {@code Optional} has the text of its content. Lists, arrays, sorted sets and maps, and
- * records consist of the texts of their parts. A value is refused if its class has no
- * {@code toString()} of its own, or if that depends on the JVM: the order of a set or map
- * that is not sorted, and the time zone in {@code java.sql.Date}.
+ * A value is represented by its {@code toString()}, with some exceptions. The text of an
+ * enum constant is its name. That of a {@link Date} or a {@link Calendar} is its instant,
+ * and that of an {@code Optional} is the text of its content. Lists, arrays, sorted sets
+ * and maps, and records consist of the texts of their parts.
+ *
+ * <p>
+ * A value is rejected if its class has no {@code toString()} of its own, or if that
+ * depends on the JVM. Examples are the order of a set or map that is not sorted, and the
+ * time zone in {@code java.sql.Date}.
  */
 public final class KeyText {
 
@@ -51,7 +55,9 @@ public final class KeyText {
 
 	};
 
-	/** The records whose text is that of the compiler, which makes the method final. */
+	/**
+	 * Whether a type is a record with the compiler's {@code toString()}, which is final.
+	 */
 	private static final ClassValue<Boolean> CONSISTS_OF_COMPONENTS = new ClassValue<>() {
 
 		@Override
@@ -83,9 +89,9 @@ public final class KeyText {
 	}
 
 	/**
-	 * Returns why no value of a type can be a key, as far as the type shows it.
+	 * Returns why no value of a type can be a key, as far as the declared type shows it.
 	 * @param type the declared type
-	 * @return the end of a sentence that begins with the key, or {@code null}
+	 * @return the end of a sentence that starts with the key, or {@code null}
 	 */
 	public static @Nullable String problem(Class<?> type) {
 		if (type.isPrimitive() || type.isInterface() || Modifier.isAbstract(type.getModifiers())
@@ -102,13 +108,13 @@ public final class KeyText {
 	}
 
 	/**
-	 * Returns why a text that is shared by all calls is no key.
-	 * @param what what the key is, such as {@code blank}
-	 * @return the end of a sentence that begins with the key
+	 * Returns why a text that all calls share cannot be a key.
+	 * @param what the description of the key, such as {@code blank}
+	 * @return the end of a sentence that starts with the key
 	 */
 	public static String shared(String what) {
 		return "is " + what
-				+ ", so unrelated calls would share one lock. Pass a value, or leave the key out if one lock for all calls is meant";
+				+ ", so unrelated calls would share one lock. Pass a value, or omit the key if all calls should share one lock";
 	}
 
 	private static @Nullable Object unwrapped(@Nullable Object value) {
@@ -178,7 +184,7 @@ public final class KeyText {
 		return textOfItsOwn(value);
 	}
 
-	/** A method that calls that of Object has no text of its own either. */
+	/** Also rejects a {@code toString()} that delegates to that of Object. */
 	private static String textOfItsOwn(Object value) {
 		String text = value.toString();
 		if (!HAS_TEXT_OF_ITS_OWN.get(value.getClass()) || (text.indexOf('@') >= 0
@@ -209,23 +215,23 @@ public final class KeyText {
 	}
 
 	private static String noOrder(Class<?> type) {
-		return "is or contains a %s (%s), whose order may differ between JVMs, so each would have a lock of its own. Name what identifies it, such as an id, or use a sorted copy (a TreeSet or TreeMap)"
+		return "is or contains a %s (%s), whose order may differ between JVMs, so each JVM would use a different lock. Use a value that identifies it, such as an id, or a sorted copy (a TreeSet or TreeMap)"
 			.formatted(Map.class.isAssignableFrom(type) ? "map" : "collection", type.getTypeName());
 	}
 
 	private static String noInstant(Class<?> type) {
-		return "is or contains a %s, which depends on the time zone of the JVM. Use a LocalDate or a LocalTime instead, as from toLocalDate()"
+		return "is or contains a %s, which depends on the time zone of the JVM. Use a LocalDate or LocalTime instead, for example from toLocalDate()"
 			.formatted(type.getTypeName());
 	}
 
 	private static String noIdentity(Class<?> type) {
-		return "is or contains a %s, whose text does not identify it: it has none but that of Object.toString(), so every call would have a lock of its own. Name what identifies it, such as its id"
+		return "is or contains a %s, whose only text is that of Object.toString(), so every call would use a different lock. Use a value that identifies it, such as its id"
 			.formatted(type.getTypeName());
 	}
 
 	/**
-	 * A value has no text that is the same in every JVM. The message is the end of a
-	 * sentence that begins with the key.
+	 * Thrown when a value has no text that is the same in every JVM. The message is the
+	 * end of a sentence that starts with the key.
 	 */
 	public static final class NotAKeyException extends IllegalArgumentException {
 

@@ -5,11 +5,11 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the name that was probably meant by one that is not known.
+ * Finds the known name that was probably intended by an unknown one.
  */
 public final class NearestName {
 
-	/** Names further away than this are not similar. */
+	/** The maximum number of edits between similar names. */
 	private static final int MOST_EDITS = 2;
 
 	private NearestName() {
@@ -17,9 +17,9 @@ public final class NearestName {
 
 	/**
 	 * Returns the known name that needs the fewest edits.
-	 * @param name the name that is not known
-	 * @param known the names that are
-	 * @return the nearest, or {@code null} if none is similar
+	 * @param name the unknown name
+	 * @param known the known names
+	 * @return the nearest name, or {@code null} if none is similar
 	 */
 	public static @Nullable String of(String name, Collection<String> known) {
 		String nearest = null;
@@ -34,7 +34,7 @@ public final class NearestName {
 		return nearest;
 	}
 
-	/** The Levenshtein distance. */
+	/** Returns the Levenshtein distance. */
 	private static int edits(String from, String to) {
 		int[] previous = new int[to.length() + 1];
 		for (int j = 0; j <= to.length(); j++) {

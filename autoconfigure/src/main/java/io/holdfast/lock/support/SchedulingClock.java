@@ -3,15 +3,15 @@ package io.holdfast.lock.support;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * A monotonic clock that also runs tasks later. The engine and the backends take time,
- * and the randomness that spreads it, from no other source, so tests and simulations
- * control all of it. Thread-safe.
+ * A monotonic clock that also schedules tasks. It is the engine's and the backends' only
+ * source of time and of the randomness that spreads delays, so tests and simulations
+ * control both. Thread-safe.
  */
 public interface SchedulingClock {
 
 	/**
-	 * The current time. It never goes backward, and no change of the host's wall clock
-	 * affects it.
+	 * Returns the current time. It never goes backward, and changes of the host's wall
+	 * clock do not affect it.
 	 * @return nanoseconds since the clock was created, so two readings can be compared as
 	 * numbers
 	 */
@@ -26,8 +26,8 @@ public interface SchedulingClock {
 	Runnable after(long delayNanos, Runnable task);
 
 	/**
-	 * A random part of a delay. It keeps clients that wait for the same event from acting
-	 * at the same moment.
+	 * Returns a random part of a delay. It prevents clients that wait for the same event
+	 * from acting at the same moment.
 	 * @param boundNanos the bound, positive and exclusive
 	 * @return nanoseconds from zero to the bound
 	 */

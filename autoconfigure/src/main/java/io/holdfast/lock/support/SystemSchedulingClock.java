@@ -14,13 +14,13 @@ public final class SystemSchedulingClock implements SchedulingClock, AutoCloseab
 
 	private static final Log logger = LogFactory.getLog(SystemSchedulingClock.class);
 
-	/** So that times are small and can be compared without overflow. */
+	/** Keeps times small, so that they can be compared without overflow. */
 	private final long origin = System.nanoTime();
 
 	private final ScheduledThreadPoolExecutor timer;
 
 	/**
-	 * Creates a clock; its thread starts with the first scheduled task.
+	 * Creates a clock. Its thread starts with the first scheduled task.
 	 * @param threadName the name of the thread that runs scheduled tasks
 	 */
 	public SystemSchedulingClock(String threadName) {
@@ -31,7 +31,7 @@ public final class SystemSchedulingClock implements SchedulingClock, AutoCloseab
 		});
 		this.timer.setRemoveOnCancelPolicy(true);
 		this.timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-		// after shutdown there is nothing to keep, so a late task is dropped
+		// after shutdown no lock is left to keep, so a late task is dropped
 		this.timer.setRejectedExecutionHandler((task, executor) -> {
 		});
 	}
@@ -52,7 +52,7 @@ public final class SystemSchedulingClock implements SchedulingClock, AutoCloseab
 			task.run();
 		}
 		catch (RuntimeException | Error ex) {
-			logger.error("A scheduled task of the lock engine failed; the lease it served expires by itself", ex);
+			logger.error("A scheduled task of the lock engine failed; the affected lease expires by itself", ex);
 		}
 	}
 

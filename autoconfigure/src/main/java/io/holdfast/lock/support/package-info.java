@@ -1,8 +1,9 @@
 /**
- * Internal plumbing that several rooms share. Not for applications.
+ * Utilities that several packages share.
  *
  * <p>
- * Imports nothing of Holdfast.
+ * This package imports nothing from Holdfast. It is internal: its types may change in any
+ * release.
  */
 @NullMarked
 package io.holdfast.lock.support;

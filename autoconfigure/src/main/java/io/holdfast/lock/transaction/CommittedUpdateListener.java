@@ -5,8 +5,8 @@ import org.hibernate.event.spi.PostUpdateEvent;
 import org.hibernate.persister.entity.EntityPersister;
 
 /**
- * Notes what locked calls have written to rows of which the context that is set aside has
- * a copy.
+ * Records which attributes locked calls have written to rows of which a set-aside context
+ * has a copy.
  */
 final class CommittedUpdateListener implements PostCommitUpdateEventListener {
 

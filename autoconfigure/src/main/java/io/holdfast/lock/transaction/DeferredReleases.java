@@ -12,15 +12,16 @@ import org.springframework.core.Ordered;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-import io.holdfast.lock.HoldBoundary.DeferrableHold;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.spi.TransactionBoundary.DeferrableHold;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
- * The holds that one transaction keeps until it has completed, in whatever way: all that
- * are bound to its thread at some time while it is active. Registered with every
- * transaction, because one without a hold may be suspended and resumed under one.
+ * Defers the release of holds until one transaction has completed, with any outcome. It
+ * covers all holds that are bound to the transaction's thread at any time while the
+ * transaction is active. Registered with every transaction, because one without a hold
+ * may be suspended and resumed while a hold is bound.
  */
 final class DeferredReleases implements TransactionSynchronization {
 
@@ -29,7 +30,7 @@ final class DeferredReleases implements TransactionSynchronization {
 	private DeferredReleases() {
 	}
 
-	/** A transaction has begun on this thread. */
+	/** Called when a transaction has started on this thread. */
 	static void begin() {
 		DeferredReleases current = current();
 		if (current != null) {
@@ -72,7 +73,7 @@ final class DeferredReleases implements TransactionSynchronization {
 		this.releases.computeIfAbsent(hold, (added) -> hold.deferRelease());
 	}
 
-	/** After all others that wait for the transaction's end. */
+	/** After all other callbacks that wait for the end of the transaction. */
 	@Override
 	public int getOrder() {
 		return Ordered.LOWEST_PRECEDENCE;

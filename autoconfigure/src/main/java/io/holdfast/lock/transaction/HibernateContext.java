@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A persistence context of Hibernate.
  *
- * @param session its session
+ * @param session the session of the context
  */
 record HibernateContext(SessionImplementor session) {
 
-	/** {@code null} if it is one of another provider. */
+	/** Returns the context, or {@code null} if it belongs to another provider. */
 	static @Nullable HibernateContext of(EntityManager context) {
 		try {
 			return new HibernateContext(context.unwrap(SessionImplementor.class));
@@ -29,8 +29,8 @@ record HibernateContext(SessionImplementor session) {
 	}
 
 	/**
-	 * The entities that were read. Those of which only a reference is there were not.
-	 * @return how many and of which types, or {@code null} if there are none
+	 * Returns the entities that were read. References that are not loaded do not count.
+	 * @return their number and types, or {@code null} if there are none
 	 */
 	@Nullable String entities() {
 		int count = this.session.getStatistics().getEntityCount();
@@ -44,7 +44,7 @@ record HibernateContext(SessionImplementor session) {
 		return (count + " entities of " + types).replaceFirst("^1 entities", "1 entity");
 	}
 
-	/** Run this when the session is closed. */
+	/** Runs an action when the session is closed. */
 	void whenClosed(Runnable action) {
 		this.session.getEventListenerManager().addListener(new SessionEventListener() {
 
@@ -57,8 +57,9 @@ record HibernateContext(SessionImplementor session) {
 	}
 
 	/**
-	 * Give the connection back to its pool; the next read takes another. Otherwise the
-	 * request would keep it while it waits for the lock, and need a second one then.
+	 * Returns the connection to its pool; the next read obtains another one. Otherwise,
+	 * the request would keep the connection while it waits for the lock, and would then
+	 * need a second one.
 	 */
 	void disconnect() {
 		LogicalConnectionImplementor connection = this.session.getJdbcCoordinator().getLogicalConnection();

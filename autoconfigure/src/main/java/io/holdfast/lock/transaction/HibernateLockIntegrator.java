@@ -8,8 +8,8 @@ import org.hibernate.event.spi.EventType;
 import org.hibernate.integrator.spi.Integrator;
 
 /**
- * Adds to each session factory the listeners that protect entities from before a lock.
- * Found by Hibernate as a service.
+ * Registers the listeners that protect entities read before a lock with each session
+ * factory. Hibernate discovers it as a service.
  */
 public final class HibernateLockIntegrator implements Integrator {
 

@@ -24,14 +24,14 @@ import org.hibernate.type.TypeHelper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values that the entities of a persistence context have at one moment, to find those
- * that are changed later. Hibernate's own copies do not suffice: they are older than
- * changes that were made before that moment, and entities that were read for reading only
- * have none. Nothing here flushes, and no collection or reference is initialized.
+ * A snapshot of the values of the entities in a persistence context, used to find later
+ * changes. Hibernate's own copies do not suffice: they are older than changes that were
+ * made before the snapshot, and entities loaded as read-only have none. The snapshot
+ * flushes nothing and initializes no collection or reference.
  */
 final class HibernateSnapshot {
 
-	/** Stands for a value that is not compared. */
+	/** Represents a value that is not compared. */
 	private static final Object UNKNOWN = LazyPropertyInitializer.UNFETCHED_PROPERTY;
 
 	private final SessionImplementor session;
@@ -63,7 +63,10 @@ final class HibernateSnapshot {
 				&& entry.getPersister().isMutable() && Hibernate.isInitialized(entity);
 	}
 
-	/** A value that does not even equal its own copy is not compared. */
+	/**
+	 * Copies the values of an entity. A value that does not equal its own copy is not
+	 * compared.
+	 */
 	private Object[] copy(Object entity, EntityPersister persister) {
 		Object[] now = persister.getValues(entity);
 		Object[] copy = new Object[now.length];
@@ -79,9 +82,9 @@ final class HibernateSnapshot {
 	}
 
 	/**
-	 * What has been changed since.
+	 * Returns the changes since the snapshot.
 	 * @return entity types with their attributes, and collections, by name; empty if
-	 * nothing was
+	 * nothing was changed
 	 */
 	SortedSet<String> changes() {
 		SortedSet<String> changes = new TreeSet<>();
@@ -101,7 +104,7 @@ final class HibernateSnapshot {
 	}
 
 	private @Nullable String change(Object entity, EntityEntry entry) {
-		// what was loaded since has been loaded through a reference from before
+		// an entity loaded since the snapshot was loaded through an earlier reference
 		Object[] before = this.values.getOrDefault(entity, entry.getLoadedState());
 		if (before == null) {
 			return null;
@@ -117,7 +120,7 @@ final class HibernateSnapshot {
 			return (different != null) ? persister.getEntityName() + " (" + names(persister, different) + ")" : null;
 		}
 		catch (TransientObjectException ex) {
-			// it refers to something new now
+			// the entity now references a transient one
 			return persister.getEntityName();
 		}
 	}
@@ -127,7 +130,7 @@ final class HibernateSnapshot {
 				Arrays.stream(attributes).mapToObj((attribute) -> persister.getPropertyNames()[attribute]).toList());
 	}
 
-	/** As Hibernate decides it when it flushes, without marking anything. */
+	/** Decides as Hibernate does when it flushes, but marks nothing. */
 	private static boolean isChanged(PersistentCollection<?> collection, CollectionEntry entry) {
 		if (collection.isDirty() || collection.hasQueuedOperations()) {
 			return true;

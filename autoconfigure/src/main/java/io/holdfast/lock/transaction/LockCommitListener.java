@@ -9,26 +9,28 @@ import org.springframework.transaction.TransactionExecutionListener;
 
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.spi.ManagedHold;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
- * Has a transaction keep the locks of its thread until it has completed and read past the
- * caches of JPA, and refuses a commit whose locks have been lost. It looks at every lock
- * that the committing thread holds, right before the transaction manager commits; an
- * exception there rolls back.
+ * Makes a transaction keep the locks of its thread until it has completed and bypass the
+ * caches of JPA, and rejects a commit whose locks have been lost. It checks every lock
+ * that the committing thread holds, right before the transaction manager commits. An
+ * exception at that moment rolls back.
  *
  * <p>
- * What is acquired in a callback after the commit does not belong to the transaction. A
- * read-only transaction has nothing to lose and is not checked. Nothing here throws when
- * a transaction begins: that would leak its connection. Thread-safe.
+ * Locks acquired in a callback after the commit do not belong to the transaction. A
+ * read-only transaction has no updates to lose and is not checked. The listener throws
+ * nothing when a transaction starts, because that would leak its connection. Thread-safe.
  */
 public final class LockCommitListener implements TransactionExecutionListener {
 
 	private final Predicate<LockHandle> own;
 
 	/**
-	 * Create a listener.
-	 * @param own which holds of the thread concern the transactions that this listens to
+	 * Creates a listener.
+	 * @param own selects the holds of the thread that concern the transactions of this
+	 * listener
 	 */
 	public LockCommitListener(Predicate<LockHandle> own) {
 		this.own = own;
@@ -40,7 +42,7 @@ public final class LockCommitListener implements TransactionExecutionListener {
 			return;
 		}
 		DeferredReleases.begin();
-		if (TransactionHoldBoundary.JPA_PRESENT && !LockContext.handles().isEmpty()) {
+		if (SpringTransactionBoundary.JPA_PRESENT && !LockContext.handles().isEmpty()) {
 			PersistenceContexts.readPastCaches();
 		}
 	}
@@ -48,7 +50,11 @@ public final class LockCommitListener implements TransactionExecutionListener {
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
 		if (!transaction.isReadOnly()) {
-			LockContext.handles().stream().filter(this.own).forEach(LockHandle::assertHeldAtCommit);
+			LockContext.handles()
+				.stream()
+				.filter(this.own)
+				.map(ManagedHold.class::cast)
+				.forEach(ManagedHold::assertHeldAtCommit);
 		}
 		FinishedTransaction.finishAtCommit();
 	}

@@ -19,26 +19,26 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
- * Knows before the first call who begins the transaction of an annotated method.
+ * Determines the transaction manager of an annotated method before the first call.
  */
 public final class MethodTransactions {
 
 	private final BeanFactory beanFactory;
 
 	/**
-	 * Create the directory.
-	 * @param beanFactory where the transaction managers are
+	 * Creates an instance.
+	 * @param beanFactory the factory of the transaction managers
 	 */
 	public MethodTransactions(BeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 	}
 
 	/**
-	 * The transaction manager of a method.
+	 * Returns the transaction manager of a method.
 	 * @param method the method
 	 * @param type the class of its bean
 	 * @return the transaction manager; {@code null} if the method has no transaction of
-	 * its own, or it is not known whose
+	 * its own, or if its manager is not known
 	 */
 	public @Nullable PlatformTransactionManager managerOf(Method method, Class<?> type) {
 		TransactionInterceptor interceptor = interceptor();
@@ -47,8 +47,8 @@ public final class MethodTransactions {
 	}
 
 	/**
-	 * Suspend the caller's transaction if a method has one of its own in any case
-	 * ({@code REQUIRES_NEW}), so that its lock surrounds that one and nothing else.
+	 * Suspends the caller's transaction if a method always has its own
+	 * ({@code REQUIRES_NEW}). Its lock then surrounds only that transaction.
 	 * @param method the method
 	 * @param type the class of its bean
 	 * @return resumes the caller's transaction, to be run on the same thread;
@@ -89,12 +89,12 @@ public final class MethodTransactions {
 			return new Choice(interceptor, this.beanFactory).of(attribute, type);
 		}
 		catch (BeansException | IllegalStateException ex) {
-			// the first call fails of this, and says so
+			// the first call fails for the same reason and reports it
 			return null;
 		}
 	}
 
-	/** Chooses as Spring's own advice does. */
+	/** Selects the transaction manager as Spring's own advice does. */
 	private static final class Choice extends TransactionAspectSupport {
 
 		Choice(TransactionInterceptor like, BeanFactory beanFactory) {

@@ -5,15 +5,15 @@ import org.mybatis.spring.SqlSessionHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The sessions of MyBatis that are bound to the current transaction. Each answers a query
- * that it has seen before from memory. Needs mybatis-spring.
+ * The MyBatis sessions that are bound to the current transaction. Each session answers a
+ * repeated query from memory. Requires mybatis-spring.
  */
 final class MyBatisSessions {
 
 	private MyBatisSessions() {
 	}
 
-	/** Have the next query of each ask the database. */
+	/** Clears the cache of each session, so that its next query reads the database. */
 	static void forgetAnswers() {
 		TransactionSynchronizationManager.getResourceMap().values().forEach((resource) -> {
 			if (resource instanceof SqlSessionHolder holder) {

@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * Refuses to write an entity that was read or written before a lock if its row has
- * changed since: an UPDATE writes all columns, so it would bring back the old values.
+ * Rejects the update of an entity that was read or written before a lock if its row has
+ * changed since then. An UPDATE writes all columns, so it would restore the old values.
  */
 final class OverwriteListener
 		implements PreUpdateEventListener, PostInsertEventListener, PostUpdateEventListener, MergeEventListener {
@@ -52,22 +52,24 @@ final class OverwriteListener
 	}
 
 	private static void requireUnchangedRow(PreUpdateEvent event, EntityEntry entry, String locks) {
-		// as the UPDATE does right after; nobody changes the row in between then
+		// locks the row as the UPDATE will, so that no other transaction changes it in
+		// between
 		event.getPersister()
 			.lock(event.getId(), null, event.getEntity(), LockMode.PESSIMISTIC_WRITE, event.getSession());
 		Object[] row = row(event);
 		String changed = (row != null) ? overwritten(event, entry, row) : "";
 		if (!changed.isEmpty()) {
 			throw new LockConfigurationException(
-					"%s: %s was read or written before the lock, and its row has been changed since (%s). Writing it now would bring back the old values, so the transaction is rolled back. Call EntityManager.refresh on it first, in the transaction that changes it, or load it by its id in the locked method and change it there."
+					"%s: %s was read or written before the lock, and its row has changed since (%s). Writing it now would restore the old values, so the transaction is rolled back. Call EntityManager.refresh on it first, in the transaction that changes it, or load it by its id in the locked method and change it there."
 						.formatted(locks, SetAsideSessions.text(event.getPersister().getEntityName(), event.getId()),
 								changed));
 		}
 	}
 
 	/**
-	 * What has been changed since it was read. That the same value is written now proves
-	 * nothing: two may have computed it from the same old one.
+	 * Returns the attributes whose row values have changed since the entity was read. If
+	 * the row already has the value to be written, that proves nothing: two callers may
+	 * have computed it from the same old value.
 	 */
 	private static String overwritten(PreUpdateEvent event, EntityEntry entry, Object[] row) {
 		Object[] read = entry.getLoadedState();
@@ -86,7 +88,7 @@ final class OverwriteListener
 			.collect(Collectors.joining(", "));
 	}
 
-	/** Leaves in the row what is there, and shows it in the entity. */
+	/** Keeps the value of the row and copies it to the entity. */
 	private static boolean keep(PreUpdateEvent event, Object inRow, int attribute) {
 		Type type = event.getPersister().getPropertyTypes()[attribute];
 		if (!isValue(type) || inRow == LazyPropertyInitializer.UNFETCHED_PROPERTY) {
@@ -97,7 +99,10 @@ final class OverwriteListener
 		return true;
 	}
 
-	/** A reference would be one to an entity of another session. */
+	/**
+	 * Returns whether a type is a plain value. A reference would point to an entity of
+	 * another session.
+	 */
 	private static boolean isValue(Type type) {
 		return type instanceof BasicType || (type instanceof ComponentType component
 				&& Arrays.stream(component.getSubtypes()).allMatch(OverwriteListener::isValue));
@@ -113,9 +118,9 @@ final class OverwriteListener
 	}
 
 	/**
-	 * The present values in the database, read in the same transaction. Hibernate's own
-	 * {@code getDatabaseSnapshot} leaves embedded attributes empty.
-	 * @return {@code null} if the row is gone, which Hibernate finds itself
+	 * Returns the current values in the database, read in the same transaction.
+	 * Hibernate's own {@code getDatabaseSnapshot} leaves embedded attributes empty.
+	 * @return {@code null} if the row no longer exists, which Hibernate detects itself
 	 */
 	private static Object @Nullable [] row(PreUpdateEvent event) {
 		try (Session reader = ((SessionImplementor) event.getSession()).sessionWithOptions()
@@ -129,7 +134,9 @@ final class OverwriteListener
 		}
 	}
 
-	/** A value is not if it was not fetched, or does not even equal its own copy. */
+	/**
+	 * Excludes values that were not fetched, and values that do not equal their own copy.
+	 */
 	private static boolean isComparable(PreUpdateEvent event, Object read, Object row, int attribute) {
 		Type type = event.getPersister().getPropertyTypes()[attribute];
 		return event.getPersister().getPropertyUpdateability()[attribute] && !(type instanceof CollectionType)
@@ -137,7 +144,10 @@ final class OverwriteListener
 				&& !type.isDirty(read, type.deepCopy(read, event.getFactory()), event.getSession());
 	}
 
-	/** Values that come from an instance of the caller's are the caller's affair. */
+	/**
+	 * Forgets values that come from the caller's instance, which is the caller's
+	 * responsibility.
+	 */
 	@Override
 	public void onMerge(MergeEvent event) {
 		if (event.getResult() != null && event.getResult() != event.getEntity()) {

@@ -19,14 +19,14 @@ import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
-import io.holdfast.lock.HoldBoundary.SetAside;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 
 /**
- * The persistence contexts of JPA that are bound to the current thread. An entity that
- * one of them has read before is never read again, at no isolation, so it answers from
- * before the lock. Needs spring-orm.
+ * The JPA persistence contexts that are bound to the current thread. A context never
+ * reads an entity again that it has read before, at any isolation level, so it returns
+ * the state from before the lock. Requires spring-orm.
  */
 final class PersistenceContexts {
 
@@ -37,8 +37,8 @@ final class PersistenceContexts {
 	}
 
 	/**
-	 * What the contexts of the current transaction have read.
-	 * @return the entities as a text, or {@code null} if there are none
+	 * Returns the entities that the contexts of the current transaction have read.
+	 * @return the entities as text, or {@code null} if there are none
 	 */
 	static @Nullable String entities() {
 		for (Object resource : TransactionSynchronizationManager.getResourceMap().values()) {
@@ -53,7 +53,7 @@ final class PersistenceContexts {
 
 	private static @Nullable String entities(EntityManager context) {
 		HibernateContext hibernate = hibernate(context);
-		return (hibernate != null) ? hibernate.entities() : "contents that this JPA provider does not show";
+		return (hibernate != null) ? hibernate.entities() : "contents that this JPA provider does not expose";
 	}
 
 	private static @Nullable HibernateContext hibernate(EntityManager context) {
@@ -61,22 +61,25 @@ final class PersistenceContexts {
 	}
 
 	/**
-	 * Have the contexts of this thread read from the database what a second-level or
-	 * query cache may know from before the lock: those of other instances are not told of
-	 * what this one commits.
+	 * Makes the contexts of this thread bypass second-level and query caches, which may
+	 * contain data from before the lock. Caches of other instances are not notified of
+	 * the commits of this instance.
 	 */
 	static void readPastCaches() {
 		TransactionSynchronizationManager.getResourceMap().values().forEach((resource) -> {
 			EntityManager context = (resource instanceof EntityManagerHolder holder) ? contextOf(holder) : null;
 			if (context != null) {
 				context.setCacheRetrieveMode(CacheRetrieveMode.BYPASS);
-				// Hibernate's find() looks at the property instead
+				// Hibernate's find() uses the property instead
 				context.setProperty("jakarta.persistence.cache.retrieveMode", CacheRetrieveMode.BYPASS);
 			}
 		});
 	}
 
-	/** {@code null} for a holder of what has no context, such as a stateless session. */
+	/**
+	 * Returns {@code null} for a holder without a context, such as that of a stateless
+	 * session.
+	 */
 	private static @Nullable EntityManager contextOf(EntityManagerHolder holder) {
 		try {
 			return holder.getEntityManager();
@@ -87,10 +90,10 @@ final class PersistenceContexts {
 	}
 
 	/**
-	 * Have the locked transaction read anew: bind an empty context instead of each that
-	 * has read something. What was read before stays usable, and needs no connection
-	 * meanwhile.
-	 * @param locks the locks that are about to be acquired
+	 * Makes the locked transaction read fresh data: replaces each context that has read
+	 * something with an empty one. The replaced contexts remain usable and need no
+	 * connection meanwhile.
+	 * @param locks the locks to acquire
 	 * @return the contexts
 	 */
 	static SetAside setAside(List<LockName> locks) {
@@ -118,7 +121,7 @@ final class PersistenceContexts {
 	/**
 	 * The contexts that were set aside for one request.
 	 *
-	 * @param all each of them
+	 * @param all the contexts
 	 */
 	private record Exchanges(List<Exchange> all) implements SetAside {
 
@@ -128,7 +131,7 @@ final class PersistenceContexts {
 			this.all.forEach((exchange) -> changes.addAll(exchange.changes()));
 			if (!changes.isEmpty()) {
 				throw new LockConfigurationException(
-						"Lock '%s': the locked call has changed %s, which was read before the lock. It belongs to a persistence context that was set aside for this call, so nothing writes the change under the lock.%s Load it again inside the locked method, by its id, and change that."
+						"Lock '%s': the locked call changed %s, which was read before the lock. It belongs to a persistence context that was set aside for this call, so the change is not written under the lock.%s Load it by its id inside the locked method, and change that instance."
 							.formatted(lock, String.join(", ", changes),
 									TransactionSynchronizationManager.isActualTransactionActive()
 											? " The commit was refused and the transaction is rolled back." : ""));
@@ -143,7 +146,7 @@ final class PersistenceContexts {
 	}
 
 	/**
-	 * One context that was set aside, until it is bound again.
+	 * One context that is set aside until it is bound again.
 	 */
 	private static final class Exchange {
 
@@ -155,7 +158,7 @@ final class PersistenceContexts {
 
 		private final Thread thread = Thread.currentThread();
 
-		/** {@code null} for a provider that does not show what was changed. */
+		/** {@code null} for a provider that does not expose changes. */
 		private @Nullable HibernateSnapshot snapshot;
 
 		private volatile boolean undone;
@@ -163,8 +166,7 @@ final class PersistenceContexts {
 		private Exchange(EntityManagerFactory factory, EntityManagerHolder before) {
 			this.factory = factory;
 			this.before = before;
-			// where Hibernate's own transaction manager is used, it binds a new one
-			// itself
+			// Hibernate's own transaction manager binds a new context itself
 			this.instead = (before.getClass() == EntityManagerHolder.class) ? new EntityManagerHolder(create(factory))
 					: null;
 		}
@@ -191,7 +193,10 @@ final class PersistenceContexts {
 			return exchange;
 		}
 
-		/** At its end the request closes what is bound then, and nothing else. */
+		/**
+		 * Closes the set-aside context with the new one, because at its end the request
+		 * closes only the context that is bound then.
+		 */
 		private void closeBoth(HibernateContext other) {
 			HibernateContext bound = (this.instead != null) ? hibernate(this.instead.getEntityManager()) : null;
 			if (bound != null) {
@@ -209,8 +214,8 @@ final class PersistenceContexts {
 		}
 
 		/**
-		 * Where the hold has ended on another thread, or in a transaction that uses the
-		 * new context, that one stays bound.
+		 * Binds the original context again. The new context stays bound if the hold has
+		 * ended on another thread, or in a transaction that uses it.
 		 */
 		void undo() {
 			if (Thread.currentThread() != this.thread || TransactionSynchronizationManager.isActualTransactionActive()

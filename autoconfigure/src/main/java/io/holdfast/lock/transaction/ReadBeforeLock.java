@@ -12,10 +12,10 @@ import org.hibernate.persister.entity.EntityPersister;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is remembered with the entry of an entity in its persistence context: whether the
- * values that Hibernate compares it with were read or written before a lock. The array of
- * these values stands for them, because Hibernate makes another one when it reads or
- * writes the entity again.
+ * Extra state of an entity's entry in its persistence context. It records whether the
+ * values with which Hibernate compares the entity were read or written before a lock. The
+ * array of these values identifies them, because Hibernate creates another one when it
+ * reads or writes the entity again.
  */
 final class ReadBeforeLock implements EntityEntryExtraState {
 
@@ -25,21 +25,24 @@ final class ReadBeforeLock implements EntityEntryExtraState {
 
 	private String locks = "";
 
-	/** Attributes that locked calls of the same thread have written since. */
+	/**
+	 * Attributes that locked calls of the same thread have written since the entity was
+	 * read.
+	 */
 	private @Nullable BitSet writtenUnderLock;
 
 	private @Nullable EntityEntryExtraState next;
 
-	/** Notes that this context has written the present values. */
+	/** Records that this context has written the current values. */
 	static void noteWritten(EntityEntry entry) {
 		of(entry).written = entry.getLoadedState();
 	}
 
 	/**
-	 * Notes what a session has read or written, but for entities with a version:
-	 * Hibernate compares that when it writes them.
+	 * Records the values that a session has read or written. Excludes entities with a
+	 * version, which Hibernate compares when it writes them.
 	 * @param session the session
-	 * @param locks the locks that are about to be acquired, as a text
+	 * @param locks the locks to acquire, as text
 	 */
 	static void noteAll(SessionImplementor session, String locks) {
 		for (Map.Entry<Object, EntityEntry> entity : session.getPersistenceContextInternal()
@@ -73,7 +76,7 @@ final class ReadBeforeLock implements EntityEntryExtraState {
 		}
 	}
 
-	/** The present values are about to be replaced. */
+	/** Discards the record, because the current values are about to be replaced. */
 	static void forget(@Nullable EntityEntry entry) {
 		ReadBeforeLock note = (entry != null) ? entry.getExtraState(ReadBeforeLock.class) : null;
 		if (note != null) {
@@ -82,8 +85,8 @@ final class ReadBeforeLock implements EntityEntryExtraState {
 	}
 
 	/**
-	 * The locks before which the present values of an entity were read.
-	 * @return their names, or {@code null} if they were not
+	 * Returns the locks before which the current values of an entity were read.
+	 * @return their names, or {@code null} if the values were not read before a lock
 	 */
 	static @Nullable String locks(@Nullable EntityEntry entry) {
 		ReadBeforeLock note = (entry != null) ? entry.getExtraState(ReadBeforeLock.class) : null;
@@ -91,13 +94,15 @@ final class ReadBeforeLock implements EntityEntryExtraState {
 				: null;
 	}
 
-	/** Whether the present values were written by this context, and never read. */
+	/**
+	 * Returns whether the current values were written by this context, and never read.
+	 */
 	static boolean isWrittenHere(EntityEntry entry) {
 		ReadBeforeLock note = entry.getExtraState(ReadBeforeLock.class);
 		return note != null && note.written == entry.getLoadedState();
 	}
 
-	/** Notes what a locked call has written to the entity's row. */
+	/** Records which attributes a locked call has written to the entity's row. */
 	static void noteWrittenUnderLock(@Nullable EntityEntry entry, int[] attributes) {
 		ReadBeforeLock note = (entry != null) ? entry.getExtraState(ReadBeforeLock.class) : null;
 		if (note != null) {
@@ -107,7 +112,9 @@ final class ReadBeforeLock implements EntityEntryExtraState {
 		}
 	}
 
-	/** Whether a locked call has written an attribute since the entity was read. */
+	/**
+	 * Returns whether a locked call has written an attribute since the entity was read.
+	 */
 	static boolean isWrittenUnderLock(EntityEntry entry, int attribute) {
 		ReadBeforeLock note = entry.getExtraState(ReadBeforeLock.class);
 		return note != null && note.writtenUnderLock != null && note.writtenUnderLock.get(attribute);
@@ -124,7 +131,7 @@ final class ReadBeforeLock implements EntityEntryExtraState {
 	}
 
 	@Override
-	@SuppressWarnings("NullAway") // Hibernate's own give null, too
+	@SuppressWarnings("NullAway") // Hibernate's own implementations return null, too
 	public <T extends EntityEntryExtraState> T getExtraState(Class<T> type) {
 		if (this.next == null) {
 			return null;

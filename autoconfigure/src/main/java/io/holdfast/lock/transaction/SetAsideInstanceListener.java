@@ -17,15 +17,15 @@ import org.hibernate.event.spi.RefreshEvent;
 import org.hibernate.event.spi.RefreshEventListener;
 
 /**
- * Refuses an entity of a context that is set aside where it is given to another one of
- * the same factory, by a caller or by a cascade.
+ * Rejects an entity of a set-aside context if a caller or a cascade passes it to another
+ * context of the same factory.
  */
 final class SetAsideInstanceListener implements MergeEventListener, PersistEventListener, RefreshEventListener,
 		LockEventListener, DeleteEventListener {
 
 	@Override
 	public void onMerge(MergeEvent event) {
-		// a reference that was not read has no values that could be merged
+		// a reference that was not loaded has no values to merge
 		if (Hibernate.isInitialized(event.getOriginal())) {
 			SetAsideSessions.requireOthers(event.getOriginal(), event.getSession(), "merged or saved under it");
 		}
@@ -39,7 +39,7 @@ final class SetAsideInstanceListener implements MergeEventListener, PersistEvent
 	@Override
 	public void onPersist(PersistEvent event) {
 		SetAsideSessions.requireOthers(event.getObject(), event.getSession(),
-				"persisted under it, not by a cascade either");
+				"persisted under it, not even by a cascade");
 	}
 
 	@Override

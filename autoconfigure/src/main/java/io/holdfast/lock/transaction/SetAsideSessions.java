@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * The sessions of Hibernate that are set aside on the current thread.
+ * The Hibernate sessions that are set aside on the current thread.
  */
 final class SetAsideSessions {
 
@@ -27,7 +27,7 @@ final class SetAsideSessions {
 	/**
 	 * Adds a session until it is removed or closed.
 	 * @param session the session
-	 * @param locks the locks that it is set aside for, as a text
+	 * @param locks the locks for which it is set aside, as text
 	 */
 	static void add(SessionImplementor session, String locks) {
 		remove(session);
@@ -39,7 +39,7 @@ final class SetAsideSessions {
 		sessions.add(new SetAsideSession(new WeakReference<>(session), locks));
 	}
 
-	/** Removes what has been closed elsewhere as well. */
+	/** Removes a session, and those that have been closed elsewhere. */
 	static void remove(SessionImplementor session) {
 		List<SetAsideSession> sessions = CURRENT.get();
 		if (sessions != null) {
@@ -56,8 +56,8 @@ final class SetAsideSessions {
 	/**
 	 * Fails if an entity belongs to a session that is set aside.
 	 * @param instance the entity, or a proxy of it
-	 * @param given the session that it was given to
-	 * @param refused what cannot be done with it there
+	 * @param given the session to which it was passed
+	 * @param refused the rejected operation, as the message names it
 	 */
 	static void requireOthers(@Nullable Object instance, SharedSessionContractImplementor given, String refused) {
 		List<SetAsideSession> sessions = CURRENT.get();
@@ -79,7 +79,7 @@ final class SetAsideSessions {
 		return CURRENT.get() != null;
 	}
 
-	/** A transaction of this thread has committed an UPDATE. */
+	/** Called when a transaction of this thread has committed an UPDATE. */
 	static void committed(PostUpdateEvent event) {
 		List<SetAsideSession> sessions = CURRENT.get();
 		int[] attributes = event.getDirtyProperties();
@@ -97,8 +97,8 @@ final class SetAsideSessions {
 	}
 
 	/**
-	 * The name and id of an entity.
-	 * @return {@code null} if it does not belong to the session
+	 * Returns the name and id of an entity.
+	 * @return {@code null} if the entity does not belong to the session
 	 */
 	private static @Nullable String describe(Object instance, SessionImplementor session) {
 		Object entity = instance;
@@ -122,7 +122,7 @@ final class SetAsideSessions {
 
 	private static LockConfigurationException refused(String locks, String entity, String refused) {
 		return new LockConfigurationException(
-				"%s: %s was read before the lock and cannot be %s. It belongs to a persistence context that is set aside during the locked call, and its values may be older than what others have committed since. Pass its id to the locked method, load it there, and work with that instance."
+				"%s: %s was read before the lock and cannot be %s. It belongs to a persistence context that is set aside during the locked call, and other transactions may have changed its row since. Pass its id to the locked method, load it there, and work with that instance."
 					.formatted(locks, entity, refused));
 	}
 
@@ -130,7 +130,7 @@ final class SetAsideSessions {
 	 * A session that is set aside.
 	 *
 	 * @param session the session
-	 * @param locks the locks that it is set aside for, as a text
+	 * @param locks the locks for which it is set aside, as text
 	 */
 	private record SetAsideSession(WeakReference<SessionImplementor> session, String locks) {
 

@@ -8,8 +8,8 @@ import org.hibernate.type.Type;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares a value that was written to the database with what is there. The database may
- * have rounded it, padded it or given it a default.
+ * Compares a value that was written to the database with the stored one. The database may
+ * have rounded or padded the value, or applied a default.
  */
 final class StoredValue {
 
@@ -17,9 +17,9 @@ final class StoredValue {
 	}
 
 	/**
-	 * Whether the difference cannot have come from writing the value.
+	 * Returns whether the difference cannot result from writing the value.
 	 * @param written the value that was written
-	 * @param stored the value that is there, which differs
+	 * @param stored the stored value, which differs
 	 */
 	static boolean isOther(Type type, @Nullable Object written, @Nullable Object stored) {
 		if (written == null) {

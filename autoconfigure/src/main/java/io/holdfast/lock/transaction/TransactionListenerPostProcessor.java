@@ -6,14 +6,14 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
 
 /**
- * Gives every transaction manager a listener, whoever made it.
+ * Adds a listener to every transaction manager, regardless of how it was created.
  */
 public final class TransactionListenerPostProcessor implements BeanPostProcessor {
 
 	private final TransactionExecutionListener listener;
 
 	/**
-	 * Create the post-processor; to be declared as a {@code static} bean method.
+	 * Creates the post-processor; to be declared as a {@code static} bean method.
 	 * @param listener the listener
 	 */
 	public TransactionListenerPostProcessor(TransactionExecutionListener listener) {

@@ -12,8 +12,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ConcurrentReferenceHashMap;
 
 /**
- * Knows whether the current transaction reads from a snapshot that was taken at its first
- * read: what another has committed since then, it does not see.
+ * Detects whether the current transaction reads from a snapshot that was taken at its
+ * first read. Such a transaction does not see commits of other transactions since then.
  */
 final class TransactionSnapshot {
 
@@ -21,14 +21,14 @@ final class TransactionSnapshot {
 		.isPresent("org.springframework.jdbc.datasource.ConnectionHolder", TransactionSnapshot.class.getClassLoader());
 
 	/**
-	 * The isolation of each data source's connections where no transaction says
-	 * otherwise: to ask is a round trip.
+	 * The isolation level of each data source's connections if a transaction sets none.
+	 * Cached, because asking for it is a round trip.
 	 */
 	private final Map<Object, Integer> defaults = new ConcurrentReferenceHashMap<>();
 
 	/**
-	 * The isolation level of such a transaction.
-	 * @return its name, or {@code null} if the transaction sees what others commit
+	 * Returns the isolation level of a transaction that reads from a snapshot.
+	 * @return its name, or {@code null} if the transaction sees the commits of others
 	 */
 	@Nullable String isolationOfOldReads() {
 		Integer level = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();

@@ -1,9 +1,14 @@
 /**
- * Where a lock meets a transaction: release after completion, the check before a commit,
- * the policy for a caller that is already in a transaction.
+ * Coordinates locks with transactions: the release after completion, the check before a
+ * commit, and the policy for a caller that is already in a transaction.
  *
  * <p>
- * Imports only {@code io.holdfast.lock}, and Spring's transactions, which are optional.
+ * This package imports {@code io.holdfast.lock}, its packages {@code spi} and
+ * {@code support}, and optional libraries: Spring's support for transactions, JDBC and
+ * ORM, JPA, Hibernate and MyBatis.
+ *
+ * <p>
+ * This package is internal: its types may change in any release.
  */
 @NullMarked
 package io.holdfast.lock.transaction;

@@ -31,49 +31,48 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The rooms and the arrows between them.
+ * Tests for the packages and the dependencies that are allowed between them.
  */
 class ArchitectureTests {
 
 	private static final String ROOT = "io.holdfast.lock";
 
-	/** Which rooms a room may import; {@code ""} is the root room. */
-	private static final Map<String, List<String>> ROOMS = rooms();
+	/** The packages that each package may import; {@code ""} is the root package. */
+	private static final Map<String, List<String>> IMPORTS = imports();
 
 	private static final JavaClasses CLASSES = new ClassFileImporter().importPath(Path.of("target", "classes"));
 
-	private static Map<String, List<String>> rooms() {
-		Map<String, List<String>> rooms = new LinkedHashMap<>();
-		rooms.put("", List.of("support"));
-		rooms.put("spi", List.of(""));
-		rooms.put("support", List.of());
-		rooms.put("engine", List.of("", "spi", "support"));
+	private static Map<String, List<String>> imports() {
+		Map<String, List<String>> imports = new LinkedHashMap<>();
+		imports.put("", List.of("support"));
+		imports.put("spi", List.of(""));
+		imports.put("support", List.of());
+		imports.put("engine", List.of("", "spi", "support"));
 		for (String store : List.of("local", "redis", "zookeeper", "etcd", "jdbc")) {
-			rooms.put("backend." + store, List.of("", "spi", "support"));
+			imports.put("backend." + store, List.of("", "spi", "support"));
 		}
-		rooms.put("backend.redlock", List.of("", "spi", "support", "backend.redis"));
-		rooms.put("transaction", List.of("", "support"));
-		rooms.put("fencing", List.of("", "support"));
-		rooms.put("interceptor", List.of("", "engine", "transaction", "fencing", "support"));
-		rooms.put("observation", List.of("", "spi"));
-		rooms.put("actuate", List.of("", "spi", "engine"));
-		rooms.put("autoconfigure", rooms.keySet().stream().toList());
-		return rooms;
+		imports.put("backend.redlock", List.of("", "spi", "support", "backend.redis"));
+		imports.put("transaction", List.of("", "spi", "support"));
+		imports.put("fencing", List.of("", "spi", "support"));
+		imports.put("interceptor", List.of("", "engine", "transaction", "fencing", "support"));
+		imports.put("observation", List.of("", "spi"));
+		imports.put("autoconfigure", imports.keySet().stream().toList());
+		return imports;
 	}
 
-	static Stream<String> everyRoom() {
-		return ROOMS.keySet().stream();
+	static Stream<String> everyPackage() {
+		return IMPORTS.keySet().stream();
 	}
 
-	@ParameterizedTest(name = "room [{0}]")
-	@MethodSource("everyRoom")
-	void roomImportsOnlyWhatItMay(String room) {
-		Set<String> allowed = ROOMS.get(room).stream().map(ArchitectureTests::packageOf).collect(Collectors.toSet());
-		allowed.add(packageOf(room));
+	@ParameterizedTest(name = "package [{0}]")
+	@MethodSource("everyPackage")
+	void packageImportsOnlyAllowedPackages(String name) {
+		Set<String> allowed = IMPORTS.get(name).stream().map(ArchitectureTests::packageOf).collect(Collectors.toSet());
+		allowed.add(packageOf(name));
 		noClasses().that()
-			.resideInAPackage(packageOf(room))
+			.resideInAPackage(packageOf(name))
 			.should()
-			.dependOnClassesThat(describe("are in a room other than " + new TreeSet<>(allowed),
+			.dependOnClassesThat(describe("are in a package other than " + new TreeSet<>(allowed),
 					(type) -> type.getPackageName().startsWith("io.holdfast")
 							&& !allowed.contains(type.getPackageName())))
 			.allowEmptyShould(true)
@@ -81,21 +80,21 @@ class ArchitectureTests {
 	}
 
 	@Test
-	void everyPackageIsARoomOfThePlan() {
-		Set<String> known = ROOMS.keySet().stream().map(ArchitectureTests::packageOf).collect(Collectors.toSet());
+	void everyPackageHasAllowedImports() {
+		Set<String> known = IMPORTS.keySet().stream().map(ArchitectureTests::packageOf).collect(Collectors.toSet());
 		assertThat(packages()).isNotEmpty().isSubsetOf(known);
 	}
 
 	@Test
-	void roomsFormNoCycle() {
+	void packagesFormNoCycle() {
 		slices().matching("io.holdfast.(**)").should().beFreeOfCycles().check(CLASSES);
 	}
 
 	@Test
-	void everyRoomIsNullMarkedAndSaysWhatItIsFor() {
+	void everyPackageIsNullMarkedAndDocumented() {
 		Map<String, String> packageInfos = Sources.packageInfos();
 		assertThat(packageInfos).containsOnlyKeys(packages());
-		assertThat(packageInfos).allSatisfy((room, source) -> assertThat(source).as("package-info of %s", room)
+		assertThat(packageInfos).allSatisfy((name, source) -> assertThat(source).as("package-info of %s", name)
 			.contains("@" + NullMarked.class.getSimpleName())
 			.startsWith("/**"));
 	}
@@ -118,7 +117,7 @@ class ArchitectureTests {
 			.satisfies((access) -> assertThat(access.getOrigin().getName()).isEqualTo("<clinit>"));
 	}
 
-	/** The local store has a clock of its own, which a test gives it. */
+	/** The local store is exempt: it reads its own clock, which a test can replace. */
 	@Test
 	void backendsAndEngineTakeTimeFromTheirSchedulingClock() {
 		noClasses().that()
@@ -189,8 +188,8 @@ class ArchitectureTests {
 			.collect(Collectors.toCollection(TreeSet::new));
 	}
 
-	private static String packageOf(String room) {
-		return room.isEmpty() ? ROOT : ROOT + "." + room;
+	private static String packageOf(String name) {
+		return name.isEmpty() ? ROOT : ROOT + "." + name;
 	}
 
 }

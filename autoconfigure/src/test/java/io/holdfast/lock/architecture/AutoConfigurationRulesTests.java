@@ -38,7 +38,8 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How an auto-configuration has to look, and that the names that it is ordered by exist.
+ * Tests for the form of auto-configurations and of their metadata. The
+ * auto-configurations that they are ordered by must exist.
  */
 class AutoConfigurationRulesTests {
 
@@ -86,7 +87,8 @@ class AutoConfigurationRulesTests {
 	}
 
 	/**
-	 * Starters of others, which would configure our tests if they were on the class path.
+	 * Returns third-party starters, which would configure our tests if they were on the
+	 * class path.
 	 */
 	private static URL[] foreignStarters() throws IOException {
 		try (Stream<Path> jars = Files.list(Path.of("target", "foreign-starters"))) {

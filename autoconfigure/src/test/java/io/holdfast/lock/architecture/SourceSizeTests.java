@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What is too long to be read at once is too long.
+ * Limits the length of source files and of methods in main code.
  */
 class SourceSizeTests {
 
@@ -51,8 +51,8 @@ class SourceSizeTests {
 	}
 
 	/**
-	 * Reads sources with the compiler's own parser. A method's length is that of its body
-	 * with both braces.
+	 * Measures methods with the compiler's own parser. The length of a method is that of
+	 * its body, including both braces.
 	 */
 	private static final class MethodLengths extends TreeScanner<@Nullable Void, CompilationUnitTree> {
 

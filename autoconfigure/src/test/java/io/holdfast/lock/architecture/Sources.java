@@ -28,7 +28,7 @@ final class Sources {
 		}
 	}
 
-	/** The text of each {@code package-info.java} by the name of its package. */
+	/** Returns the text of each {@code package-info.java}, by the name of its package. */
 	static Map<String, String> packageInfos() {
 		Map<String, String> texts = new TreeMap<>();
 		for (Path file : files()) {

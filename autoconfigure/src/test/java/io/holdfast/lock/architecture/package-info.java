@@ -1,5 +1,6 @@
 /**
- * Holds the house to its plan: which room may import which, and how code in it looks.
+ * Tests for the architecture: the dependencies allowed between packages, and rules for
+ * the code in them.
  */
 @NullMarked
 package io.holdfast.lock.architecture;

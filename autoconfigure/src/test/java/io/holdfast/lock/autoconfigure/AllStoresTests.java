@@ -47,7 +47,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * An application that has all stores at once, each of them a real one.
+ * Tests for an application that configures all stores at once, each on a real server.
  */
 class AllStoresTests {
 
@@ -80,7 +80,7 @@ class AllStoresTests {
 			.withBean(Shop.class)
 			.withPropertyValues("distributed-lock.backend=local", "distributed-lock.lease-time=5s",
 					"distributed-lock.redis.address=" + redis.get(0).address(),
-					// new nodes vote after the longest lease
+					// otherwise new nodes vote only after the longest lease
 					"distributed-lock.redlock.nodes=" + nodes, "distributed-lock.redlock.restart-quarantine=false",
 					"distributed-lock.redlock.node-timeout=500ms", "distributed-lock.zookeeper.base-path=/locks",
 					"distributed-lock.etcd.endpoints=" + etcd.endpoint(), "distributed-lock.jdbc.table=holdfast_lock",
@@ -116,7 +116,7 @@ class AllStoresTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "local", "redis", "redlock", "zookeeper", "etcd", "jdbc" })
-	void lockIsGivenBackByAnInterruptedThreadThatKeepsItsFlag(String store) {
+	void interruptedThreadReleasesItsLockAndKeepsItsFlag(String store) {
 		runner.withPropertyValues("distributed-lock.await-release=true").run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			LockRequest request = LockRequest.forLock(LockName.of("interrupted"))
@@ -127,12 +127,12 @@ class AllStoresTests {
 			Thread.currentThread().interrupt();
 			handle.close();
 			assertThat(Thread.interrupted()).as("the flag").isTrue();
-			// whoever does not wait is refused by what is still there
+			// without a wait, a lock that is still held would fail this
 			locks.acquire(request).close();
 		});
 	}
 
-	/** A rolling restart right after a scheduled job must not let it run again. */
+	/** A rolling restart right after a scheduled job must not run the job again. */
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "redlock", "etcd", "jdbc" })
 	void minHoldOutlivesTheApplicationAndTheLeaseDoesNot(String store) {
@@ -154,7 +154,7 @@ class AllStoresTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc" })
-	void lockOfAnotherNamespaceIsAnother(String store) {
+	void namespacesSeparateLocks(String store) {
 		LockRequest request = LockRequest.forLock(LockName.of("namespaced"))
 			.backend(store)
 			.waitTime(Duration.ZERO)
@@ -172,7 +172,7 @@ class AllStoresTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "local", "redis", "redlock", "zookeeper", "etcd", "jdbc" })
-	void callersWithTheSameLocksInAnyOrderNeverWaitForEachOther(String store) {
+	void callersWithTheSameLocksInAnyOrderNeverDeadlock(String store) {
 		runner.run((one) -> runner.run((other) -> {
 			long[] counters = new long[COUNTERS];
 			ExecutorService threads = Executors.newFixedThreadPool(CALLERS);
@@ -192,10 +192,10 @@ class AllStoresTests {
 		}));
 	}
 
-	/** Each could get a part of the locks, and all be refused. */
+	/** Each caller could acquire some of the locks, so that all callers fail. */
 	@ParameterizedTest
 	@ValueSource(strings = { "local", "redis", "zookeeper", "etcd", "jdbc" })
-	void ofTenCallersThatDoNotWaitSomebodyGetsSeveralFreeLocks(String store) {
+	void oneOfTenCallersThatDoNotWaitGetsSeveralFreeLocks(String store) {
 		runner.run((one) -> runner.run((other) -> {
 			ExecutorService threads = Executors.newFixedThreadPool(10);
 			try {
@@ -230,13 +230,18 @@ class AllStoresTests {
 			.build();
 	}
 
-	/** Locks of this JVM exclude nobody in another application. */
+	/**
+	 * Returns one of two applications. In-memory locks do not exclude other applications.
+	 */
 	private static LockOperations locks(String store, int caller, AssertableApplicationContext one,
 			AssertableApplicationContext other) {
 		return ((caller % 2 == 0 || store.equals("local")) ? one : other).getBean(LockOperations.class);
 	}
 
-	/** Without their locks the counters would lose some. */
+	/**
+	 * Increments random counters under their locks. Without the locks, updates would be
+	 * lost.
+	 */
 	private static long count(LockOperations locks, String store, int seed, long[] counters) {
 		Random random = new Random(seed);
 		long counted = 0;
@@ -256,7 +261,7 @@ class AllStoresTests {
 	}
 
 	/**
-	 * Tells which store its lock is in.
+	 * Returns the backend of each lock.
 	 */
 	static class Shop {
 

@@ -30,8 +30,8 @@ import io.holdfast.lock.test.server.ZooKeeperServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Locks that are acquired in a callback of the application's own client, on the thread
- * that delivers the answers of the store.
+ * Tests for locks that are acquired in a callback of the application's own client, on the
+ * thread that delivers the responses of the store.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class ClientThreadTests {
@@ -59,7 +59,7 @@ class ClientThreadTests {
 						}
 					};
 					ZooKeeperLockBackend store = context.getBean(ZooKeeperLockBackend.class);
-					// the first heartbeat of the store shows it the thread
+					// the store learns its thread from the first heartbeat
 					Awaitility.await()
 						.until(() -> CompletableFuture
 							.supplyAsync(() -> store.answersOn(Thread.currentThread()), callback)
@@ -89,7 +89,7 @@ class ClientThreadTests {
 			.withThrowableThat()
 			.havingCause()
 			.isInstanceOf(LockConfigurationException.class)
-			.withMessageContaining("delivers the answers of store")
+			.withMessageContaining("delivers the responses of backend")
 			.withMessageContaining("'acquireAsync'");
 		CompletableFuture<LockHandle> handle = CompletableFuture
 			.supplyAsync(() -> locks.acquireAsync(REQUEST).toCompletableFuture(), callback)

@@ -43,8 +43,8 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.mockito.Mockito.mock;
 
 /**
- * What an application context does with the locks of others, and with its own when it is
- * closed.
+ * Tests how an application context treats the locks of other contexts, and its own locks
+ * when it is closed.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ContextLifecycleTests {
@@ -71,7 +71,7 @@ class ContextLifecycleTests {
 	}
 
 	@Test
-	void closedChildLeavesTheEngineOfItsParent() {
+	void closedChildDoesNotCloseTheEngineOfItsParent() {
 		this.runner.run((parent) -> {
 			this.runner.withParent(parent).run((child) -> {
 				assertThat(child).hasNotFailed();
@@ -93,7 +93,7 @@ class ContextLifecycleTests {
 	}
 
 	@Test
-	void closingCreatesNothing() {
+	void closeCreatesNoEngine() {
 		new ApplicationContextRunner().withBean(LockEngineLifecycle.class).withInitializer((context) -> {
 			RootBeanDefinition engine = new RootBeanDefinition(LockEngine.class, () -> {
 				throw new AssertionError("created");
@@ -107,7 +107,7 @@ class ContextLifecycleTests {
 	}
 
 	@Test
-	void firstCallAfterTheContextWasClosedIsRefusedAndCreatesNoEngine() {
+	void firstCallAfterCloseIsRefusedAndCreatesNoEngine() {
 		this.lazy.withBean(Orders.class).run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			context.close();
@@ -118,7 +118,7 @@ class ContextLifecycleTests {
 	}
 
 	@Test
-	void firstCallAfterTheContextWasClosedCreatesNoLockOperationsOfTheApplication() {
+	void firstCallAfterCloseCreatesNoApplicationLockOperations() {
 		AtomicInteger created = new AtomicInteger();
 		this.lazy.withBean(Orders.class).withBean(LockOperations.class, () -> {
 			created.incrementAndGet();
@@ -135,7 +135,7 @@ class ContextLifecycleTests {
 	}
 
 	@Test
-	void transactionThatOutlivesItsContextIsToldOfTheLoss() {
+	void transactionThatOutlivesItsContextIsNotifiedOfTheLoss() {
 		this.lazy.run((context) -> {
 			TransactionTemplate transaction = new TransactionTemplate(
 					context.getBean(PlatformTransactionManager.class));
@@ -146,7 +146,7 @@ class ContextLifecycleTests {
 	}
 
 	@Test
-	void handleThatAnotherContextLeftBehindConcernsNoTransactionHere() {
+	void openHandleOfAnotherContextDoesNotAffectTransactions() {
 		this.runner.run((context) -> context.getBean(LockOperations.class).acquire(STOCK));
 		assertThat(LockContext.handles()).isNotEmpty();
 		this.runner.run((context) -> {
@@ -160,7 +160,7 @@ class ContextLifecycleTests {
 	}
 
 	@Test
-	void whatWasLeftOnAThreadCanBeTakenOff() {
+	void openHandleCanBeRemovedFromItsThread() {
 		this.runner.run((context) -> {
 			LockHandle left = context.getBean(LockOperations.class).acquire(STOCK);
 			assertThat(LockContext.clear()).containsExactly(left);
@@ -170,7 +170,7 @@ class ContextLifecycleTests {
 	}
 
 	@Test
-	void closingAnnouncesForWhichLocksItWaits(CapturedOutput output) {
+	void closeLogsTheLocksItWaitsFor(CapturedOutput output) {
 		this.runner.withPropertyValues("distributed-lock.shutdown-timeout=50ms").run((context) -> {
 			context.getBean(LockOperations.class).acquire(STOCK);
 			context.close();
@@ -179,7 +179,7 @@ class ContextLifecycleTests {
 	}
 
 	@Test
-	void throwingObserverDoesNotReplaceTheRefusalOfTheFence() {
+	void throwingObserverDoesNotReplaceTheRejectionOfTheFence() {
 		LockObserver broken = new LockObserver() {
 
 			@Override

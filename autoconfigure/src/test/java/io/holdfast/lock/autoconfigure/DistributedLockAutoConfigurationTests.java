@@ -35,16 +35,16 @@ class DistributedLockAutoConfigurationTests {
 			AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class));
 
 	@Test
-	void nothingConfiguredMeansThisJvmAndSaysSoOnce(CapturedOutput output) {
+	void localStoreIsTheDefaultAndIsLoggedOnce(CapturedOutput output) {
 		this.runner.run((context) -> {
 			assertThat(context.getBean(LockBackends.class).defaultName()).isEqualTo("local");
-			assertThat(output.getAll().split("locks live in this JVM only", -1)).hasSize(2);
-			assertThat(output).contains("WARN").contains("a second instance of this application is not kept out");
+			assertThat(output.getAll().split("locks are kept in this JVM only", -1)).hasSize(2);
+			assertThat(output).contains("WARN").contains("they do not exclude other instances of this application");
 		});
 	}
 
 	@Test
-	void localByNameIsNotWarnedOf(CapturedOutput output) {
+	void localStoreByNameLogsNoWarning(CapturedOutput output) {
 		this.runner.withPropertyValues("distributed-lock.backend=local").run((context) -> {
 			assertThat(context).hasSingleBean(LockOperations.class);
 			assertThat(output).doesNotContain("this JVM only");
@@ -69,14 +69,14 @@ class DistributedLockAutoConfigurationTests {
 		this.runner.withUserConfiguration(OneStore.class, AnotherStore.class)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.hasMessageContaining("Several lock stores are configured")
+				.hasMessageContaining("Several backends are configured")
 				.hasMessageContaining("one")
 				.hasMessageContaining("another")
 				.hasMessageContaining("Set 'distributed-lock.backend'"));
 	}
 
 	@Test
-	void storeThatIsNotThereStopsTheStartWithTheRemedy() {
+	void missingStoreStopsTheStartWithTheRemedy() {
 		this.runner.withPropertyValues("distributed-lock.backend=redis")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
@@ -94,7 +94,7 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void disabledMeansNothingAtAll() {
+	void disabledLocksCreateNoLockOperations() {
 		this.runner.withPropertyValues("distributed-lock.enabled=false")
 			.run((context) -> assertThat(context).doesNotHaveBean(LockOperations.class));
 	}
@@ -116,7 +116,7 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void closedContextAcquiresNothing() {
+	void closedContextAcquiresNoLocks() {
 		LockOperations[] locks = new LockOperations[1];
 		this.runner.run((context) -> locks[0] = context.getBean(LockOperations.class));
 		assertThatExceptionOfType(LockNotAcquiredException.class)

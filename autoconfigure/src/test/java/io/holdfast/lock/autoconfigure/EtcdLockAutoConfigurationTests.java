@@ -113,7 +113,7 @@ class EtcdLockAutoConfigurationTests {
 	@Test
 	void userWithoutPasswordStopsTheStart() {
 		assertStopsWith(at(guarded, "distributed-lock.etcd.username=shop"),
-				"'distributed-lock.etcd.username' is 'shop', and 'distributed-lock.etcd.password' is empty");
+				"'distributed-lock.etcd.username' is 'shop', but 'distributed-lock.etcd.password' is empty");
 	}
 
 	@Test
@@ -123,7 +123,7 @@ class EtcdLockAutoConfigurationTests {
 	}
 
 	@Test
-	void certificateForAnotherNameIsTakenIfThatIsTheAuthority() {
+	void certificateForTheConfiguredAuthorityIsAccepted() {
 		String[] bundle = { "distributed-lock.etcd.ssl.bundle=etcd",
 				"spring.ssl.bundle.pem.etcd.truststore.certificate=file:" + secured.certificate() };
 		assertLocks(at(secured, bundle).withPropertyValues("distributed-lock.etcd.authority=localhost"));
@@ -132,13 +132,13 @@ class EtcdLockAutoConfigurationTests {
 	}
 
 	@Test
-	void certificateThatNobodyTrustsStopsTheStart() {
+	void untrustedCertificateStopsTheStart() {
 		assertStopsWith(at(secured, "distributed-lock.startup-timeout=100ms"), "certification path",
 				secured.endpoint());
 	}
 
 	@Test
-	void serverThatComesLaterIsUsedFromThenOn() {
+	void serverThatStartsLaterIsUsed() {
 		try (EtcdServer late = EtcdServer.started()) {
 			late.kill();
 			at(late).withPropertyValues("distributed-lock.fail-fast=false", "distributed-lock.wait-time=1s")
@@ -157,7 +157,7 @@ class EtcdLockAutoConfigurationTests {
 	}
 
 	@Test
-	void unreachableServerStopsTheStartOrIsWaitedFor() {
+	void unreachableServerStopsTheStartOrIsAwaited() {
 		ApplicationContextRunner unreachable = this.runner.withPropertyValues(
 				"distributed-lock.etcd.endpoints=http://127.0.0.1:1", "distributed-lock.startup-timeout=100ms");
 		assertStopsWith(unreachable, "[http://127.0.0.1:1]", "Connection refused", "distributed-lock.fail-fast=false");
@@ -167,10 +167,10 @@ class EtcdLockAutoConfigurationTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
-			value = { "''|is empty", "127.0.0.1:2379|not an address of etcd",
+			value = { "''|is empty", "127.0.0.1:2379|an invalid etcd address",
 					"http://root:not-to-be-seen@h:1|distributed-lock.etcd.username",
-					"http://h:1,https://h:2|some are http and some https" })
-	void endpointsThatAreNoneStopTheStart(String endpoints, String fact) {
+					"http://h:1,https://h:2|mixes http and https" })
+	void invalidEndpointsStopTheStart(String endpoints, String fact) {
 		assertStopsWith(this.runner.withPropertyValues("distributed-lock.etcd.endpoints=" + endpoints), fact,
 				"distributed-lock.etcd.endpoints");
 	}

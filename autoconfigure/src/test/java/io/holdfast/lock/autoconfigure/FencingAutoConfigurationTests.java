@@ -59,7 +59,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void isOnWhereThereIsADatabaseAndSaysSo(CapturedOutput output) {
+	void fencingIsEnabledWithADatabaseAndLogged(CapturedOutput output) {
 		this.runner.run((context) -> {
 			context.getBean(Shop.class).order(42, () -> assertThat(fences(context)).isOne());
 			assertThat(output).contains("Transactions that hold a lock are fenced by the table 'holdfast_fence'");
@@ -67,7 +67,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void holderThatWasOvertakenIsRefusedAndCounted() {
+	void overtakenHolderIsRefusedAndCounted() {
 		this.runner.run((context) -> {
 			Shop shop = context.getBean(Shop.class);
 			shop.order(42, () -> {
@@ -76,7 +76,7 @@ class FencingAutoConfigurationTests {
 			jdbc.update("UPDATE holdfast_fence SET token = ?, owner = 'successor'", Long.MAX_VALUE);
 			assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> shop.order(42, () -> {
 				throw new AssertionError("the body ran");
-			})).withMessageContainingAll("stock:42", "store local");
+			})).withMessageContainingAll("stock:42", "backend local");
 			assertThat(context.getBean(MeterRegistry.class)
 				.get("distributed.lock.fencing.rejected")
 				.tags("name", "stock", "backend", "local")
@@ -86,7 +86,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void lockThatCodeLeftOnTheThreadIsNamedWhenItFailsAnotherTransaction() {
+	void openHoldIsNamedWhenItFailsAnotherTransaction() {
 		this.runner.run((context) -> {
 			Shop shop = context.getBean(Shop.class);
 			try (LockHandle unclosed = context.getBean(LockOperations.class).acquire(LockRequest.of("report"))) {
@@ -94,7 +94,7 @@ class FencingAutoConfigurationTests {
 				});
 				context.getBean(JdbcTemplate.class)
 					.update("UPDATE holdfast_fence SET token = ?, owner = 'successor' WHERE lock_name = ?",
-							Long.MAX_VALUE, unclosed.name().toString());
+							Long.MAX_VALUE, unclosed.lock().toString());
 				assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> shop.order(42, () -> {
 				})).withMessageContainingAll("'report'", "is not closed yet", "try-with-resources");
 			}
@@ -109,13 +109,13 @@ class FencingAutoConfigurationTests {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> context.getBean(Shop.class).fencedWithoutTransaction())
 				.withMessageContainingAll("FencingAutoConfigurationTests$Shop.fencedWithoutTransaction()",
-						"['stock:42']", "in no transaction of the fenced data source ('dataSource')");
+						"['stock:42']", "outside a transaction of the fenced data source ('dataSource')");
 			context.getBean(Shop.class).fenced(() -> assertThat(fences(context)).isOne());
 		});
 	}
 
 	@Test
-	void guardLetsInByHand() {
+	void guardChecksTokensOnRequest() {
 		this.runner.run((context) -> {
 			try (LockHandle hold = context.getBean(LockOperations.class).acquire(LockRequest.of("stock", 42))) {
 				assertThatExceptionOfType(LockConfigurationException.class)
@@ -126,12 +126,12 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void missingTableTurnsItOffAndSaysSo(CapturedOutput output) {
+	void missingTableDisablesFencingAndIsLogged(CapturedOutput output) {
 		this.plain.withPropertyValues("distributed-lock.fencing.initialize-schema=never").run((context) -> {
 			assertThat(context).hasNotFailed();
-			assertThat(context.getBean(Fence.class).whyOff()).contains("'holdfast_fence' is not there")
+			assertThat(context.getBean(Fence.class).whyOff()).contains("'holdfast_fence' does not exist")
 				.contains("io/holdfast/lock/fencing/schema.sql");
-			assertThat(output).contains("No transaction is fenced: the table 'holdfast_fence'");
+			assertThat(output).contains("Transactions are not fenced: the table 'holdfast_fence'");
 		});
 	}
 
@@ -141,7 +141,7 @@ class FencingAutoConfigurationTests {
 			.run((context) -> assertThat(context).getFailure()
 				.hasMessageContaining("Shop.fenced")
 				.hasMessageContaining("'fenced = true'")
-				.hasMessageContaining("'holdfast_fence' is not there or may not be read in data source 'dataSource'")
+				.hasMessageContaining("'holdfast_fence' does not exist or cannot be read in data source 'dataSource'")
 				.hasMessageContaining("correct 'distributed-lock.fencing.table'"));
 	}
 
@@ -151,7 +151,7 @@ class FencingAutoConfigurationTests {
 			.withPropertyValues("distributed-lock.fencing.initialize-schema=never",
 					"distributed-lock.fencing.enabled=true")
 			.run((context) -> assertThat(context.getStartupFailure())
-				.hasStackTraceContaining("the table 'holdfast_fence' is not there"));
+				.hasStackTraceContaining("the table 'holdfast_fence' does not exist"));
 	}
 
 	@Test
@@ -163,7 +163,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void ofSeveralDataSourcesOneMustBeNamed() {
+	void oneOfSeveralDataSourcesMustBeNamed() {
 		ApplicationContextRunner several = this.plain
 			.withBean("orders", DataSource.class,
 					() -> new DriverManagerDataSource("jdbc:h2:mem:orders;DB_CLOSE_DELAY=-1"))
@@ -191,11 +191,11 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void transactionOfAnotherDataSourceThatMustBeFencedStopsTheStart() {
+	void fencedTransactionOfAnotherDataSourceStopsTheStart() {
 		withTwoDatabases(AuditShop.class).run((context) -> assertThat(context).getFailure()
 			.isInstanceOf(LockConfigurationException.class)
 			.hasMessageContainingAll("AuditShop.order()", "'fenced = true'",
-					"its transaction is one of data source 'audit', and those of 'orders' are",
+					"its transaction uses data source 'audit', but the fenced data source is 'orders'",
 					"'distributed-lock.fencing.data-source'"));
 	}
 
@@ -209,12 +209,12 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void whoseTransactionItWillBeIsLeftToTheCallWhereItIsNotKnown() {
+	void unknownDataSourceOfATransactionIsCheckedAtTheCall() {
 		withTwoDatabases(AnyShop.class).run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
-	void withoutADatabaseNothingIsFenced() {
+	void fencingIsDisabledWithoutADatabase() {
 		this.plain.withClassLoader(new FilteredClassLoader(JdbcTemplate.class))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(Fence.class));
 		this.runner.withClassLoader(new FilteredClassLoader(JdbcTemplate.class))
@@ -235,7 +235,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void tableThatIsNoneStopsTheStart() {
+	void invalidTableNameStopsTheStart() {
 		this.plain.withPropertyValues("distributed-lock.fencing.table=fence; drop")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
@@ -266,7 +266,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	/**
-	 * Its transaction manager is named on the class.
+	 * Service whose transaction manager is named on the class.
 	 */
 	@Transactional("auditTransactions")
 	public static class AuditShop {
@@ -278,7 +278,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	/**
-	 * Its transaction manager is named on the method.
+	 * Service whose transaction manager is named on the method.
 	 */
 	public static class OrderShop {
 
@@ -290,7 +290,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	/**
-	 * Of two transaction managers it names none.
+	 * Service that names neither of two transaction managers.
 	 */
 	public static class AnyShop {
 

@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class JdbcLockAutoConfigurationTests {
 
-	/** Where a caller's transaction stands with its isolation. */
+	/** The isolation of the caller's transaction. */
 	enum Isolation {
 
 		READ_COMMITTED(TransactionDefinition.ISOLATION_READ_COMMITTED),
@@ -113,7 +113,7 @@ class JdbcLockAutoConfigurationTests {
 				new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
 					.executeWithoutResult((status) -> {
 						locks.acquire(LockRequest.of("stock", 42)).close();
-						// the transaction has one connection and somebody else the other
+						// occupies the only connection that the transaction does not use
 						holdUntilAfterCompletion(dataSource);
 					});
 				Awaitility.await()
@@ -168,25 +168,25 @@ class JdbcLockAutoConfigurationTests {
 		this.runner.withPropertyValues("distributed-lock.backend=jdbc", "distributed-lock.jdbc.initialize-schema=never")
 			.run((context) -> assertThat(context.getStartupFailure())
 				.hasStackTraceContaining(
-						"The tables 'holdfast_lock' and 'holdfast_lock_reader' of the lock store 'jdbc' are not there")
+						"The tables 'holdfast_lock' and 'holdfast_lock_reader' of the backend 'jdbc' do not exist")
 				.hasStackTraceContaining("io/holdfast/lock/backend/jdbc/schema.sql"));
 	}
 
 	@Test
-	void unreachableDatabaseStopsTheStartOrIsWaitedFor() {
+	void unreachableDatabaseStopsTheStartOrIsAwaited() {
 		ApplicationContextRunner unreachable = this.runner.withPropertyValues("distributed-lock.backend=jdbc",
 				"spring.datasource.url=jdbc:postgresql://127.0.0.1:1/nowhere?connectTimeout=1",
 				"spring.datasource.hikari.connection-timeout=500", "distributed-lock.startup-timeout=100ms");
 		unreachable.run((context) -> assertThat(context.getStartupFailure())
 			.hasStackTraceContaining(
-					"Locks are kept in the database of the lock store 'jdbc', which could not be used within 100ms")
+					"Locks are kept in the database of the backend 'jdbc', which could not be used within 100ms")
 			.hasStackTraceContaining("distributed-lock.fail-fast=false"));
 		unreachable.withPropertyValues("distributed-lock.fail-fast=false")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
-	void tableThatIsNoIdentifierStopsTheStart() {
+	void tableThatIsNotAnIdentifierStopsTheStart() {
 		this.runner.withPropertyValues("distributed-lock.backend=jdbc", "distributed-lock.jdbc.table=a; drop table b")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()

@@ -26,7 +26,8 @@ import io.holdfast.lock.test.server.ZooKeeperServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A store that becomes reachable only after the application has begun to start is used.
+ * Tests that a store is used if it becomes reachable only after the application has begun
+ * to start.
  */
 class LateStoreTests {
 
@@ -90,14 +91,14 @@ class LateStoreTests {
 	}
 
 	/**
-	 * Starts an application whose connections break at first, and let it come through
-	 * once it has tried several times.
+	 * Starts an application whose connections are dropped at first, and connects the
+	 * proxy to the server after several attempts.
 	 */
 	private void assertStartsLate(int server, Store store) {
 		try (TcpProxy wire = TcpProxy.to(ServerProcess.freePort())) {
 			CompletableFuture<Void> led = CompletableFuture.runAsync(() -> {
 				Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> wire.connections() >= 3);
-				wire.leadTo(server);
+				wire.redirectTo(server);
 			});
 			store.at(this.runner, wire.port())
 				.withPropertyValues("distributed-lock.startup-timeout=60s")

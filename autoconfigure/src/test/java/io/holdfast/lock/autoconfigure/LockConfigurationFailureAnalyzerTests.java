@@ -17,20 +17,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
- * Tests for {@link LockConfigurationFailureAnalyzer}, as an application's user sees it.
+ * Tests for {@link LockConfigurationFailureAnalyzer}, with the output that a user sees.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LockConfigurationFailureAnalyzerTests {
 
 	@Test
-	void badAnnotationIsToldWithoutAStackTrace(CapturedOutput output) {
+	void badAnnotationIsReportedWithoutAStackTrace(CapturedOutput output) {
 		SpringApplication application = new SpringApplication(Application.class);
 		application.setWebApplicationType(WebApplicationType.NONE);
 		assertThatException().isThrownBy(() -> application.run("--distributed-lock.backend=local"));
 		assertThat(output).contains("APPLICATION FAILED TO START")
-			.contains(
-					"@DistributedLock on " + Forgetful.class.getName() + ".call(long): its key \"#ident\" uses #ident")
-			.contains("Correct what is named above")
+			.contains("@DistributedLock on " + BadKey.class.getName() + ".call(long): its key \"#ident\" uses #ident")
+			.contains("Correct this configuration")
 			.doesNotContain("\tat ");
 	}
 
@@ -40,13 +39,13 @@ class LockConfigurationFailureAnalyzerTests {
 	static class Application {
 
 		@Bean
-		Forgetful forgetful() {
-			return new Forgetful();
+		BadKey badKey() {
+			return new BadKey();
 		}
 
 	}
 
-	static class Forgetful {
+	static class BadKey {
 
 		@DistributedLock(name = "stock", key = "#ident")
 		public void call(long id) {

@@ -25,9 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link LockDatabase}, on a PostgreSQL: there
- * {@code CREATE TABLE IF NOT EXISTS} fails where another makes the same table at the same
- * time.
+ * Tests for {@link LockDatabase} on PostgreSQL, where {@code CREATE TABLE IF NOT EXISTS}
+ * fails if another session creates the same table at the same time.
  */
 class LockDatabaseTests {
 
@@ -47,7 +46,7 @@ class LockDatabaseTests {
 	}
 
 	@Test
-	void instanceMeetsEachTableWhileAnotherMakesIt() throws Exception {
+	void instanceStartsWhileAnotherCreatesEachTable() throws Exception {
 		String script = JdbcLockBackend.schema("met");
 		CompletableFuture<Void> instance;
 		try (Connection first = transaction(); Connection second = transaction()) {
@@ -76,7 +75,7 @@ class LockDatabaseTests {
 	}
 
 	@Test
-	void scriptThatTheDatabaseRefusesStopsTheStartWithTheReason() {
+	void rejectedScriptStopsTheStartWithTheReason() {
 		assertThatExceptionOfType(ScriptStatementFailedException.class)
 			.isThrownBy(() -> make(JdbcLockBackend.schema("nowhere.locks")))
 			.withStackTraceContaining("schema \"nowhere\" does not exist");

@@ -29,7 +29,7 @@ class LockLostEventPublisherTests {
 			new FencingToken(1), LossCause.REFUSED);
 
 	@Test
-	void listenersOfTheApplicationAreToldOfALoss() {
+	void listenersOfTheApplicationAreNotifiedOfALoss() {
 		new ApplicationContextRunner().withPropertyValues("distributed-lock.backend=local")
 			.withConfiguration(
 					AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class))
@@ -43,13 +43,13 @@ class LockLostEventPublisherTests {
 				try (LockHandle handle = context.getBean(LockOperations.class).acquire(shortLease)) {
 					await().untilAsserted(() -> assertThat(listener.threads).hasSize(1));
 					assertThat(listener.threads).containsKey(
-							new LockLostEvent(handle.name(), "local", handle.fencingToken(), LossCause.EXPIRED));
+							new LockLostEvent(handle.lock(), "local", handle.fencingToken(), LossCause.EXPIRED));
 				}
 			});
 	}
 
 	@Test
-	void eventsArePublishedInOrderAndOffTheThreadThatNoticed() throws InterruptedException {
+	void eventsArePublishedInOrderOnAnotherThread() throws InterruptedException {
 		List<Object> published = new CopyOnWriteArrayList<>();
 		LockLostEventPublisher publisher = new LockLostEventPublisher((event) -> {
 			assertThat(Thread.currentThread().getName()).startsWith("holdfast-lost-");
@@ -63,7 +63,7 @@ class LockLostEventPublisherTests {
 	}
 
 	@Test
-	void listenerThatFailsDoesNotKeepOthersFromTheNextEvent() throws InterruptedException {
+	void failingListenerDoesNotBlockTheNextEvent() throws InterruptedException {
 		List<Object> published = new CopyOnWriteArrayList<>();
 		LockLostEventPublisher publisher = new LockLostEventPublisher((event) -> {
 			published.add(event);

@@ -46,7 +46,7 @@ class LockMetricsAutoConfigurationTests {
 	}
 
 	@Test
-	void hundredThousandHoldsOfOtherKeysLeaveNoInstanceAndNoHoldToBeSeen() {
+	void hundredThousandEndedHoldsOfOtherKeysAreNotRetained() {
 		this.runner.withBean(MeterRegistry.class, SimpleMeterRegistry::new).run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			hold(locks, 1_000);
@@ -65,7 +65,10 @@ class LockMetricsAutoConfigurationTests {
 		}
 	}
 
-	/** How many objects of this library's classes live after a full collection. */
+	/**
+	 * Returns the number of live instances of this library's classes after a full
+	 * collection.
+	 */
 	private static long instances() throws JMException {
 		Object histogram = ManagementFactory.getPlatformMBeanServer()
 			.invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"), "gcClassHistogram",
@@ -79,18 +82,18 @@ class LockMetricsAutoConfigurationTests {
 	}
 
 	@Test
-	void nobodyIsToldWithoutARegistry() {
+	void withoutARegistryThereIsNoObserver() {
 		this.runner.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("micrometerLockObserver"));
 	}
 
 	@Test
-	void micrometerNeedNotBeThere() {
+	void micrometerIsOptional() {
 		this.runner.withClassLoader(new FilteredClassLoader(MeterRegistry.class))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("micrometerLockObserver"));
 	}
 
 	@Test
-	void nothingIsMeteredWhereLocksAreSwitchedOff() {
+	void disabledLocksAreNotMetered() {
 		this.runner.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 			.withPropertyValues("distributed-lock.enabled=false")
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("micrometerLockObserver"));

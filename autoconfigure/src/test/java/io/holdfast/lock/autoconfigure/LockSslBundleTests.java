@@ -21,7 +21,7 @@ class LockSslBundleTests {
 			value = { "redis|address=rediss://127.0.0.1:1",
 					"redlock|nodes=rediss://127.0.0.1:1,rediss://127.0.0.1:2,rediss://127.0.0.1:3",
 					"etcd|endpoints=https://127.0.0.1:1" })
-	void bundleThatIsNotThereIsExplainedWithTheProperty(String store, String address) {
+	void missingBundleIsExplainedWithTheProperty(String store, String address) {
 		new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, DistributedLockAutoConfiguration.class,
 					LocalLockAutoConfiguration.class, RedisLockAutoConfiguration.class,

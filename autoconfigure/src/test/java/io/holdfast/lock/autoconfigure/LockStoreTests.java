@@ -35,8 +35,8 @@ import io.holdfast.lock.engine.LockBackends;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The one rule by which a store counts as configured, and what becomes of one that cannot
- * be used.
+ * Tests for the rule that decides whether a store is configured, and for configured
+ * stores that cannot be used.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LockStoreTests {
@@ -90,11 +90,10 @@ class LockStoreTests {
 	@ParameterizedTest
 	@CsvSource({ "spring.data.redis.host,127.0.0.1,redis", "spring.data.redis.cluster.nodes[0],127.0.0.1:1,redis",
 			"spring.data.redis.sentinel.master,shop,redis", "spring.cloud.zookeeper.connect-string,h:1,zookeeper" })
-	void settingOfOthersPointsToAStoreUnlessAnotherIsNamed(String setting, String value, String store) {
+	void settingOfAnotherLibrarySelectsAStoreUnlessOneIsNamed(String setting, String value, String store) {
 		ApplicationContextRunner without = this.runner.withClassLoader(NO_CLIENTS)
 			.withPropertyValues(setting + "=" + value);
-		assertStopsWith(without, "The lock store '%s' is configured".formatted(store),
-				"set 'distributed-lock.backend'");
+		assertStopsWith(without, "The backend '%s' is configured".formatted(store), "set 'distributed-lock.backend'");
 		assertDefault(without.withPropertyValues("distributed-lock.backend=local"), "local");
 	}
 
@@ -103,7 +102,7 @@ class LockStoreTests {
 		ApplicationContextRunner cache = this.runner
 			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
 			.withClassLoader(new FilteredClassLoader(RedissonClient.class));
-		assertStopsWith(cache, "there is the DataRedisConnectionDetails bean", "org.redisson:redisson");
+		assertStopsWith(cache, "because the DataRedisConnectionDetails bean", "org.redisson:redisson");
 		assertDefault(cache.withPropertyValues("distributed-lock.backend=local"), "local");
 	}
 
@@ -123,9 +122,9 @@ class LockStoreTests {
 	void connectionFactoryWithoutAnAddressStopsTheStart() {
 		ApplicationContextRunner factory = this.runner.withBean(RedisConnectionFactory.class,
 				() -> new LettuceConnectionFactory("127.0.0.1", 1));
-		assertStopsWith(factory, "its address is not known", "distributed-lock.redis.address");
+		assertStopsWith(factory, "its address is unknown", "distributed-lock.redis.address");
 		assertStopsWith(factory.withClassLoader(new FilteredClassLoader(RedissonClient.class)),
-				"there is the RedisConnectionFactory bean", "org.redisson:redisson");
+				"because the RedisConnectionFactory bean", "org.redisson:redisson");
 		assertDefault(factory.withPropertyValues("distributed-lock.backend=local"), "local");
 	}
 
@@ -144,24 +143,24 @@ class LockStoreTests {
 	}
 
 	@Test
-	void databaseOfTheApplicationSaysNothing() {
+	void databaseOfTheApplicationSelectsNoStore() {
 		assertDefault(
 				this.runner.withBean(DataSource.class, () -> new DriverManagerDataSource("jdbc:h2:mem:says-nothing")),
 				"local");
 	}
 
 	@Test
-	void severalThatOnlyThePresenceOfClientsConfiguresStopTheStart() {
+	void severalStoresConfiguredByClientsAloneStopTheStart() {
 		assertStopsWith(
 				this.runner
 					.withBean(CuratorFramework.class,
 							() -> CuratorFrameworkFactory.newClient("127.0.0.1:1", new RetryOneTime(100)))
 					.withPropertyValues("distributed-lock.etcd.endpoints=http://127.0.0.1:1"),
-				"Several lock stores are configured", "zookeeper", "etcd");
+				"Several backends are configured", "zookeeper", "etcd");
 	}
 
 	@Test
-	void clientOfAStoreThatIsNotMeantDoesNotStopTheStart() {
+	void clientOfAnotherStoreDoesNotStopTheStart() {
 		assertDefault(this.runner
 			.withBean(CuratorFramework.class,
 					() -> CuratorFrameworkFactory.newClient("127.0.0.1:1", new RetryOneTime(100)))
@@ -196,13 +195,13 @@ class LockStoreTests {
 	}
 
 	@Test
-	void nearestNameIsTold() {
+	void nearestNameIsReported() {
 		assertStopsWith(this.runner.withPropertyValues("distributed-lock.backend=zookeper"),
-				"there is no such lock store. Did you mean 'zookeeper'?");
+				"no such backend exists. Did you mean 'zookeeper'?");
 	}
 
 	@Test
-	void storeThatWasNotConfiguredAheadOfTimeStopsTheStart() {
+	void storeNotConfiguredAheadOfTimeStopsTheStart() {
 		new ApplicationContextRunner()
 			.withConfiguration(
 					AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class))
@@ -215,9 +214,9 @@ class LockStoreTests {
 	}
 
 	@Test
-	void nothingAtAllMeansThisJvm(CapturedOutput output) {
+	void localStoreIsTheDefaultWithoutSettings(CapturedOutput output) {
 		assertDefault(this.runner, "local");
-		assertThat(output).contains("No lock store is configured");
+		assertThat(output).contains("No backend is configured");
 	}
 
 	static class Shop {

@@ -12,7 +12,7 @@ import org.springframework.core.io.ClassPathResource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What editors offer as values of settings.
+ * Tests for the values that editors suggest for properties.
  */
 class MetadataHintTests {
 

@@ -55,7 +55,7 @@ class RedisLockAutoConfigurationTests {
 		.of(SslAutoConfiguration.class, DataRedisAutoConfiguration.class, RedisLockAutoConfiguration.class,
 				LocalLockAutoConfiguration.class, DistributedLockAutoConfiguration.class));
 
-	private final ApplicationContextRunner impatient = this.runner
+	private final ApplicationContextRunner shortWait = this.runner
 		.withPropertyValues("distributed-lock.startup-timeout=100ms");
 
 	@AfterAll
@@ -134,10 +134,10 @@ class RedisLockAutoConfigurationTests {
 	@Test
 	void unreachableClusterAndSentinelAreExplained() {
 		int port = ServerProcess.freePort();
-		this.impatient.withPropertyValues("spring.data.redis.cluster.nodes=127.0.0.1:" + port)
+		this.shortWait.withPropertyValues("spring.data.redis.cluster.nodes=127.0.0.1:" + port)
 			.run((context) -> assertThat(analysis(context).getDescription()).contains("'spring.data.redis'")
 				.contains("the cluster of 127.0.0.1:" + port));
-		this.impatient
+		this.shortWait
 			.withPropertyValues("spring.data.redis.sentinel.master=shop",
 					"spring.data.redis.sentinel.nodes=127.0.0.1:" + port)
 			.run((context) -> assertThat(analysis(context).getDescription()).contains("'spring.data.redis'")
@@ -146,12 +146,12 @@ class RedisLockAutoConfigurationTests {
 
 	@Test
 	void unreachableClientOfTheApplicationIsExplained() {
-		this.impatient.withUserConfiguration(BrokenClientConfiguration.class)
+		this.shortWait.withUserConfiguration(BrokenClientConfiguration.class)
 			.run((context) -> assertThat(analysis(context).getDescription()).contains("your RedissonClient bean"));
 	}
 
 	@Test
-	void locksAreGivenBackBeforeTheClientOfTheApplicationCloses() {
+	void locksAreReleasedBeforeTheApplicationClientCloses() {
 		this.runner.withUserConfiguration(WorkingClientConfiguration.class).run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			LockHandle handle = locks.acquire(LockRequest.of("auto", "closing"));
@@ -170,7 +170,7 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@Test
-	void addressIsAskedForWhereRedisIsChosenAndNothingKnown() {
+	void redisWithoutAnAddressIsExplained() {
 		new ApplicationContextRunner()
 			.withConfiguration(
 					AutoConfigurations.of(DistributedLockAutoConfiguration.class, RedisLockAutoConfiguration.class))
@@ -184,7 +184,7 @@ class RedisLockAutoConfigurationTests {
 	@Test
 	void unreachableServerIsExplained() {
 		int port = ServerProcess.freePort();
-		this.impatient.withPropertyValues("distributed-lock.redis.address=redis://127.0.0.1:" + port).run((context) -> {
+		this.shortWait.withPropertyValues("distributed-lock.redis.address=redis://127.0.0.1:" + port).run((context) -> {
 			FailureAnalysis analysis = analysis(context);
 			assertThat(analysis.getDescription()).contains("'distributed-lock.redis.address'")
 				.contains("127.0.0.1:" + port)
@@ -199,14 +199,14 @@ class RedisLockAutoConfigurationTests {
 	void silentServerIsExplained() {
 		try (RedisServer paused = RedisServer.started()) {
 			paused.pause();
-			this.impatient.withPropertyValues("distributed-lock.redis.address=" + paused.address())
+			this.shortWait.withPropertyValues("distributed-lock.redis.address=" + paused.address())
 				.run((context) -> assertThat(analysis(context).getDescription())
-					.contains("Redis at 127.0.0.1:" + paused.port() + " could not be reached: no answer in time"));
+					.contains("Redis at 127.0.0.1:" + paused.port() + " could not be reached: no response in time"));
 		}
 	}
 
 	@Test
-	void startsWithoutServerWhereAllowedAndLocksWhenItIsThere() {
+	void startsWithoutServerIfAllowedAndLocksOnceItStarts() {
 		try (RedisServer late = RedisServer.started()) {
 			late.stop();
 			this.runner
@@ -223,7 +223,7 @@ class RedisLockAutoConfigurationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "redis://:s3cr%%40t@127.0.0.1:%d", "redis://default:s3cr%%40t@127.0.0.1:%d/0" })
-	void credentialsInTheAddressAreHonoured(String address) {
+	void credentialsInTheAddressAreUsed(String address) {
 		try (RedisServer guarded = RedisServer.started("requirepass s3cr@t")) {
 			this.runner.withPropertyValues("distributed-lock.redis.address=" + address.formatted(guarded.port()))
 				.run((context) -> assertLocks(context, guarded));
@@ -231,7 +231,7 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@Test
-	void passwordPropertyIsHonoured() {
+	void passwordPropertyIsUsed() {
 		try (RedisServer guarded = RedisServer.started("requirepass s3cr@t")) {
 			this.runner
 				.withPropertyValues("distributed-lock.redis.address=" + guarded.address(),
@@ -245,7 +245,7 @@ class RedisLockAutoConfigurationTests {
 			"redis://app:wr0ng-one@127.0.0.1:%d/nonsense" })
 	void wrongPasswordIsExplainedAndNotShown(String address, CapturedOutput output) {
 		try (RedisServer guarded = RedisServer.started("requirepass s3cr@t")) {
-			this.impatient.withPropertyValues("distributed-lock.redis.address=" + address.formatted(guarded.port()))
+			this.shortWait.withPropertyValues("distributed-lock.redis.address=" + address.formatted(guarded.port()))
 				.run((context) -> {
 					assertThat(context).hasFailed();
 					assertThat(context).getFailure().hasStackTraceContaining("127.0.0.1:" + guarded.port());
@@ -260,13 +260,13 @@ class RedisLockAutoConfigurationTests {
 		try (RedisServer guarded = RedisServer.started("requirepass s3cr@t")) {
 			this.runner.withPropertyValues("distributed-lock.redis.address=" + guarded.address())
 				.run((context) -> assertThat(context.getStartupFailure()).hasStackTraceContaining("NOAUTH")
-					.hasStackTraceContaining("Check username and password"));
+					.hasStackTraceContaining("Check the username and password"));
 		}
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "password=needless,leave 'distributed-lock.redis.password'",
-			"database=99,with 'distributed-lock.redis.database'" })
+	@CsvSource({ "password=needless,Remove it from 'distributed-lock.redis.password'",
+			"database=99,Set an existing database in 'distributed-lock.redis.database'" })
 	void settingThatRedisRefusesIsNamed(String setting, String remedy) {
 		this.runner
 			.withPropertyValues("distributed-lock.redis.address=" + server.address(),
@@ -299,7 +299,7 @@ class RedisLockAutoConfigurationTests {
 	@Test
 	void tlsWithUntrustedCertificateIsExplained() {
 		try (RedisServer secure = RedisServer.startedWithTls()) {
-			this.impatient.withPropertyValues("distributed-lock.redis.address=" + secure.address())
+			this.shortWait.withPropertyValues("distributed-lock.redis.address=" + secure.address())
 				.run((context) -> assertThat(analysis(context).getDescription()).contains("127.0.0.1:" + secure.port())
 					.containsIgnoringCase("certif"));
 		}
@@ -307,17 +307,17 @@ class RedisLockAutoConfigurationTests {
 
 	@Test
 	void tlsAgainstPlainServerIsExplained() {
-		this.impatient.withPropertyValues("distributed-lock.redis.address=rediss://127.0.0.1:" + server.port())
+		this.shortWait.withPropertyValues("distributed-lock.redis.address=rediss://127.0.0.1:" + server.port())
 			.run((context) -> assertThat(analysis(context).getDescription()).contains("127.0.0.1:" + server.port())
-				.contains("whether it speaks TLS"));
+				.contains("whether it uses TLS"));
 	}
 
 	@Test
 	void plainAgainstTlsServerIsExplained() {
 		try (RedisServer secure = RedisServer.startedWithTls()) {
-			this.impatient.withPropertyValues("distributed-lock.redis.address=redis://127.0.0.1:" + secure.port())
+			this.shortWait.withPropertyValues("distributed-lock.redis.address=redis://127.0.0.1:" + secure.port())
 				.run((context) -> assertThat(analysis(context).getDescription()).contains("127.0.0.1:" + secure.port())
-					.contains("whether it speaks TLS"));
+					.contains("whether it uses TLS"));
 		}
 	}
 

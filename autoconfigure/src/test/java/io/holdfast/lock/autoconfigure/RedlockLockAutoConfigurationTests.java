@@ -100,7 +100,7 @@ class RedlockLockAutoConfigurationTests {
 		this.runner.withPropertyValues("distributed-lock.redlock.nodes=redis://a:1,redis://b:1,redis://c:1,redis://d:1")
 			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
 				.isInstanceOf(LockConfigurationException.class)
-				.hasMessageContaining("survive no more failures than 3"));
+				.hasMessageContaining("tolerate no more failures than 3"));
 	}
 
 	@Test
@@ -118,7 +118,7 @@ class RedlockLockAutoConfigurationTests {
 				.formatted(servers.get(0).address(), servers.get(1).address(), servers.get(0).port()))
 			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
 				.isInstanceOf(LockConfigurationException.class)
-				.hasMessageContaining("one and the same Redis"));
+				.hasMessageContaining("are the same Redis"));
 	}
 
 	@Test
@@ -131,7 +131,7 @@ class RedlockLockAutoConfigurationTests {
 					"distributed-lock.startup-timeout=100ms")
 			.run((context) -> {
 				FailureAnalysis analysis = analysis(context.getStartupFailure());
-				assertThat(analysis.getDescription()).contains("1 of 3 Redis nodes can be used, and 2 must be")
+				assertThat(analysis.getDescription()).contains("1 of 3 Redis nodes can be used, and 2 are required")
 					.contains(servers.get(0).port() + " is fine");
 				assertThat(analysis.getAction()).contains("'distributed-lock.fail-fast=false'");
 			});
@@ -146,7 +146,7 @@ class RedlockLockAutoConfigurationTests {
 			.run((context) -> {
 				FailureAnalysis analysis = analysis(context.getStartupFailure());
 				assertThat(analysis.getDescription()).contains("WRONGPASS")
-					.contains("Check user, password and permissions");
+					.contains("Check the user, password and permissions");
 				assertThat(output).doesNotContain("a-secret");
 			});
 	}
@@ -163,7 +163,7 @@ class RedlockLockAutoConfigurationTests {
 	}
 
 	@Test
-	void startsWithoutNodesAndUsesThemOnceTheyAreThere() {
+	void startsWithoutNodesAndUsesThemOnceTheyStart() {
 		List<RedisServer> sleeping = Stream.generate(() -> RedisServer.started("requirepass not-to-be-seen"))
 			.limit(3)
 			.toList();

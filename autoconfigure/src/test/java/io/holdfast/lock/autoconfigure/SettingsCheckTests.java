@@ -20,7 +20,7 @@ import io.holdfast.lock.DistributedLock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Settings that do not mean what they seem to.
+ * Tests for settings with unintended meaning.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class SettingsCheckTests {
@@ -59,16 +59,16 @@ class SettingsCheckTests {
 			"distributed-lock.etcd.endpoint,distributed-lock.etcd.endpoints",
 			"holdfast.wait-time,distributed-lock.wait-time", "distributed-locks.wait-time,distributed-lock.wait-time",
 			"distributed-lok.backend,distributed-lock.backend" })
-	void nameThatNothingReadsIsToldWithTheNearest(String name, String nearest, CapturedOutput output) {
+	void unknownNameIsReportedWithTheNearest(String name, String nearest, CapturedOutput output) {
 		this.runner
 			.withPropertyValues(name + "=http://127.0.0.1:1", "distributed-lock.fail-fast=false",
 					"distributed-lock.etcd.endpoints[0]=http://127.0.0.1:1")
 			.run((context) -> assertThat(output).contains(
-					"'%s' is not one of Holdfast and has no effect. Did you mean '%s'?".formatted(name, nearest)));
+					"The property '%s' is unknown and has no effect. Did you mean '%s'?".formatted(name, nearest)));
 	}
 
 	@Test
-	void knownNamesAreNotToldInAnySpelling(CapturedOutput output) {
+	void knownNamesAreAcceptedInAnySpelling(CapturedOutput output) {
 		this.runner
 			.withInitializer(
 					(context) -> context.getEnvironment()
@@ -85,7 +85,7 @@ class SettingsCheckTests {
 	}
 
 	@Test
-	void leaseThatTheDefaultStoreDoesNotKeepStopsTheStart() {
+	void leaseThatTheDefaultStoreDoesNotSupportStopsTheStart() {
 		this.runner
 			.withPropertyValues("distributed-lock.backend=etcd", "distributed-lock.etcd.endpoints=http://127.0.0.1:1",
 					"distributed-lock.fail-fast=false", "distributed-lock.lease-time=1s")

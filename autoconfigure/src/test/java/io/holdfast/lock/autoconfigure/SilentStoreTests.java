@@ -24,8 +24,8 @@ import io.holdfast.lock.test.server.ServerProcess;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A store that accepts connections and never answers stops the start when the startup
- * timeout has elapsed, even if a connection pool would wait for minutes.
+ * Tests that a store that never responds fails the startup when the startup timeout
+ * elapses. The store accepts connections, and a connection pool would wait for minutes.
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
@@ -58,7 +58,7 @@ class SilentStoreTests {
 
 	@Test
 	void redlock() {
-		assertStopsTheStart("several Redis nodes", this.runner.withPropertyValues(
+		assertStopsTheStart("the Redis nodes of", this.runner.withPropertyValues(
 				"distributed-lock.redlock.nodes=redis://127.0.0.1:%1$d,redis://127.0.0.2:%1$d,redis://127.0.0.3:%1$d"
 					.formatted(this.silent.getLocalPort())));
 	}
@@ -80,7 +80,7 @@ class SilentStoreTests {
 
 	@Test
 	void jdbc() {
-		assertStopsTheStart("the database of the lock store 'jdbc'",
+		assertStopsTheStart("the database of the backend 'jdbc'",
 				silentDatabase().withPropertyValues("distributed-lock.backend=jdbc"));
 	}
 
@@ -88,14 +88,14 @@ class SilentStoreTests {
 	void applicationThatMayStartWithoutTheDatabaseDoes(CapturedOutput output) {
 		silentDatabase().withPropertyValues("distributed-lock.backend=jdbc", "distributed-lock.fail-fast=false")
 			.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).contains("The application starts without the database of the lock store 'jdbc'");
+		assertThat(output).contains("The application starts without the database of the backend 'jdbc'");
 	}
 
 	@Test
 	void fencesDoNotWaitForADatabaseThatKeepsNoLocks(CapturedOutput output) {
 		silentDatabase().withPropertyValues("distributed-lock.backend=local")
 			.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).contains("The table 'holdfast_fence' of the fences could not be looked at");
+		assertThat(output).contains("The fence table 'holdfast_fence' could not be checked");
 	}
 
 	private ApplicationContextRunner silentDatabase() {

@@ -26,8 +26,8 @@ import io.holdfast.lock.test.server.ZooKeeperServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Applications that are started at the same moment, each in a process of its own, all
- * come up, though they keep the machine so busy that each takes many times longer than
+ * Tests that all applications start if they are launched at the same moment, each in its
+ * own process. They keep the machine so busy that each takes many times longer than
  * alone.
  */
 class StartTogetherTests {
@@ -65,7 +65,7 @@ class StartTogetherTests {
 		List.of(zooKeeper, etcd, postgres).forEach(ServerProcess::close);
 	}
 
-	/** Two on each store, or ten on one store after another beside other work. */
+	/** Two instances on each store at once, or ten per store beside other work. */
 	static Stream<List<String>> stores() {
 		List<String> remote = List.of("redis", "redlock", "zookeeper", "etcd", "jdbc");
 		return THOROUGH
@@ -76,11 +76,11 @@ class StartTogetherTests {
 
 	@ParameterizedTest
 	@MethodSource("stores")
-	void allInstancesComeUp(List<String> stores) throws Exception {
+	void allInstancesStart(List<String> stores) throws Exception {
 		List<Thread> busy = Stream.generate(() -> new Thread(StartTogetherTests::work)).limit(BUSY_THREADS).toList();
 		busy.forEach(Thread::start);
 		try {
-			assertComeUp(stores);
+			assertInstancesStart(stores);
 		}
 		finally {
 			busy.forEach(Thread::interrupt);
@@ -93,7 +93,7 @@ class StartTogetherTests {
 		}
 	}
 
-	private void assertComeUp(List<String> stores) throws Exception {
+	private void assertInstancesStart(List<String> stores) throws Exception {
 		List<Process> instances = new ArrayList<>();
 		try {
 			for (String store : stores) {

@@ -15,8 +15,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /**
- * A small application that starts, with the store that its arguments name, and ends. Its
- * exit code is zero if the start succeeds.
+ * A small application that starts with the store given by its arguments, and exits. Its
+ * exit code is zero if the startup succeeds.
  */
 final class StartedApplication {
 

@@ -33,7 +33,7 @@ class StartupCheckTests {
 
 	private final AtomicInteger closed = new AtomicInteger();
 
-	private final AtomicLong looks = new AtomicLong();
+	private final AtomicLong reads = new AtomicLong();
 
 	private volatile boolean loads;
 
@@ -42,11 +42,11 @@ class StartupCheckTests {
 		run(Duration.ofMinutes(5), () -> failUntilAttempt(4));
 		assertThat(this.attempts).hasValue(4);
 		assertThat(this.closed).hasValue(0);
-		assertThat(output).contains("the shop's store cannot be used yet, and is retried for up to 300s: not yet");
+		assertThat(output).contains("the shop's store cannot be used yet. Retrying for up to 300s: not yet");
 	}
 
 	@Test
-	void storeThatStaysAwayStopsTheStart() {
+	void storeThatStaysUnreachableStopsTheStart() {
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> run(Duration.ofMillis(200), () -> failUntilAttempt(Integer.MAX_VALUE)))
 			.withMessageContaining("Locks are kept in the shop's store, which could not be used within 200ms: not yet.")
@@ -55,7 +55,7 @@ class StartupCheckTests {
 	}
 
 	@Test
-	void whatAnotherAttemptDoesNotChangeIsToldAtOnce() {
+	void permanentFailureIsReportedImmediately() {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> run(Duration.ofMinutes(5), () -> {
 			this.attempts.incrementAndGet();
 			throw new LockConfigurationException("wrong password");
@@ -70,29 +70,29 @@ class StartupCheckTests {
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> run(Duration.ofMillis(200), () -> neverAnswer(interrupted)))
 			.withMessageContaining(
-					"Locks are kept in the shop's store, which could not be used within 200ms: it did not answer.");
+					"Locks are kept in the shop's store, which could not be used within 200ms: it did not respond.");
 		assertThat(this.closed).hasValue(1);
 		interrupted.await();
 	}
 
 	@Test
-	void firstAttemptIsWaitedForThatTakesLongerThanTheTimeout() {
-		run(Duration.ZERO, () -> awaitLooks(1));
+	void slowFirstAttemptIsAwaitedBeyondTheTimeout() {
+		run(Duration.ZERO, () -> awaitReads(1));
 		assertThat(this.closed).hasValue(0);
 	}
 
 	@Test
-	void timeInWhichClassesAreLoadedHardlyCounts() {
+	void classLoadingTimeHardlyCounts() {
 		this.loads = true;
 		run(Duration.ofSeconds(1), () -> {
 			failUntilAttempt(2);
-			awaitLooks(6);
+			awaitReads(6);
 		});
 		assertThat(this.closed).hasValue(0);
 	}
 
 	@Test
-	void timeInWhichClassesAreLoadedForeverEnds() {
+	void endlessClassLoadingEndsTheCheck() {
 		this.loads = true;
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> run(Duration.ofMillis(50), () -> failUntilAttempt(Integer.MAX_VALUE)))
@@ -110,7 +110,7 @@ class StartupCheckTests {
 	}
 
 	@Test
-	void storeThatTheApplicationMayStartWithoutIsTriedOnce(CapturedOutput output) {
+	void optionalStoreIsTriedOnce(CapturedOutput output) {
 		check(Duration.ofMinutes(5)).runOnce(() -> failUntilAttempt(2));
 		assertThat(this.attempts).hasValue(1);
 		assertThat(output).containsOnlyOnce("not yet")
@@ -118,10 +118,10 @@ class StartupCheckTests {
 	}
 
 	@Test
-	void storeThatTheApplicationMayStartWithoutIsNotWaitedForLongerThanTheTimeout(CapturedOutput output) {
+	void optionalStoreIsNotAwaitedBeyondTheTimeout(CapturedOutput output) {
 		CountDownLatch interrupted = new CountDownLatch(1);
 		check(Duration.ofMillis(200)).runOnce(() -> neverAnswer(interrupted));
-		assertThat(output).contains("it did not answer");
+		assertThat(output).contains("it did not respond");
 	}
 
 	@Test
@@ -132,7 +132,7 @@ class StartupCheckTests {
 		assertThat(analysis).isNotNull();
 		assertThat(analysis.getDescription()).isEqualTo("It is away.");
 		assertThat(analysis.getAction())
-			.isEqualToNormalizingNewlines("Do one of these:\n\n    - Start it.\n    - Set another.");
+			.isEqualToNormalizingNewlines("Consider one of the following:\n\n    - Start it.\n    - Set another.");
 	}
 
 	private void failUntilAttempt(int number) {
@@ -150,15 +150,15 @@ class StartupCheckTests {
 		}
 	}
 
-	/** Waits until the check has looked for loaded classes several times more. */
-	private void awaitLooks(int number) {
-		long present = this.looks.get();
-		Awaitility.await().until(() -> this.looks.get() > present + 2 * number);
+	/** Waits until the check has read the count of loaded classes several more times. */
+	private void awaitReads(int number) {
+		long present = this.reads.get();
+		Awaitility.await().until(() -> this.reads.get() > present + 2 * number);
 	}
 
 	private long loadedClasses() {
-		long look = this.looks.incrementAndGet();
-		return this.loads ? look : 0;
+		long read = this.reads.incrementAndGet();
+		return this.loads ? read : 0;
 	}
 
 	private void run(Duration timeout, Runnable attempt) {

@@ -26,8 +26,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A store that is configured besides the one that 'distributed-lock.backend' names stops
- * the start only if a method names it.
+ * Tests for a store that is configured in addition to the one that
+ * 'distributed-lock.backend' names. It fails the startup only if a method names it.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class StoreBesidesTheDefaultTests {
@@ -41,8 +41,10 @@ class StoreBesidesTheDefaultTests {
 				"distributed-lock.redis.connection-timeout=100ms", "shop.store=local")
 		.withBean(Shop.class);
 
-	/** What an application in production has, none of it reachable. */
-	private ApplicationContextRunner away() {
+	/**
+	 * Returns the configuration of an application in production, with no reachable store.
+	 */
+	private ApplicationContextRunner offline() {
 		return this.runner.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
 			.withBean(CuratorFramework.class,
 					() -> CuratorFrameworkFactory.newClient("127.0.0.1:1", new RetryOneTime(100)))
@@ -60,7 +62,7 @@ class StoreBesidesTheDefaultTests {
 
 	@Test
 	void doesNotStopTheStartIfNoMethodNamesIt() {
-		away().run((context) -> {
+		offline().run((context) -> {
 			assertThat(context).hasNotFailed();
 			LockOperations locks = context.getBean(LockOperations.class);
 			assertThat(acquires(locks, "local")).isTrue();
@@ -69,7 +71,7 @@ class StoreBesidesTheDefaultTests {
 	}
 
 	@Test
-	void tablesAreMadeAtTheStartWhereTheDatabaseIsThere() {
+	void tablesAreCreatedAtTheStartIfTheDatabaseIsReachable() {
 		this.runner.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.jdbc.table=locks", "spring.datasource.url=jdbc:h2:mem:besides")
 			.run((context) -> assertThat(acquires(context.getBean(LockOperations.class), "jdbc")).isTrue());
@@ -78,7 +80,7 @@ class StoreBesidesTheDefaultTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "redlock", "etcd", "zookeeper", "jdbc" })
 	void stopsTheStartIfAMethodNamesIt(String store) {
-		away().withPropertyValues("shop.store= " + store.toUpperCase())
+		offline().withPropertyValues("shop.store= " + store.toUpperCase())
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(StoreUnavailableException.class)
 				.message()
@@ -88,21 +90,21 @@ class StoreBesidesTheDefaultTests {
 
 	@Test
 	void methodThatNamesItDoesNotStopTheStartWithoutFailFast() {
-		away().withPropertyValues("shop.store=redis", "distributed-lock.fail-fast=false")
+		offline().withPropertyValues("shop.store=redis", "distributed-lock.fail-fast=false")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "redis.wait-replicas=1", "redlock.node-timeout=60ms", "etcd.username=shop",
 			"zookeeper.base-path=/locks", "jdbc.table=locks" })
-	void settingThatDoesNotSayWhereItIsDoesNotStopTheStart(String setting) {
+	void settingWithoutAnAddressDoesNotStopTheStart(String setting) {
 		this.runner.withPropertyValues("distributed-lock." + setting)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
-	void startSaysWhichStoreKeepsLocks(CapturedOutput output) {
-		away().run((context) -> assertThat(output).containsOnlyOnce("Locks are kept in the store 'local', because "
+	void startLogsWhichStoreKeepsLocks(CapturedOutput output) {
+		offline().run((context) -> assertThat(output).containsOnlyOnce("Using lock backend 'local', because "
 				+ "'distributed-lock.backend' names it; also configured: [etcd, jdbc, redis, redlock, zookeeper]"));
 		new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
@@ -110,7 +112,7 @@ class StoreBesidesTheDefaultTests {
 			.withPropertyValues("distributed-lock.etcd.endpoints=http://127.0.0.1:1",
 					"distributed-lock.fail-fast=false")
 			.run((context) -> assertThat(output)
-				.contains("Locks are kept in the store 'etcd', because 'distributed-lock.etcd.*' is set"));
+				.contains("Using lock backend 'etcd', because 'distributed-lock.etcd.*' is set"));
 	}
 
 	static class Shop {

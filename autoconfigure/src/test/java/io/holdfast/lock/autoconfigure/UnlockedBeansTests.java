@@ -28,7 +28,7 @@ import io.holdfast.lock.LockHandle;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Beans whose annotated methods would run without their locks.
+ * Tests for beans whose annotated methods would run without their locks.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class UnlockedBeansTests {
@@ -44,7 +44,7 @@ class UnlockedBeansTests {
 		this.runner.withUserConfiguration(EarlyShop.class)
 			.run((context) -> assertThat(context).getFailure()
 				.message()
-				.contains("the bean 'shop' was created before locks could be put around beans",
+				.contains("the bean 'shop' was created before locks could be added to beans",
 						"UnlockedBeansTests$Shop.sell()", "ObjectProvider"));
 	}
 
@@ -55,7 +55,7 @@ class UnlockedBeansTests {
 	}
 
 	@Test
-	void lazyScopedAndMockedBeansAreLeftAlone() {
+	void lazyScopedAndMockedBeansAreIgnored() {
 		this.runner.withUserConfiguration(Lazily.class).run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(context.getBeanFactory().containsSingleton("lazyShop")).isFalse();
@@ -65,7 +65,7 @@ class UnlockedBeansTests {
 	}
 
 	@Test
-	void disabledLocksNameTheBeansThatRunWithout(CapturedOutput output) {
+	void disabledLocksLogTheUnlockedBeans(CapturedOutput output) {
 		this.runner.withUserConfiguration(Lazily.class)
 			.withPropertyValues("distributed-lock.enabled=false")
 			.run((context) -> {
@@ -77,7 +77,7 @@ class UnlockedBeansTests {
 	}
 
 	@Test
-	void disabledLocksThatNobodyMissesAreNotTold(CapturedOutput output) {
+	void disabledLocksWithoutLockedBeansAreNotLogged(CapturedOutput output) {
 		this.runner.withPropertyValues("distributed-lock.enabled=false")
 			.run((context) -> assertThat(output).doesNotContain("Locks are disabled"));
 	}

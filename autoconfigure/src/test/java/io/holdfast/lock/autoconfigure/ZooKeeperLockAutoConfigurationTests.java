@@ -63,7 +63,7 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
-	void namedStoreKeepsLocksAndGivesThemBackAtTheEnd() throws Exception {
+	void namedStoreKeepsLocksAndReleasesThemAtTheEnd() throws Exception {
 		connected().withPropertyValues("distributed-lock.backend=zookeeper", "distributed-lock.namespace=shop")
 			.run((context) -> {
 				LockHandle handle = context.getBean(LockOperations.class).acquire(LockRequest.of("stock", 42));
@@ -75,7 +75,7 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
-	void storeForSomeAnnotationsIsThereBesideTheDefault() {
+	void storeForSomeAnnotationsExistsBesideTheDefault() {
 		connected()
 			.withPropertyValues("distributed-lock.backend=local", "distributed-lock.zookeeper.base-path=/app/locks")
 			.run((context) -> {
@@ -99,7 +99,7 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
-	void serverThatComesLaterIsUsedFromThenOn() {
+	void serverThatStartsLaterIsUsed() {
 		try (ZooKeeperServer late = ZooKeeperServer.started()) {
 			late.kill();
 			this.runner.withBean(CuratorFramework.class, () -> client(late.connectString()))
@@ -120,20 +120,20 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
-	void unreachableServerStopsTheStartOrIsWaitedFor() {
+	void unreachableServerStopsTheStartOrIsAwaited() {
 		ApplicationContextRunner unreachable = this.runner.withBean(CuratorFramework.class, () -> client("127.0.0.1:1"))
 			.withPropertyValues("distributed-lock.backend=zookeeper", "distributed-lock.startup-timeout=100ms");
 		unreachable.run((context) -> assertThat(context).getFailure()
 			.rootCause()
 			.hasMessageContaining(
-					"Locks are kept in ZooKeeper at '127.0.0.1:1', which could not be used within 100ms: it did not answer")
+					"Locks are kept in ZooKeeper at '127.0.0.1:1', which could not be used within 100ms: it did not respond")
 			.hasMessageContaining("distributed-lock.fail-fast=false"));
 		unreachable.withPropertyValues("distributed-lock.fail-fast=false")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
-	void checkFailsAtOnceWhileTheConnectionIsSuspendedIfAskedTo() {
+	void checkFailsFastWhileTheConnectionIsSuspended() {
 		try (TcpProxy wire = TcpProxy.to(server.port())) {
 			this.runner.withBean(CuratorFramework.class, () -> client("127.0.0.1:" + wire.port()))
 				.withPropertyValues("distributed-lock.backend=zookeeper",
@@ -155,7 +155,7 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
-	void pathThatIsNoneStopsTheStart() {
+	void invalidPathStopsTheStart() {
 		connected().withPropertyValues("distributed-lock.zookeeper.base-path=locks/")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()

@@ -22,9 +22,9 @@ import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What becomes of locks whose leases the wall clock of a server ends, when that clock is
- * moved: two may hold for a moment, but tokens grow, the first hears of its loss, and
- * nothing stays closed.
+ * Contract tests for stores whose leases expire by the wall clock of a server, when that
+ * clock moves. Two owners may hold a lock for a moment, but tokens grow, the store
+ * rejects the first owner's renewal, and no lock stays unavailable.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class MovedClockContract {
@@ -35,7 +35,7 @@ public abstract class MovedClockContract {
 
 	protected abstract LockBackend second();
 
-	/** Move the clock of the store, or of all of its servers. */
+	/** Moves the clock of the store, or the clocks of all its servers. */
 	protected abstract void moveClock(Duration fromNow);
 
 	@AfterEach
@@ -48,7 +48,7 @@ public abstract class MovedClockContract {
 	}
 
 	@Test
-	void clockThatJumpsAheadLetsASecondHolderInWithAGreaterTokenAndTheFirstHearsOfIt() throws Exception {
+	void clockJumpAdmitsASecondHolderAndNotifiesTheFirst() throws Exception {
 		LockName lock = fresh();
 		Grant before = soonGranted(first(), claim(lock));
 		refused(second(), claim(lock));
@@ -62,7 +62,7 @@ public abstract class MovedClockContract {
 	}
 
 	@Test
-	void clockThatGoesBackEndsNoLeaseAndTokensGrowOn() throws Exception {
+	void clockMovedBackEndsNoLeaseAndTokensKeepGrowing() throws Exception {
 		LockName lock = fresh();
 		Grant before = soonGranted(first(), claim(lock));
 		moveClock(FAR.negated());
@@ -73,7 +73,7 @@ public abstract class MovedClockContract {
 	}
 
 	@Test
-	void lockThatWasReleasedByAClockThatWasAheadIsFreeWhenItIsRightAgain() throws Exception {
+	void lockReleasedWhileTheClockWasAheadIsFreeAfterwards() throws Exception {
 		LockName lock = fresh();
 		moveClock(FAR);
 		Grant before = soonGranted(first(), claim(lock));
@@ -83,7 +83,7 @@ public abstract class MovedClockContract {
 	}
 
 	@Test
-	void lockThatIsHeldByAClockThatWasAheadCanBeReleasedWhenItIsRightAgain() throws Exception {
+	void lockAcquiredWhileTheClockWasAheadCanBeReleased() throws Exception {
 		LockName lock = fresh();
 		moveClock(FAR);
 		Grant before = soonGranted(first(), claim(lock));
@@ -95,7 +95,7 @@ public abstract class MovedClockContract {
 	}
 
 	@Test
-	void claimThatIsGivenUpByAClockThatWasAheadStandsInNobodysWay() throws Exception {
+	void claimAbandonedWhileTheClockWasAheadBlocksNoOther() throws Exception {
 		LockName lock = fresh();
 		moveClock(FAR);
 		Grant before = soonGranted(first(), claim(lock));
@@ -104,7 +104,7 @@ public abstract class MovedClockContract {
 		released(second(), soonGranted(second(), claim(lock)));
 	}
 
-	/** Another gets in now, with a greater token. */
+	/** Asserts that another owner acquires the lock now, with a greater token. */
 	private void free(Grant before) throws Exception {
 		Grant after = soonGranted(second(), claim(before.claim().lock()));
 		assertThat(after.storeToken()).isGreaterThan(before.storeToken());

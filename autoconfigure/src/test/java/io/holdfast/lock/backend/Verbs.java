@@ -22,23 +22,29 @@ import io.holdfast.lock.spi.RenewResult;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the tests of one store ask of it, awaited and asserted in one word.
+ * Sends requests to a backend, waits for the responses and asserts them.
  */
 public final class Verbs {
 
-	/** How long is waited for what must happen soon. */
+	/** The longest wait for an event that must happen soon. */
 	public static final Duration BOUND = Duration.ofSeconds(15);
 
 	private Verbs() {
 	}
 
-	/** The claim of a new owner who will renew and has patience. */
+	/**
+	 * Returns the claim of a new owner that renews its lease and waits for up to a
+	 * minute.
+	 */
 	public static Claim claim(LockName lock) {
 		return new Claim(lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), true,
 				Duration.ofMinutes(1), false);
 	}
 
-	/** The claim of a new owner who will not renew and has patience. */
+	/**
+	 * Returns a claim like {@link #claim} with the given lease, which its owner does not
+	 * renew.
+	 */
 	public static Claim lasting(LockName lock, Duration lease) {
 		return new Claim(lock, OwnerId.random(), LockMode.EXCLUSIVE, lease, false, Duration.ofMinutes(1), false);
 	}
@@ -64,14 +70,17 @@ public final class Verbs {
 		return ((Acquired) result).grant();
 	}
 
-	/** The signal of the refusal. */
+	/** Asserts that the lock is contended, and returns the signal. */
 	public static CompletionStage<?> refused(LockBackend store, Claim claim) throws Exception {
 		AcquireResult result = ask(store, claim);
 		assertThat(result).isInstanceOf(Contended.class);
 		return ((Contended) result).signal();
 	}
 
-	/** The signal of the refusal, if a connection has to be established first. */
+	/**
+	 * Retries until the lock is contended, because the backend may have to connect first,
+	 * and returns the signal.
+	 */
 	public static CompletionStage<?> soonRefused(LockBackend store, Claim claim) {
 		AcquireResult result = Awaitility.await("a refusal")
 			.atMost(BOUND)
@@ -79,7 +88,7 @@ public final class Verbs {
 		return ((Contended) result).signal();
 	}
 
-	public static void soonTold(CompletionStage<?> signal) {
+	public static void awaitSignal(CompletionStage<?> signal) {
 		Awaitility.await("a signal").atMost(BOUND).until(() -> signal.toCompletableFuture().isDone());
 	}
 

@@ -11,7 +11,6 @@ import java.util.concurrent.TimeoutException;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
@@ -20,6 +19,7 @@ import io.holdfast.lock.spi.AcquireOutcome;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
@@ -60,7 +60,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void lostSignalIsMadeUpForByAskingAgain() {
+	void lostSignalIsCompensatedByPolling() {
 		this.backend.heldByAnother(LOCK);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request());
 		this.backend.owners.clear();
@@ -69,7 +69,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void timeOutWithdrawsTheClaimAndStatesTheFacts() {
+	void timeoutWithdrawsTheClaimAndReportsDetails() {
 		this.backend.heldByAnother(LOCK);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(Duration.ofSeconds(3)));
 		this.time.advance(Duration.ofSeconds(3));
@@ -78,7 +78,7 @@ class AcquisitionTests {
 			.withCauseInstanceOf(LockNotAcquiredException.class)
 			.withMessageContaining("Lock 'stock:42' was not acquired")
 			.withMessageContaining("3s")
-			.withMessageContaining("store fake")
+			.withMessageContaining("backend fake")
 			.withMessageContaining("lease 30s")
 			.withMessageContaining("distributed-lock.wait-time");
 		assertThat(this.fixture.record.outcomes).containsExactly(AcquireOutcome.TIMEOUT);
@@ -93,12 +93,12 @@ class AcquisitionTests {
 			.toCompletableFuture();
 		assertThat(handle).isCompletedWithValue(Optional.empty());
 		assertThat(this.backend.calls).containsExactly("acquire stock:42");
-		assertThat(this.backend.claims.get(0).patience()).isZero();
+		assertThat(this.backend.claims.get(0).remainingWait()).isZero();
 		assertThat(this.fixture.record.outcomes).containsExactly(AcquireOutcome.SKIPPED);
 	}
 
 	@Test
-	void unknownOutcomeIsAskedForAgainWithTheSameOwner() {
+	void unknownOutcomeIsRetriedWithTheSameOwner() {
 		this.backend.acquires.add((claim) -> {
 			this.backend.answer(claim);
 			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(new TimeoutException("lost")));
@@ -110,7 +110,7 @@ class AcquisitionTests {
 		assertThat(this.backend.claims).hasSize(2).extracting(Claim::owner).containsOnly(this.backend.owners.get(LOCK));
 	}
 
-	/** The failure of the later attempt may have undone what the earlier was granted. */
+	/** A later attempt that fails may have undone the grant of an earlier one. */
 	@Test
 	void grantOfAnEarlierAttemptDoesNotCountOnceALaterOneIsSent() {
 		CompletableFuture<AcquireResult> first = new CompletableFuture<>();
@@ -132,13 +132,13 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void unknownOutcomeUntilTheEndIsAFailureOfTheStoreAndWithdrawn() {
+	void unknownOutcomeUntilTimeoutIsAStoreFailure() {
 		CompletableFuture<LockHandle> waiting = neverAnswered(Duration.ofSeconds(2));
 		this.time.advance(Duration.ofSeconds(2).plusMillis(250));
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(waiting::join)
 			.withCauseInstanceOf(LockBackendException.class)
-			.withMessageContaining("store fake did not confirm whether it granted the lock")
-			.withMessageContaining("no answer in time");
+			.withMessageContaining("backend fake did not confirm whether it granted the lock")
+			.withMessageContaining("no response in time");
 		assertThat(this.backend.calls).endsWith("abandon stock:42");
 		assertThat(this.fixture.record.outcomes).containsExactly(AcquireOutcome.ERROR);
 	}
@@ -151,7 +151,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void shortWaitHasAsLongForItsFirstAnswerAsNoWait() {
+	void firstAttemptOfAShortWaitHasTheFullResponseTimeout() {
 		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();
 		this.backend.acquires.add((claim) -> answer);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(Duration.ofMillis(9)));
@@ -163,12 +163,12 @@ class AcquisitionTests {
 		this.fixture.assertNothingLeft();
 	}
 
-	/** Its steps wait for a thread; the store has not been asked yet. */
+	/** The acquisition's steps wait for a thread, so no request has been sent yet. */
 	@Test
-	void waitThatIsOverBeforeItsFirstAttemptStillMakesOne() {
+	void expiredWaitStillMakesOneAttempt() {
 		Deque<Runnable> steps = new ArrayDeque<>();
 		try (LockEngine busy = new LockEngine(new LockBackends(List.of(this.backend), "fake"), EngineSettings.DEFAULTS,
-				HoldBoundary.NONE, this.fixture.record, this.time, steps::add, () -> {
+				TransactionBoundary.NONE, this.fixture.record, this.time, steps::add, () -> {
 				})) {
 			CompletableFuture<LockHandle> waiting = busy.acquireAsync(request().waitTime(Duration.ofMillis(9)).build())
 				.toCompletableFuture();
@@ -183,7 +183,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void grantThatComesTooLateIsWithdrawn() {
+	void lateGrantIsWithdrawn() {
 		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();
 		this.backend.acquires.add((claim) -> answer);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(Duration.ZERO));
@@ -196,7 +196,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void grantWhoseLeaseWasSpentOnTheWayDoesNotCount() {
+	void grantReceivedAfterItsLeaseDoesNotCount() {
 		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();
 		this.backend.acquires.add((claim) -> answer);
 		CompletableFuture<LockHandle> waiting = this.fixture
@@ -223,7 +223,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void storeThatThrowsFailsTheCallAndFreesTheLine() {
+	void storeExceptionFailsTheCallAndLeavesTheQueue() {
 		this.backend.acquires.add((claim) -> {
 			throw new IllegalStateException("boom");
 		});
@@ -243,7 +243,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void withdrawalThatFailsIsSentAgain() {
+	void failedWithdrawalIsRetried() {
 		this.backend.heldByAnother(LOCK);
 		this.backend.withdrawals.add((claim) -> CompletableFuture.failedFuture(new TimeoutException("lost")));
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request());
@@ -253,7 +253,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void onlyOneOfManyLocalWaitersTalksToTheStore() {
+	void onlyOneOfManyLocalWaitersSendsRequests() {
 		this.backend.heldByAnother(LOCK);
 		for (int i = 0; i < 10; i++) {
 			this.fixture.acquire(request().waitTime(Duration.ofMillis(900)));
@@ -262,7 +262,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void localWaitersAreServedOneAfterAnother() {
+	void localWaitersAcquireOneAfterAnother() {
 		LockHandle first = this.fixture.acquired(request());
 		CompletableFuture<LockHandle> second = this.fixture.acquire(request());
 		CompletableFuture<LockHandle> third = this.fixture.acquire(request());
@@ -278,7 +278,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void callerWithoutPatienceStillAwaitsAReleaseUnderWay() {
+	void nonWaitingCallerAwaitsAReleaseInProgress() {
 		CompletableFuture<ReleaseResult> released = new CompletableFuture<>();
 		this.backend.releases.add((grant) -> {
 			this.backend.free(grant.claim());
@@ -292,7 +292,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void callerWithoutPatienceIsRefusedAtOnceBehindALocalHolder() {
+	void nonWaitingCallerIsRejectedBehindALocalHolder() {
 		this.fixture.acquired(request());
 		this.backend.calls.clear();
 		assertThat(this.fixture.acquire(request().waitTime(Duration.ZERO))).isCompletedExceptionally();
@@ -300,7 +300,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void waiterThatTimesOutInTheLineLeavesItToTheNext() {
+	void queuedWaiterThatTimesOutAdmitsTheNext() {
 		LockHandle first = this.fixture.acquired(request());
 		CompletableFuture<LockHandle> second = this.fixture.acquire(request().waitTime(Duration.ofMillis(100)));
 		CompletableFuture<LockHandle> third = this.fixture.acquire(request());
@@ -321,7 +321,7 @@ class AcquisitionTests {
 	}
 
 	@Test
-	void unknownStoreIsRefusedWithThoseThatThereAre() {
+	void unknownStoreIsRejectedWithTheAvailableOnes() {
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> this.fixture.acquire(request().backend("etcd")))
 			.withMessageContaining("'etcd'")

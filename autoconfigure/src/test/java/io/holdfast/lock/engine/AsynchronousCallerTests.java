@@ -15,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
@@ -23,14 +22,17 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Callers that do not block, and what becomes of a lock when they no longer want it.
+ * Tests for asynchronous callers, including those that complete their futures from
+ * outside.
  */
 class AsynchronousCallerTests {
 
@@ -39,16 +41,16 @@ class AsynchronousCallerTests {
 	private final FakeBackend backend = this.fixture.backend;
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
-	void waitThatIsEndedFromOutsideIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
+	void waitCompletedByTheCallerIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
 		this.backend.heldByAnother(LOCK);
 		end.accept(this.fixture.acquire(request()));
 		assertWithdrawn();
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
-	void tryThatIsEndedFromOutsideIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
+	void tryCompletedByTheCallerIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
 		this.backend.heldByAnother(LOCK);
 		end.accept(this.fixture.engine.tryAcquireAsync(request().waitTime(Duration.ofSeconds(5)).build())
 			.toCompletableFuture());
@@ -56,8 +58,8 @@ class AsynchronousCallerTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
-	void executionThatIsEndedWhileItWaitsIsWithdrawnAndNeverRuns(String name, Consumer<CompletableFuture<?>> end) {
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
+	void waitingExecutionCompletedByTheCallerNeverRuns(String name, Consumer<CompletableFuture<?>> end) {
 		AtomicInteger runs = new AtomicInteger();
 		this.backend.heldByAnother(LOCK);
 		end.accept(this.fixture.engine.executeAsync(request().build(), (handle) -> {
@@ -75,15 +77,15 @@ class AsynchronousCallerTests {
 		Awaitility.await().untilAsserted(this.fixture::assertNothingLeft);
 	}
 
-	/** A timeout ends the future on a thread of the JDK's. */
+	/** Waits because a timeout completes the future on a JDK thread. */
 	private void awaitWithdrawal() {
 		Awaitility.await().until(() -> this.backend.called("abandon stock:42"));
 	}
 
-	/** The grant is under way when the caller ends its future. */
+	/** The grant is in flight when the caller completes its future. */
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
-	void grantThatArrivesAfterTheEndIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
+	void grantAfterCompletionByTheCallerIsWithdrawn(String name, Consumer<CompletableFuture<?>> end) {
 		CompletableFuture<Void> granted = new CompletableFuture<>();
 		this.backend.acquires.add((claim) -> granted.thenApply((now) -> this.backend.answer(claim)));
 		end.accept(this.fixture.acquire(request()));
@@ -93,7 +95,7 @@ class AsynchronousCallerTests {
 	}
 
 	@Test
-	void derivedStageThatEndsTakesTheLockFromNoOtherThatStillWaits() {
+	void completedDerivedStageLeavesOtherStagesWaiting() {
 		this.backend.heldByAnother(LOCK);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request());
 		CompletableFuture<LockHandle> other = waiting.thenApply((handle) -> handle);
@@ -105,7 +107,7 @@ class AsynchronousCallerTests {
 	}
 
 	@Test
-	void futureThatIsEndedAfterTheGrantLeavesTheLockToItsHandle() {
+	void futureCompletedAfterTheGrantLeavesTheHandleItsLock() {
 		CompletableFuture<LockHandle> acquired = this.fixture.acquire(request());
 		acquired.cancel(false);
 		CompletableFuture<Optional<LockHandle>> tried = this.fixture.engine
@@ -118,7 +120,7 @@ class AsynchronousCallerTests {
 	}
 
 	@Test
-	void executionThatIsEndedWhileItRunsKeepsTheLockUntilTheActionHasEnded() {
+	void runningExecutionKeepsTheLockUntilItsActionHasEnded() {
 		CompletableFuture<String> action = new CompletableFuture<>();
 		CompletableFuture<String> result = this.fixture.engine.executeAsync(request().build(), (handle) -> action)
 			.toCompletableFuture();
@@ -148,7 +150,7 @@ class AsynchronousCallerTests {
 
 	@Test
 	void backendThatAnswersNullFailsTheAcquisition() {
-		assertFailsWith((claim) -> CompletableFuture.completedFuture(null), "the backend answered null");
+		assertFailsWith((claim) -> CompletableFuture.completedFuture(null), "the backend completed with null");
 	}
 
 	private void assertFailsWith(Function<Claim, CompletionStage<AcquireResult>> answer, String message) {
@@ -172,7 +174,7 @@ class AsynchronousCallerTests {
 	}
 
 	@Test
-	void executionEndsAfterTheAnswerToItsReleaseIfThatIsAwaited() {
+	void executionCompletesAfterItsAwaitedRelease() {
 		EngineFixture awaiting = awaitingRelease();
 		CompletableFuture<ReleaseResult> released = new CompletableFuture<>();
 		awaiting.backend.releases.add((grant) -> {
@@ -188,7 +190,7 @@ class AsynchronousCallerTests {
 		awaiting.assertNothingLeft();
 	}
 
-	/** It may be closed on an event loop. */
+	/** Such a handle may be closed on an event loop. */
 	@Test
 	void handleThatBelongsToNoThreadIsClosedWithoutWaiting() {
 		EngineFixture awaiting = awaitingRelease();
@@ -203,8 +205,8 @@ class AsynchronousCallerTests {
 	}
 
 	private static EngineFixture awaitingRelease() {
-		return new EngineFixture(new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-				Duration.ofSeconds(1), true, false, Duration.ZERO, false, Duration.ZERO), HoldBoundary.NONE);
+		return new EngineFixture(settings().awaitRelease(true).shutdownTimeout(Duration.ZERO).build(),
+				TransactionBoundary.NONE);
 	}
 
 }

@@ -13,20 +13,21 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.ForwardingBackend;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Asynchronous callers of a store that blocks, on the engine's own threads.
+ * Tests for asynchronous callers of a store that blocks the engine's own threads.
  */
 class BlockingStoreTests {
 
@@ -36,7 +37,7 @@ class BlockingStoreTests {
 
 	private final Workers workers = new Workers();
 
-	/** While this is not complete, the store does not answer attempts for other locks. */
+	/** Blocks attempts for locks named {@code other} until it completes. */
 	private final CompletableFuture<Void> fast = new CompletableFuture<>();
 
 	private final LockEngine engine;
@@ -47,10 +48,12 @@ class BlockingStoreTests {
 	}
 
 	private LockEngine engine(boolean awaitRelease) {
-		EngineSettings settings = new EngineSettings(Duration.ofMinutes(5), Duration.ofSeconds(30),
-				Duration.ofSeconds(1), awaitRelease, false, Duration.ZERO, false, Duration.ZERO);
+		EngineSettings settings = settings().waitTime(Duration.ofMinutes(5))
+			.awaitRelease(awaitRelease)
+			.shutdownTimeout(Duration.ZERO)
+			.build();
 		return new LockEngine(new LockBackends(List.of(new SlowStore(this.backend, this.fast)), "fake"), settings,
-				HoldBoundary.NONE, new EngineFixture.Record(), this.time, this.workers, () -> {
+				TransactionBoundary.NONE, new EngineFixture.Record(), this.time, this.workers, () -> {
 				});
 	}
 
@@ -77,7 +80,7 @@ class BlockingStoreTests {
 		assertThat(others).noneMatch(CompletableFuture::isDone);
 		this.fast.complete(null);
 		await(() -> {
-			// an attempt that took longer than its lease is repeated
+			// the engine repeats an attempt that took longer than its lease
 			this.time.advance(Duration.ofMillis(10));
 			return others.stream().allMatch(CompletableFuture::isDone);
 		});
@@ -86,9 +89,9 @@ class BlockingStoreTests {
 		await(() -> !this.backend.holdsAny());
 	}
 
-	/** The others wait for a thread, and none of the engine's steps does. */
+	/** Most attempts wait for a thread, but the engine's steps do not. */
 	@Test
-	void callersAreRefusedAtTheirDeadlineThoughEveryThreadWaitsForTheStore() {
+	void callersTimeOutWhileEveryThreadIsBlocked() {
 		List<CompletableFuture<LockHandle>> calls = IntStream.range(0, 50)
 			.mapToObj((i) -> this.engine
 				.acquireAsync(LockRequest.forLock(LockName.of("other", i)).waitTime(Duration.ofSeconds(4)).build())
@@ -100,17 +103,17 @@ class BlockingStoreTests {
 		});
 		assertThat(calls).anySatisfy((call) -> assertThat(call).failsWithin(Duration.ZERO)
 			.withThrowableThat()
-			.withMessageContaining("too many requests were under way to send this one in time"));
+			.withMessageContaining("too many requests were in progress to send this one in time"));
 	}
 
 	@Test
-	void acquisitionsBeyondTheBoundAreRefusedAndNamed() {
+	void acquisitionsBeyondTheBoundAreRejectedByName() {
 		List<CompletableFuture<LockHandle>> others = others(Workers.MOST_ACQUISITIONS);
 		assertThat(this.engine.acquireAsync(request().build()).toCompletableFuture()).isCompletedExceptionally()
 			.failsWithin(Duration.ZERO)
 			.withThrowableThat()
 			.withCauseInstanceOf(LockBackendException.class)
-			.withMessageContainingAll("'stock:42'", "10000 asynchronous acquisitions", "store fake");
+			.withMessageContainingAll("'stock:42'", "10000 asynchronous acquisitions", "backend fake");
 		others.forEach((other) -> other.cancel(false));
 		this.fast.complete(null);
 		assertThat(this.engine.acquireAsync(request().build()).toCompletableFuture())
@@ -118,7 +121,7 @@ class BlockingStoreTests {
 			.satisfies(LockHandle::close);
 	}
 
-	/** As many as there are threads, and more. */
+	/** Runs more calls than the engine has threads. */
 	@Test
 	void awaitedReleasesOfAsynchronousCallersBlockNoThread() {
 		this.fast.complete(null);
@@ -164,7 +167,8 @@ class BlockingStoreTests {
 	}
 
 	/**
-	 * Blocks attempts for other locks until it is fast, and nothing else.
+	 * A store that blocks only attempts for locks named {@code other}, until {@code fast}
+	 * completes.
 	 */
 	private static final class SlowStore extends ForwardingBackend {
 

@@ -12,21 +12,23 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Code of asynchronous callers that blocks, on the engine's own threads.
+ * Tests that blocking code of asynchronous callers does not block the engine's own
+ * threads.
  */
 class CallerCodeTests {
 
-	/** More than the engine has threads for its steps. */
+	/** More calls than the engine has threads for its steps. */
 	private static final int MANY = 50;
 
 	private final FakeBackend backend = new FakeBackend();
@@ -40,9 +42,8 @@ class CallerCodeTests {
 	private final CountDownLatch ends = new CountDownLatch(1);
 
 	private LockEngine engine(boolean awaitRelease) {
-		EngineSettings settings = new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-				Duration.ofSeconds(1), awaitRelease, false, Duration.ZERO, false, Duration.ZERO);
-		return new LockEngine(new LockBackends(List.of(this.backend), "fake"), settings, HoldBoundary.NONE,
+		EngineSettings settings = settings().awaitRelease(awaitRelease).shutdownTimeout(Duration.ZERO).build();
+		return new LockEngine(new LockBackends(List.of(this.backend), "fake"), settings, TransactionBoundary.NONE,
 				new EngineFixture.Record(), this.time, this.workers, () -> {
 				});
 	}
@@ -55,7 +56,7 @@ class CallerCodeTests {
 	}
 
 	@Test
-	void bodiesThatBlockStopNoAcquisition() {
+	void blockingBodiesDoNotBlockAcquisitions() {
 		List<CompletableFuture<Integer>> bodies = blockingBodies();
 		assertThat(acquire("free")).succeedsWithin(60, TimeUnit.SECONDS).satisfies(LockHandle::close);
 		this.ends.countDown();
@@ -64,7 +65,7 @@ class CallerCodeTests {
 	}
 
 	@Test
-	void bodiesThatBlockStopNoDeadline() {
+	void blockingBodiesDoNotBlockTimeouts() {
 		blockingBodies();
 		this.backend.heldByAnother(LockName.of("taken"));
 		CompletableFuture<LockHandle> waiting = acquire("taken");
@@ -89,7 +90,7 @@ class CallerCodeTests {
 	}
 
 	@Test
-	void functionsThatWaitForFurtherLocksDoNotWaitForThreads() {
+	void functionsThatAcquireFurtherLocksDoNotStarve() {
 		CountDownLatch running = new CountDownLatch(MANY);
 		List<CompletableFuture<Void>> calls = IntStream.range(0, MANY)
 			.mapToObj((i) -> this.engine.acquireAsync(LockRequest.of("outer", i)).thenAccept((outer) -> {
@@ -103,9 +104,9 @@ class CallerCodeTests {
 		Awaitility.await().until(() -> !this.backend.holdsAny());
 	}
 
-	/** Which may be the only one of the store's client. */
+	/** That thread may be the only one of the store's client. */
 	@Test
-	void resultDoesNotCompleteOnTheThreadThatBringsTheAnswerToItsRelease() {
+	void resultDoesNotCompleteOnTheReleaseResponseThread() {
 		CompletableFuture<ReleaseResult> released = new CompletableFuture<>();
 		this.backend.releases.add((grant) -> {
 			this.backend.free(grant.claim());

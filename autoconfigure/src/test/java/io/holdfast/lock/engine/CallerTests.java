@@ -25,7 +25,7 @@ import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for callers that block: real threads in an engine whose time stands still.
+ * Tests for blocking callers: real threads on an engine whose clock does not advance.
  */
 class CallerTests {
 
@@ -57,7 +57,7 @@ class CallerTests {
 	}
 
 	@Test
-	void holderIsInterruptedOnLossIfItAskedForThat() throws InterruptedException {
+	void holderIsInterruptedOnLossIfRequested() throws InterruptedException {
 		AtomicBoolean interrupted = new AtomicBoolean();
 		CompletableFuture<Void> entered = new CompletableFuture<>();
 		Thread caller = new Thread(() -> {
@@ -80,7 +80,7 @@ class CallerTests {
 	}
 
 	@Test
-	void threadWhoseHoldBelongsToAFutureByNowIsNotInterrupted() {
+	void threadThatPassedItsHoldToAFutureIsNotInterrupted() {
 		LockHandle handle = this.fixture.engine.acquire(request().interruptOnLoss(true).build());
 		LockContext.unbind(handle);
 		this.fixture.backend.revoked.complete(null);
@@ -104,7 +104,7 @@ class CallerTests {
 	}
 
 	@Test
-	void threadIsInterruptedOnceForAllThatItHoldsOfTheLease() {
+	void threadIsInterruptedOncePerLease() {
 		LockHandle outer = this.fixture.engine.acquire(request().interruptOnLoss(true).build());
 		LockHandle inner = this.fixture.engine.acquire(request().interruptOnLoss(true).build());
 		LockContext.unbind(outer);
@@ -115,7 +115,7 @@ class CallerTests {
 		outer.close();
 	}
 
-	/** A permit that is left would end the next park of the caller's own code. */
+	/** A leftover permit would end the next park in the caller's own code. */
 	@Test
 	void noPermitIsLeftOnTheThreadThatAcquires() {
 		LockSupport.parkNanos(1);
@@ -125,7 +125,7 @@ class CallerTests {
 		}
 	}
 
-	/** Some come while the thread is parked, some just before and some just after. */
+	/** Some answers arrive while the thread is parked, others just before or after. */
 	@Test
 	void noPermitIsLeftByAnswersOfOtherThreads() {
 		AtomicReference<Runnable> next = new AtomicReference<>();
@@ -144,7 +144,7 @@ class CallerTests {
 		try {
 			for (int i = 0; i < 500; i++) {
 				int round = i;
-				CallerRuns steps = new CallerRuns();
+				CallerThreadExecutor steps = new CallerThreadExecutor();
 				CompletableFuture<Void> answer = new CompletableFuture<>();
 				next.set(() -> answer(steps, answer, round));
 				steps.runUntilDone(answer, () -> {
@@ -160,7 +160,7 @@ class CallerTests {
 		}
 	}
 
-	private static void answer(CallerRuns steps, CompletableFuture<Void> answer, int round) {
+	private static void answer(CallerThreadExecutor steps, CompletableFuture<Void> answer, int round) {
 		for (int i = 0; i < 50 * (round % 20); i++) {
 			Thread.onSpinWait();
 		}
@@ -178,11 +178,11 @@ class CallerTests {
 	}
 
 	/**
-	 * On virtual threads where this JVM has them, each parked without a carrier; else on
-	 * a few of its own.
+	 * Uses virtual threads where the JVM has them, each parked without a carrier.
+	 * Otherwise uses a smaller number of platform threads.
 	 */
 	@Test
-	void thousandsOfWaitersAllGetTheirTurn() throws Exception {
+	void thousandsOfWaitersAllAcquireTheLock() throws Exception {
 		ThreadFactory threads = virtualThreads();
 		int callers = (threads != null) ? 10_000 : 500;
 		ThreadFactory factory = (threads != null) ? threads : Thread::new;
@@ -213,7 +213,7 @@ class CallerTests {
 	}
 
 	@Test
-	void threadsOfOneJvmNeverHoldTogether() throws InterruptedException {
+	void threadsOfOneJvmExcludeEachOther() throws InterruptedException {
 		AtomicInteger inside = new AtomicInteger();
 		AtomicInteger most = new AtomicInteger();
 		AtomicInteger done = new AtomicInteger();

@@ -21,8 +21,8 @@ import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A lock that is held until a stage completes is released then, whatever its caller does
- * to the future that it got.
+ * Tests that a lock held until a stage completes is released at that moment, whatever the
+ * caller does to the returned future.
  */
 class ClosedAfterStageTests {
 
@@ -33,13 +33,13 @@ class ClosedAfterStageTests {
 	private final FakeBackend backend = this.fixture.backend;
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
 	void lockIsKeptUntilTheBodyHasEnded(String name, Consumer<CompletableFuture<?>> end) {
 		assertKeptUntilTheEnd(this.fixture.acquired(request()), end);
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
 	void lockOfOtherOperationsIsKeptUntilTheBodyHasEnded(String name, Consumer<CompletableFuture<?>> end) {
 		ProxyFactory decorated = new ProxyFactory();
 		decorated.setInterfaces(LockHandle.class);
@@ -56,9 +56,9 @@ class ClosedAfterStageTests {
 		this.fixture.assertNothingLeft();
 	}
 
-	/** Such a body's stages tell it when they are completed from outside. */
+	/** The stages of such a body notify it when they are completed from outside. */
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
 	void lockIsKeptUntilTheAcquisitionThatIsItsBodyHasEnded(String name, Consumer<CompletableFuture<?>> end) {
 		LockHandle handle = this.fixture.acquired(request());
 		this.backend.heldByAnother(OTHER);

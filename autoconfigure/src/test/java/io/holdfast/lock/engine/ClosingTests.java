@@ -7,15 +7,15 @@ import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An engine that closes while another thread ends a hold.
+ * Tests for closing an engine while another thread ends a hold.
  */
 class ClosingTests {
 
@@ -24,18 +24,20 @@ class ClosingTests {
 	private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
 	private final LockEngine engine = new LockEngine(new LockBackends(List.of(this.backend), "fake"),
-			EngineSettings.DEFAULTS, HoldBoundary.NONE, new ClosesMeanwhile(), new ManualTime(), Runnable::run,
+			EngineSettings.DEFAULTS, TransactionBoundary.NONE, new ClosesMeanwhile(), new ManualTime(), Runnable::run,
 			() -> this.backend.calls.add("threads and clients close"));
 
-	/** Else the client would be gone, and the lock closed for the rest of its lease. */
+	/**
+	 * Otherwise the client closes first, and the lock stays held until its lease ends.
+	 */
 	@Test
-	void releaseThatAnotherThreadIsAboutToSendIsWaitedFor() {
+	void closeAwaitsAReleaseOfAnotherThread() {
 		this.engine.acquire(request().build()).close();
 		this.closed.join();
 		assertThat(this.backend.calls).endsWith("release stock:42", "threads and clients close");
 	}
 
-	/** The hold has ended, and its release is not sent yet. */
+	/** Closes the engine after the hold has ended and before its release is sent. */
 	private final class ClosesMeanwhile implements LockObserver {
 
 		@Override

@@ -32,8 +32,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A lock that was granted to an asynchronous caller reaches code of the caller, or is
- * released.
+ * Tests that a lock granted to an asynchronous caller either reaches the caller's code or
+ * is released.
  */
 class DeliveryTests {
 
@@ -41,7 +41,7 @@ class DeliveryTests {
 
 	private final FakeBackend backend = this.fixture.backend;
 
-	/** An executor of the caller that is busy until {@link #runTasks}. */
+	/** Tasks of the caller's executor, which is busy until {@link #runTasks}. */
 	private final Queue<Runnable> tasks = new ArrayDeque<>();
 
 	private final AtomicInteger runs = new AtomicInteger();
@@ -58,40 +58,40 @@ class DeliveryTests {
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
-	void lockIsReleasedIfItsStageEndsBeforeTheFunctionBegins(String name, Consumer<CompletableFuture<?>> end) {
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
+	void stageCompletedBeforeItsFunctionRunsReleasesTheLock(String name, Consumer<CompletableFuture<?>> end) {
 		end.accept(used(this.fixture.acquire(request())));
 		assertReleasedUnused();
 	}
 
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("io.holdfast.lock.engine.Endings#endings")
-	void lockOfATryIsReleasedIfItsStageEndsBeforeTheFunctionBegins(String name, Consumer<CompletableFuture<?>> end) {
+	@MethodSource("io.holdfast.lock.engine.FutureCompletions#completions")
+	void tryStageCompletedBeforeItsFunctionRunsReleasesTheLock(String name, Consumer<CompletableFuture<?>> end) {
 		end.accept(used(this.fixture.engine.tryAcquireAsync(request().build()).toCompletableFuture()));
 		assertReleasedUnused();
 	}
 
-	static Stream<UnaryOperator<CompletableFuture<LockHandle>>> passingOn() {
+	static Stream<UnaryOperator<CompletableFuture<LockHandle>>> derivedStages() {
 		return Stream.of(CompletableFuture::copy, (future) -> future.exceptionally((failure) -> null),
 				(future) -> future.copy().exceptionallyCompose((failure) -> null));
 	}
 
 	@ParameterizedTest
-	@MethodSource
-	void passingOn(UnaryOperator<CompletableFuture<LockHandle>> stage) {
+	@MethodSource("derivedStages")
+	void cancellingADerivedStageReleasesTheLock(UnaryOperator<CompletableFuture<LockHandle>> stage) {
 		used(stage.apply(this.fixture.acquire(request()))).cancel(false);
 		assertReleasedUnused();
 	}
 
 	private void assertReleasedUnused() {
-		// a timeout ends the future on a thread of the JDK's
+		// a timeout completes the future on a JDK thread
 		Awaitility.await().untilAsserted(this.fixture::assertNothingLeft);
 		runTasks();
 		assertThat(this.runs).hasValue(0);
 	}
 
 	@Test
-	void stageThatEndsTakesTheLockFromNoOtherWhoseFunctionIsYetToRun() {
+	void cancelledStageKeepsTheLockForAPendingFunction() {
 		CompletableFuture<LockHandle> acquired = this.fixture.acquire(request());
 		CompletableFuture<Boolean> other = acquired.thenApplyAsync(LockHandle::isHeld, this.tasks::add);
 		CompletableFuture<Integer> ended = used(acquired);
@@ -105,7 +105,7 @@ class DeliveryTests {
 	}
 
 	@Test
-	void stageThatEndsTakesTheLockFromNoThreadThatHasGotIt() {
+	void cancelledStageKeepsTheLockOfADeliveredHandle() {
 		CompletableFuture<LockHandle> acquired = this.fixture.acquire(request());
 		LockHandle handle = acquired.join();
 		used(acquired).cancel(false);
@@ -115,7 +115,7 @@ class DeliveryTests {
 	}
 
 	@Test
-	void lockThatWasReleasedIsGivenToNoOne() {
+	void releasedHandleIsNotDelivered() {
 		CompletableFuture<LockHandle> acquired = this.fixture.acquire(request());
 		used(acquired).cancel(false);
 		assertThatExceptionOfType(CancellationException.class).isThrownBy(acquired::join);
@@ -124,7 +124,7 @@ class DeliveryTests {
 	}
 
 	@Test
-	void resultIsAsTheCallerHasCompletedIt() {
+	void resultCompletedByTheCallerStays() {
 		CompletableFuture<Integer> result = used(this.fixture.acquire(request()));
 		CompletableFuture<String> text = result.thenApply(String::valueOf);
 		result.complete(5);
@@ -134,7 +134,7 @@ class DeliveryTests {
 	}
 
 	@Test
-	void resultOfAFunctionStaysWhateverBecomesOfItsStages() {
+	void resultOfAFunctionSurvivesCancelledStages() {
 		CompletableFuture<String> result = this.fixture.acquire(request()).thenApply((handle) -> {
 			handle.close();
 			return "done";
@@ -152,10 +152,13 @@ class DeliveryTests {
 			.toList();
 	}
 
-	/** All stages of a future are told of its end in the reverse order. */
+	/**
+	 * A {@link CompletableFuture} runs its dependent stages in reverse order, so the
+	 * cancellation comes first.
+	 */
 	@ParameterizedTest
 	@MethodSource("functions")
-	void stageThatEndsAtTheMomentOfTheGrantReleasesTheLock(Method method) throws Exception {
+	void stageCancelledDuringTheGrantReleasesTheLock(Method method) throws Exception {
 		this.backend.heldByAnother(LOCK);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request());
 		CompletableFuture<?> derived = derive(method, waiting, this.runs::incrementAndGet);
@@ -167,7 +170,7 @@ class DeliveryTests {
 
 	@ParameterizedTest
 	@MethodSource("functions")
-	void functionThatHasBegunKeepsTheLockThoughItsStageEnds(Method method) throws Exception {
+	void runningFunctionKeepsTheLockOfACancelledStage(Method method) throws Exception {
 		this.backend.heldByAnother(LOCK);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request());
 		CompletableFuture<CompletableFuture<?>> derived = new CompletableFuture<>();

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
@@ -13,11 +12,12 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.AcquireOutcome;
 import io.holdfast.lock.spi.LockObserver;
 import io.holdfast.lock.spi.RenewalOutcome;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An engine on a played store and on time that only the test moves. Asynchronous
+ * An engine on a scripted store and a clock that only the test advances. Asynchronous
  * acquisitions run on the test's own thread.
  */
 final class EngineFixture {
@@ -33,10 +33,10 @@ final class EngineFixture {
 	final LockEngine engine;
 
 	EngineFixture() {
-		this(EngineSettings.DEFAULTS, HoldBoundary.NONE);
+		this(EngineSettings.DEFAULTS, TransactionBoundary.NONE);
 	}
 
-	EngineFixture(EngineSettings settings, HoldBoundary boundary) {
+	EngineFixture(EngineSettings settings, TransactionBoundary boundary) {
 		this.engine = new LockEngine(new LockBackends(List.of(this.backend), "fake"), settings, boundary, this.record,
 				this.time, Runnable::run, () -> {
 				});
@@ -59,12 +59,12 @@ final class EngineFixture {
 	void assertNothingLeft() {
 		assertThat(this.engine.context().queues().size()).as("local lines").isZero();
 		assertThat(this.engine.context().watchdog().size()).as("leases watched").isZero();
-		assertThat(this.engine.context().census().held()).as("leases held").isEmpty();
-		assertThat(this.engine.context().census().waiting()).as("acquisitions").isEmpty();
+		assertThat(this.engine.context().registry().held()).as("leases held").isEmpty();
+		assertThat(this.engine.context().registry().waiting()).as("acquisitions").isEmpty();
 		assertThat(this.backend.owners).as("locks in the store").isEmpty();
 	}
 
-	/** What the engine told its observer. */
+	/** Records the notifications that the engine sends to its observer. */
 	static final class Record implements LockObserver {
 
 		final List<AcquireOutcome> outcomes = new ArrayList<>();

@@ -26,8 +26,8 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * A store that a test plays: it keeps exclusive locks until they are released, never
- * expires them, and answers otherwise where a test has planned it.
+ * A backend that a test scripts. It keeps exclusive locks until they are released, never
+ * expires them, and answers differently where a test has planned it.
  */
 final class FakeBackend implements LockBackend {
 
@@ -49,7 +49,7 @@ final class FakeBackend implements LockBackend {
 
 	final List<Integer> batches = new ArrayList<>();
 
-	/** Claims that were sent after they had been withdrawn. */
+	/** Claims sent after their withdrawal, and further faults that a test adds. */
 	final List<String> faults = new ArrayList<>();
 
 	private final Set<OwnerId> abandoned = new HashSet<>();
@@ -116,19 +116,19 @@ final class FakeBackend implements LockBackend {
 		return !this.owners.isEmpty();
 	}
 
-	/** Let another JVM hold the lock. */
+	/** Makes another JVM the holder of the lock. */
 	synchronized void heldByAnother(LockName lock) {
 		this.owners.put(lock, OwnerId.random());
 	}
 
-	/** Let that JVM let go, and tell those who wait. */
+	/** Releases the other JVM's lock and notifies the waiters. */
 	void freedByAnother(LockName lock) {
-		CompletableFuture<Void> news = this.signal;
+		CompletableFuture<Void> notification = this.signal;
 		synchronized (this) {
 			this.owners.remove(lock);
 			this.signal = new CompletableFuture<>();
 		}
-		news.complete(null);
+		notification.complete(null);
 	}
 
 	@Override
@@ -148,7 +148,7 @@ final class FakeBackend implements LockBackend {
 		return this.confirmation;
 	}
 
-	/** Keeps it for good, as it never expires anything. */
+	/** Keeps the lock forever, because this store expires nothing. */
 	@Override
 	public synchronized CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
 		this.calls.add("retain %s for %s".formatted(grant.claim().lock(), remaining));

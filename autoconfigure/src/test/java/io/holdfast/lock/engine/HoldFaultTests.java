@@ -12,7 +12,6 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
@@ -21,16 +20,17 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * What becomes of a hold when those around it fail: its body, its boundary, its thread or
- * its store.
+ * Tests for holds whose body, boundary, thread or store fails.
  */
 class HoldFaultTests {
 
@@ -43,14 +43,14 @@ class HoldFaultTests {
 	private final FakeBackend backend = this.fixture.backend;
 
 	@Test
-	void outerAndInnerAreBothToldOfTheLossAndNeitherGoesOn() {
-		List<String> told = new ArrayList<>();
+	void outerAndInnerHoldAreBothNotifiedOfTheLoss() {
+		List<String> notified = new ArrayList<>();
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.fixture.engine.execute(request().build(), (outer) -> {
-				outer.onLost((event) -> told.add("outer"));
+				outer.onLost((event) -> notified.add("outer"));
 				assertThatExceptionOfType(LockLostException.class)
 					.isThrownBy(() -> this.fixture.engine.execute(request().build(), (inner) -> {
-						inner.onLost((event) -> told.add("inner"));
+						inner.onLost((event) -> notified.add("inner"));
 						this.backend.revoked.complete(null);
 						assertThat(inner.isHeld()).isFalse();
 						assertThat(outer.isHeld()).isFalse();
@@ -58,22 +58,22 @@ class HoldFaultTests {
 					}));
 				return null;
 			}));
-		assertThat(told).containsExactlyInAnyOrder("outer", "inner");
+		assertThat(notified).containsExactlyInAnyOrder("outer", "inner");
 		assertThat(this.fixture.record.losses).hasSize(1);
 	}
 
-	/** Its loss and the renewal of the other fall due together. */
+	/** The loss of one lease and the renewal of the other fall due together. */
 	@Test
-	void errorOfAListenerNeitherKeepsOthersFromBeingToldNorAnotherLeaseFromItsRenewal() {
+	void errorOfAListenerStopsNeitherListenersNorRenewals() {
 		LockHandle lost = this.fixture.acquired(LockRequest.forLock(A).leaseTime(Duration.ofSeconds(10)).renew(false));
 		LockHandle other = this.fixture.acquired(LockRequest.forLock(B).leaseTime(Duration.ofSeconds(30)));
-		List<String> told = new ArrayList<>();
+		List<String> notified = new ArrayList<>();
 		lost.onLost((event) -> {
 			throw new AssertionError("boom");
 		});
-		lost.onLost((event) -> told.add("next"));
+		lost.onLost((event) -> notified.add("next"));
 		this.fixture.time.advance(Duration.ofSeconds(10));
-		assertThat(told).containsExactly("next");
+		assertThat(notified).containsExactly("next");
 		assertThat(this.fixture.record.losses).hasSize(1);
 		assertThat(this.backend.batches).containsExactly(1);
 		other.close();
@@ -81,7 +81,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void exceptionOfTheBodyWinsOverTheStoresThatThrowsAtTheRelease() {
+	void exceptionOfTheBodyWinsOverThatOfTheRelease() {
 		this.backend.releases.add((grant) -> {
 			throw new IllegalStateException("boom");
 		});
@@ -93,7 +93,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void exceptionOfTheBodyWinsOverTheBoundarysAndTheLockIsGivenBackAllTheSame() {
+	void exceptionOfTheBodyWinsOverThatOfTheBoundary() {
 		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new FailingBoundary());
 		assertThatThrownBy(() -> bounded.engine.execute(request().build(), (handle) -> {
 			throw new IllegalArgumentException("sold out");
@@ -105,7 +105,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void allOfSeveralLocksAreGivenBackThoughTheBoundaryFails() {
+	void allLocksAreReleasedWhenTheBoundaryFails() {
 		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new FailingBoundary());
 		LockHandle both = bounded.engine.acquire(LockRequest.forLocks(List.of(A, B)).build());
 		assertThatThrownBy(both::close).isInstanceOf(IllegalStateException.class)
@@ -114,8 +114,8 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void boundaryThatFailsAfterTheAcquisitionKeepsNoLock() {
-		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new HoldBoundary() {
+	void boundaryFailureAfterTheAcquisitionReleasesTheLock() {
+		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new TransactionBoundary() {
 			@Override
 			public void deferRelease(DeferrableHold hold) {
 				throw new IllegalStateException("not at all");
@@ -137,11 +137,11 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void reentryWithoutEndIsRefusedAndLeavesNothing() {
+	void unboundedReentryIsRejectedAndLeavesNothing() {
 		AtomicInteger depth = new AtomicInteger();
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> deeper(depth))
 			.withMessageContainingAll("'stock:42'", "256 nested holds");
-		assertThat(depth).hasValue(BlockingEntrance.MAX_NESTED_HOLDS);
+		assertThat(depth).hasValue(BlockingAcquirer.MAX_NESTED_HOLDS);
 		assertThat(LockContext.handles()).isEmpty();
 		this.fixture.assertNothingLeft();
 	}
@@ -166,9 +166,9 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void holdIsGivenBackByAnInterruptedThreadThatKeepsItsFlag() {
-		EngineFixture awaiting = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-				Duration.ofSeconds(1), true, false, Duration.ZERO, false, Duration.ZERO), HoldBoundary.NONE);
+	void interruptedThreadReleasesItsHoldAndKeepsItsFlag() {
+		EngineFixture awaiting = new EngineFixture(settings().awaitRelease(true).shutdownTimeout(Duration.ZERO).build(),
+				TransactionBoundary.NONE);
 		LockHandle handle = awaiting.engine.acquire(request().build());
 		Thread.currentThread().interrupt();
 		handle.close();
@@ -177,13 +177,13 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void callersThatNestTwoLocksInOppositeOrderDoNotWaitForEver() throws InterruptedException {
+	void nestingInOppositeOrderDoesNotBlockForever() throws InterruptedException {
 		List<LockNotAcquiredException> ends = new ArrayList<>();
 		AtomicInteger inside = new AtomicInteger();
 		Thread one = nesting(A, B, inside, ends);
 		Thread other = nesting(B, A, inside, ends);
 		Awaitility.await()
-			.until(() -> this.fixture.engine.context().census().waiting().size() == 2
+			.until(() -> this.fixture.engine.context().registry().waiting().size() == 2
 					&& one.getState() == Thread.State.WAITING && other.getState() == Thread.State.WAITING);
 		this.fixture.time.advance(Duration.ofSeconds(5));
 		one.join();
@@ -214,7 +214,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void heldLockIsNotDroppedForAHundredThousandOthers() {
+	void heldLockSurvivesAHundredThousandOthers() {
 		LockHandle held = this.fixture.engine.acquire(request().build());
 		for (int i = 0; i < 100_001; i++) {
 			this.fixture.engine.acquire(LockRequest.of("stock", i)).close();
@@ -229,7 +229,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void oneKeyBelowTwoNamesIsTwoLocks() {
+	void sameKeyUnderTwoNamesIsTwoLocks() {
 		LockHandle stock = this.fixture.acquired(LockRequest.forLock(LockName.of("stock", "42")));
 		LockHandle order = this.fixture.acquired(LockRequest.forLock(LockName.of("order", "42")));
 		assertThat(stock.isHeld()).isTrue();
@@ -240,7 +240,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void releaseWaitsForTheAnswerToARenewalThatIsUnderWay() {
+	void releaseWaitsForARenewalInProgress() {
 		CompletableFuture<List<RenewResult>> answer = new CompletableFuture<>();
 		this.backend.renewals.add((grant) -> answer);
 		LockHandle handle = this.fixture.acquired(request());
@@ -253,7 +253,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void releaseWaitsNoLongerThanForTheResponseTimeout() {
+	void releaseWaitsAtMostForTheResponseTimeout() {
 		this.backend.renewals.add((grant) -> new CompletableFuture<>());
 		LockHandle handle = this.fixture.acquired(request());
 		this.fixture.time.advance(Duration.ofSeconds(10));
@@ -264,7 +264,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void renewalThatMakesTheLeaseShorterEndsTheBeliefSooner() {
+	void renewalWithAShorterLeaseShortensTheValidity() {
 		Duration shorter = Duration.ofSeconds(6);
 		this.backend.renewals
 			.add((grant) -> CompletableFuture.completedFuture(List.of(new RenewResult.Renewed(shorter))));
@@ -277,7 +277,7 @@ class HoldFaultTests {
 	}
 
 	@Test
-	void renewalThatIsLateIsMeasured() {
+	void lateRenewalIsMeasured() {
 		LockHandle handle = this.fixture.acquired(request());
 		this.fixture.time.pause(Duration.ofSeconds(12));
 		this.fixture.time.advance(Duration.ofSeconds(10));
@@ -285,8 +285,8 @@ class HoldFaultTests {
 		handle.close();
 	}
 
-	/** Fails when a lock is closed in it. */
-	private static final class FailingBoundary implements HoldBoundary {
+	/** A boundary that fails when a lock is closed. */
+	private static final class FailingBoundary implements TransactionBoundary {
 
 		private final Set<LockHandle> acquired = new HashSet<>();
 

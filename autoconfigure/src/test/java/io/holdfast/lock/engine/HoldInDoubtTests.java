@@ -13,6 +13,7 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.ManagedHold;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
- * What a check of a valid hold does while its store is in doubt about it.
+ * Tests for checks of a valid hold while its store is in doubt about it.
  */
 class HoldInDoubtTests {
 
@@ -30,7 +31,7 @@ class HoldInDoubtTests {
 
 	private final CompletableFuture<Boolean> word = new CompletableFuture<>();
 
-	/** What is checked on a thread of its own, and has begun to wait for the store. */
+	/** Runs a check on its own thread and returns once it waits for the store. */
 	private CompletableFuture<Void> waiting(Runnable check) {
 		this.fixture.backend.confirmation = this.word;
 		int planned = this.fixture.time.planned();
@@ -41,10 +42,10 @@ class HoldInDoubtTests {
 	}
 
 	@Test
-	void checkWaitsUntilTheStoreHasMadeSure() {
+	void checkWaitsForTheConfirmation() {
 		LockHandle handle = this.fixture.acquired(request());
 		CompletableFuture<Void> check = waiting(handle::assertHeld);
-		CompletableFuture<Void> commit = waiting(handle::assertHeldAtCommit);
+		CompletableFuture<Void> commit = waiting(((ManagedHold) handle)::assertHeldAtCommit);
 		this.word.complete(true);
 		assertThat(check).succeedsWithin(BOUND);
 		assertThat(commit).succeedsWithin(BOUND);
@@ -54,20 +55,20 @@ class HoldInDoubtTests {
 	}
 
 	@Test
-	void holdThatTheStoreDeniesIsLost() {
+	void holdDeniedByTheStoreIsLost() {
 		LockHandle handle = this.fixture.acquired(request());
-		CompletableFuture<Void> commit = waiting(handle::assertHeldAtCommit);
+		CompletableFuture<Void> commit = waiting(((ManagedHold) handle)::assertHeldAtCommit);
 		this.word.complete(false);
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(commit::join)
 			.withCauseInstanceOf(LockLostException.class)
-			.withMessageContaining("no longer this holder's")
+			.withMessageContaining("this holder no longer owns the lease")
 			.withMessageContaining("The commit was refused");
 		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.REFUSED);
 		assertThat(this.fixture.record.refusedCommits).isOne();
 	}
 
 	@Test
-	void waitEndsWithTheValidityAndTheHoldIsLost() {
+	void holdIsLostWhenItsValidityEndsDuringTheWait() {
 		LockHandle handle = this.fixture.acquired(request().renew(false));
 		CompletableFuture<Void> check = waiting(handle::assertHeld);
 		this.fixture.time.advance(Duration.ofSeconds(30));
@@ -77,24 +78,24 @@ class HoldInDoubtTests {
 	}
 
 	@Test
-	void storeThatIsNotToBeWaitedForRefusesTheCommitAndLosesNothing() {
+	void failFastStoreRefusesTheCommitAndKeepsTheHold() {
 		LockHandle handle = this.fixture.acquired(request());
 		this.fixture.backend.confirmation = CompletableFuture.failedFuture(new IllegalStateException("cut off"));
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(handle::assertHeld)
 			.withMessageContaining("Lock 'stock:42' is in doubt")
 			.withMessageContaining("cut off")
-			.withMessageContaining("not lost as far as is known");
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(handle::assertHeldAtCommit)
+			.withMessageContaining("not known to be lost");
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(((ManagedHold) handle)::assertHeldAtCommit)
 			.withMessageContaining("The commit was refused");
 		assertThat(this.fixture.record.refusedCommits).isOne();
 		assertThat(handle.isHeld()).isTrue();
 		assertThat(this.fixture.record.losses).isEmpty();
 		this.fixture.backend.confirmation = FakeBackend.CERTAIN;
-		assertThatNoException().isThrownBy(handle::assertHeldAtCommit);
+		assertThatNoException().isThrownBy(((ManagedHold) handle)::assertHeldAtCommit);
 	}
 
 	@Test
-	void interruptEndsTheWaitAndLosesNothing() throws InterruptedException {
+	void interruptEndsTheWaitAndKeepsTheHold() throws InterruptedException {
 		LockHandle handle = this.fixture.acquired(request());
 		CountDownLatch interrupted = new CountDownLatch(1);
 		Thread[] waiter = new Thread[1];
@@ -117,7 +118,7 @@ class HoldInDoubtTests {
 	}
 
 	@Test
-	void holdThatIsLostAnywayAsksNobody() {
+	void lostHoldRequestsNoConfirmation() {
 		LockHandle handle = this.fixture.acquired(request().renew(false));
 		this.fixture.time.advance(Duration.ofSeconds(30));
 		this.fixture.backend.confirmation = this.word;
@@ -125,7 +126,7 @@ class HoldInDoubtTests {
 	}
 
 	@Test
-	void enteringAgainDoesNotWait() {
+	void reentryDoesNotWait() {
 		this.fixture.backend.confirmation = this.word;
 		try (LockHandle outer = this.fixture.engine.acquire(request().build());
 				LockHandle inner = this.fixture.engine.acquire(request().build())) {

@@ -19,7 +19,6 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
@@ -33,13 +32,14 @@ import io.holdfast.lock.spi.LockObserver;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * Explores the interleavings of those who enter one hold again, leave it and rely on it,
- * of its renewals and of the store's own news. What they see must be what one after
- * another would have seen ({@link OneAfterAnother}), and the store and the listeners must
- * have been told what they should.
+ * Explores the interleavings of one hold's re-entries, releases and checks with its
+ * renewals and with revocation by the store. Results must match a sequential execution
+ * ({@link SequentialHold}). The store and the listeners must receive exactly the expected
+ * calls.
  */
 public class HoldModelTests {
 
@@ -65,23 +65,25 @@ public class HoldModelTests {
 
 	private final Hold outer = hold();
 
-	/** Each place is touched by its own thread only. */
+	/** Each element is accessed by its own thread only. */
 	private final Hold[] inner = new Hold[THREADS];
 
 	private final AtomicInteger open = new AtomicInteger(1);
 
 	private final AtomicInteger listeners = new AtomicInteger();
 
-	private final AtomicInteger listenersTold = new AtomicInteger();
+	private final AtomicInteger listenersNotified = new AtomicInteger();
 
-	/** Its turn in the local line is not ours: the line has a test of its own. */
+	/** The ticket is never admitted: the local wait queue has a test of its own. */
 	private Hold hold() {
 		LockRequest request = LockRequest.forLock(LockName.of("stock")).leaseTime(LEASE).build();
-		Terms terms = Terms.of(request, new LockBackends(List.of(this.store), "model"), EngineSettings.DEFAULTS).get(0);
+		ResolvedRequest terms = ResolvedRequest
+			.of(request, new LockBackends(List.of(this.store), "model"), EngineSettings.DEFAULTS)
+			.get(0);
 		Claim claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(), LEASE, true, Duration.ZERO, false);
-		Turn turn = new Turn(this.context.queues(), terms, 0, null, () -> {
+		QueueTicket ticket = new QueueTicket(this.context.queues(), terms, 0, null, () -> {
 		});
-		Lease lease = new Lease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0, turn);
+		Lease lease = new Lease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0, ticket);
 		lease.begin();
 		return new Hold(this.context, lease);
 	}
@@ -94,10 +96,10 @@ public class HoldModelTests {
 			}
 		};
 		EngineSettings settings = EngineSettings.DEFAULTS;
-		return new EngineContext(settings, this.time, new LocalQueues(this.time),
+		return new EngineContext(settings, this.time, new LocalWaitQueues(this.time),
 				new Watchdog(this.time, settings, observer, Runnable::run),
-				new Cleanup(this.time, settings, Runnable::run), new Census(), HoldBoundary.NONE, observer,
-				Workers.on(Runnable::run));
+				new ReleaseRetrier(this.time, settings, Runnable::run), new HoldRegistry(), TransactionBoundary.NONE,
+				observer, Workers.on(Runnable::run));
 	}
 
 	@Operation
@@ -153,7 +155,7 @@ public class HoldModelTests {
 	@Operation
 	public void listen() {
 		this.listeners.incrementAndGet();
-		this.outer.onLost((event) -> this.listenersTold.incrementAndGet());
+		this.outer.onLost((event) -> this.listenersNotified.incrementAndGet());
 	}
 
 	@Operation(nonParallelGroup = "time")
@@ -171,13 +173,12 @@ public class HoldModelTests {
 		timePasses(Answer.UNKNOWN);
 	}
 
-	/** A renewal falls due, and the store answers like this. */
+	/** Advances the time until a renewal is due, and sets the answer of the store. */
 	private void timePasses(Answer answer) {
 		this.store.answer = answer;
 		this.time.advance(INTERVAL);
 	}
 
-	/** The process stands still. */
 	@Operation(nonParallelGroup = "time")
 	public void pause() {
 		this.time.pause(PAUSE);
@@ -190,25 +191,25 @@ public class HoldModelTests {
 	}
 
 	@Validate
-	public void whatWasToldIsTrue() {
+	public void notificationsAreTrue() {
 		boolean lost = this.outer.lease().lost();
-		require(this.lossesObserved.get() == (lost ? 1 : 0), "a loss is told once to those who count");
-		require(this.listenersTold.get() == (lost ? this.listeners.get() : 0), "a loss is told once to each listener");
-		require(!this.store.releasedWhileInUse.get(), "nothing is released before the last has left");
+		require(this.lossesObserved.get() == (lost ? 1 : 0), "observers are notified once of a loss");
+		require(this.listenersNotified.get() == (lost ? this.listeners.get() : 0), "one notification per listener");
+		require(!this.store.releasedWhileInUse.get(), "nothing is released while it is in use");
 		require(!this.store.renewedAfterRelease.get(), "nothing is renewed after its release");
 		require(this.store.releases.get() <= 1, "a lease is released once");
 		boolean over = lost || this.open.get() == 0;
-		require(lost || this.store.releases.get() == (over ? 1 : 0), "who lets go releases");
-		require(this.context.watchdog().size() == (over ? 0 : 1), "what is over is not watched");
+		require(lost || this.store.releases.get() == (over ? 1 : 0), "the last holder releases the lease");
+		require(this.context.watchdog().size() == (over ? 0 : 1), "a lease that has ended is not watched");
 	}
 
 	private static void require(boolean fact, String description) {
 		if (!fact) {
-			throw new IllegalStateException("not so: " + description);
+			throw new IllegalStateException("violated: " + description);
 		}
 	}
 
-	/** What is initialized once must not be so in the midst of an exploration. */
+	/** One-time initialization must not happen during an exploration. */
 	@BeforeAll
 	static void initializeClasses() {
 		HoldModelTests warmUp = new HoldModelTests();
@@ -217,31 +218,31 @@ public class HoldModelTests {
 		warmUp.pause();
 		warmUp.renewed();
 		warmUp.leaveOuter();
-		warmUp.whatWasToldIsTrue();
+		warmUp.notificationsAreTrue();
 	}
 
 	@Test
-	void everyInterleavingIsOneAfterAnother() {
+	void everyInterleavingIsLinearizable() {
 		new ModelCheckingOptions().threads(2)
 			.actorsPerThread(2)
 			.actorsBefore(1)
 			.actorsAfter(1)
 			.iterations(THOROUGH ? 100 : 20)
 			.invocationsPerIteration(THOROUGH ? 500 : 25)
-			// more than a busy machine needs, which would be told as a hang
+			// longer than a busy machine needs; slowness must not be reported as a hang
 			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))
 			.minimizeFailedScenario(false)
-			.sequentialSpecification(OneAfterAnother.class)
+			.sequentialSpecification(SequentialHold.class)
 			.addGuarantee(
 					ManagedStrategyGuaranteeKt.forClasses(HoldModelTests::hasNoStateToShare).allMethods().ignore())
 			.check(HoldModelTests.class);
 	}
 
-	/** Texts, durations and logs: to look into them would take most of the time. */
+	/** Excludes texts, durations and logs: exploring them would take most of the time. */
 	private static boolean hasNoStateToShare(String type) {
 		return Stream
 			.of("org.apache.commons.logging.", "ch.qos.logback.", "org.slf4j.", "java.time.", "java.lang.String",
-					"java.util.Formatter", "java.util.UUID", "java.security.", Terms.class.getName(),
+					"java.util.Formatter", "java.util.UUID", "java.security.", ResolvedRequest.class.getName(),
 					DurationText.class.getName(), LoggingLockObserver.class.getName(), LockName.class.getName())
 			.anyMatch(type::startsWith);
 	}
@@ -253,7 +254,7 @@ public class HoldModelTests {
 			.anyMatch(type::startsWith);
 	}
 
-	/** What the store answers to a renewal. */
+	/** The answer of the store to a renewal. */
 	private enum Answer {
 
 		RENEWED, REFUSED, UNKNOWN
@@ -261,13 +262,13 @@ public class HoldModelTests {
 	}
 
 	/**
-	 * What a hold promises, to one after another.
+	 * The sequential specification of a hold.
 	 */
-	public static class OneAfterAnother {
+	public static class SequentialHold {
 
-		private final boolean[] in = new boolean[THREADS];
+		private final boolean[] entered = new boolean[THREADS];
 
-		private boolean outerIn = true;
+		private boolean outerOpen = true;
 
 		private boolean lost;
 
@@ -278,27 +279,27 @@ public class HoldModelTests {
 		private Duration nextRenewal = INTERVAL;
 
 		public boolean enter(int thread) {
-			if (this.in[thread] || !commit()) {
+			if (this.entered[thread] || !commit()) {
 				return false;
 			}
-			this.in[thread] = true;
+			this.entered[thread] = true;
 			return true;
 		}
 
 		public void leave(int thread) {
-			this.in[thread] = false;
+			this.entered[thread] = false;
 		}
 
 		public void leaveOuter() {
-			this.outerIn = false;
+			this.outerOpen = false;
 		}
 
 		public boolean held(int thread) {
-			return valid() && (this.in[thread] || this.outerIn);
+			return valid() && (this.entered[thread] || this.outerOpen);
 		}
 
 		public boolean commit() {
-			return valid() && this.outerIn;
+			return valid() && this.outerOpen;
 		}
 
 		private boolean valid() {
@@ -322,8 +323,8 @@ public class HoldModelTests {
 
 		private void timePasses(Answer answer) {
 			Duration until = this.now.plus(INTERVAL);
-			while (inUse() && !this.lost && nextCare().compareTo(until) <= 0) {
-				this.now = later(this.now, nextCare());
+			while (inUse() && !this.lost && nextCheck().compareTo(until) <= 0) {
+				this.now = later(this.now, nextCheck());
 				if (!valid() || answer == Answer.REFUSED) {
 					this.lost = true;
 				}
@@ -338,7 +339,7 @@ public class HoldModelTests {
 			this.now = later(this.now, until);
 		}
 
-		private Duration nextCare() {
+		private Duration nextCheck() {
 			return (this.nextRenewal.compareTo(this.validUntil) < 0) ? this.nextRenewal : this.validUntil;
 		}
 
@@ -355,8 +356,8 @@ public class HoldModelTests {
 		}
 
 		private boolean inUse() {
-			boolean used = this.outerIn;
-			for (boolean one : this.in) {
+			boolean used = this.outerOpen;
+			for (boolean one : this.entered) {
 				used |= one;
 			}
 			return used;
@@ -365,7 +366,7 @@ public class HoldModelTests {
 	}
 
 	/**
-	 * Answers at once, and notes what it should not have been asked.
+	 * A store that answers immediately and records requests that it should not receive.
 	 */
 	private final class Store implements LockBackend {
 

@@ -8,7 +8,6 @@ import java.util.concurrent.TimeoutException;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
@@ -20,12 +19,15 @@ import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.ManagedHold;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.RenewalOutcome;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -87,23 +89,23 @@ class HoldTests {
 	}
 
 	@Test
-	void refusedRenewalLosesTheHoldOnceAndTellsEverybody() {
+	void refusedRenewalLosesTheHoldOnceAndNotifiesAll() {
 		this.backend.renewals.add((grant) -> CompletableFuture.completedFuture(List.of(new RenewResult.Refused())));
 		LockHandle handle = this.fixture.acquired(request());
-		List<LockLostEvent> told = new ArrayList<>();
-		handle.onLost(told::add);
+		List<LockLostEvent> notified = new ArrayList<>();
+		handle.onLost(notified::add);
 		this.time.advance(Duration.ofSeconds(10));
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(handle.remainingValidity()).isZero();
-		assertThat(told).containsExactly(new LockLostEvent(LOCK, "fake", handle.fencingToken(), LossCause.REFUSED));
-		assertThat(this.fixture.record.losses).isEqualTo(told);
+		assertThat(notified).containsExactly(new LockLostEvent(LOCK, "fake", handle.fencingToken(), LossCause.REFUSED));
+		assertThat(this.fixture.record.losses).isEqualTo(notified);
 		assertThat(this.fixture.record.renewals).containsExactly(RenewalOutcome.REFUSED);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeld)
 			.withMessageContaining("Lock 'stock:42' was lost")
-			.withMessageContaining("no longer this holder's")
-			.withMessageContaining("store fake");
+			.withMessageContaining("this holder no longer owns the lease")
+			.withMessageContaining("backend fake");
 		this.time.advance(Duration.ofMinutes(1));
-		assertThat(told).hasSize(1);
+		assertThat(notified).hasSize(1);
 		handle.close();
 		assertThat(this.backend.calls).doesNotContain("release stock:42");
 	}
@@ -111,38 +113,38 @@ class HoldTests {
 	@Test
 	void commitThatIsRefusedIsCounted() {
 		LockHandle handle = this.fixture.acquired(request().renew(false));
-		handle.assertHeldAtCommit();
+		((ManagedHold) handle).assertHeldAtCommit();
 		assertThat(this.fixture.record.refusedCommits).isZero();
 		this.time.advance(LEASE);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeldAtCommit);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(((ManagedHold) handle)::assertHeldAtCommit);
 		assertThat(this.fixture.record.refusedCommits).isOne();
 		handle.close();
 	}
 
 	@Test
-	void listenerThatComesAfterTheLossIsToldAtOnce() {
+	void listenerAddedAfterTheLossIsNotifiedAtOnce() {
 		LockHandle handle = this.fixture.acquired(request().renew(false));
 		this.time.advance(LEASE);
-		List<LockLostEvent> told = new ArrayList<>();
-		handle.onLost(told::add);
-		assertThat(told).extracting(LockLostEvent::cause).containsExactly(LossCause.EXPIRED);
+		List<LockLostEvent> notified = new ArrayList<>();
+		handle.onLost(notified::add);
+		assertThat(notified).extracting(LockLostEvent::cause).containsExactly(LossCause.EXPIRED);
 	}
 
 	@Test
-	void listenerThatThrowsKeepsNobodyFromBeingTold() {
+	void throwingListenerDoesNotStopTheOthers() {
 		LockHandle handle = this.fixture.acquired(request().renew(false));
-		List<LockLostEvent> told = new ArrayList<>();
+		List<LockLostEvent> notified = new ArrayList<>();
 		handle.onLost((event) -> {
 			throw new IllegalStateException("boom");
 		});
-		handle.onLost(told::add);
+		handle.onLost(notified::add);
 		this.time.advance(LEASE);
-		assertThat(told).hasSize(1);
+		assertThat(notified).hasSize(1);
 		assertThat(this.fixture.record.losses).hasSize(1);
 	}
 
 	@Test
-	void renewalThatFailsIsTriedAgainAndLosesNothing() {
+	void failedRenewalIsRetriedAndKeepsTheHold() {
 		this.backend.renewals.add((grant) -> {
 			throw new IllegalStateException("boom");
 		});
@@ -171,12 +173,12 @@ class HoldTests {
 	}
 
 	@Test
-	void pausedHolderKnowsBeforeAnyTimerHasRun() {
+	void pausedHolderDetectsTheLossBeforeAnyTimerRuns() {
 		LockHandle handle = this.fixture.acquired(request());
 		this.time.pause(Duration.ofSeconds(31));
 		assertThat(handle.isHeld()).isFalse();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeldAtCommit)
-			.withMessageContaining("has run out")
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(((ManagedHold) handle)::assertHeldAtCommit)
+			.withMessageContaining("has expired")
 			.withMessageContaining("rolled back");
 	}
 
@@ -207,7 +209,7 @@ class HoldTests {
 	}
 
 	@Test
-	void lostHoldLetsTheNextOfThisJvmTry() {
+	void lostHoldAdmitsTheNextLocalWaiter() {
 		LockHandle stale = this.fixture.acquired(request());
 		CompletableFuture<LockHandle> next = this.fixture.acquire(request().waitTime(Duration.ofMinutes(5)));
 		CompletableFuture<Void> revoked = this.backend.revoked;
@@ -222,7 +224,7 @@ class HoldTests {
 	}
 
 	@Test
-	void releaseOfWhatWasAlreadyGoneIsALoss() {
+	void releaseOfALockThatWasGoneIsALoss() {
 		LockHandle handle = this.fixture.acquired(request());
 		this.backend.owners.clear();
 		handle.close();
@@ -230,7 +232,7 @@ class HoldTests {
 	}
 
 	@Test
-	void releaseThatIsNotAnsweredIsSentAgainWhileTheLeaseLasts() {
+	void unansweredReleaseIsRetriedUntilTheLeaseExpires() {
 		for (int i = 0; i < 3; i++) {
 			this.backend.releases.add((grant) -> new CompletableFuture<>());
 		}
@@ -261,7 +263,7 @@ class HoldTests {
 	}
 
 	@Test
-	void minHoldKeepsTheLockClosedAfterItsHolderLetGo() {
+	void minHoldKeepsTheLockClosedAfterItsRelease() {
 		LockHandle handle = this.fixture.acquired(request().minHold(Duration.ofSeconds(60)));
 		this.time.advance(Duration.ofSeconds(1));
 		handle.close();
@@ -274,7 +276,7 @@ class HoldTests {
 	}
 
 	@Test
-	void sameThreadEntersAgainWithTheSameTokenAndNoRequest() {
+	void reentryUsesTheSameTokenAndSendsNoRequest() {
 		try (LockHandle outer = this.fixture.engine.acquire(request().build())) {
 			try (LockHandle inner = this.fixture.engine.acquire(request().build())) {
 				assertThat(inner.fencingToken()).isEqualTo(outer.fencingToken());
@@ -301,7 +303,7 @@ class HoldTests {
 	}
 
 	@Test
-	void shorterMinHoldOfTheInnerHoldDoesNotCutTheOuters() {
+	void shorterMinHoldOfTheInnerHoldKeepsTheOuters() {
 		LockHandle outer = this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(20)).build());
 		this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(1)).build()).close();
 		outer.close();
@@ -322,7 +324,7 @@ class HoldTests {
 	}
 
 	@Test
-	void enteringALostLockAgainFails() {
+	void reentryIntoALostLockFails() {
 		try (LockHandle outer = this.fixture.engine.acquire(request().renew(false).build())) {
 			this.time.advance(LEASE);
 			assertThatExceptionOfType(LockLostException.class)
@@ -337,7 +339,7 @@ class HoldTests {
 			assertThat(shared.isHeld()).isTrue();
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> this.fixture.engine.acquire(request().build()))
-				.withMessageContaining("cannot become EXCLUSIVE");
+				.withMessageContaining("cannot be upgraded to EXCLUSIVE");
 		}
 	}
 
@@ -360,7 +362,7 @@ class HoldTests {
 	}
 
 	@Test
-	void lossDuringTheBodyEndsTheCallInAnException() {
+	void lossDuringTheBodyFailsTheCall() {
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.fixture.engine.execute(request().renew(false).build(), (handle) -> {
 				this.time.advance(LEASE);
@@ -372,7 +374,7 @@ class HoldTests {
 	@Test
 	void lossAfterACheckedCommitDoesNotFailTheCall() {
 		String result = this.fixture.engine.execute(request().renew(false).build(), (handle) -> {
-			handle.assertHeldAtCommit();
+			((ManagedHold) handle).assertHeldAtCommit();
 			this.time.advance(LEASE);
 			return "committed";
 		});
@@ -392,9 +394,9 @@ class HoldTests {
 	}
 
 	@Test
-	void awaitedReleaseThatCameTooLateEndsTheCallInAnException() {
-		EngineFixture awaiting = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), LEASE,
-				Duration.ofSeconds(1), true, false, Duration.ofSeconds(10), false, Duration.ZERO), HoldBoundary.NONE);
+	void lateAwaitedReleaseFailsTheCall() {
+		EngineFixture awaiting = new EngineFixture(settings().leaseTime(LEASE).awaitRelease(true).build(),
+				TransactionBoundary.NONE);
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> awaiting.engine.execute(request().build(), (handle) -> {
 				awaiting.backend.owners.clear();
@@ -416,7 +418,7 @@ class HoldTests {
 	@Test
 	void boundaryMayRefuseAndMayDeferTheRelease() {
 		List<Runnable> deferred = new ArrayList<>();
-		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new HoldBoundary() {
+		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new TransactionBoundary() {
 			@Override
 			public boolean defersReleases() {
 				return true;
@@ -438,9 +440,9 @@ class HoldTests {
 	}
 
 	@Test
-	void shutdownRefusesNewcomersAndTakesTheLockFromBodiesThatStillRun() {
-		EngineFixture stopping = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), LEASE,
-				Duration.ofSeconds(1), false, false, Duration.ZERO, false, Duration.ZERO), HoldBoundary.NONE);
+	void shutdownRejectsNewRequestsAndEndsRunningHolds() {
+		EngineFixture stopping = new EngineFixture(settings().leaseTime(LEASE).shutdownTimeout(Duration.ZERO).build(),
+				TransactionBoundary.NONE);
 		LockHandle running = stopping.acquired(request());
 		CompletableFuture<LockHandle> waiting = stopping.acquire(request());
 		stopping.engine.close();
@@ -454,7 +456,7 @@ class HoldTests {
 	}
 
 	@Test
-	void shutdownReleasesNoLockThatLingers() {
+	void shutdownKeepsLocksWithinTheirMinHold() {
 		LockHandle handle = this.fixture.acquired(request().minHold(Duration.ofSeconds(20)));
 		handle.close();
 		this.fixture.engine.close();

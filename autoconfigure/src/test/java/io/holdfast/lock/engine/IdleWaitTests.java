@@ -14,25 +14,25 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A thread of the common pool that waits for the store inside of a release or a check
- * runs no other task meanwhile. Before Java 25 a common pool of one thread is not used by
- * futures, so nothing could be run.
+ * Tests that a thread of the common pool runs no other task while it waits for the store
+ * in a release or a check. Before Java 25, futures do not use a common pool of one
+ * thread, so there is no task that it could run.
  */
 class IdleWaitTests {
 
-	private final EngineFixture fixture = new EngineFixture(new EngineSettings(Duration.ofSeconds(5),
-			Duration.ofSeconds(30), Duration.ofSeconds(1), true, false, Duration.ZERO, false, Duration.ZERO),
-			HoldBoundary.NONE);
+	private final EngineFixture fixture = new EngineFixture(
+			settings().awaitRelease(true).shutdownTimeout(Duration.ZERO).build(), TransactionBoundary.NONE);
 
 	private final CompletableFuture<Thread> waits = new CompletableFuture<>();
 
@@ -81,7 +81,7 @@ class IdleWaitTests {
 		});
 	}
 
-	/** So that none of them is there to run the task instead. */
+	/** Keeps the other threads busy, so that none of them runs the task instead. */
 	private void occupyOtherThreads() {
 		int others = ForkJoinPool.getCommonPoolParallelism() - 1;
 		CountDownLatch occupied = new CountDownLatch(others);
@@ -103,7 +103,7 @@ class IdleWaitTests {
 		}
 	}
 
-	/** A task that the waiting thread has queued itself, which it would run first. */
+	/** Queues a task from the waiting thread itself, which would run that task first. */
 	private void assertRunsNoOtherTask(LockRequest.Builder request, Consumer<LockHandle> waiting) {
 		occupyOtherThreads();
 		CompletableFuture<Boolean> other = new CompletableFuture<>();

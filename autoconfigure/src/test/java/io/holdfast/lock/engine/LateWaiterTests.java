@@ -23,9 +23,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A waiter whose process stands still, below, across and beyond the deadline of its wait.
- * Whatever is due when it goes on, the claim is granted or abandoned once, and after that
- * the store is not asked for it again.
+ * Tests for a waiter whose process pauses before, across or beyond its deadline. Whatever
+ * is due when the process resumes, the claim is granted or abandoned exactly once. After
+ * that, the store receives no further attempt.
  */
 class LateWaiterTests {
 
@@ -40,7 +40,7 @@ class LateWaiterTests {
 	private final ManualTime time = this.fixture.time;
 
 	@Test
-	void waiterThatWakesAfterItsDeadlineAbandonsWithoutAnotherAttempt() {
+	void waiterThatWakesAfterItsDeadlineMakesNoFurtherAttempt() {
 		this.backend.retryAfter = Duration.ofSeconds(5);
 		this.backend.heldByAnother(LOCK);
 		CompletableFuture<LockHandle> waiting = waiting();
@@ -65,7 +65,7 @@ class LateWaiterTests {
 	}
 
 	@Test
-	void turnThatComesAfterTheDeadlineLeadsToNoAttempt() {
+	void handoverAfterTheDeadlineLeadsToNoAttempt() {
 		LockHandle first = this.fixture.acquired(request());
 		CompletableFuture<LockHandle> waiting = waiting();
 		this.backend.calls.clear();
@@ -89,7 +89,7 @@ class LateWaiterTests {
 		assertNothingLeft();
 	}
 
-	/** Nothing was decided yet, the caller still waits, and the lease is valid. */
+	/** Nothing is decided yet, the caller still waits, and the lease is valid. */
 	@Test
 	void grantThatArrivesAfterTheDeadlineButBeforeTheTimerCounts() {
 		CompletableFuture<AcquireResult> answer = nextAnswerIsLate();
@@ -118,7 +118,9 @@ class LateWaiterTests {
 		assertNothingLeft();
 	}
 
-	/** The place that the store kept of it would stop those behind it. */
+	/**
+	 * A position that the store keeps for the claim would block the waiters behind it.
+	 */
 	@Test
 	void refusalThatArrivesAfterTheTimerIsWithdrawn() {
 		CompletableFuture<AcquireResult> answer = nextAnswerIsLate();
@@ -132,7 +134,7 @@ class LateWaiterTests {
 	}
 
 	@Test
-	void answerToAnEarlierAttemptDoesNotWithdrawTheLeaseThatAnotherLedTo() {
+	void answerToAnEarlierAttemptKeepsTheLeaseOfALaterOne() {
 		CompletableFuture<AcquireResult> answer = nextAnswerIsLate();
 		CompletableFuture<LockHandle> waiting = waiting();
 		this.time.advance(Duration.ofSeconds(2));
@@ -145,7 +147,7 @@ class LateWaiterTests {
 	}
 
 	@Test
-	void lateAnswerDoesNotCutTheMinHoldOfALeaseShort() {
+	void lateAnswerDoesNotShortenTheMinHold() {
 		CompletableFuture<AcquireResult> answer = nextAnswerIsLate();
 		CompletableFuture<LockHandle> waiting = this.fixture
 			.acquire(request().waitTime(WAIT).minHold(Duration.ofSeconds(20)));
@@ -160,7 +162,7 @@ class LateWaiterTests {
 	}
 
 	@Test
-	void attemptThatIsCarriedOutAfterTheReleaseIsWithdrawn() {
+	void attemptExecutedAfterTheReleaseIsWithdrawn() {
 		CompletableFuture<AcquireResult> answer = nextAnswerIsLate();
 		CompletableFuture<LockHandle> waiting = waiting();
 		this.time.advance(Duration.ofSeconds(2));
@@ -170,8 +172,8 @@ class LateWaiterTests {
 	}
 
 	/**
-	 * Any pause, and in any order what may be due after it: the store's signal, the
-	 * answer to an attempt, the timers.
+	 * Combines any pause with any order of the events that may be due after it: the
+	 * store's signal, the answer to an attempt, the timers.
 	 */
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 2, 3, 4, 5, 6, 7, 8 })
@@ -241,7 +243,7 @@ class LateWaiterTests {
 		}
 	}
 
-	/** Carried out by the store when it answers. */
+	/** Sends an attempt that the store carries out when it answers. */
 	private CompletableFuture<AcquireResult> late(Claim claim, List<Runnable> answers) {
 		sent(claim);
 		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();

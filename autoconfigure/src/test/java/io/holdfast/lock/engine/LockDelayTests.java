@@ -6,7 +6,6 @@ import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockRequest;
@@ -15,14 +14,16 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.RenewalOutcome;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A lock that was lost rather than released stays closed for a while.
+ * Tests that a lock stays unavailable for a while after a loss, but not after a release.
  */
 class LockDelayTests {
 
@@ -30,13 +31,13 @@ class LockDelayTests {
 
 	private static final Duration DELAY = Duration.ofSeconds(20);
 
-	private final EngineFixture fixture = new EngineFixture(new EngineSettings(Duration.ofSeconds(5), LEASE,
-			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), false, DELAY), HoldBoundary.NONE);
+	private final EngineFixture fixture = new EngineFixture(settings().leaseTime(LEASE).lockDelay(DELAY).build(),
+			TransactionBoundary.NONE);
 
 	private final FakeBackend backend = this.fixture.backend;
 
 	@Test
-	void storeKeepsTheLockLongerThanTheHolderBelievesInIt() {
+	void storeLeaseOutlastsTheHolderLease() {
 		LockHandle handle = this.fixture.acquired(request());
 		assertThat(this.backend.claims.get(0).leaseTime()).isEqualTo(LEASE.plus(DELAY));
 		assertThat(handle.remainingValidity()).isBetween(LEASE.minusMillis(200), LEASE);
@@ -44,7 +45,7 @@ class LockDelayTests {
 	}
 
 	@Test
-	void renewalComesAtAThirdOfWhatIsTheHolders() {
+	void renewalComesAtAThirdOfTheHolderLease() {
 		LockHandle handle = this.fixture.acquired(request());
 		this.fixture.time.advance(LEASE.multipliedBy(3));
 		assertThat(handle.isHeld()).isTrue();
@@ -77,7 +78,7 @@ class LockDelayTests {
 	}
 
 	@Test
-	void lateAnswerDoesNotCutTheDelayShort() {
+	void lateAnswerDoesNotShortenTheDelay() {
 		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();
 		this.backend.acquires.add((claim) -> answer);
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().renew(false));
@@ -92,9 +93,9 @@ class LockDelayTests {
 		this.fixture.assertNothingLeft();
 	}
 
-	/** The other lease of the same renewal is as long as ever. */
+	/** The other lease in the same renewal keeps its full length. */
 	@Test
-	void renewalThatLeavesNothingBeyondTheDelayLosesTheHoldAndNoOther() {
+	void renewalWithinTheDelayLosesOnlyItsOwnHold() {
 		LockHandle handle = this.fixture.acquired(request());
 		LockHandle other = this.fixture.acquired(LockRequest.of("stock", "other").toBuilder());
 		this.backend.renewals.add((grant) -> CompletableFuture

@@ -13,15 +13,15 @@ import org.slf4j.LoggerFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.local.LocalLockBackend;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for the log that follows one lock.
+ * Tests for {@link LoggingLockObserver}.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LoggingLockObserverTests {
@@ -29,7 +29,7 @@ class LoggingLockObserverTests {
 	private final Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class);
 
 	private final LockEngine engine = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
-			EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of());
+			EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of());
 
 	@AfterEach
 	void reset() {

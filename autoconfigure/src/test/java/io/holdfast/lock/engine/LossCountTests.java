@@ -11,19 +11,20 @@ import java.util.concurrent.CompletableFuture;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.observation.MicrometerLockObserver;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A run with faults of every kind: each loss is counted once, by the cause that its
- * holder is told.
+ * Tests a run with faults of every kind: each loss is counted once, by the cause that is
+ * reported to its holder.
  */
 class LossCountTests {
 
@@ -36,15 +37,14 @@ class LossCountTests {
 	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
 	private final LockEngine engine = new LockEngine(new LockBackends(List.of(this.backend), "fake"),
-			new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30), Duration.ofSeconds(1), false, false,
-					Duration.ZERO, false, Duration.ZERO),
-			HoldBoundary.NONE, new MicrometerLockObserver(this.registry), this.time, Runnable::run, () -> {
+			settings().shutdownTimeout(Duration.ZERO).build(), TransactionBoundary.NONE,
+			new MicrometerLockObserver(this.registry), this.time, Runnable::run, () -> {
 			});
 
-	private final Map<LossCause, Integer> told = new EnumMap<>(LossCause.class);
+	private final Map<LossCause, Integer> notified = new EnumMap<>(LossCause.class);
 
 	@Test
-	void lossesThatAreCountedAreThoseThatWereTold() {
+	void countedLossesEqualNotifiedLosses() {
 		Random random = new Random(1);
 		List<LockHandle> open = new ArrayList<>();
 		for (int i = 0; i < HOLDS; i++) {
@@ -56,7 +56,7 @@ class LossCountTests {
 					.completedFuture(List.of(new RenewResult.Refused(), new RenewResult.Refused())));
 				case 1 -> this.backend.renewals.add((grant) -> new CompletableFuture<>());
 				case 2 -> this.backend.revoked.complete(null);
-				case 3 -> this.backend.owners.remove(handle.name());
+				case 3 -> this.backend.owners.remove(handle.lock());
 				case 4 -> this.time.pause(Duration.ofSeconds(random.nextInt(40)));
 				default -> open.remove(random.nextInt(open.size())).close();
 			}
@@ -66,8 +66,8 @@ class LossCountTests {
 		this.engine.close();
 		open.forEach(LockHandle::close);
 		last.close();
-		assertThat(this.told).containsOnlyKeys(LossCause.values());
-		this.told.forEach((cause,
+		assertThat(this.notified).containsOnlyKeys(LossCause.values());
+		this.notified.forEach((cause,
 				times) -> assertThat(
 						this.registry.get("distributed.lock.lost").tag("cause", cause.tag()).counter().count())
 					.as(cause.tag())
@@ -80,7 +80,7 @@ class LossCountTests {
 			.acquireAsync((atMostForAMinute ? request.maxHold(Duration.ofMinutes(1)) : request).build())
 			.toCompletableFuture()
 			.join();
-		handle.onLost((event) -> this.told.merge(event.cause(), 1, Integer::sum));
+		handle.onLost((event) -> this.notified.merge(event.cause(), 1, Integer::sum));
 		return handle;
 	}
 

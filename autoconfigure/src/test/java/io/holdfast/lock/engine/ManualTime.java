@@ -7,7 +7,8 @@ import java.util.PriorityQueue;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Time that only a test moves. What is due runs on the thread that moves it, in order.
+ * A clock that only a test advances. Due tasks run in order, on the thread that advances
+ * it.
  */
 final class ManualTime implements SchedulingClock {
 
@@ -34,7 +35,7 @@ final class ManualTime implements SchedulingClock {
 		this.tasks.remove(task);
 	}
 
-	/** Move on without doing what falls due, as a paused process does. */
+	/** Advances the time without running due tasks, as a paused process does. */
 	synchronized void pause(Duration duration) {
 		this.now += duration.toNanos();
 	}

@@ -19,7 +19,7 @@ import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the exceptions of an acquisition say.
+ * Tests for the exceptions that an acquisition throws.
  */
 class RefusalTests {
 
@@ -63,9 +63,9 @@ class RefusalTests {
 		return waiting;
 	}
 
-	/** Not that the wait was over before the last attempt was answered. */
+	/** The message does not report the missing answer to the last attempt instead. */
 	@Test
-	void reasonThatTheBackendHasGivenIsStated() {
+	void reasonGivenByTheBackendIsStated() {
 		LockBackendException reason = new LockBackendException("0 of 1 replicas have it. Connect the replicas.");
 		this.backend.acquires
 			.add((claim) -> CompletableFuture.completedFuture(new AcquireResult.Indeterminate(reason)));
@@ -76,23 +76,23 @@ class RefusalTests {
 		this.fixture.time.advance(WAIT.plusSeconds(1));
 		failure(waiting).isInstanceOf(LockBackendException.class)
 			.hasMessageContaining("did not confirm whether it granted the lock")
-			.hasMessageEndingWith("The last answer was: 0 of 1 replicas have it. Connect the replicas.")
+			.hasMessageEndingWith("The last response was: 0 of 1 replicas have it. Connect the replicas.")
 			.hasCause(reason);
 	}
 
 	@Test
-	void callerThatWaitsForItsOwnReleaseIsToldSo() {
+	void messageNamesThePendingReleaseOfThisJvm() {
 		this.backend.releases.add((grant) -> new CompletableFuture<>());
 		this.fixture.acquired(request()).close();
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(Duration.ofMillis(500)));
 		this.fixture.time.advance(Duration.ofMillis(500));
-		failure(waiting).hasMessageContaining("its release by this JVM was not answered by the store yet");
+		failure(waiting).hasMessageContaining("the store has not confirmed its release by this JVM");
 		this.fixture.time.advance(WAIT);
 		this.fixture.assertNothingLeft();
 	}
 
 	@Test
-	void callerThatWaitsForAnotherOfThisJvmIsToldSo() {
+	void messageNamesTheLocalHolder() {
 		LockHandle handle = this.fixture.acquired(request());
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(WAIT));
 		this.fixture.time.advance(WAIT);

@@ -12,18 +12,18 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.observation.MicrometerLockObserver;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Renewals come in time where threads for all processors do other work and make garbage,
- * and how late they were is measured.
+ * Tests that renewals are sent in time while threads on all processors do other work and
+ * produce garbage, and that their delay is measured.
  */
 class RenewalDelayTests {
 
@@ -32,11 +32,11 @@ class RenewalDelayTests {
 	private static final Duration LEASE = Duration.ofSeconds(9);
 
 	@Test
-	void aThousandHoldsOutliveABusyMachineAndTheirDelaysAreMeasured() {
+	void thousandHoldsSurviveABusyMachineWithMeasuredDelays() {
 		SimpleMeterRegistry registry = new SimpleMeterRegistry();
 		AtomicBoolean busy = new AtomicBoolean(true);
 		try (LockEngine engine = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
-				EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of(new MicrometerLockObserver(registry)))) {
+				EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of(new MicrometerLockObserver(registry)))) {
 			List<LockHandle> holds = IntStream.range(0, HOLDS)
 				.mapToObj((i) -> engine
 					.acquireAsync(LockRequest.forLock(LockName.of("stock", "" + i)).leaseTime(LEASE).build())

@@ -11,7 +11,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
@@ -19,13 +18,15 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What becomes of a {@code minHold} when the engine closes before it is over.
+ * Tests for closing the engine before a {@code minHold} is over.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class RetentionTests {
@@ -37,12 +38,12 @@ class RetentionTests {
 	private final FakeBackend backend = this.fixture.backend;
 
 	private static EngineFixture withoutShutdownWait(Duration lockDelay) {
-		return new EngineFixture(new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-				Duration.ofSeconds(1), false, false, Duration.ZERO, false, lockDelay), HoldBoundary.NONE);
+		return new EngineFixture(settings().shutdownTimeout(Duration.ZERO).lockDelay(lockDelay).build(),
+				TransactionBoundary.NONE);
 	}
 
 	@Test
-	void storeKeepsALockThatWasReleasedForExactlyTheRest() {
+	void storeRetainsAReleasedLockForTheRemainingTime() {
 		this.fixture.acquired(request().minHold(MIN_HOLD)).close();
 		this.fixture.time.advance(Duration.ofMinutes(1));
 		close();
@@ -51,7 +52,7 @@ class RetentionTests {
 	}
 
 	@Test
-	void leaseIsCutShortToTheRestOfAShortMinHold() {
+	void leaseIsShortenedToTheRestOfMinHold() {
 		this.fixture.acquired(request().leaseTime(Duration.ofHours(1)).minHold(Duration.ofSeconds(5))).close();
 		this.fixture.time.advance(Duration.ofSeconds(2));
 		close();
@@ -59,7 +60,7 @@ class RetentionTests {
 	}
 
 	@Test
-	void lockOfABodyThatStillRunsIsLostAndKept() {
+	void lockOfARunningBodyIsLostAndRetained() {
 		LockHandle handle = this.fixture.acquired(request().minHold(MIN_HOLD));
 		close();
 		assertRetainedFor(MIN_HOLD);
@@ -69,7 +70,7 @@ class RetentionTests {
 	}
 
 	@Test
-	void bodyThatStillRunsIsKeptOutOfItsLockForTheLockDelayAtLeast() {
+	void lockOfARunningBodyIsRetainedForTheLockDelay() {
 		EngineFixture delaying = withoutShutdownWait(Duration.ofSeconds(20));
 		delaying.acquired(request().minHold(Duration.ofSeconds(5)));
 		delaying.engine.close();
@@ -86,9 +87,9 @@ class RetentionTests {
 		this.fixture.assertNothingLeft();
 	}
 
-	/** A renewal that is carried out later would give the lock its whole lease again. */
+	/** A renewal that the store carries out later would restore the full lease. */
 	@Test
-	void storeIsAskedWhenNoRenewalIsUnderWay() {
+	void retentionWaitsForARenewalInProgress() {
 		CompletableFuture<List<RenewResult>> renewal = new CompletableFuture<>();
 		this.backend.renewals.add((grant) -> renewal);
 		this.fixture.acquired(request().minHold(MIN_HOLD)).close();
@@ -103,9 +104,9 @@ class RetentionTests {
 		assertThat(this.backend.calls).endsWith("retain stock:42 for PT9M50S");
 	}
 
-	/** It is of the same claim, and to abandon that would free the lock. */
+	/** The answer has the same claim, and abandoning that claim would free the lock. */
 	@Test
-	void lateAnswerOfTheAcquisitionDoesNotFreeWhatIsKept() {
+	void lateAnswerToTheAcquisitionKeepsARetainedLock() {
 		CompletableFuture<AcquireResult> late = new CompletableFuture<>();
 		this.backend.acquires.add((claim) -> late);
 		CompletableFuture<LockHandle> handle = this.fixture.acquire(request().minHold(MIN_HOLD));
@@ -118,13 +119,13 @@ class RetentionTests {
 	}
 
 	@Test
-	void storeThatKeepsNothingIsWarnedOfOnce(CapturedOutput output) {
+	void storeWithoutRetentionIsWarnedAboutOnce(CapturedOutput output) {
 		for (String key : List.of("1", "2")) {
 			this.backend.retentions.add(() -> CompletableFuture.completedFuture(false));
 			this.fixture.acquired(LockRequest.forLock(LockName.of("job", key)).minHold(MIN_HOLD)).close();
 		}
 		close();
-		assertThat(output.getAll().lines().filter((line) -> line.contains("minHold of 2 locks was not over")))
+		assertThat(output.getAll().lines().filter((line) -> line.contains("minHold of 2 locks had not elapsed")))
 			.hasSize(1);
 	}
 
@@ -135,11 +136,11 @@ class RetentionTests {
 	private void assertRetainedFor(Duration remaining) {
 		assertThat(this.backend.calls).endsWith("retain stock:42 for " + remaining);
 		this.fixture.time.advance(MIN_HOLD.multipliedBy(2));
-		assertThat(this.backend.calls).as("the store hears of it no more").endsWith("retain stock:42 for " + remaining);
+		assertThat(this.backend.calls).as("no further request").endsWith("retain stock:42 for " + remaining);
 		assertThat(this.backend.owners).containsKey(LOCK);
 		assertThat(this.fixture.engine.context().queues().size()).as("local lines").isZero();
 		assertThat(this.fixture.engine.context().watchdog().size()).as("leases watched").isZero();
-		assertThat(this.fixture.engine.context().census().held()).as("leases held").isEmpty();
+		assertThat(this.fixture.engine.context().registry().held()).as("leases held").isEmpty();
 	}
 
 }

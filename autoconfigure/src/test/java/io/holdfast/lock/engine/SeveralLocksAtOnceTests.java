@@ -13,7 +13,6 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
@@ -25,12 +24,13 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.LockObserver;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Ten JVMs that try for several free locks at the same moment and hardly wait: each could
- * get a part, and all be refused.
+ * Tests ten JVMs that request several free locks at the same moment and hardly wait. Each
+ * could acquire only some of its locks, and all could fail. At least one must succeed.
  */
 class SeveralLocksAtOnceTests {
 
@@ -40,7 +40,7 @@ class SeveralLocksAtOnceTests {
 
 	@ParameterizedTest
 	@ValueSource(longs = { 0, 1, 9, 100 })
-	void ofManyCallersThatHardlyWaitSomebodyGetsAllOfTheLocks(long waitMillis) {
+	void someOfManyShortWaitsAcquireAllLocks(long waitMillis) {
 		for (int round = 0; round < 200; round++) {
 			SplittableRandom random = new SplittableRandom(round);
 			List<CompletableFuture<Optional<LockHandle>>> callers = IntStream.range(0, 10)
@@ -56,20 +56,20 @@ class SeveralLocksAtOnceTests {
 		}
 	}
 
-	/** Some of five locks, in any order. */
+	/** Requests some of five locks, in any order. */
 	private CompletableFuture<Optional<LockHandle>> caller(SplittableRandom random, Duration wait) {
 		LockEngine jvm = new LockEngine(
-				new LockBackends(List.of(new Far(this.store, this.time, random.split())), "fake"),
-				EngineSettings.DEFAULTS, HoldBoundary.NONE, LockObserver.NONE, this.time, Runnable::run, () -> {
+				new LockBackends(List.of(new DelayedStore(this.store, this.time, random.split())), "fake"),
+				EngineSettings.DEFAULTS, TransactionBoundary.NONE, LockObserver.NONE, this.time, Runnable::run, () -> {
 				});
 		List<LockName> locks = random.ints(4, 0, 5).mapToObj((key) -> LockName.of("stock", "" + key)).toList();
 		return jvm.tryAcquireAsync(LockRequest.forLocks(locks).waitTime(wait).build()).toCompletableFuture();
 	}
 
 	/**
-	 * A store behind a network: requests and answers of one caller take their time.
+	 * A store behind a network that delays one caller's requests and their answers.
 	 */
-	private record Far(FakeBackend store, ManualTime time, SplittableRandom random) implements LockBackend {
+	private record DelayedStore(FakeBackend store, ManualTime time, SplittableRandom random) implements LockBackend {
 
 		private <T> CompletionStage<T> sent(Supplier<CompletionStage<T>> request) {
 			CompletableFuture<T> answer = new CompletableFuture<>();

@@ -16,7 +16,6 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
@@ -29,13 +28,14 @@ import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.spi.AcquireOutcome;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Several locks of one request: all or none, in one order.
+ * Tests for requests for several locks: all or none, in one order.
  */
 class SeveralLocksTests {
 
@@ -52,7 +52,7 @@ class SeveralLocksTests {
 	@Test
 	void locksAreAcquiredInOneOrderOnceEachAndReleasedInReverse() {
 		LockHandle handle = this.fixture.engine.acquire(LockRequest.forLocks(List.of(C, A, B, A)).build());
-		assertThat(handle.parts()).extracting(LockHandle::name).containsExactly(A, B, C);
+		assertThat(handle.parts()).extracting(LockHandle::lock).containsExactly(A, B, C);
 		assertThat(handle.isHeld()).isTrue();
 		handle.close();
 		assertThat(this.backend.calls).containsExactly("acquire stock:a", "acquire stock:b", "acquire stock:c",
@@ -62,7 +62,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void lockThatIsNotToBeHadLeavesNoneOfTheOthers() {
+	void unavailableLockLeavesNoneOfTheOthers() {
 		this.backend.heldByAnother(B);
 		LockRequest request = LockRequest.forLocks(List.of(A, B, C)).waitTime(Duration.ZERO).build();
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.fixture.engine.acquire(request))
@@ -72,9 +72,9 @@ class SeveralLocksTests {
 		assertThat(LockContext.handles()).isEmpty();
 	}
 
-	/** A body must not start under a lock that ended while the others were waited for. */
+	/** A body must not start under a lock lost during the wait for the others. */
 	@Test
-	void locksOfWhichOneWasLostWhileAnotherWasWaitedForAreNotHandedOver() {
+	void locksAreNotDeliveredIfOneWasLostDuringTheWait() {
 		this.backend.heldByAnother(B);
 		LockRequest.Builder request = LockRequest.forLocks(List.of(A, B))
 			.renew(false)
@@ -88,7 +88,7 @@ class SeveralLocksTests {
 			.havingCause()
 			.isInstanceOf(LockLostException.class)
 			.withMessageContaining("'stock:a'")
-			.withMessageContaining("while the other locks");
+			.withMessageContaining("while waiting for the other locks");
 		assertThat(this.backend.owners).doesNotContainKey(B);
 	}
 
@@ -107,7 +107,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void waitIsSharedAmongThem() {
+	void waitTimeIsSharedByAllLocks() {
 		this.backend.heldByAnother(A);
 		this.backend.heldByAnother(B);
 		CompletableFuture<LockHandle> waiting = this.fixture
@@ -120,11 +120,11 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void allAreAskedForBeforeAnyAnswer() {
+	void allLocksAreRequestedBeforeAnyAnswer() {
 		List<CompletableFuture<Void>> answers = new ArrayList<>();
 		for (int i = 0; i < 3; i++) {
 			this.backend.acquires.add((claim) -> {
-				assertThat(claim.patience()).isZero();
+				assertThat(claim.remainingWait()).isZero();
 				CompletableFuture<Void> asked = new CompletableFuture<>();
 				answers.add(asked);
 				return asked.thenApply((late) -> this.backend.answer(claim));
@@ -139,7 +139,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void whoWaitsHoldsNoLockAfterTheOneItWaitsFor() {
+	void waiterHoldsNoLockAfterTheOneItWaitsFor() {
 		this.backend.heldByAnother(B);
 		CompletableFuture<LockHandle> waiting = this.fixture
 			.acquire(LockRequest.forLocks(List.of(A, B, C)).waitTime(Duration.ofSeconds(5)));
@@ -153,7 +153,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void firstTryThatCameToNothingIsToldToNobody() {
+	void failedFirstTryIsNotObserved() {
 		this.backend.heldByAnother(A);
 		CompletableFuture<LockHandle> waiting = this.fixture
 			.acquire(LockRequest.forLocks(List.of(A, B)).waitTime(Duration.ofSeconds(5)));
@@ -166,7 +166,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void silenceInTheFirstTryIsWithdrawnAndTheLockAskedForAgain() {
+	void unansweredFirstTryIsWithdrawnAndRetried() {
 		this.backend.acquires.add((claim) -> CompletableFuture.completedFuture(this.backend.answer(claim)));
 		this.backend.acquires.add((claim) -> {
 			this.backend.answer(claim);
@@ -192,7 +192,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void locksThatStayClosedForAWhileAreNotTakenInVain() {
+	void locksWithMinHoldAreNotRequestedInParallel() {
 		this.backend.heldByAnother(A);
 		CompletableFuture<LockHandle> waiting = this.fixture
 			.acquire(LockRequest.forLocks(List.of(A, B)).minHold(Duration.ofSeconds(1)));
@@ -201,7 +201,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void lockThatThisThreadHoldsAlreadyIsEnteredAgain() {
+	void lockHeldByThisThreadIsReentered() {
 		try (LockHandle outer = this.fixture.engine.acquire(LockRequest.forLock(B).build());
 				LockHandle all = this.fixture.engine.acquire(LockRequest.forLocks(List.of(A, B, C)).build())) {
 			assertThat(all.parts().get(1).fencingToken()).isEqualTo(outer.fencingToken());
@@ -213,16 +213,16 @@ class SeveralLocksTests {
 	@Test
 	void lossOfOneIsTheLossOfAll() {
 		LockHandle handle = this.fixture.engine.acquire(LockRequest.forLocks(List.of(A, B)).build());
-		List<LockLostEvent> told = new ArrayList<>();
-		handle.onLost(told::add);
+		List<LockLostEvent> notified = new ArrayList<>();
+		handle.onLost(notified::add);
 		this.backend.revoked.complete(null);
 		assertThat(handle.isHeld()).isFalse();
-		assertThat(told).hasSize(1);
+		assertThat(notified).hasSize(1);
 		handle.close();
 	}
 
 	@Test
-	void tokenIsAskedOfTheParts() {
+	void tokenIsReadFromTheParts() {
 		try (LockHandle handle = this.fixture.engine.acquire(LockRequest.forLocks(List.of(A, B)).build())) {
 			assertThatIllegalStateException().isThrownBy(handle::fencingToken).withMessageContaining("parts()");
 			assertThat(handle.parts()).extracting(LockHandle::fencingToken).doesNotHaveDuplicates();
@@ -247,7 +247,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void callersWithTheSameLocksInOppositeOrderNeverWaitForEachOther() throws Exception {
+	void callersInOppositeOrderDoNotDeadlock() throws Exception {
 		LocalLockBackend store = new LocalLockBackend();
 		ExecutorService threads = Executors.newFixedThreadPool(8);
 		long[] counters = new long[4];
@@ -284,8 +284,8 @@ class SeveralLocksTests {
 	}
 
 	private static LockEngine engine(LocalLockBackend store) {
-		return new LockEngine(new LockBackends(List.of(store), "local"), EngineSettings.DEFAULTS, HoldBoundary.NONE,
-				List.of());
+		return new LockEngine(new LockBackends(List.of(store), "local"), EngineSettings.DEFAULTS,
+				TransactionBoundary.NONE, List.of());
 	}
 
 }

@@ -6,15 +6,14 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * An engine for the simulation: the real one, on a clock and threads that are given to
- * it.
+ * An engine for the simulation: the real engine on a given clock and given threads.
  */
 public final class SimulatedEngine {
 
@@ -22,22 +21,23 @@ public final class SimulatedEngine {
 
 	/**
 	 * Creates an engine.
-	 * @param backend its only store
+	 * @param backend its only backend
 	 * @param settings the settings of every lock
-	 * @param observer is notified of what happens
-	 * @param clock the clock
-	 * @param steps runs what must not run on its caller's thread
-	 * @param threads creates a pool for each kind of work that may block
+	 * @param observer the observer to notify
+	 * @param clock the clock that the engine reads and schedules on
+	 * @param steps runs work that must not run on its caller's thread
+	 * @param threads creates an executor for each kind of work that may block
 	 */
 	public SimulatedEngine(LockBackend backend, EngineSettings settings, LockObserver observer, SchedulingClock clock,
 			Executor steps, Supplier<Executor> threads) {
-		this.engine = new LockEngine(new LockBackends(List.of(backend), backend.name()), settings, HoldBoundary.NONE,
-				observer, clock, new Workers(steps, threads.get(), threads.get(), threads.get(), steps), () -> {
+		this.engine = new LockEngine(new LockBackends(List.of(backend), backend.name()), settings,
+				TransactionBoundary.NONE, observer, clock,
+				new Workers(steps, threads.get(), threads.get(), threads.get(), steps), () -> {
 				});
 	}
 
 	/**
-	 * The engine as its callers see it.
+	 * Returns the engine as its callers use it.
 	 * @return the engine
 	 */
 	public LockOperations operations() {
@@ -45,20 +45,20 @@ public final class SimulatedEngine {
 	}
 
 	/**
-	 * Whether a lease counts as valid, whether or not a body still runs under it.
+	 * Whether a lease is valid, even if no body runs under it any longer.
 	 * @param owner the owner id
-	 * @return whether it does
+	 * @return whether the lease is valid
 	 */
 	public boolean keeps(String owner) {
 		return this.engine.context()
-			.census()
+			.registry()
 			.held()
 			.stream()
 			.anyMatch((lease) -> lease.ownerId().equals(owner) && !lease.remainingValidity().equals(Duration.ZERO));
 	}
 
 	/**
-	 * What the engine still has when it should have nothing.
+	 * Describes the state that the engine still has when it should have none.
 	 * @return a description of each part that is not empty
 	 */
 	public List<String> leftovers() {
@@ -66,8 +66,8 @@ public final class SimulatedEngine {
 		List<String> left = new ArrayList<>();
 		add(left, "locks with a local wait queue", context.queues().size());
 		add(left, "leases under renewal", context.watchdog().size());
-		add(left, "leases", context.census().held().size());
-		add(left, "acquisitions", context.census().waiting().size());
+		add(left, "leases", context.registry().held().size());
+		add(left, "acquisitions", context.registry().waiting().size());
 		return left;
 	}
 

@@ -12,7 +12,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
@@ -20,6 +19,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.local.LocalLockBackend;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,7 +27,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * A thread of a {@code ForkJoinPool} runs another task while one waits under its lock.
+ * Tests for a thread of a {@code ForkJoinPool} that runs another task while one waits
+ * under its lock.
  */
 class StackedTaskTests {
 
@@ -35,7 +36,7 @@ class StackedTaskTests {
 
 	private final LockEngine engine = this.fixture.engine;
 
-	/** One thread and never another, so that it runs whatever it waits for. */
+	/** A pool of exactly one thread, which therefore runs any task that it waits for. */
 	private final ForkJoinPool pool = new ForkJoinPool(1, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, false,
 			1, 1, 0, (full) -> true, 1, TimeUnit.MINUTES);
 
@@ -86,7 +87,7 @@ class StackedTaskTests {
 
 	@ParameterizedTest
 	@MethodSource("nestings")
-	void taskDoesNotEnterTheLockOfAnother(Nesting nesting) {
+	void taskDoesNotReenterTheLockOfAnother(Nesting nesting) {
 		Throwable refused = underLock(request(), () -> {
 			Thread thread = Thread.currentThread();
 			return nesting.run(() -> {
@@ -100,7 +101,7 @@ class StackedTaskTests {
 
 	@ParameterizedTest
 	@MethodSource("nestings")
-	void taskIsUnderNoLockOfAnother(Nesting nesting) {
+	void taskHoldsNoLockOfAnother(Nesting nesting) {
 		assertThat(underLock(request(), () -> nesting.run(LockContext::handles))).isEmpty();
 		assertThat(underLock(request(), () -> nesting.run(LockHandle::current))).isEmpty();
 	}
@@ -114,7 +115,7 @@ class StackedTaskTests {
 	}
 
 	@Test
-	void taskHasItsOwnHoldsOfOtherLocksAndEntersThemAgain() {
+	void taskReentersItsOwnHoldsOfOtherLocks() {
 		LockRequest other = LockRequest.of("other");
 		boolean again = underLock(request(), () -> ForkJoinTask
 			.adapt(() -> this.engine.execute(other,
@@ -126,10 +127,10 @@ class StackedTaskTests {
 	}
 
 	@Test
-	void readersOfOneLockAreAdmittedEachByItself() {
+	void readersOfOneLockAreAdmittedIndividually() {
 		LockRequest shared = request().mode(LockMode.SHARED).build();
 		try (LockEngine local = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
-				EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of())) {
+				EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of())) {
 			List<String> owners = this.pool.submit(() -> local.execute(shared, (outer) -> {
 				String inner = ForkJoinTask.adapt(() -> local.execute(shared, LockHandle::ownerId)).fork().join();
 				return List.of(outer.ownerId(), inner);
@@ -139,7 +140,7 @@ class StackedTaskTests {
 	}
 
 	@Test
-	void sameTaskEntersItsLockAgain() {
+	void sameTaskReentersItsLock() {
 		assertThat(underLock(request(), () -> this.engine.execute(request().build(), LockHandle::isHeld))).isTrue();
 	}
 

@@ -13,16 +13,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.FencingToken;
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.local.LocalLockBackend;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Two engines on one store, as two JVMs would have it, with real threads and real time.
+ * Tests two engines on one store, like two JVMs, with real threads and real time.
  */
 class TwoEnginesTests {
 
@@ -36,14 +36,14 @@ class TwoEnginesTests {
 
 	private final ExecutorService threads = Executors.newFixedThreadPool(2 * THREADS);
 
-	/** Written without any protection but the lock's. */
+	/** Protected by the lock only. */
 	private long counter;
 
 	private FencingToken greatest = new FencingToken(1);
 
 	private LockEngine engine() {
 		return new LockEngine(new LockBackends(List.of(this.store), "local"), EngineSettings.DEFAULTS,
-				HoldBoundary.NONE, List.of());
+				TransactionBoundary.NONE, List.of());
 	}
 
 	@AfterEach
@@ -57,7 +57,7 @@ class TwoEnginesTests {
 		int rounds = 2_000;
 		run((engine, seed) -> {
 			for (int i = 0; i < rounds; i++) {
-				engine.execute(patient(), (handle) -> {
+				engine.execute(waits(), (handle) -> {
 					assertThat(handle.fencingToken()).isGreaterThan(this.greatest);
 					this.greatest = handle.fencingToken();
 					return this.counter++;
@@ -69,7 +69,7 @@ class TwoEnginesTests {
 	}
 
 	@Test
-	void callersThatGiveUpLeaveNothingAndHinderNobody() throws Exception {
+	void timedOutCallersLeaveNothingAndBlockNoOthers() throws Exception {
 		run((engine, seed) -> {
 			Random random = new Random(seed);
 			for (int i = 0; i < 500; i++) {
@@ -85,12 +85,12 @@ class TwoEnginesTests {
 		});
 		assertThat(this.counter).isPositive();
 		for (LockEngine engine : this.engines) {
-			engine.execute(patient(), (handle) -> this.counter++);
+			engine.execute(waits(), (handle) -> this.counter++);
 		}
 		assertNothingLeft();
 	}
 
-	private static LockRequest patient() {
+	private static LockRequest waits() {
 		return LockRequest.forLock(LOCK).waitTime(Duration.ofMinutes(1)).build();
 	}
 
@@ -105,11 +105,11 @@ class TwoEnginesTests {
 
 	private void assertNothingLeft() {
 		for (LockEngine engine : this.engines) {
-			engine.context().cleanup().awaitAnswers();
+			engine.context().retrier().awaitAnswers();
 			assertThat(engine.context().queues().size()).isZero();
 			assertThat(engine.context().watchdog().size()).isZero();
-			assertThat(engine.context().census().waiting()).isEmpty();
-			assertThat(engine.context().census().held()).isEmpty();
+			assertThat(engine.context().registry().waiting()).isEmpty();
+			assertThat(engine.context().registry().held()).isEmpty();
 		}
 	}
 

@@ -11,12 +11,13 @@ import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.ManagedHold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What is told of a hold that code has acquired and left on its thread.
+ * Tests for the diagnosis of a hold that code acquired and left open on its thread.
  */
 class UnclosedHoldTests {
 
@@ -36,7 +37,7 @@ class UnclosedHoldTests {
 	void refusalNamesLockThreadTimeAndRemedy() {
 		try (LockHandle unclosed = this.fixture.engine.acquire(this.request)) {
 			this.fixture.time.advance(Duration.ofSeconds(35));
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(unclosed::assertHeldAtCommit)
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(((ManagedHold) unclosed)::assertHeldAtCommit)
 				.withMessageContainingAll("'stock:42'", "the transaction is rolled back",
 						"this thread ('" + Thread.currentThread().getName() + "') 35s ago", "try-with-resources");
 			assertThatExceptionOfType(LockLostException.class).as("entered again")
@@ -50,13 +51,13 @@ class UnclosedHoldTests {
 		LockRequest several = this.request.toBuilder().and(LockName.of("stock", "43"), LockMode.EXCLUSIVE).build();
 		try (LockHandle unclosed = this.fixture.engine.tryAcquire(several).orElseThrow()) {
 			assertThat(unclosed.parts()).hasSize(2)
-				.allSatisfy((part) -> assertThat(part.diagnosis()).contains("acquired in code"));
+				.allSatisfy((part) -> assertThat(ManagedHold.diagnosis(part)).contains("acquired in code"));
 		}
 	}
 
 	@Test
-	void holdThatEndsByItselfIsNotSuspected() {
-		String diagnosis = this.fixture.engine.execute(this.request, LockHandle::diagnosis);
+	void holdClosedByExecuteIsNotSuspected() {
+		String diagnosis = this.fixture.engine.execute(this.request, ManagedHold::diagnosis);
 		assertThat(diagnosis).isEmpty();
 	}
 
@@ -64,7 +65,7 @@ class UnclosedHoldTests {
 	void holdThatIsNotOnThisThreadIsNotSuspected() {
 		LockHandle passedOn = this.fixture.engine.acquire(this.request);
 		LockContext.unbind(passedOn);
-		assertThat(passedOn.diagnosis()).isEmpty();
+		assertThat(ManagedHold.diagnosis(passedOn)).isEmpty();
 		passedOn.close();
 	}
 

@@ -9,47 +9,48 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.TransactionBoundary;
 
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 /**
- * Thousands of random lives of a lock, in time that only the test moves: two JVMs, a
- * store behind a bad line ({@link FarStore}), pauses, and holders that enter again, leave
- * or let their leases run out. At every step whoever believes to hold the lock must hold
- * it by the store's own clock, so a successor never begins before the validity of the one
- * before it has ended.
+ * Tests thousands of random histories of a lock, on a clock that only the test advances.
+ * A history has two JVMs, a store behind an unreliable network ({@link UnreliableStore}),
+ * pauses, and holders that re-enter, release or let their leases expire. At every step, a
+ * holder whose hold is valid must hold the lock by the store's own clock. A successor
+ * therefore never starts before the validity of its predecessor has ended.
  */
 class ValidityPropertyTests {
 
-	private static final int LIVES = Boolean.getBoolean("thorough") ? 50_000 : 1_000;
+	private static final int HISTORIES = Boolean.getBoolean("thorough") ? 50_000 : 1_000;
 
 	private static final int STEPS = 40;
 
-	private static final int LOOKS = 25;
+	private static final int CHECKS = 25;
 
 	@Test
-	void nobodyBelievesInALeaseForLongerThanTheStoreKeepsIt() {
+	void validityNeverOutlastsTheStoreLease() {
 		long granted = 0;
 		long lost = 0;
-		for (long seed = 0; seed < LIVES; seed++) {
-			Life life = new Life(seed);
-			life.run();
-			granted += life.holds.size();
-			lost += life.losses.size();
+		for (long seed = 0; seed < HISTORIES; seed++) {
+			History history = new History(seed);
+			history.run();
+			granted += history.holds.size();
+			lost += history.losses.size();
 		}
-		assertThat(granted).as("holds that were looked at").isGreaterThan(2L * LIVES);
+		assertThat(granted).as("holds that were checked").isGreaterThan(2L * HISTORIES);
 		assertThat(lost).as("losses among them").isBetween(granted / 100, granted);
 	}
 
-	private static final class Life {
+	private static final class History {
 
 		private final long seed;
 
@@ -59,53 +60,56 @@ class ValidityPropertyTests {
 
 		private final Duration lease;
 
-		private final FarStore store;
+		private final UnreliableStore store;
 
 		private final List<LockLostEvent> losses = new ArrayList<>();
 
 		private final List<LockEngine> engines;
 
-		private final List<CompletableFuture<LockHandle>> asked = new ArrayList<>();
+		private final List<CompletableFuture<LockHandle>> requested = new ArrayList<>();
 
 		private final List<Held> holds = new ArrayList<>();
 
-		Life(long seed) {
+		History(long seed) {
 			this.seed = seed;
 			this.random = new SplittableRandom(seed);
 			this.lease = Duration.ofMillis(10 + (long) Math.exp(this.random.nextDouble() * Math.log(60_000)));
-			this.store = new FarStore(this.time, this.random, this.lease);
+			this.store = new UnreliableStore(this.time, this.random, this.lease);
 			this.engines = Stream.generate(this::engine).limit(2).toList();
 		}
 
 		private LockEngine engine() {
-			Duration patience = Duration.ofNanos(this.lease.toNanos() / (2 + this.random.nextInt(10)));
-			EngineSettings settings = new EngineSettings(this.lease, this.lease, patience, false, false, Duration.ZERO,
-					false, Duration.ZERO);
+			Duration responseTimeout = Duration.ofNanos(this.lease.toNanos() / (2 + this.random.nextInt(10)));
+			EngineSettings settings = settings().waitTime(this.lease)
+				.leaseTime(this.lease)
+				.responseTimeout(responseTimeout)
+				.shutdownTimeout(Duration.ZERO)
+				.build();
 			LockObserver observer = new LockObserver() {
 				@Override
 				public void lost(LockLostEvent event) {
-					Life.this.losses.add(event);
+					History.this.losses.add(event);
 				}
 			};
-			return new LockEngine(new LockBackends(List.of(this.store), "far"), settings, HoldBoundary.NONE, observer,
-					this.time, Runnable::run, () -> {
+			return new LockEngine(new LockBackends(List.of(this.store), "unreliable"), settings,
+					TransactionBoundary.NONE, observer, this.time, Runnable::run, () -> {
 					});
 		}
 
 		void run() {
 			for (int step = 0; step < STEPS; step++) {
-				act();
+				step();
 				timePasses();
 			}
-			for (int i = 0; i < LOOKS; i++) {
-				look();
+			for (int i = 0; i < CHECKS; i++) {
+				check();
 				this.holds.forEach(Held::leaveAll);
 				this.time.advance(this.lease);
 			}
-			assertThat(this.asked).as("acquisitions without an end, " + this).isEmpty();
+			assertThat(this.requested).as("acquisitions without an end, " + this).isEmpty();
 			for (Held held : this.holds) {
-				assertThat(held.told).as("losses told to a listener, " + this).hasSizeLessThanOrEqualTo(1);
-				assertThat(held.told.size() == 1).as("lost, " + this).isEqualTo(held.hold.lease().lost());
+				assertThat(held.notified).as("losses reported to a listener, " + this).hasSizeLessThanOrEqualTo(1);
+				assertThat(held.notified.size() == 1).as("lost, " + this).isEqualTo(held.hold.lease().lost());
 			}
 			assertThat(this.losses).as("losses observed, " + this)
 				.hasSize((int) this.holds.stream().filter((held) -> held.hold.lease().lost()).count());
@@ -113,14 +117,15 @@ class ValidityPropertyTests {
 				.allMatch((engine) -> engine.context().watchdog().size() == 0);
 		}
 
-		private void act() {
+		private void step() {
 			int what = this.random.nextInt(4);
 			if (what == 0 || this.holds.isEmpty()) {
 				LockRequest request = LockRequest.forLock(LockName.of("stock"))
 					.waitTime(this.lease.multipliedBy(3))
 					.renew(this.random.nextInt(4) > 0)
 					.build();
-				this.asked.add(this.engines.get(this.random.nextInt(2)).acquireAsync(request).toCompletableFuture());
+				this.requested
+					.add(this.engines.get(this.random.nextInt(2)).acquireAsync(request).toCompletableFuture());
 				return;
 			}
 			Held held = this.holds.get(this.holds.size() - 1 - this.random.nextInt(Math.min(2, this.holds.size())));
@@ -132,13 +137,13 @@ class ValidityPropertyTests {
 			}
 		}
 
-		/** Now and then the world stands still, so that all is late. */
+		/** Advances the time, with an occasional pause that makes everything late. */
 		private void timePasses() {
 			if (this.random.nextInt(20) == 0) {
 				this.time.pause(part(1.5));
 			}
-			for (int i = 0; i < LOOKS; i++) {
-				look();
+			for (int i = 0; i < CHECKS; i++) {
+				check();
 				this.time.advance(part(0.03));
 			}
 		}
@@ -147,8 +152,8 @@ class ValidityPropertyTests {
 			return Duration.ofNanos((long) (this.lease.toNanos() * most * this.random.nextDouble()));
 		}
 
-		private void look() {
-			this.asked.removeIf((handle) -> {
+		private void check() {
+			this.requested.removeIf((handle) -> {
 				boolean granted = handle.isDone() && !handle.isCompletedExceptionally();
 				if (granted) {
 					this.holds.add(new Held((Hold) handle.join()));
@@ -156,7 +161,7 @@ class ValidityPropertyTests {
 				return handle.isDone();
 			});
 			for (Held held : this.holds) {
-				held.look(this);
+				held.check(this);
 			}
 			if (!this.store.faults.isEmpty()) {
 				fail(this.store.faults + ", " + this);
@@ -170,21 +175,21 @@ class ValidityPropertyTests {
 
 	}
 
-	/** A hold, all who stand in it, and what it has said of itself before. */
+	/** A hold, its re-entrant holds, and the losses that it has reported. */
 	private static final class Held {
 
 		private final Hold hold;
 
 		private final List<Hold> open = new ArrayList<>();
 
-		private final List<LockLostEvent> told = new ArrayList<>();
+		private final List<LockLostEvent> notified = new ArrayList<>();
 
 		private boolean over;
 
 		Held(Hold hold) {
 			this.hold = hold;
 			this.open.add(hold);
-			hold.onLost(this.told::add);
+			hold.onLost(this.notified::add);
 		}
 
 		void enter() {
@@ -211,18 +216,18 @@ class ValidityPropertyTests {
 			this.open.clear();
 		}
 
-		void look(Life life) {
+		void check(History history) {
 			boolean held = this.open.stream().anyMatch(Hold::isHeld);
-			if (held && !life.store.isHeldBy(this.hold.ownerId())) {
-				fail("believed, but not held at the store, " + life);
+			if (held && !history.store.isHeldBy(this.hold.ownerId())) {
+				fail("held here, but not at the store, " + history);
 			}
 			if (held != this.open.stream().anyMatch((hold) -> hold.remainingValidity().toNanos() > 0)) {
-				fail("held and valid differ, " + life);
+				fail("held and valid differ, " + history);
 			}
 			if (held && this.over) {
-				fail("held after its end, " + life);
+				fail("held after its end, " + history);
 			}
-			this.over |= this.open.isEmpty() || !this.told.isEmpty();
+			this.over |= this.open.isEmpty() || !this.notified.isEmpty();
 		}
 
 	}

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,23 +23,23 @@ class WorkersTests {
 	}
 
 	@Test
-	void taskThatNoThreadCanBeMadeForRunsOnItsCaller() {
+	void taskRunsOnItsCallerIfNoThreadCanBeCreated() {
 		try (Workers workers = new Workers((kind) -> WorkersTests::noThread)) {
 			assertThat(runOn(workers)).isCompletedWithValue(Thread.currentThread());
 		}
 	}
 
 	@Test
-	void taskThatComesAfterTheEndRunsOnItsCaller() {
+	void taskSubmittedAfterCloseRunsOnItsCaller() {
 		Workers workers = new Workers();
 		workers.close();
 		assertThat(runOn(workers)).isCompletedWithValue(Thread.currentThread());
 	}
 
 	@Test
-	void asynchronousCallerThatComesAfterTheEndIsToldSo() {
+	void asynchronousCallAfterCloseReportsTheShutdown() {
 		LockEngine engine = new LockEngine(new LockBackends(List.of(new FakeBackend()), "fake"),
-				EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of());
+				EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of());
 		engine.close();
 		assertThat(engine.acquireAsync(EngineFixture.request().build()).toCompletableFuture())
 			.failsWithin(10, TimeUnit.SECONDS)
@@ -53,7 +53,7 @@ class WorkersTests {
 		return thread;
 	}
 
-	/** As where the system's limit of threads is reached. */
+	/** Fails like a system that has reached its limit of threads. */
 	private static Thread noThread(Runnable task) {
 		throw new OutOfMemoryError("unable to create native thread");
 	}

@@ -9,7 +9,10 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import io.holdfast.lock.test.server.MariaDbServer;
 
-/** MySQL speaks as MariaDB does, but for what it gives back. */
+/**
+ * Tests the statements for any database on MariaDB, in place of MySQL, which has the same
+ * SQL except for {@code RETURNING}.
+ */
 class AnyDatabaseFencingGuardTests extends JdbcFencingGuardContract {
 
 	private static MariaDbServer server;

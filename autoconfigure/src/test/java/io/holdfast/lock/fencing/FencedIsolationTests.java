@@ -38,22 +38,26 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * Transactions that read from a snapshot, and a fence that somebody has passed whom the
- * snapshot does not show.
+ * Tests for transactions that read from a snapshot, and whose snapshot does not show a
+ * holder that has passed the fence.
  */
 class FencedIsolationTests {
 
-	/** What has transactions. */
+	/** The databases, all with transactions. */
 	enum Database {
 
 		H2, POSTGRESQL, MARIADB,
 
 		/**
-		 * As newer ones are by themselves: what changes since the snapshot is an error.
+		 * Configured with the default of newer versions: a change since the snapshot is
+		 * an error.
 		 */
 		STRICT_MARIADB;
 
-		/** Whether it fails where another has passed whom the snapshot does not show. */
+		/**
+		 * Whether a statement fails if another holder has passed and the snapshot does
+		 * not show it.
+		 */
 		boolean mayHide(int isolation) {
 			return this != MARIADB && isolation != Connection.TRANSACTION_READ_COMMITTED;
 		}
@@ -104,7 +108,7 @@ class FencedIsolationTests {
 		};
 		this.jdbc = new JdbcTemplate(this.dataSource);
 		this.fence = new TransactionFence(
-				new JdbcFencingGuard(this.dataSource, "holdfast_fence", (hold) -> hold.name().toString()),
+				new JdbcFencingGuard(this.dataSource, "holdfast_fence", (hold) -> hold.lock().toString()),
 				this.dataSource, Object::toString, (method, type) -> null, (hold) -> true, (refusal) -> {
 				});
 		DataSourceTransactionManager manager = new DataSourceTransactionManager(this.dataSource);
@@ -127,7 +131,7 @@ class FencedIsolationTests {
 	}
 
 	@AfterEach
-	void letGo() {
+	void unbind() {
 		this.unbind.run();
 		assertThat(LockContext.handles()).isEmpty();
 	}
@@ -136,7 +140,7 @@ class FencedIsolationTests {
 		this.unbind = LockContext.bind(TestHold.of("42", token, owner));
 	}
 
-	/** Sell one, as the holder of this thread. */
+	/** Sells one item as the holder of this thread. */
 	private void sell() {
 		this.transaction.executeWithoutResult((status) -> {
 			this.fence.beforeBody("Orders.place()");
@@ -154,15 +158,15 @@ class FencedIsolationTests {
 
 	private static void assertOvertaken(Throwable outcome) {
 		assertThat(outcome).isInstanceOf(StaleFencingTokenException.class)
-			.hasMessageContainingAll("'stock:42'", "token 10", "token 20", "repeat the call");
+			.hasMessageContainingAll("'stock:42'", "token 10", "token 20", "Repeat the call");
 	}
 
-	/** Who is the newer holder cannot be told where a snapshot hides the other. */
-	private static void assertToBeginAnew(Throwable outcome, Database database, int isolation) {
+	/** The message cannot name the newer holder if the snapshot hides the other one. */
+	private static void assertMustRepeat(Throwable outcome, Database database, int isolation) {
 		assertThat(database.mayHide(isolation)).isTrue();
 		assertThat(outcome).isInstanceOf(ConcurrencyFailureException.class)
-			.hasMessageContainingAll("'stock:42' (store redis, token ", "since this transaction took its snapshot",
-					"repeat the call")
+			.hasMessageContainingAll("'stock:42' (backend redis, token ", "since this transaction took its snapshot",
+					"Repeat the call")
 			.hasStackTraceContaining("SQLException");
 	}
 
@@ -171,7 +175,7 @@ class FencedIsolationTests {
 			assertOvertaken(outcome);
 		}
 		else {
-			assertToBeginAnew(outcome, database, isolation);
+			assertMustRepeat(outcome, database, isolation);
 		}
 	}
 
@@ -187,7 +191,9 @@ class FencedIsolationTests {
 		});
 	}
 
-	/** The task must not end before the transaction of this thread does. */
+	/**
+	 * Starts a task that must not complete before the transaction of this thread does.
+	 */
 	private CompletableFuture<Throwable> waitingInAnotherThread(long token, String owner, ThrowingCallable task) {
 		CompletableFuture<Throwable> other = inAnotherThread(token, owner, task);
 		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> other.get(300, TimeUnit.MILLISECONDS));
@@ -196,9 +202,9 @@ class FencedIsolationTests {
 
 	@ParameterizedTest
 	@MethodSource("isolations")
-	void holderWhoseThiefHasCommittedIsRefused(Database database, int isolation) throws Exception {
+	void holderIsRefusedAfterTheNewHolderHasCommitted(Database database, int isolation) throws Exception {
 		open(database, isolation);
-		assertThat(inAnotherThread(20, "thief", this::sell).get(10, TimeUnit.SECONDS)).isNull();
+		assertThat(inAnotherThread(20, "newHolder", this::sell).get(10, TimeUnit.SECONDS)).isNull();
 		hold(10, "overtaken");
 		assertOvertaken(catchThrowable(this::sell));
 		assertThat(quantity()).isEqualTo(99);
@@ -206,9 +212,9 @@ class FencedIsolationTests {
 
 	@ParameterizedTest
 	@MethodSource("isolations")
-	void holderThatWaitedForItsThiefIsRefused(Database database, int isolation) throws Exception {
+	void holderThatWaitedForTheNewHolderIsRefused(Database database, int isolation) throws Exception {
 		open(database, isolation);
-		hold(20, "thief");
+		hold(20, "newHolder");
 		CompletableFuture<Throwable> overtaken = this.transaction.execute((status) -> {
 			sellOne();
 			return waitingInAnotherThread(10, "overtaken", this::sell);
@@ -219,11 +225,11 @@ class FencedIsolationTests {
 
 	@ParameterizedTest
 	@MethodSource("isolations")
-	void holderWhoseSnapshotDoesNotShowTheThiefIsRefused(Database database, int isolation) {
+	void holderWithASnapshotBeforeTheNewHolderIsRefused(Database database, int isolation) {
 		open(database, isolation);
 		assertRefused(catchThrowable(() -> this.transaction.executeWithoutResult((status) -> {
 			this.jdbc.queryForList("SELECT * FROM other");
-			assertThat(inAnotherThread(20, "thief", this::sell).join()).isNull();
+			assertThat(inAnotherThread(20, "newHolder", this::sell).join()).isNull();
 			hold(10, "overtaken");
 			this.fence.beforeBody("Orders.place()");
 			sellOne();
@@ -231,12 +237,12 @@ class FencedIsolationTests {
 		assertThat(quantity()).isEqualTo(99);
 	}
 
-	/** The first statement of its body may be what fails then. */
+	/** In that case the first statement of the body may be the one that fails. */
 	@ParameterizedTest
 	@MethodSource("isolations")
-	void transactionThatNothingStandsBeforeTheBodyOfIsRefusedToo(Database database, int isolation) throws Exception {
+	void transactionWithoutACheckBeforeItsBodyIsRefusedToo(Database database, int isolation) throws Exception {
 		open(database, isolation);
-		hold(20, "thief");
+		hold(20, "newHolder");
 		CompletableFuture<Throwable> overtaken = this.transaction.execute((status) -> waitingInAnotherThread(10,
 				"overtaken", () -> this.transaction.executeWithoutResult((inner) -> sellOne())));
 		Throwable outcome = overtaken.get(10, TimeUnit.SECONDS);
@@ -249,10 +255,12 @@ class FencedIsolationTests {
 		assertThat(quantity()).isEqualTo(100);
 	}
 
-	/** Who waited at the fence must not compute from what was there before the wait. */
+	/**
+	 * A holder that waited at the fence must not compute from data read before the wait.
+	 */
 	@ParameterizedTest
 	@MethodSource("isolations")
-	void successorThatWaitedSeesWhatItsPredecessorWroteOrIsToRepeat(Database database, int isolation) throws Exception {
+	void waitingSuccessorSeesEarlierWritesOrMustRepeat(Database database, int isolation) throws Exception {
 		open(database, isolation);
 		hold(10, "predecessor");
 		CompletableFuture<Throwable> successor = this.transaction.execute((status) -> {
@@ -261,7 +269,7 @@ class FencedIsolationTests {
 		});
 		Throwable outcome = successor.get(10, TimeUnit.SECONDS);
 		if (outcome != null) {
-			assertToBeginAnew(outcome, database, isolation);
+			assertMustRepeat(outcome, database, isolation);
 			assertThat(inAnotherThread(20, "successor", this::sell).get(10, TimeUnit.SECONDS)).isNull();
 		}
 		assertThat(quantity()).isEqualTo(98);

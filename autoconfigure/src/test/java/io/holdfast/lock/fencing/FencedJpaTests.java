@@ -42,7 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A transaction of JPA passes the fence on its own connection.
+ * Tests that a JPA transaction passes the fence on its own connection.
  */
 class FencedJpaTests {
 
@@ -76,7 +76,7 @@ class FencedJpaTests {
 		});
 	}
 
-	/** Nothing of the caller's transaction is fenced, which has begun before the lock. */
+	/** The caller's transaction began before the lock, so it is not fenced. */
 	@Test
 	void transactionWithinTheCallersIsFenced() {
 		this.runner.run((context) -> {
@@ -98,7 +98,7 @@ class FencedJpaTests {
 	}
 
 	@Test
-	void whatRollsBackHasNotPassed() {
+	void rolledBackTransactionHasNotPassed() {
 		this.runner.run((context) -> {
 			assertThatExceptionOfType(IllegalStateException.class)
 				.isThrownBy(() -> context.getBean(Shop.class).sell(1, () -> {
@@ -111,7 +111,7 @@ class FencedJpaTests {
 
 	/** An entity is written when its transaction commits, long after the body. */
 	@Test
-	void successorWaitsUntilWhatIsWrittenAtTheCommitIsCommitted() {
+	void successorWaitsForWritesOfTheCommit() {
 		this.runner.withPropertyValues("spring.datasource.url=jdbc:h2:mem:late;LOCK_TIMEOUT=10000").run((context) -> {
 			Shop shop = context.getBean(Shop.class);
 			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
@@ -143,7 +143,7 @@ class FencedJpaTests {
 	}
 
 	/**
-	 * Where the entities are.
+	 * Scans for the entities.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@EntityScan(basePackageClasses = FencedJpaTests.class)
@@ -152,7 +152,7 @@ class FencedJpaTests {
 	}
 
 	/**
-	 * Something that was sold.
+	 * An entity that records a sale.
 	 */
 	@Entity(name = "sale")
 	static class Sale {

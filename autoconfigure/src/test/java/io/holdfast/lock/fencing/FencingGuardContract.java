@@ -13,11 +13,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
- * Whom every guard lets in, and whom not.
+ * Contract of every fencing guard: which holders it admits, and which it rejects.
  */
 interface FencingGuardContract {
 
-	/** A guard that has seen nobody, each pass in a transaction of its own. */
+	/**
+	 * Returns a guard that has seen no holder, and whose calls each run in their own
+	 * transaction.
+	 */
 	FencingGuard guard();
 
 	@Test
@@ -27,7 +30,7 @@ interface FencingGuardContract {
 		guard.advance(TestHold.of("42", 20, "b"));
 		assertThatExceptionOfType(StaleFencingTokenException.class)
 			.isThrownBy(() -> guard.advance(TestHold.of("42", 10, "a")))
-			.withMessageContainingAll("'stock:42'", "store redis", "token 10", "token 20", "repeat the call")
+			.withMessageContainingAll("'stock:42'", "backend redis", "token 10", "token 20", "Repeat the call")
 			.satisfies((refusal) -> {
 				assertThat(refusal.lock()).isEqualTo(LockName.of("stock", "42"));
 				assertThat(refusal.backend()).isEqualTo("redis");
@@ -46,7 +49,7 @@ interface FencingGuardContract {
 	}
 
 	@Test
-	default void locksAreFencedApart() {
+	default void locksAreFencedIndependently() {
 		FencingGuard guard = guard();
 		guard.advance(TestHold.of("a", 20, "a"));
 		guard.advance(TestHold.of("A", 10, "b"));
@@ -56,7 +59,7 @@ interface FencingGuardContract {
 	}
 
 	@Test
-	default void ofSeveralLocksAllPassOrNone() {
+	default void severalLocksPassTogetherOrNotAtAll() {
 		FencingGuard guard = guard();
 		guard.advance(TestHold.of("b", 20, "other"));
 		assertThatExceptionOfType(StaleFencingTokenException.class)
@@ -81,7 +84,7 @@ interface FencingGuardContract {
 	}
 
 	@Test
-	default void writerThatAReaderCameAfterStillPasses() {
+	default void writerFollowedByAReaderStillPasses() {
 		FencingGuard guard = guard();
 		guard.advance(TestHold.of("42", 10, "writer"));
 		guard.advance(TestHold.reader("42", 20, "a"));

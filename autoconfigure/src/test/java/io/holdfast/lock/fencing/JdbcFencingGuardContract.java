@@ -22,7 +22,7 @@ import io.holdfast.lock.spi.LockDigest;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What every guard of a database does besides.
+ * Contract of every guard in a database, in addition to {@link FencingGuardContract}.
  */
 abstract class JdbcFencingGuardContract implements FencingGuardContract {
 
@@ -35,7 +35,7 @@ abstract class JdbcFencingGuardContract implements FencingGuardContract {
 	abstract FenceSql sql();
 
 	JdbcFencingGuard onTable() {
-		return new JdbcFencingGuard(this.dataSource, TABLE, (hold) -> LockDigest.of(hold.backend(), hold.name()),
+		return new JdbcFencingGuard(this.dataSource, TABLE, (hold) -> LockDigest.of(hold.backend(), hold.lock()),
 				this::sql);
 	}
 
@@ -59,7 +59,7 @@ abstract class JdbcFencingGuardContract implements FencingGuardContract {
 	}
 
 	@Test
-	void successorWaitsForTheTransactionThatWasThereBefore() throws Exception {
+	void successorWaitsForTheEarlierTransaction() throws Exception {
 		FencingGuard guard = guard();
 		guard.advance(TestHold.of("42", 5, "earlier"));
 		try (Connection transaction = this.dataSource.getConnection()) {
@@ -93,7 +93,7 @@ abstract class JdbcFencingGuardContract implements FencingGuardContract {
 	}
 
 	@Test
-	void whatIsRolledBackWasNeverThere() throws Exception {
+	void rolledBackTokenIsNotRecorded() throws Exception {
 		FencingGuard guard = guard();
 		try (Connection transaction = this.dataSource.getConnection()) {
 			transaction.setAutoCommit(false);

@@ -39,11 +39,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Several readers of locks that the fence has never seen.
+ * Tests for several readers of locks that the fence has never seen.
  */
 class ReadersAtTheFenceTests {
 
-	/** What has transactions and shared locks of rows. */
+	/** The databases with both transactions and shared row locks. */
 	enum Database {
 
 		POSTGRESQL, MARIADB
@@ -102,7 +102,7 @@ class ReadersAtTheFenceTests {
 
 	private static TransactionTemplate fenced(DataSource dataSource) {
 		TransactionFence fence = new TransactionFence(
-				new JdbcFencingGuard(dataSource, "fence", (hold) -> hold.name().toString()), dataSource,
+				new JdbcFencingGuard(dataSource, "fence", (hold) -> hold.lock().toString()), dataSource,
 				String::valueOf, (method, type) -> null, (hold) -> true, (refusal) -> {
 				});
 		DataSourceTransactionManager manager = new DataSourceTransactionManager(dataSource);
@@ -182,7 +182,7 @@ class ReadersAtTheFenceTests {
 	}
 
 	@Test
-	void threadThatMayHaveAConnectionIsNotGivenASecondOne() {
+	void threadThatMayHaveAConnectionGetsNoSecondOne() {
 		openH2(1);
 		Object session = new Object();
 		TransactionSynchronizationManager.bindResource(session, session);
@@ -196,15 +196,15 @@ class ReadersAtTheFenceTests {
 	}
 
 	@Test
-	void readerThatWaitsInVainIsToldForWhichLockAndWhatToDo() {
+	void readerTimeoutNamesTheLockAndTheRemedy() {
 		openH2(2);
 		read("42", 1,
 				() -> assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> reading("42", 2, () -> {
 				}).join())
 					.havingCause()
 					.isInstanceOf(CannotAcquireLockException.class)
-					.withMessageContainingAll("'stock:42' (store redis, token 2)", "given up waiting", "another reader",
-							"Repeat the call", "lock timeout"));
+					.withMessageContainingAll("'stock:42' (backend redis, token 2)", "stopped waiting",
+							"another reader", "Repeat the call", "lock timeout"));
 	}
 
 }

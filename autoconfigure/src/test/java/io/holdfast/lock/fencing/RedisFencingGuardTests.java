@@ -16,7 +16,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class RedisFencingGuardTests implements FencingGuardContract {
 
-	/** As great as tokens of Redis are, and greater than a double is exact for. */
+	/**
+	 * A token as large as those of Redis, beyond the range in which a double is exact.
+	 */
 	private static final long GREAT = 1_790_000_000_000_000L << 10;
 
 	private static RedisServer server;
@@ -40,7 +42,7 @@ class RedisFencingGuardTests implements FencingGuardContract {
 	@Override
 	public RedisFencingGuard guard() {
 		client.getKeys().flushall();
-		return new RedisFencingGuard(client, "fences", (hold) -> hold.backend() + "/" + hold.name());
+		return new RedisFencingGuard(client, "fences", (hold) -> hold.backend() + "/" + hold.lock());
 	}
 
 	private static Object value() {
@@ -48,7 +50,7 @@ class RedisFencingGuardTests implements FencingGuardContract {
 	}
 
 	@Test
-	void tokensThatDifferByOneAreToldApart() {
+	void tokensThatDifferByOneAreDistinguished() {
 		FencingGuard guard = guard();
 		guard.advance(TestHold.of("42", GREAT + 1, "b"));
 		assertThatExceptionOfType(StaleFencingTokenException.class)

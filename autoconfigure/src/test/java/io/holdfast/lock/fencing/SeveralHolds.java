@@ -16,8 +16,8 @@ import io.holdfast.lock.LockName;
 record SeveralHolds(List<LockHandle> parts) implements StillHeld {
 
 	@Override
-	public LockName name() {
-		return this.parts.get(0).name();
+	public LockName lock() {
+		return this.parts.get(0).lock();
 	}
 
 	@Override

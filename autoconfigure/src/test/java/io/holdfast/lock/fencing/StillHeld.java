@@ -6,7 +6,7 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 
 /**
- * A hold that no test loses: it does not know itself that it was overtaken.
+ * A hold that is never lost, because a stale holder does not know that it is stale.
  */
 interface StillHeld extends LockHandle {
 
@@ -17,10 +17,6 @@ interface StillHeld extends LockHandle {
 
 	@Override
 	default void assertHeld() {
-	}
-
-	@Override
-	default void assertHeldAtCommit() {
 	}
 
 	@Override

@@ -7,14 +7,14 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 
 /**
- * A hold as a test wants it.
+ * A hold for tests.
  *
- * @param name the lock
- * @param mode alone or shared
+ * @param lock the lock
+ * @param mode exclusive or shared
  * @param ownerId the holder
  * @param fencingToken the token
  */
-record TestHold(LockName name, LockMode mode, String ownerId, FencingToken fencingToken) implements StillHeld {
+record TestHold(LockName lock, LockMode mode, String ownerId, FencingToken fencingToken) implements StillHeld {
 
 	static TestHold of(String key, long token, String owner) {
 		return new TestHold(LockName.of("stock", key), LockMode.EXCLUSIVE, owner, new FencingToken(token));

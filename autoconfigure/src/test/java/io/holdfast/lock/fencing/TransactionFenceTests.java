@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * When transactions pass the fence, and what becomes of those that it refuses.
+ * Tests when transactions pass the fence, and how rejected transactions end.
  */
 class TransactionFenceTests {
 
@@ -39,7 +39,7 @@ class TransactionFenceTests {
 	private final List<StaleFencingTokenException> refusals = new ArrayList<>();
 
 	private final TransactionFence fence = new TransactionFence(
-			new JdbcFencingGuard(this.dataSource, "fence", (hold) -> hold.name().toString()), this.dataSource,
+			new JdbcFencingGuard(this.dataSource, "fence", (hold) -> hold.lock().toString()), this.dataSource,
 			Object::toString, (method, type) -> null, (hold) -> true, this.refusals::add);
 
 	private final TransactionTemplate transaction = transactions(this.dataSource);
@@ -72,7 +72,7 @@ class TransactionFenceTests {
 	}
 
 	@AfterEach
-	void letGo() {
+	void unbind() {
 		this.unbind.run();
 		assertThat(LockContext.handles()).isEmpty();
 	}
@@ -99,20 +99,20 @@ class TransactionFenceTests {
 	}
 
 	@Test
-	void whatRollsBackHasNotPassed() {
+	void rolledBackTransactionHasNotPassed() {
 		hold(10, "a");
 		this.transaction.executeWithoutResult((status) -> status.setRollbackOnly());
 		assertThat(tokens()).isEmpty();
 	}
 
 	@Test
-	void transactionWithoutALockHasNothingToDoWithIt() {
+	void transactionWithoutALockIsNotFenced() {
 		this.jdbc.execute("DROP TABLE fence");
 		this.transaction.executeWithoutResult((status) -> this.fence.beforeBody(null));
 	}
 
 	@Test
-	void overtakenHolderIsToldBeforeItsBody() {
+	void overtakenHolderIsRefusedBeforeItsBody() {
 		hold(10, "a");
 		overtakenBy(20);
 		AtomicBoolean ran = new AtomicBoolean();
@@ -126,7 +126,7 @@ class TransactionFenceTests {
 	}
 
 	@Test
-	void overtakenHolderThatNobodyToldCannotCommit() {
+	void overtakenHolderWithoutABodyCheckCannotCommit() {
 		hold(10, "a");
 		overtakenBy(20);
 		assertThatExceptionOfType(StaleFencingTokenException.class)
@@ -137,7 +137,7 @@ class TransactionFenceTests {
 	}
 
 	@Test
-	void refusalThatTheBodySwallowsStillRollsBack() {
+	void refusalIgnoredByTheBodyStillRollsBack() {
 		hold(10, "a");
 		overtakenBy(20);
 		assertThatExceptionOfType(StaleFencingTokenException.class)
@@ -179,7 +179,7 @@ class TransactionFenceTests {
 	}
 
 	@Test
-	void lockThatIsAcquiredInCodeInsideATransactionPassesBeforeTheCommit() {
+	void programmaticLockInATransactionPassesBeforeTheCommit() {
 		overtakenBy(20);
 		assertThatExceptionOfType(StaleFencingTokenException.class)
 			.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> hold(10, "a")));
@@ -189,7 +189,7 @@ class TransactionFenceTests {
 	}
 
 	@Test
-	void whatASavepointUndoesIsPassedAgain() {
+	void fenceIsPassedAgainAfterARollbackToASavepoint() {
 		hold(10, "a");
 		this.unbind.run();
 		this.transaction.executeWithoutResult((outer) -> {
@@ -203,7 +203,7 @@ class TransactionFenceTests {
 	}
 
 	@Test
-	void rolledBackSavepointKeepsWhatWasPassedBeforeIt() {
+	void rollbackToASavepointKeepsEarlierPasses() {
 		hold(10, "a");
 		this.transaction.executeWithoutResult((outer) -> {
 			undoNested(() -> this.fence.beforeBody("Orders.place()"));
@@ -216,7 +216,7 @@ class TransactionFenceTests {
 	}
 
 	@Test
-	void innerSavepointKeepsWhatWasPassedAfterTheOuterOne() {
+	void innerSavepointKeepsPassesAfterTheOuterOne() {
 		this.transaction.executeWithoutResult((status) -> {
 			Object outer = status.createSavepoint();
 			hold(10, "a");
@@ -252,7 +252,7 @@ class TransactionFenceTests {
 	}
 
 	@Test
-	void withoutATransactionThereIsNothingToFence() {
+	void callWithoutATransactionIsNotFenced() {
 		hold(10, "a");
 		this.fence.beforeBody(null);
 		assertThatExceptionOfType(LockConfigurationException.class)
@@ -265,7 +265,7 @@ class TransactionFenceTests {
 	void transactionOfAnotherDataSourceIsNotFenced() {
 		hold(10, "a");
 		transactions(database("another")).executeWithoutResult((status) -> {
-			// binds a connection of ours that commits each statement
+			// binds a connection of this data source that commits each statement
 			this.jdbc.queryForList("SELECT 1 FROM fence");
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> this.fence.beforeBody("Orders.place()"));
@@ -274,7 +274,7 @@ class TransactionFenceTests {
 	}
 
 	@Test
-	void holdOfNoThreadIsLetInByHand() {
+	void holdOfNoThreadPassesOnRequest() {
 		TestHold hold = TestHold.of("42", 10, "a");
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.fence.advance(hold))
 			.withMessageContainingAll("stock:42", "in the transaction that writes");
@@ -283,7 +283,7 @@ class TransactionFenceTests {
 	}
 
 	@Test
-	void databaseThatFailsWhenTheTransactionBeginsLetsNothingCommit() {
+	void databaseFailureAtTheBeginPreventsTheCommit() {
 		hold(10, "a");
 		this.jdbc.execute("DROP TABLE fence");
 		assertThatExceptionOfType(RuntimeException.class)

@@ -67,8 +67,8 @@ import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The lock's place among everything else that Spring puts around a method: inside of what
- * starts or repeats a call, outside of what it protects.
+ * Tests for the position of the lock among the other advice around a method: inside
+ * advice that starts or repeats a call, outside advice that the lock protects.
  */
 class AdvisorOrderTests {
 
@@ -128,7 +128,7 @@ class AdvisorOrderTests {
 
 	@ParameterizedTest(name = "{0} {1} proxyTargetClass={2}")
 	@MethodSource("combinations")
-	void lockIsOutsideOfWhatItProtectsAndInsideOfWhatRepeatsIt(Class<?> order, Class<? extends Service> bean,
+	void lockIsOutsideOfTransactionsAndInsideOfRetries(Class<?> order, Class<? extends Service> bean,
 			boolean targetClass) {
 		runner(order, Everything.class).withBean(bean)
 			.withPropertyValues("spring.aop.proxy-target-class=" + targetClass)
@@ -180,7 +180,7 @@ class AdvisorOrderTests {
 	}
 
 	@Test
-	void asynchronousMethodHasItsLockOnItsOwnThreadWhateverTheOrderOfAsynchronousMethods() {
+	void asynchronousMethodLocksOnItsOwnThreadForAnyAsyncOrder() {
 		runner(Defaults.class, AsyncFirst.class).withBean(Later.class).run((context) -> {
 			assertThat(chain(context.getBean(Later.class))).containsExactly("async", "lock");
 			assertThat(context.getBean(Later.class).call().get(10, TimeUnit.SECONDS)).startsWith("stock");
@@ -192,12 +192,12 @@ class AdvisorOrderTests {
 		runner(Defaults.class, UserPutsAsyncInside.class).withBean(OnMethods.class).run((context) -> {
 			assertThat(context).hasFailed();
 			assertThat(context.getStartupFailure()).rootCause()
-				.hasMessageContaining("runs its method on another, without the lock");
+				.hasMessageContaining("runs its method on another thread, without the lock");
 		});
 	}
 
 	@Test
-	void asynchronousMethodHasItsLockOnTheThreadThatRunsIt() {
+	void asynchronousMethodLocksOnTheThreadThatRunsIt() {
 		runner(Defaults.class, Everything.class).withBean(Later.class).run((context) -> {
 			CompletableFuture<List<String>> later = context.getBean(Later.class).call();
 			List<String> held = later.get(10, TimeUnit.SECONDS);
@@ -219,7 +219,7 @@ class AdvisorOrderTests {
 			assertThat(context).hasFailed();
 			assertThat(context.getStartupFailure()).hasRootCauseInstanceOf(LockConfigurationException.class)
 				.rootCause()
-				.hasMessageContaining("begins its transaction before it acquires its lock")
+				.hasMessageContaining("starts its transaction before it acquires its lock")
 				.hasMessageContaining("updates would be lost");
 		});
 	}
@@ -229,7 +229,7 @@ class AdvisorOrderTests {
 		runner(Defaults.class, UserWrapsInTransaction.class).withBean(OnMethods.class).run((context) -> {
 			assertThat(context).hasFailed();
 			assertThat(context.getStartupFailure()).rootCause()
-				.hasMessageContaining("begins its transaction before it acquires its lock");
+				.hasMessageContaining("starts its transaction before it acquires its lock");
 		});
 	}
 
@@ -269,14 +269,14 @@ class AdvisorOrderTests {
 
 	static class Later {
 
-		/** Tells the locks and the name of the thread that it runs on. */
+		/** Returns the held locks and the name of the current thread. */
 		@Async
 		@DistributedLock("stock")
 		public CompletableFuture<List<String>> call() {
-			List<String> told = new ArrayList<>();
-			LockContext.handles().forEach((handle) -> told.add(handle.name().toString()));
-			told.add(Thread.currentThread().getName());
-			return CompletableFuture.completedFuture(told);
+			List<String> reported = new ArrayList<>();
+			LockContext.handles().forEach((handle) -> reported.add(handle.lock().toString()));
+			reported.add(Thread.currentThread().getName());
+			return CompletableFuture.completedFuture(reported);
 		}
 
 	}
@@ -311,7 +311,7 @@ class AdvisorOrderTests {
 
 	}
 
-	/** Security, and a user's advisor and transactions of any order. */
+	/** Method security, with a user's advisor and transactions of any order. */
 	@Configuration(proxyBeanMethods = false)
 	@EnableMethodSecurity
 	static class Guarded {
@@ -417,7 +417,7 @@ class AdvisorOrderTests {
 
 	}
 
-	/** A user's post-processor that runs after all of Spring's own. */
+	/** A user's post-processor that runs after all post-processors of Spring. */
 	static final class LatePostProcessor implements BeanPostProcessor, Ordered {
 
 		private final Function<Advised, Object> change;

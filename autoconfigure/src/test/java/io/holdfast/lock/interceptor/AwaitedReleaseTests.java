@@ -31,8 +31,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * An annotated method that returns a future ends as one that returns a value does, also
- * where callers wait for the release.
+ * Tests that annotated methods have the same outcome whether they return a future or a
+ * value, also if callers wait for the release.
  */
 class AwaitedReleaseTests {
 
@@ -73,7 +73,7 @@ class AwaitedReleaseTests {
 	}
 
 	@Test
-	void futureDoesNotWaitForItsReleaseUnlessThatIsAwaited() {
+	void futureDoesNotWaitForItsReleaseByDefault() {
 		this.backend.planned.add(this.answer);
 		run(false, (orders) -> {
 			CompletableFuture<String> result = orders.future(this.body);
@@ -84,7 +84,7 @@ class AwaitedReleaseTests {
 	}
 
 	@Test
-	void futureFailsAsItsBodyDidWhateverTheAnswer() {
+	void futureFailsAsItsBodyForAnyReleaseResult() {
 		this.backend.planned.add(this.answer);
 		run(true, (orders) -> {
 			CompletableFuture<String> result = orders.future(this.body);
@@ -135,7 +135,7 @@ class AwaitedReleaseTests {
 
 	}
 
-	/** Releases at once, and answers what the test has planned. */
+	/** A backend that releases at once and returns the planned result. */
 	private static final class PlannedReleases extends ForwardingBackend {
 
 		private final Deque<CompletionStage<ReleaseResult>> planned = new ArrayDeque<>();

@@ -32,8 +32,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Annotations that could never work stop the start, with a message that names the method
- * and the remedy.
+ * Tests that annotations that could never work fail the startup, with a message that
+ * names the method and the remedy.
  */
 class BadAnnotationTests {
 
@@ -64,11 +64,11 @@ class BadAnnotationTests {
 	}
 
 	@Test
-	void maxHoldThatCouldNotBeKept() {
-		refused(MaxHoldBelowLease.class, "maxHold of lock 'stock' is 2s and its leaseTime 1h",
-				"Set a leaseTime of 2s at most");
-		refused(MaxHoldBelowMinHold.class, "maxHold of lock 'stock' is 1m and its minHold 5m",
-				"Set a minHold of 1m at most");
+	void maxHoldBelowLeaseOrMinHold() {
+		refused(MaxHoldBelowLease.class, "maxHold of lock 'stock' is 2s, but its leaseTime is 1h",
+				"Set leaseTime to at most 2s");
+		refused(MaxHoldBelowMinHold.class, "maxHold of lock 'stock' is 1m, but its minHold is 5m",
+				"Set minHold to at most 1m");
 	}
 
 	@Test
@@ -106,11 +106,11 @@ class BadAnnotationTests {
 
 	@Test
 	void lockedAndUnlocked() {
-		refused(Both.class, "it is @Unlocked too");
+		refused(Both.class, "it is also @Unlocked");
 	}
 
 	@Test
-	void methodsThatAreLeftOutOfTheLockOfTheirClassAreFine() {
+	void unlockedMethodsOfALockedClassAreAccepted() {
 		this.runner.withBean(LeftOut.class).run((context) -> {
 			LeftOut bean = context.getBean(LeftOut.class);
 			assertThat(bean.call()).isEqualTo(1);
@@ -137,7 +137,7 @@ class BadAnnotationTests {
 
 	@Test
 	void nameThatNoMeterTagCouldHave() {
-		refused(BadName.class, "Lock name 'stock:42' is not valid", "put what varies into the key");
+		refused(BadName.class, "Lock name 'stock:42' is not valid", "put the variable part into the key");
 	}
 
 	@Test
@@ -157,7 +157,7 @@ class BadAnnotationTests {
 
 	@Test
 	void keyThatIsNoExpression() {
-		refused(BadSpel.class, "is not a SpEL expression");
+		refused(BadSpel.class, "is not a valid SpEL expression");
 	}
 
 	@Test
@@ -166,18 +166,18 @@ class BadAnnotationTests {
 	}
 
 	@Test
-	void positionThatIsNotThere() {
+	void missingPosition() {
 		refused(UnknownPosition.class, "uses #p1");
 	}
 
 	@Test
-	void fallbackThatIsNotThere() {
-		refused(NoFallback.class, "no fallback 'later'", "LockNotAcquiredException");
+	void missingFallback() {
+		refused(NoFallback.class, "no suitable fallback 'later'", "LockNotAcquiredException");
 	}
 
 	@Test
 	void fallbackOfAnotherType() {
-		refused(WrongFallback.class, "no fallback 'later'", "a return type that fits java.lang.String");
+		refused(WrongFallback.class, "no suitable fallback 'later'", "a return type compatible with java.lang.String");
 	}
 
 	@Test
@@ -197,14 +197,14 @@ class BadAnnotationTests {
 
 	@Test
 	void unknownStore() {
-		refused(UnknownStore.class, "names the lock store 'paper', and there is none", "[local]");
-		refused(MisspelledStore.class, "names the lock store 'Locl', and there is none", "Did you mean 'local'?");
+		refused(UnknownStore.class, "names the lock backend 'paper', which does not exist", "[local]");
+		refused(MisspelledStore.class, "names the lock backend 'Locl', which does not exist", "Did you mean 'local'?");
 	}
 
 	@Test
-	void beanOfTheKeyThatIsNotThere() {
-		refused(UnknownBean.class, "names the bean 'tenants', and there is none");
-		refused(UnknownBeanOfAPart.class, "names the bean 'my.tenants', and there is none");
+	void missingBeanOfTheKey() {
+		refused(UnknownBean.class, "refers to the bean 'tenants', which does not exist");
+		refused(UnknownBeanOfAPart.class, "refers to the bean 'my.tenants', which does not exist");
 	}
 
 	@Test
@@ -220,11 +220,11 @@ class BadAnnotationTests {
 	}
 
 	@Test
-	void whatTheStoreCannotDo() {
+	void capabilityThatTheStoreLacks() {
 		this.runner.withBean(LockBackends.class, () -> new LockBackends(List.of(new PoorLockBackend()), "poor"))
 			.withBean(Shared.class)
 			.run((context) -> assertThat(failure(context)).message()
-				.contains("Shared.call()", "mode = SHARED", "'poor' does not have"));
+				.contains("Shared.call()", "mode = SHARED", "'poor' does not support"));
 		this.runner.withBean(LockBackends.class, () -> new LockBackends(List.of(new PoorLockBackend()), "poor"))
 			.withBean(Fair.class)
 			.run((context) -> assertThat(failure(context)).message()
@@ -236,7 +236,7 @@ class BadAnnotationTests {
 		Class<?> compiled = WithoutParameterNames.compile();
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> new LockMethodVerifier(new LockMethodSpecs((text) -> text, null)).verify(compiled))
-			.withMessageContaining("the names are not in the class file")
+			.withMessageContaining("the class file contains no parameter names")
 			.withMessageContaining("-parameters")
 			.withMessageContaining("#p0");
 	}
@@ -248,7 +248,7 @@ class BadAnnotationTests {
 				assertThat(context).hasNotFailed();
 				assertThatExceptionOfType(Exception.class).isThrownBy(() -> context.getBean(UnknownStore.class))
 
-					.withMessageContaining("names the lock store 'paper'");
+					.withMessageContaining("names the lock backend 'paper'");
 			});
 	}
 

@@ -30,8 +30,8 @@ import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Beans that are no ordinary class: lambdas, proxies of interfaces, final classes,
- * records and scoped proxies.
+ * Tests for beans that are not ordinary classes: lambdas, interface proxies, final
+ * classes, records and scoped proxies.
  */
 class BeanShapeTests {
 
@@ -41,7 +41,7 @@ class BeanShapeTests {
 		.withPropertyValues("distributed-lock.backend=local");
 
 	private static String held() {
-		return LockContext.handles().stream().map((handle) -> handle.name().toString()).toList().toString();
+		return LockContext.handles().stream().map((handle) -> handle.lock().toString()).toList().toString();
 	}
 
 	private void locks(Supplier<Job> bean) {
@@ -84,7 +84,7 @@ class BeanShapeTests {
 	}
 
 	@Test
-	void finalClassThatAnotherProxyComesFirstForIsExplained() {
+	void finalClassWithAnotherProxyFirstIsExplained() {
 		this.runner
 			.withConfiguration(AutoConfigurations.of(TransactionAutoConfiguration.class,
 					DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class))

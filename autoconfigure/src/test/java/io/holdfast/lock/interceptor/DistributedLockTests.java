@@ -38,7 +38,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link DistributedLock}: where it is found, what it means, what a call does.
+ * Tests for {@link DistributedLock}: where it is found, what its attributes mean, and how
+ * a call behaves.
  */
 class DistributedLockTests {
 
@@ -56,7 +57,7 @@ class DistributedLockTests {
 	}
 
 	private static String held() {
-		return LockHandle.current().map((handle) -> handle.name().toString()).orElse("none");
+		return LockHandle.current().map((handle) -> handle.lock().toString()).orElse("none");
 	}
 
 	@Test
@@ -74,7 +75,7 @@ class DistributedLockTests {
 	}
 
 	@Test
-	void classLevelAnnotationStandsForPublicMethodsThatHaveNone() {
+	void classLevelAnnotationAppliesToPublicMethodsWithoutOne() {
 		with(OnClass.class, (bean) -> {
 			assertThat(bean.first()).isEqualTo("whole");
 			assertThat(bean.second()).isEqualTo("own");
@@ -120,7 +121,7 @@ class DistributedLockTests {
 	}
 
 	@Test
-	void keyKnowsWhatCacheableKnows() {
+	void keySupportsTheVariablesOfCacheable() {
 		this.runner.withBean(Keys.class).run((context) -> {
 			Keys bean = context.getBean(Keys.class);
 			assertThat(bean.position("x")).isEqualTo("k:x");
@@ -144,7 +145,7 @@ class DistributedLockTests {
 	}
 
 	@Test
-	void nullAndBlankKeysAreErrorsThatNameTheMethodAndTheBodyDoesNotRun() {
+	void nullAndBlankKeysAreErrorsAndTheBodyDoesNotRun() {
 		with(Keys.class, (bean) -> {
 			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> bean.position(null))
 				.withMessageContaining("Keys.position(String)")
@@ -228,7 +229,7 @@ class DistributedLockTests {
 	}
 
 	@Test
-	void refusalOfANestedLockIsNotTakenForOnesOwn() {
+	void refusalOfANestedLockIsNotHandledAsTheMethodsOwn() {
 		this.runner.withBean(Reactions.class).run((context) -> whileHeld(context, "inner", () -> {
 			Reactions bean = context.getBean(Reactions.class);
 			assertThatExceptionOfType(LockNotAcquiredException.class)
@@ -251,7 +252,7 @@ class DistributedLockTests {
 		});
 	}
 
-	/** Cancelling a future ends no work. */
+	/** Cancelling a future does not stop the work. */
 	@Test
 	void futureThatIsCancelledHoldsTheLockUntilTheWorkHasCompleted() {
 		this.runner.withBean(Futures.class).run((context) -> {
@@ -266,7 +267,7 @@ class DistributedLockTests {
 	}
 
 	@Test
-	void futureThatFailsLetsGo() {
+	void failedFutureReleasesItsLock() {
 		this.runner.withBean(Futures.class).run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			CompletableFuture<String> result = context.getBean(Futures.class)
@@ -460,7 +461,7 @@ class DistributedLockTests {
 		}
 
 		private static List<String> allHeld() {
-			return LockContext.handles().stream().map((handle) -> handle.name().toString()).sorted().toList();
+			return LockContext.handles().stream().map((handle) -> handle.lock().toString()).sorted().toList();
 		}
 
 		@DistributedLock(name = "k", key = "@tenants.current()")
@@ -497,7 +498,7 @@ class DistributedLockTests {
 
 		@DistributedLock(name = "injected", key = "#id")
 		public String handle(long id, @Nullable LockHandle handle) {
-			return handle.name().toString();
+			return handle.lock().toString();
 		}
 
 		@DistributedLock("injected")

@@ -41,8 +41,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * No work of a method is done after its lock was released: a result that would do so
- * stops the start, or fails the call where it was not declared.
+ * Tests that a method does no work after its lock is released. A result type that would
+ * defer work fails the startup. If the declared type does not show it, the call fails.
  */
 class LazyResultTests {
 
@@ -87,7 +87,7 @@ class LazyResultTests {
 	}
 
 	@Test
-	void genericResultIsResolvedInTheClassThatSaysWhatItIs() throws Exception {
+	void genericResultIsResolvedInTheConcreteClass() throws Exception {
 		Method method = Generic.class.getMethod("get");
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> this.specs.get(method, OfStreams.class))
@@ -102,7 +102,7 @@ class LazyResultTests {
 			AtomicBoolean closed = new AtomicBoolean();
 			Stream<Integer> stream = Stream.of(1).onClose(() -> closed.set(true));
 			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> bean.call(stream))
-				.withMessageContaining("Undeclared.call(Object): it has returned a java.util.stream.")
+				.withMessageContaining("Undeclared.call(Object): it returned a java.util.stream.")
 				.withMessageContaining("Return the value itself");
 			assertThat(closed).isTrue();
 			CompletableFuture<String> future = new CompletableFuture<>();
@@ -120,7 +120,7 @@ class LazyResultTests {
 	}
 
 	/**
-	 * What would do its work later.
+	 * Methods whose results defer their work.
 	 */
 	@DistributedLock("stock")
 	abstract static class Lazy {
@@ -172,7 +172,7 @@ class LazyResultTests {
 	}
 
 	/**
-	 * What is there when the method returns, or held until it is.
+	 * Methods whose results are complete on return, or keep the lock until they are.
 	 */
 	@DistributedLock("stock")
 	abstract static class Complete {
@@ -198,7 +198,7 @@ class LazyResultTests {
 	}
 
 	/**
-	 * A class that is a function by the way.
+	 * A value class that also implements a functional interface.
 	 */
 	static class Price implements Supplier<String> {
 

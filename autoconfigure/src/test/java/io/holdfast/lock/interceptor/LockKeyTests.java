@@ -29,8 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A key identifies what is locked: neither do unrelated calls share a lock, nor has each
- * call its own.
+ * Tests that a key identifies the protected resource: unrelated calls do not share a
+ * lock, and calls for the same resource do.
  */
 class LockKeyTests {
 
@@ -73,13 +73,13 @@ class LockKeyTests {
 
 	@Test
 	void valueWithoutATextOfItsOwnIsRefused() {
-		refused("whose text does not identify it", "any", new Order());
-		refused("Name what identifies it, such as its id", "any", List.of(new Order()));
-		refused("whose text does not identify it", "any", List.of(List.of(new Order())));
-		refused("whose text does not identify it", "any", new TreeMap<>(Map.of("a", new Order())));
-		refused("whose text does not identify it", "any", new Wrapper(new Order()));
-		refused("whose text does not identify it", "any", Optional.of(new Order()));
-		refused("whose text does not identify it", "text", new Order());
+		refused("whose only text is that of Object.toString()", "any", new Order());
+		refused("Use a value that identifies it, such as its id", "any", List.of(new Order()));
+		refused("whose only text is that of Object.toString()", "any", List.of(List.of(new Order())));
+		refused("whose only text is that of Object.toString()", "any", new TreeMap<>(Map.of("a", new Order())));
+		refused("whose only text is that of Object.toString()", "any", new Wrapper(new Order()));
+		refused("whose only text is that of Object.toString()", "any", Optional.of(new Order()));
+		refused("whose only text is that of Object.toString()", "text", new Order());
 	}
 
 	@Test
@@ -94,7 +94,7 @@ class LockKeyTests {
 	@Test
 	void valueWhoseTextDependsOnTheJvmIsRefused() {
 		refused("whose order may differ between JVMs", "any", Map.of("a", 1));
-		refused("use a sorted copy (a TreeSet or TreeMap)", "any", new Tags(Set.of("a")));
+		refused("or a sorted copy (a TreeSet or TreeMap)", "any", new Tags(Set.of("a")));
 		refused("whose order may differ between JVMs", "anyParts", Map.of("a", 1), 1);
 	}
 
@@ -128,7 +128,7 @@ class LockKeyTests {
 		assertThat(keys("twoTexts", "a", "b,c")).containsExactly("a,b\\,c");
 		assertThat(keys("twoTexts", "a\\", "b")).isNotEqualTo(keys("twoTexts", "a", "\\b"));
 		refused("\"#id\" is null", "compound", "a", null);
-		refused("has several values, and a part of a key is one", "anyParts", List.of(1), 1);
+		refused("has several values, but a part of a key has one", "anyParts", List.of(1), 1);
 	}
 
 	@Test
@@ -145,7 +145,7 @@ class LockKeyTests {
 			.isThrownBy(() -> this.specs.get(method(Bad.class, method), Bad.class))
 			.withMessageContaining("@DistributedLock on " + Bad.class.getName() + "." + method + "(")
 			.withMessageMatching(
-					"(?s).*(Write it outside of the quotes|Write #orderId|Name what identifies it|Name all parts).*");
+					"(?s).*(Write it outside the quotes|Write #orderId|Use a value that identifies|Use 'keys' for).*");
 	}
 
 	@ParameterizedTest

@@ -46,12 +46,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Spring Data repositories hold their locks around the transactions that they begin
- * themselves, and pass the fence inside of them.
+ * Tests that Spring Data repositories hold their locks around the transactions that they
+ * begin, and pass the fence inside them.
  */
 class RepositoryTests {
 
-	/** The locks under which entities were loaded and written. */
+	/** The locks held when entities were loaded and written. */
 	private static final List<String> HELD = new ArrayList<>();
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -84,7 +84,7 @@ class RepositoryTests {
 	}
 
 	@Test
-	void overtakenHolderIsRefusedInTheRepositorysOwnTransaction() {
+	void overtakenHolderIsRefusedInTheRepositoryTransaction() {
 		this.runner.run((context) -> {
 			Pieces pieces = context.getBean(Pieces.class);
 			pieces.saveAndFlush(new Piece(1));
@@ -98,7 +98,7 @@ class RepositoryTests {
 	}
 
 	@Test
-	void annotationOnTheInterfaceStandsForAllOfItsMethods() {
+	void annotationOnTheInterfaceAppliesToAllItsMethods() {
 		this.runner.run((context) -> {
 			LockedPieces pieces = context.getBean(LockedPieces.class);
 			pieces.saveAndFlush(new Piece(2));
@@ -176,7 +176,7 @@ class RepositoryTests {
 		@PostLoad
 		@PrePersist
 		void note() {
-			HELD.add(LockContext.handles().stream().map((handle) -> handle.name().toString()).toList().toString());
+			HELD.add(LockContext.handles().stream().map((handle) -> handle.lock().toString()).toList().toString());
 		}
 
 	}

@@ -32,11 +32,11 @@ import io.holdfast.lock.spi.LockObserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A scheduled job on two instances of an application that share a store.
+ * Tests for a scheduled job on two instances of an application that share a store.
  */
 class ScheduledJobTests {
 
-	private static final long PATIENCE = 30;
+	private static final long TIMEOUT_SECONDS = 30;
 
 	private final LocalLockBackend store = new LocalLockBackend();
 
@@ -50,14 +50,14 @@ class ScheduledJobTests {
 		.withPropertyValues("distributed-lock.backend=local", "distributed-lock.wait-time=1h");
 
 	@Test
-	void ofTwoInstancesOneRunsTheJobAtEachTick() {
+	void oneOfTwoInstancesRunsTheJobAtEachTick() {
 		Job job = new Job();
 		ApplicationContextRunner scheduled = this.instance.withUserConfiguration(Scheduling.class);
 		scheduled.withBean(Job.class, () -> job).run((first) -> {
-			assertThat(job.begun.await(PATIENCE, TimeUnit.SECONDS)).isTrue();
+			assertThat(job.begun.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
 			scheduled.withBean(Job.class, () -> job).run((second) -> {
 				Awaitility.await()
-					.atMost(Duration.ofSeconds(PATIENCE))
+					.atMost(Duration.ofSeconds(TIMEOUT_SECONDS))
 					.untilAsserted(() -> assertThat(this.outcomes.all)
 						.containsExactlyInAnyOrder(AcquireOutcome.ACQUIRED, AcquireOutcome.SKIPPED));
 				job.mayEnd.countDown();
@@ -76,31 +76,31 @@ class ScheduledJobTests {
 					assertThat(locks.tryAcquire(LockRequest.of("job"))).isEmpty();
 					assertThat(locks.tryAcquireAsync(LockRequest.of("job"))
 						.toCompletableFuture()
-						.get(PATIENCE, TimeUnit.SECONDS)).isEmpty();
+						.get(TIMEOUT_SECONDS, TimeUnit.SECONDS)).isEmpty();
 				});
 			}
 		});
 	}
 
 	@Test
-	void waitThatIsAskedForIsWaited() {
-		this.instance.withBean(Patient.class).run((context) -> {
+	void configuredWaitTimeIsUsed() {
+		this.instance.withBean(WaitingJob.class).run((context) -> {
 			LockHandle held = context.getBean(LockOperations.class).acquire(LockRequest.of("job"));
-			Thread caller = new Thread(() -> context.getBean(Patient.class).run());
+			Thread caller = new Thread(() -> context.getBean(WaitingJob.class).run());
 			caller.start();
 			Awaitility.await()
-				.atMost(Duration.ofSeconds(PATIENCE))
+				.atMost(Duration.ofSeconds(TIMEOUT_SECONDS))
 				.until(() -> this.outcomes.requests.size() == 2
 						&& Set.of(Thread.State.WAITING, Thread.State.TIMED_WAITING, Thread.State.TERMINATED)
 							.contains(caller.getState()));
 			held.close();
-			caller.join(TimeUnit.SECONDS.toMillis(PATIENCE));
-			assertThat(context.getBean(Patient.class).runs()).isEqualTo(1);
+			caller.join(TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS));
+			assertThat(context.getBean(WaitingJob.class).runs()).isEqualTo(1);
 		});
 	}
 
 	/**
-	 * What became of the requests of both instances.
+	 * Records the outcomes of the requests of both instances.
 	 */
 	static final class Outcomes implements LockObserver {
 
@@ -139,12 +139,12 @@ class ScheduledJobTests {
 		public void run() throws InterruptedException {
 			this.runs.incrementAndGet();
 			this.begun.countDown();
-			this.mayEnd.await(PATIENCE, TimeUnit.SECONDS);
+			this.mayEnd.await(TIMEOUT_SECONDS, TimeUnit.SECONDS);
 		}
 
 	}
 
-	static class Patient {
+	static class WaitingJob {
 
 		private final AtomicInteger runs = new AtomicInteger();
 

@@ -43,8 +43,8 @@ import io.holdfast.lock.LockRequest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A web application with Spring Security: who may not call a method neither takes its
- * lock nor waits for it.
+ * Tests for a web application with Spring Security. A caller without permission to call a
+ * method neither acquires its lock nor waits for it.
  */
 class SecuredMethodTests {
 
@@ -64,7 +64,7 @@ class SecuredMethodTests {
 	}
 
 	@Test
-	void callerWithoutTheRoleIsDeniedThoughTheLockIsHeldAndNeverAsksForIt() throws Exception {
+	void callerWithoutTheRoleIsDeniedBeforeTheLockIsRequested() throws Exception {
 		Requests requests = context.getBean(Requests.class);
 		try (LockHandle other = context.getBean(LockOperations.class).acquire(LockRequest.of("stock"))) {
 			assertThat(other.isHeld()).isTrue();
@@ -75,7 +75,7 @@ class SecuredMethodTests {
 	}
 
 	@Test
-	void callerWithTheRoleTakesTheLock() throws Exception {
+	void callerWithTheRoleAcquiresTheLock() throws Exception {
 		Requests requests = context.getBean(Requests.class);
 		requests.counted.set(0);
 		assertThat(sell("seller")).isEqualTo(HttpStatus.OK.value());
@@ -94,7 +94,7 @@ class SecuredMethodTests {
 	}
 
 	/**
-	 * The application.
+	 * The application under test.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
@@ -131,7 +131,7 @@ class SecuredMethodTests {
 	}
 
 	/**
-	 * Where the web begins.
+	 * The web endpoint.
 	 */
 	@RestController
 	static class Controller {
@@ -150,7 +150,7 @@ class SecuredMethodTests {
 	}
 
 	/**
-	 * What is secured and locked.
+	 * A secured and locked service.
 	 */
 	static class Sales {
 
@@ -164,7 +164,7 @@ class SecuredMethodTests {
 	}
 
 	/**
-	 * Counts what is asked of the locks.
+	 * Counts the lock requests.
 	 */
 	static class Requests implements BeanPostProcessor {
 

@@ -15,7 +15,7 @@ import javax.tools.ToolProvider;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A class whose author forgot {@code -parameters}.
+ * A class compiled without {@code -parameters}.
  */
 final class WithoutParameterNames {
 

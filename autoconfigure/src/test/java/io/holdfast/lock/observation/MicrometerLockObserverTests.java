@@ -50,7 +50,7 @@ class MicrometerLockObserverTests {
 	}
 
 	@Test
-	void whoWaitsIsCountedUntilTheEndOfTheAcquisition() {
+	void waitersAreCountedUntilTheirAcquisitionEnds() {
 		this.observer.acquiring(LOCK, "redis");
 		this.observer.acquiring(LockName.of("stock", "43"), "redis");
 		assertThat(gauge("waiting")).isEqualTo(2);
@@ -60,7 +60,7 @@ class MicrometerLockObserverTests {
 	}
 
 	@Test
-	void whatIsHeldIsCountedAndTimedUntilItsRelease() {
+	void holdsAreCountedAndTimedUntilTheirRelease() {
 		acquire(AcquireOutcome.ACQUIRED, Duration.ZERO);
 		acquire(AcquireOutcome.CONTENDED, Duration.ZERO);
 		assertThat(gauge("held")).isEqualTo(2);
@@ -126,8 +126,10 @@ class MicrometerLockObserverTests {
 		acquire(AcquireOutcome.ACQUIRED, Duration.ZERO);
 		assertThat(this.registry.getMeters()).filteredOn((meter) -> meter.getId().syntheticAssociation() == null)
 			.extracting((meter) -> meter.getId().getName())
-			.containsOnly(Stream.of(LockMeter.values()).map(LockMeter::getName).toArray(String[]::new));
-		for (LockMeter meter : LockMeter.values()) {
+			.containsOnly(Stream.of(LockMeterDocumentation.values())
+				.map(LockMeterDocumentation::getName)
+				.toArray(String[]::new));
+		for (LockMeterDocumentation meter : LockMeterDocumentation.values()) {
 			assertThat(this.registry.get(meter.getName()).meters()).allSatisfy((registered) -> {
 				assertThat(registered.getId().getType()).isEqualTo(meter.getType());
 				assertThat(registered.getId().getDescription()).isEqualTo(meter.description());
@@ -139,7 +141,7 @@ class MicrometerLockObserverTests {
 	}
 
 	@Test
-	void namesWithoutBoundShareOneSetOfMetersAndOneWarning(CapturedOutput output) {
+	void unboundedNamesShareOneSetOfMetersAndOneWarning(CapturedOutput output) {
 		acquire(AcquireOutcome.ACQUIRED, Duration.ZERO);
 		for (int name = 0; name < MicrometerLockObserver.MAX_NAMES + 500; name++) {
 			this.observer.acquiring(LockName.of("stock-" + name), "redis");
@@ -148,11 +150,11 @@ class MicrometerLockObserverTests {
 			.hasSize(MicrometerLockObserver.MAX_NAMES + 1);
 		assertThat(this.registry.get("distributed.lock.waiting").tag("name", "other").gauge().value()).isEqualTo(501);
 		assertThat(gauge("held")).isEqualTo(1);
-		assertThat(output).containsOnlyOnce("More than 1000 lock names are in use; 'stock-999'");
+		assertThat(output).containsOnlyOnce("More than 1000 lock names are in use. 'stock-999'");
 	}
 
 	@Test
-	void nameThatCameTooLateIsCountedUpAndDownInTheSamePlace() {
+	void lateNameIsCountedUpAndDownInTheSameMeter() {
 		for (int name = 0; name <= MicrometerLockObserver.MAX_NAMES; name++) {
 			this.observer.acquiring(LockName.of("stock-" + name), "redis");
 		}
@@ -164,16 +166,18 @@ class MicrometerLockObserverTests {
 	}
 
 	@Test
-	void sharesThatMatterAreCountedExactly() {
+	void importantSharesAreCountedExactly() {
 		for (long seconds : new long[] { 3, 15, 16, 24, 31 }) {
 			acquire(AcquireOutcome.CONTENDED, Duration.ofSeconds(seconds));
 			this.observer.released(LOCK, "redis", Duration.ofSeconds(seconds), LEASE);
 		}
-		assertThat(buckets(LockMeter.ACQUIRE_LEASE_RATIO)).containsExactly(entry(50.0, 2.0), entry(100.0, 4.0));
-		assertThat(buckets(LockMeter.HOLD_LEASE_RATIO)).containsExactly(entry(80.0, 4.0), entry(100.0, 4.0));
+		assertThat(buckets(LockMeterDocumentation.ACQUIRE_LEASE_RATIO)).containsExactly(entry(50.0, 2.0),
+				entry(100.0, 4.0));
+		assertThat(buckets(LockMeterDocumentation.HOLD_LEASE_RATIO)).containsExactly(entry(80.0, 4.0),
+				entry(100.0, 4.0));
 	}
 
-	private Map<Double, Double> buckets(LockMeter meter) {
+	private Map<Double, Double> buckets(LockMeterDocumentation meter) {
 		return Stream.of(this.registry.get(meter.getName()).summary().takeSnapshot().histogramCounts())
 			.collect(Collectors.toMap(CountAtBucket::bucket, CountAtBucket::count, (a, b) -> a, TreeMap::new));
 	}

@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Two JVMs make the same text of the same value, or none.
+ * Tests for {@link KeyText}: two JVMs produce the same text for the same value, or none.
  */
 class KeyTextTests {
 
@@ -57,7 +57,7 @@ class KeyTextTests {
 
 	@ParameterizedTest
 	@MethodSource("unordered")
-	void orderThatMayDifferIsRefusedWhereverItIs(Object value) {
+	void unorderedCollectionIsRejectedAtAnyDepth(Object value) {
 		refused(value);
 		refused(Optional.of(value));
 		refused(List.of(1, value));
@@ -69,7 +69,7 @@ class KeyTextTests {
 	}
 
 	@Test
-	void orderThatIsFixedIsKept() {
+	void fixedOrderIsKept() {
 		assertThat(KeyText.of(new TreeSet<>(Set.of(10, 9)))).isEqualTo("[9, 10]");
 		assertThat(KeyText.of(new TreeMap<>(Map.of("b", 1, "a", 2)))).isEqualTo("{a=2, b=1}");
 		assertThat(KeyText.of(EnumSet.of(Size.SMALL, Size.LARGE))).isEqualTo("[LARGE, SMALL]");
@@ -110,7 +110,7 @@ class KeyTextTests {
 	}
 
 	@Test
-	void dateThatIsALocalOneIsRefused() {
+	void sqlDateAndTimeAreRejected() {
 		refused(java.sql.Date.valueOf("2026-01-01"));
 		refused(java.sql.Time.valueOf("10:00:00"));
 		assertThat(KeyText.problem(java.sql.Date.class)).contains("toLocalDate()");
@@ -119,7 +119,7 @@ class KeyTextTests {
 	}
 
 	@Test
-	void textThatHasTheIdentityOfItsObjectIsRefused() {
+	void identityBasedTextIsRejected() {
 		refused(new CompletableFuture<>());
 		refused(List.of(new CompletableFuture<>()));
 		assertThat(KeyText.of(new StringBuilder("joe@cafe"))).isEqualTo("joe@cafe");

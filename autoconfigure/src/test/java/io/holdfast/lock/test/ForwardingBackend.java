@@ -13,15 +13,16 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * A backend that passes everything on to another. Subclasses change what they override.
+ * Base class for backends that forward every call to another backend. Subclasses override
+ * what they change.
  */
 public abstract class ForwardingBackend implements LockBackend {
 
 	private final LockBackend backend;
 
 	/**
-	 * Creates a backend.
-	 * @param backend the backend that does the work
+	 * Creates a backend that forwards to another one.
+	 * @param backend the backend to forward to
 	 */
 	protected ForwardingBackend(LockBackend backend) {
 		this.backend = backend;

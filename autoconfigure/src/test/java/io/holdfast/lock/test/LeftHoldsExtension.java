@@ -9,8 +9,8 @@ import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 
 /**
- * Fails each test that leaves holds on its thread, and takes them off: the tests after it
- * would run within them. Registered for all tests by the build.
+ * Fails each test that leaves holds on its thread, and unbinds these holds. Otherwise,
+ * later tests would run within them. The build registers this extension for all tests.
  */
 public final class LeftHoldsExtension implements AfterEachCallback {
 
@@ -21,7 +21,7 @@ public final class LeftHoldsExtension implements AfterEachCallback {
 		if (!left.isEmpty()) {
 			throw new AssertionError(
 					"'%s' left these holds on its thread: %s. Close each handle, also where a test fails."
-						.formatted(context.getDisplayName(), left.stream().map(LockHandle::name).toList()));
+						.formatted(context.getDisplayName(), left.stream().map(LockHandle::lock).toList()));
 		}
 	}
 

@@ -10,13 +10,13 @@ import org.junit.platform.engine.discovery.DiscoverySelectors;
 import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
@@ -30,9 +30,9 @@ import static org.junit.platform.testkit.engine.TestExecutionResultConditions.su
 class LeftHoldsExtensionTests {
 
 	@Test
-	void holdThatATestLeavesFailsThisTestAndMeetsNoOther() {
+	void openHoldFailsOnlyTheTestThatLeavesIt() {
 		Events events = EngineTestKit.engine("junit-jupiter")
-			.selectors(DiscoverySelectors.selectClass(Careless.class))
+			.selectors(DiscoverySelectors.selectClass(LeakyTest.class))
 			.configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
 			.execute()
 			.testEvents();
@@ -50,11 +50,11 @@ class LeftHoldsExtensionTests {
 	}
 
 	@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-	static class Careless {
+	static class LeakyTest {
 
 		private final LockEngine engine = new LockEngine(
 				new LockBackends(List.of(new LocalLockBackend()), LocalLockBackend.NAME), EngineSettings.DEFAULTS,
-				HoldBoundary.NONE, List.of());
+				TransactionBoundary.NONE, List.of());
 
 		@Test
 		@Order(1)

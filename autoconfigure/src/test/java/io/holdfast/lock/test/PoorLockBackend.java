@@ -14,15 +14,15 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * A store that can do next to nothing: it gives every lock to everybody, exclusively, in
- * any order. For tests that need a store and no locks.
+ * A backend with no capabilities that grants every lock to every claim, exclusively and
+ * in any order. For tests that need a backend but no exclusion.
  *
- * @param name its name
+ * @param name the name of the backend
  */
 public record PoorLockBackend(String name) implements LockBackend {
 
 	/**
-	 * Create the store {@code poor}.
+	 * Creates a backend named {@code poor}.
 	 */
 	public PoorLockBackend() {
 		this("poor");

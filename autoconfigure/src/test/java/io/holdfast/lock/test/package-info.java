@@ -1,5 +1,5 @@
 /**
- * What tests of locks share.
+ * Test support for locks, shared by all test packages.
  */
 @NullMarked
 package io.holdfast.lock.test;

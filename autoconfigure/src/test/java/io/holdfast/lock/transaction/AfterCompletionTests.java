@@ -39,12 +39,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A lock that is acquired when a transaction is over, though Spring still calls it
- * active.
+ * Tests for a lock that is acquired after a transaction has completed, while Spring still
+ * reports it as active.
  */
 class AfterCompletionTests {
 
-	/** Who manages the transactions, and what happens to a caller that is in one. */
+	/** The transaction manager, and the setting for a caller in a transaction. */
 	enum Application {
 
 		JDBC_HOLD, JPA_HOLD, JDBC_FAIL
@@ -127,7 +127,7 @@ class AfterCompletionTests {
 			context.getBean(Shop.class).afterCommit(() -> {
 				audit.write("new");
 				assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(audit::joined)
-					.withMessageContaining("no transaction of the fenced data source");
+					.withMessageContaining("outside a transaction of the fenced data source");
 			});
 			assertThat(audit(context)).containsExactly("new");
 			assertThat(context.getBean(JdbcTemplate.class)
@@ -136,7 +136,7 @@ class AfterCompletionTests {
 	}
 
 	/**
-	 * A test's course.
+	 * The steps of a test.
 	 */
 	@FunctionalInterface
 	interface Scenario {
@@ -203,7 +203,7 @@ class AfterCompletionTests {
 		}
 
 		private static List<String> held() {
-			return LockContext.handles().stream().map((handle) -> handle.name().toString()).toList();
+			return LockContext.handles().stream().map((handle) -> handle.lock().toString()).toList();
 		}
 
 	}

@@ -37,12 +37,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A handle that is closed while a transaction is open that was active under its lock, and
- * suspended or not.
+ * Tests for a handle that is closed while a transaction is open that was active under its
+ * lock, suspended or not.
  */
 class DeferredReleaseTests {
 
-	/** How a handle is closed in the course of a transaction. */
+	/** The way a handle is closed while a transaction is open. */
 	enum Close {
 
 		IN_THE_TRANSACTION, IN_AN_INNER_ONE, IN_AN_INNER_ONE_THAT_ROLLS_BACK, IN_A_SAVEPOINT, WHILE_SUSPENDED,
@@ -165,7 +165,7 @@ class DeferredReleaseTests {
 	}
 
 	@Test
-	void lockThatEndsWithinTheInnerTransactionDoesNotWaitForTheSuspendedOne() {
+	void lockReleasedInTheInnerTransactionIgnoresTheSuspendedOne() {
 		run(() -> this.required.executeWithoutResult((status) -> {
 			this.requiresNew.executeWithoutResult((inner) -> {
 				acquire().close();
@@ -178,7 +178,7 @@ class DeferredReleaseTests {
 	}
 
 	@Test
-	void lockIsHeldUntilItsHandleIsClosedThoughItsTransactionsHaveEnded() {
+	void lockOutlivesItsTransactionsUntilItsHandleIsClosed() {
 		run(() -> {
 			LockHandle handle = this.required.execute((status) -> acquire());
 			this.required.executeWithoutResult((status) -> assertHeld());
@@ -189,7 +189,7 @@ class DeferredReleaseTests {
 	}
 
 	@Test
-	void lockThatIsEnteredAgainEndsWithTheLastTransactionOfEither() {
+	void reenteredLockIsHeldUntilTheLastTransactionEnds() {
 		run(() -> {
 			this.required.executeWithoutResult((status) -> {
 				acquire().close();
@@ -201,7 +201,7 @@ class DeferredReleaseTests {
 	}
 
 	@Test
-	void lockOfACallbackAfterTheCommitIsNotKeptByTheFinishedTransaction() {
+	void lockOfACallbackAfterTheCommitIsNotDeferred() {
 		run(() -> this.required.executeWithoutResult((status) -> after((phase) -> {
 			LockHandle handle = acquire();
 			this.requiresNew.executeWithoutResult((inner) -> assertHeld());
@@ -227,7 +227,7 @@ class DeferredReleaseTests {
 	}
 
 	@Test
-	void lockOfNoThreadIsHeldUntilTheTransactionEndsThatItIsClosedIn() {
+	void lockOfNoThreadIsHeldUntilItsClosingTransactionEnds() {
 		run(() -> {
 			LockHandle handle = join(this.locks.acquireAsync(STOCK));
 			this.required.executeWithoutResult((status) -> {
@@ -239,7 +239,7 @@ class DeferredReleaseTests {
 	}
 
 	@Test
-	void stageThatCompletesInATransactionIsUnderItsLockUntilTheEnd() {
+	void stageThatCompletesInATransactionIsLockedUntilItsEnd() {
 		run(() -> {
 			CompletableFuture<String> body = new CompletableFuture<>();
 			CompletionStage<String> result = this.locks.executeAsync(STOCK, (handle) -> body);
@@ -275,7 +275,7 @@ class DeferredReleaseTests {
 			.havingCause()
 			.isInstanceOf(LockConfigurationException.class)
 			.withMessageContainingAll("Lock 'stock' was not acquired", "already in a transaction", "asynchronous",
-					"before the transaction begins");
+					"before the transaction starts");
 		assertFree();
 	}
 

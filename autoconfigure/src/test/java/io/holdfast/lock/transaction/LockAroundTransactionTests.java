@@ -66,12 +66,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Where the lock begins and ends in the course of a transaction, in a real application
+ * Tests when a lock is acquired and released around a transaction, in a real application
  * context with a pool of one connection.
  */
 class LockAroundTransactionTests {
 
-	/** How the application manages transactions. */
+	/** The transaction manager of the application. */
 	enum Manager {
 
 		JDBC, JPA
@@ -219,7 +219,7 @@ class LockAroundTransactionTests {
 	}
 
 	@Test
-	void lockOfTheOuterTransactionIsKeptWhenAnInnerOneHasEnteredItAgain() {
+	void outerLockIsKeptWhenAnInnerTransactionReentersIt() {
 		runner(Manager.JDBC).withPropertyValues("spring.datasource.hikari.maximum-pool-size=2").run((context) -> {
 			context.getBean(JdbcClient.class).sql("create table note (text varchar(100))").update();
 			Inner inner = context.getBean(Inner.class);
@@ -234,7 +234,7 @@ class LockAroundTransactionTests {
 	}
 
 	@Test
-	void outerTransactionGoesOnWhenTheInnerOneFailed() {
+	void outerTransactionContinuesWhenTheInnerOneFails() {
 		runner(Manager.JDBC)
 			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=2",
 					"distributed-lock.transaction.when-active=fail")
@@ -257,13 +257,13 @@ class LockAroundTransactionTests {
 			LockHandle other = CompletableFuture
 				.supplyAsync(() -> context.getBean(LockOperations.class).acquire(LockRequest.of("note")))
 				.join();
-			outer.calling(() -> assertThat(inner.writeInNewOrTell()).endsWith("Outer.calling"));
+			outer.calling(() -> assertThat(inner.writeInNewOrGetCaller()).endsWith("Outer.calling"));
 			other.close();
 		});
 	}
 
 	@Test
-	void savepointOfANestedCallDoesNotFreeTheLock() {
+	void savepointOfANestedCallDoesNotReleaseTheLock() {
 		run((context, outer, inner) -> {
 			outer.calling(() -> {
 				assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> inner.failNested("a"));
@@ -274,7 +274,7 @@ class LockAroundTransactionTests {
 	}
 
 	@Test
-	void suspendedTransactionDoesNotKeepALockThatBeganWithoutIt() {
+	void lockAcquiredDuringASuspensionIsNotDeferred() {
 		run((context, outer, inner) -> {
 			outer.calling(() -> {
 				outer.withoutTransaction(
@@ -286,12 +286,12 @@ class LockAroundTransactionTests {
 	}
 
 	@Test
-	void lockIsLetGoAfterACommitOfUnknownOutcome() {
+	void lockIsReleasedAfterACommitOfUnknownOutcome() {
 		run((context, outer, inner) -> {
 			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> outer.calling(() -> {
 				inner.write("a");
 				TransactionSynchronizationManager.registerSynchronization(this.history.new Status());
-				// what follows in the commit fails at the database
+				// makes the rest of the commit fail at the database
 				closeDatabase(context);
 			}));
 			assertThat(this.history.events).containsExactly("begin", "lock", "unlock",
@@ -346,14 +346,15 @@ class LockAroundTransactionTests {
 	}
 
 	/**
-	 * The store frees the lock, gives it to another, and says so when the holder asks.
+	 * Moves the store's clock past the lease, and waits until the holder is notified of
+	 * the loss.
 	 */
 	private void lose() {
 		LockHandle handle = LockHandle.current().orElseThrow();
 		this.clock.nanos += Duration.ofMinutes(1).toNanos();
-		CompletableFuture<Boolean> told = new CompletableFuture<>();
-		handle.onLost((event) -> told.complete(true));
-		assertThat(told.orTimeout(20, TimeUnit.SECONDS).join()).isTrue();
+		CompletableFuture<Boolean> notified = new CompletableFuture<>();
+		handle.onLost((event) -> notified.complete(true));
+		assertThat(notified.orTimeout(20, TimeUnit.SECONDS).join()).isTrue();
 	}
 
 	@Test
@@ -366,13 +367,13 @@ class LockAroundTransactionTests {
 				.withMessageContaining("already in a transaction")
 				.withMessageContaining("Outer.calling")
 				.withMessageContaining("'fail'")
-				.withMessageContaining("before the transaction begins");
+				.withMessageContaining("before the transaction starts");
 			assertThat(this.history.events).containsExactly("begin", "rollback");
 		});
 	}
 
 	@Test
-	void allowLetsGoBeforeTheCommit() {
+	void allowReleasesBeforeTheCommit() {
 		runner(Manager.JDBC).withPropertyValues("distributed-lock.transaction.when-active=allow").run((context) -> {
 			context.getBean(JdbcClient.class).sql("create table note (text varchar(100))").update();
 			Inner inner = context.getBean(Inner.class);
@@ -408,7 +409,7 @@ class LockAroundTransactionTests {
 	}
 
 	@Test
-	void snapshotThatIsYoungerThanTheLockIsFine() {
+	void snapshotThatIsNewerThanTheLockIsAccepted() {
 		run((context, outer, inner) -> {
 			context.getBean(LockOperations.class).execute(LockRequest.of("note"), (handle) -> {
 				outer.callingInSnapshot(() -> inner.write("a"));
@@ -429,7 +430,7 @@ class LockAroundTransactionTests {
 	}
 
 	@Test
-	void everyTransactionManagerOfTheUserIsGivenTheCheck() {
+	void everyTransactionManagerOfTheUserIsChecked() {
 		runner(Manager.JDBC).withBean("own", PlatformTransactionManager.class, OwnManager::new).run((context) -> {
 			OwnManager own = context.getBean(OwnManager.class);
 			assertThat(own.getTransactionExecutionListeners()).hasAtLeastOneElementOfType(LockCommitListener.class);
@@ -444,8 +445,8 @@ class LockAroundTransactionTests {
 	}
 
 	/**
-	 * What happened, in order: locks by the engine's word, transactions by the
-	 * connection's.
+	 * Records events in order: locks as the engine reports them, transactions as the
+	 * connection does.
 	 */
 	static final class History implements LockObserver, BeanPostProcessor {
 
@@ -511,7 +512,7 @@ class LockAroundTransactionTests {
 
 	}
 
-	/** The store's clock, moved by a test. */
+	/** The store's clock, which a test can move. */
 	static final class MovableClock implements LongSupplier {
 
 		volatile long nanos;
@@ -559,7 +560,7 @@ class LockAroundTransactionTests {
 
 		@DistributedLock(name = "note", waitTime = "0s", fallback = "transaction")
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		public String writeInNewOrTell() {
+		public String writeInNewOrGetCaller() {
 			throw new IllegalStateException("locked");
 		}
 

@@ -28,8 +28,8 @@ import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The session of MyBatis in a caller's transaction answers a query again from memory, but
- * not under a lock.
+ * Tests that a MyBatis session in a caller's transaction answers a repeated query from
+ * memory, but not under a lock.
  */
 class MyBatisTests {
 
@@ -42,7 +42,7 @@ class MyBatisTests {
 		.withPropertyValues("distributed-lock.backend=local", "spring.datasource.generate-unique-name=true");
 
 	@Test
-	void queryThatTheCallersTransactionHasSeenBeforeIsAskedAgainUnderTheLock() {
+	void queryCachedByTheCallerIsRepeatedUnderTheLock() {
 		this.runner.run((context) -> {
 			assertThat(context).hasNotFailed();
 			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);

@@ -45,8 +45,8 @@ import io.holdfast.lock.test.server.PostgresServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A web application with Boot's defaults, whose controllers read an entity before they
- * call what changes it under a lock.
+ * Tests for a web application with Boot's defaults, whose controllers read an entity
+ * before they call a method that changes it under a lock.
  */
 class OpenInViewTests {
 
@@ -75,9 +75,9 @@ class OpenInViewTests {
 
 	@ParameterizedTest
 	@CsvSource({ "H2, 2", "H2, 8", "POSTGRES, 2", "POSTGRES, 8" })
-	void entityThatTheRequestHasReadBeforeIsSoldUnderTheLockAndRendered(Database database, int requests) {
+	void entityReadBeforeTheLockIsSoldUnderItAndRendered(Database database, int requests) {
 		try (ConfigurableApplicationContext context = start(database)) {
-			context.getBean(Controller.class).everybodyHasRead = new CyclicBarrier(requests);
+			context.getBean(Controller.class).allRequestsHaveRead = new CyclicBarrier(requests);
 			List<HttpResponse<String>> answers = post(context, "/sales/" + PRODUCT, requests);
 			assertThat(answers).allSatisfy((answer) -> {
 				assertThat(answer.statusCode()).as(answer.body()).isEqualTo(HttpStatus.OK.value());
@@ -88,13 +88,13 @@ class OpenInViewTests {
 	}
 
 	/**
-	 * Each of them has a connection for what it has read, until it waits for the lock.
+	 * Each request occupies a connection for its reads until it waits for the lock.
 	 */
 	@Test
 	void lockedTransactionNeedsNoConnectionBesideThatOfTheRequest() {
 		try (ConfigurableApplicationContext context = start(Database.H2, "spring.datasource.hikari.maximum-pool-size=2",
 				"spring.datasource.hikari.connection-timeout=5000")) {
-			context.getBean(Controller.class).everybodyHasRead = new CyclicBarrier(2);
+			context.getBean(Controller.class).allRequestsHaveRead = new CyclicBarrier(2);
 			assertThat(post(context, "/sales/" + PRODUCT, 8)).extracting(HttpResponse::statusCode)
 				.containsOnly(HttpStatus.OK.value());
 			assertThat(stock(context)).isEqualTo(STOCK - 8);
@@ -103,13 +103,13 @@ class OpenInViewTests {
 
 	@ParameterizedTest
 	@CsvSource({ "H2", "POSTGRES" })
-	void changeOfAnEntityThatWasReadBeforeTheLockIsRefusedAndNothingIsWritten(Database database) {
+	void changeOfAnEntityReadBeforeTheLockIsRefused(Database database) {
 		try (ConfigurableApplicationContext context = start(database)) {
 			HttpResponse<String> answer = post(context, "/stale-sales/" + PRODUCT, 1).get(0);
 			assertThat(answer.body()).contains("Lock 'stock:1'")
 				.contains(Product.class.getName() + " (stock)")
 				.contains("the transaction is rolled back")
-				.contains("Load it again inside the locked method, by its id");
+				.contains("Load it by its id inside the locked method");
 			assertThat(answer.statusCode()).isEqualTo(HttpStatus.CONFLICT.value());
 			assertThat(stock(context)).isEqualTo(STOCK);
 			assertThat(orders(context)).as("written before the commit").isZero();
@@ -117,7 +117,7 @@ class OpenInViewTests {
 	}
 
 	@Test
-	void entityThatWasReadBeforeAndIsOnlyReadUnderTheLockIsFine() {
+	void entityReadBeforeTheLockMayBeReadUnderIt() {
 		try (ConfigurableApplicationContext context = start(Database.H2)) {
 			assertThat(post(context, "/orders/" + PRODUCT, 1).get(0).statusCode()).isEqualTo(HttpStatus.OK.value());
 			assertThat(stock(context)).isEqualTo(STOCK - 1);
@@ -174,7 +174,7 @@ class OpenInViewTests {
 	}
 
 	/**
-	 * The application.
+	 * The application under test.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration(
@@ -197,7 +197,7 @@ class OpenInViewTests {
 	}
 
 	/**
-	 * Looks at a product before it sells it, and shows what it saw.
+	 * Reads a product before selling it, and returns what it read.
 	 */
 	@RestController
 	static class Controller {
@@ -207,7 +207,7 @@ class OpenInViewTests {
 		@PersistenceContext
 		private EntityManager entities;
 
-		private volatile CyclicBarrier everybodyHasRead = new CyclicBarrier(1);
+		private volatile CyclicBarrier allRequestsHaveRead = new CyclicBarrier(1);
 
 		Controller(Sales sales) {
 			this.sales = sales;
@@ -216,15 +216,15 @@ class OpenInViewTests {
 		@PostMapping("/sales/{id}")
 		Product sell(@PathVariable long id) throws Exception {
 			Product seen = this.entities.find(Product.class, id);
-			this.everybodyHasRead.await(60, TimeUnit.SECONDS);
+			this.allRequestsHaveRead.await(60, TimeUnit.SECONDS);
 			this.sales.sell(seen.getId());
 			return seen;
 		}
 
 		@PostMapping("/stale-sales/{id}")
-		ResponseEntity<String> sellWhatWasSeen(@PathVariable long id) {
+		ResponseEntity<String> sellEarlierEntity(@PathVariable long id) {
 			try {
-				this.sales.sellWhatWasSeen(this.entities.find(Product.class, id));
+				this.sales.sellEarlierEntity(this.entities.find(Product.class, id));
 				return ResponseEntity.ok("sold");
 			}
 			catch (LockConfigurationException ex) {
@@ -258,7 +258,7 @@ class OpenInViewTests {
 
 		@DistributedLock(name = "stock", key = "#seen.id", fenced = true)
 		@Transactional
-		public void sellWhatWasSeen(Product seen) {
+		public void sellEarlierEntity(Product seen) {
 			this.entities.persist(new Purchase(seen.getId()));
 			this.entities.flush();
 			seen.stock--;
@@ -308,7 +308,7 @@ class OpenInViewTests {
 	}
 
 	/**
-	 * What somebody thinks of a product.
+	 * A review of a product.
 	 */
 	@Entity(name = "review")
 	static class Review {
@@ -337,7 +337,7 @@ class OpenInViewTests {
 	}
 
 	/**
-	 * What somebody has bought.
+	 * A purchase of a product.
 	 */
 	@Entity(name = "purchase")
 	static class Purchase {

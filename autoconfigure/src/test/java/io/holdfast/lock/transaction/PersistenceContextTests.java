@@ -55,8 +55,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What a persistence context has read before the lock does not answer under the lock, and
- * stays usable after it.
+ * Tests that entities read before the lock are not served under the lock, and stay usable
+ * after it.
  */
 class PersistenceContextTests {
 
@@ -85,7 +85,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void entityOfTheRequestIsReadAnewUnderTheLockAndStaysUsable() {
+	void entityOfTheRequestIsReloadedUnderTheLockAndUsable() {
 		run((application) -> application.inOpenView(() -> {
 			Article seen = application.find();
 			application.changeElsewhere();
@@ -96,7 +96,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void codeReadsAnewUnderTheLockToo() {
+	void programmaticLockReloadsEntitiesToo() {
 		run((application) -> application.inOpenView(() -> {
 			Article seen = application.find();
 			application.changeElsewhere();
@@ -126,7 +126,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void contextIsBroughtBackWhateverBecomesOfTheCall() {
+	void contextIsRestoredHoweverTheCallEnds() {
 		run((application) -> application.inOpenView(() -> {
 			Article seen = application.find();
 			assertThatExceptionOfType(IllegalStateException.class).isThrownBy(application.stock::fail);
@@ -145,7 +145,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void whatWasReadUnderTheLockIsKeptForAReentrantCall() {
+	void entityReadUnderTheLockIsKeptForAReentrantCall() {
 		run((application) -> application.inOpenView(() -> {
 			application.find();
 			application.locks.execute(LockRequest.of("stock"), (handle) -> {
@@ -160,7 +160,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void whatWasReadUnderAnotherLockIsReadAnew() {
+	void entityReadUnderAnotherLockIsReloaded() {
 		run((application) -> application.inOpenView(() -> {
 			Article seen = application.find();
 			application.locks.execute(LockRequest.of("till"), (handle) -> {
@@ -175,7 +175,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void contextThatHasReadNothingStaysSoThatTheResultIsAttached() {
+	void emptyContextIsKeptSoTheResultIsAttached() {
 		run((application) -> application.inOpenView(() -> {
 			Article result = application.stock.find();
 			assertThat(application.find()).isSameAs(result);
@@ -184,7 +184,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void changeUnderTheLockOfWhatWasReadBeforeIsRefused() {
+	void changeUnderTheLockOfAnEarlierEntityIsRefused() {
 		run((application) -> application.inOpenView(() -> {
 			Article seen = application.find();
 			assertRefused(() -> application.stock.changeInTransaction(seen::sell), "Article (amount)")
@@ -237,7 +237,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void changeOfWhatWasLoadedUnderTheLockThroughAReferenceFromBeforeIsRefused() {
+	void changeOfAnEntityLoadedByAnEarlierReferenceIsRefused() {
 		run((application) -> application.inOpenView(() -> {
 			application.transactions.executeWithoutResult((status) -> application.entities.persist(new Article(2)));
 			application.entities.clear();
@@ -253,7 +253,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void changeOfWhatWasReadInAReadOnlyTransactionIsRefused() {
+	void changeOfAnEntityReadInAReadOnlyTransactionIsRefused() {
 		run((application) -> application.inOpenView(() -> {
 			Article seen = application.caller.readOnly();
 			assertRefused(() -> application.stock.changeInTransaction(seen::sell), "Article (amount)");
@@ -273,7 +273,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void changeForTheViewAfterTheCommitIsFine() {
+	void changeForTheViewAfterTheCommitIsAccepted() {
 		run((application) -> application.inOpenView(() -> {
 			Article seen = application.find();
 			application.stock.change(() -> {
@@ -289,7 +289,7 @@ class PersistenceContextTests {
 		return assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(call)
 			.withMessageStartingWith("Lock 'stock'")
 			.withMessageContaining(changed)
-			.withMessageContaining("Load it again inside the locked method, by its id");
+			.withMessageContaining("Load it by its id inside the locked method");
 	}
 
 	@Test
@@ -342,7 +342,7 @@ class PersistenceContextTests {
 			.withMessageContaining("Lock 'stock' was not acquired")
 			.withMessageContaining("1 entity of [" + Article.class.getName() + "]")
 			.withMessageContaining("read or written before the lock")
-			.withMessageContaining("before the transaction begins")
+			.withMessageContaining("before the transaction starts")
 			.withMessageContaining("flush and clear"));
 	}
 
@@ -370,7 +370,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void callersTransactionThatHasReadIsNoneOfAMethodWithATransactionOfItsOwn() {
+	void callersReadsDoNotAffectAMethodWithItsOwnTransaction() {
 		run((application) -> {
 			application.caller.readAndCall(() -> {
 				Article seen = application.find();
@@ -386,7 +386,7 @@ class PersistenceContextTests {
 	}
 
 	@Test
-	void referenceThatWasNotReadIsNothingRead() {
+	void uninitializedReferenceDoesNotCountAsRead() {
 		run((application) -> {
 			application.caller.call(() -> {
 				Article reference = application.entities.getReference(Article.class, 1L);
@@ -439,7 +439,7 @@ class PersistenceContextTests {
 	}
 
 	/**
-	 * A test's course.
+	 * The steps of a test.
 	 */
 	@FunctionalInterface
 	interface Scenario {
@@ -449,7 +449,7 @@ class PersistenceContextTests {
 	}
 
 	/**
-	 * What a test uses of the application.
+	 * The parts of the application that a test uses.
 	 */
 	record Application(EntityManagerFactory factory, EntityManager entities, TransactionTemplate transactions,
 			LockOperations locks, Stock stock, Caller caller) {
@@ -478,7 +478,7 @@ class PersistenceContextTests {
 			return this.entities.find(Article.class, 1L);
 		}
 
-		/** Another instance sells one. */
+		/** Sells one article, as another instance would. */
 		void changeElsewhere() {
 			CompletableFuture.runAsync(() -> this.transactions.executeWithoutResult((status) -> find().sell())).join();
 		}
@@ -486,7 +486,7 @@ class PersistenceContextTests {
 	}
 
 	/**
-	 * Where the entities are.
+	 * Scans for the entities.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@EntityScan(basePackageClasses = PersistenceContextTests.class)
@@ -495,7 +495,7 @@ class PersistenceContextTests {
 	}
 
 	/**
-	 * What the lock protects.
+	 * Changes the article that the lock protects.
 	 */
 	static class Stock {
 
@@ -558,7 +558,7 @@ class PersistenceContextTests {
 	}
 
 	/**
-	 * Calls it from a transaction of its own.
+	 * Calls an action from its own transaction.
 	 */
 	static class Caller {
 
@@ -590,7 +590,7 @@ class PersistenceContextTests {
 	}
 
 	/**
-	 * Something that is sold.
+	 * An entity with an amount.
 	 */
 	@Entity(name = "article")
 	static class Article {
@@ -624,7 +624,7 @@ class PersistenceContextTests {
 	}
 
 	/**
-	 * Something mutable without {@code equals}.
+	 * A mutable value without {@code equals}.
 	 */
 	static class Note {
 

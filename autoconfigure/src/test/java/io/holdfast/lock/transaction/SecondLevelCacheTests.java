@@ -42,8 +42,8 @@ import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Hibernate's second-level cache of one instance does not hear of what another commits,
- * so it does not answer under a lock.
+ * Tests that Hibernate's second-level cache is not used under a lock. The cache of one
+ * instance does not see the commits of another.
  */
 class SecondLevelCacheTests {
 
@@ -126,7 +126,7 @@ class SecondLevelCacheTests {
 
 	}
 
-	/** A cache within this JVM, as each instance has one. */
+	/** An in-memory cache, separate for each instance. */
 	public static class InMemory extends RegionFactoryTemplate {
 
 		@Override

@@ -67,8 +67,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * An entity that a request has read before a lock writes its old values over nothing that
- * was committed since: not under the lock, and not after it.
+ * Tests that an entity read before a lock never overwrites a later commit with its old
+ * values, neither under the lock nor after it.
  */
 class SetAsideEntityTests {
 
@@ -91,12 +91,12 @@ class SetAsideEntityTests {
 		postgres.close();
 	}
 
-	/** What gives an entity to a persistence context. */
+	/** The operations that pass an entity to a persistence context. */
 	enum Operation {
 
 		MERGE((entities, ware) -> entities.merge(ware), "merged"),
 
-		/** As a repository of Spring Data does it. */
+		/** Saves an entity as a Spring Data repository does. */
 		SAVE((entities, ware) -> {
 			if (!entities.contains(ware)) {
 				entities.merge(ware);
@@ -168,7 +168,7 @@ class SetAsideEntityTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void entityFromBeforeIsRefusedUnderTheLock(Operation operation) {
+	void earlierEntityIsRefusedUnderTheLock(Operation operation) {
 		run((application) -> application.inOpenView(() -> {
 			Ware seen = application.find();
 			application.sellElsewhere();
@@ -195,7 +195,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void proxyOfAnEntityFromBeforeIsRefusedAndOneThatWasNotReadIsMerged() {
+	void earlierProxyIsRefusedUnlessItIsUninitialized() {
 		run((application) -> application.inOpenView(() -> {
 			Shelf read = application.find().shelf;
 			assertThat(read.name()).isEqualTo("shelf");
@@ -209,7 +209,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void referenceToAnEntityFromBeforeIsWrittenUnderTheLock() {
+	void referenceToAnEarlierEntityIsWrittenUnderTheLock() {
 		run((application) -> application.inOpenView(() -> {
 			Shelf shelf = application.find().shelf;
 			assertThat(shelf.name()).isEqualTo("shelf");
@@ -219,7 +219,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void instanceThatWasNeverInTheRequestsContextIsMergedUnderTheLock() {
+	void instanceFromOutsideTheRequestContextIsMerged() {
 		run((application) -> application.inOpenView(() -> {
 			Shelf shelf = application.find().shelf;
 			Ware sent = new Ware(1, shelf);
@@ -229,9 +229,11 @@ class SetAsideEntityTests {
 		}));
 	}
 
-	/** Its hold has ended on another thread, so it is never bound again. */
+	/**
+	 * The hold ended on another thread, so the persistence context is never bound again.
+	 */
 	@Test
-	void contextThatDoesNotComeBackIsRefusedAndForgottenWithTheRequest() {
+	void unrestoredContextIsRefusedAndDiscarded() {
 		run((application) -> {
 			application.inOpenView(() -> {
 				Ware seen = application.find();
@@ -261,7 +263,7 @@ class SetAsideEntityTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void entityFromBeforeDoesNotOverwriteWhatOthersHaveWritten(Database database) {
+	void earlierEntityDoesNotOverwriteTheWritesOfOthers(Database database) {
 		run(database, (application) -> application.inOpenView(() -> {
 			Ware seen = application.find();
 			application.locked(application::sellElsewhere);
@@ -274,7 +276,7 @@ class SetAsideEntityTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void entityFromBeforeKeepsWhatTheCallItselfHasWritten(Database database) {
+	void earlierEntityKeepsTheWritesOfTheCall(Database database) {
 		run(database, (application) -> application.inOpenView(() -> {
 			Ware seen = application.find();
 			application.sell();
@@ -296,7 +298,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void whatACallHasRolledBackIsNotItsOwn() {
+	void rolledBackWriteIsNotTheCallsOwn() {
 		run((application) -> application.inOpenView(() -> {
 			Ware seen = application.find();
 			application.locked(() -> application.transactions.executeWithoutResult((status) -> {
@@ -322,7 +324,7 @@ class SetAsideEntityTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void entityFromBeforeIsWrittenOnceItWasRefreshed(Database database) {
+	void refreshedEarlierEntityIsWritten(Database database) {
 		run(database, (application) -> application.inOpenView(() -> {
 			Ware seen = application.find();
 			application.sell();
@@ -338,7 +340,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void mergeOfWhatTheCallHasReturnedIsWritten() {
+	void mergeOfAResultOfTheCallIsWritten() {
 		run((application) -> application.inOpenView(() -> {
 			Ware seen = application.find();
 			application.sell();
@@ -361,7 +363,7 @@ class SetAsideEntityTests {
 		}));
 	}
 
-	/** Another transaction has changed the row and commits while the flush waits. */
+	/** Another transaction has changed the row, and commits while the flush waits. */
 	@Test
 	void changeThatIsCommittedDuringTheFlushIsSeen() {
 		run(Database.POSTGRES, (application) -> application.inOpenView(() -> {
@@ -439,7 +441,10 @@ class SetAsideEntityTests {
 		}));
 	}
 
-	/** What the database has rounded is not what another has changed. */
+	/**
+	 * A value that the database rounded does not count as a change by another
+	 * transaction.
+	 */
 	@ParameterizedTest
 	@EnumSource
 	void entityThatTheRequestHasWrittenItselfIsWrittenAgain(Database database) {
@@ -487,7 +492,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void onlyWhatADynamicUpdateWritesIsCompared() {
+	void onlyAttributesOfADynamicUpdateAreCompared() {
 		run((application) -> {
 			application.inTransaction((entities) -> entities.persist(new Dynamic(1)));
 			application.inOpenView(() -> {
@@ -511,7 +516,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void statelessSessionIsLeftAlone() {
+	void statelessSessionIsNotChecked() {
 		run((application) -> application.inOpenView(() -> {
 			application.find();
 			application.locked(() -> {
@@ -531,7 +536,7 @@ class SetAsideEntityTests {
 	}
 
 	@Test
-	void rowThatIsGoneIsLeftToHibernate() {
+	void deletedRowIsLeftToHibernate() {
 		run((application) -> application.inOpenView(() -> {
 			Ware seen = application.find();
 			application.locked(() -> application.inTransaction((entities) -> entities.remove(application.find())));
@@ -548,14 +553,14 @@ class SetAsideEntityTests {
 			.isThrownBy(call);
 		refused.withMessageStartingWith("Lock 'ware:1': ")
 			.withMessageContaining(
-					"#1 was read or written before the lock, and its row has been changed since (" + changed + ")")
+					"#1 was read or written before the lock, and its row has changed since (" + changed + ")")
 			.withMessageContaining("EntityManager.refresh");
 	}
 
 	private static final LockRequest LOCK = LockRequest.of("ware", 1);
 
 	/**
-	 * A test's course.
+	 * The steps of a test.
 	 */
 	@FunctionalInterface
 	interface Scenario {
@@ -565,7 +570,7 @@ class SetAsideEntityTests {
 	}
 
 	/**
-	 * What a test uses of the application.
+	 * The parts of the application that a test uses.
 	 */
 	record Application(EntityManagerFactory factory, EntityManager entities, TransactionTemplate transactions,
 			LockOperations locks) {
@@ -618,7 +623,7 @@ class SetAsideEntityTests {
 	}
 
 	/**
-	 * Where the entities are.
+	 * Scans for the entities.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@EntityScan(basePackageClasses = SetAsideEntityTests.class)
@@ -627,7 +632,7 @@ class SetAsideEntityTests {
 	}
 
 	/**
-	 * Something that is sold.
+	 * An entity with a stock.
 	 */
 	@Entity(name = "ware")
 	static class Ware {
@@ -661,7 +666,7 @@ class SetAsideEntityTests {
 	}
 
 	/**
-	 * What it costs.
+	 * The price of a ware.
 	 */
 	@Embeddable
 	static class Price {
@@ -674,7 +679,7 @@ class SetAsideEntityTests {
 	}
 
 	/**
-	 * Where it stands.
+	 * The shelf of a ware.
 	 */
 	@Entity(name = "shelf")
 	static class Shelf {
@@ -698,7 +703,7 @@ class SetAsideEntityTests {
 	}
 
 	/**
-	 * Cascades to what is in it.
+	 * An entity that cascades to its wares.
 	 */
 	@Entity(name = "basket")
 	static class Basket {
@@ -722,7 +727,7 @@ class SetAsideEntityTests {
 	}
 
 	/**
-	 * Something with a version.
+	 * An entity with a version.
 	 */
 	@Entity(name = "versioned")
 	static class Versioned {
@@ -745,7 +750,7 @@ class SetAsideEntityTests {
 	}
 
 	/**
-	 * Something of which only changes are written.
+	 * An entity of which only changed columns are written.
 	 */
 	@Entity(name = "dynamic_ware")
 	@DynamicUpdate

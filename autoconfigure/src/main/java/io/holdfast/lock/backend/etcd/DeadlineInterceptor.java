@@ -13,9 +13,9 @@ import io.grpc.MethodDescriptor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives every request a deadline, which jetcd does not: a server that is silent would be
- * waited for without end. A watch is meant to stay open, and the keep-alive stream is
- * opened for one request only.
+ * Sets a deadline for every request, because jetcd sets none and would wait forever for a
+ * silent server. Watches are exempt, because they stay open. The keep-alive stream is
+ * not, because it is opened for one request only.
  */
 final class DeadlineInterceptor implements ClientInterceptor {
 
@@ -37,8 +37,8 @@ final class DeadlineInterceptor implements ClientInterceptor {
 	}
 
 	/**
-	 * A call that is created when it starts, so that the time until then, on a busy
-	 * machine, is not counted against the server.
+	 * A call that is created when it starts. The time until then, on a busy machine, does
+	 * not count against the server.
 	 */
 	private static final class LateCall<Q, A> extends ForwardingClientCall<Q, A> {
 

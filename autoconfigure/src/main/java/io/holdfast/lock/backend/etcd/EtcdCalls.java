@@ -8,20 +8,20 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
-import io.holdfast.lock.backend.etcd.Transaction.Condition;
-import io.holdfast.lock.backend.etcd.Transaction.Delete;
-import io.holdfast.lock.backend.etcd.Transaction.Get;
-import io.holdfast.lock.backend.etcd.Transaction.GetNewest;
-import io.holdfast.lock.backend.etcd.Transaction.Key;
-import io.holdfast.lock.backend.etcd.Transaction.Operation;
-import io.holdfast.lock.backend.etcd.Transaction.Put;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Condition;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Delete;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Get;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.GetNewest;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Key;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Operation;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Put;
 
 /**
- * The requests that locks need, each sent without waiting.
+ * Sends the requests that locks need, without blocking.
  */
 final class EtcdCalls {
 
-	/** How many operations a transaction may have at most; etcd's default is 128. */
+	/** The maximum number of operations in a transaction; etcd's default limit is 128. */
 	static final int OPERATIONS = 100;
 
 	private final EtcdClient client;
@@ -42,89 +42,92 @@ final class EtcdCalls {
 		return this.client.revoke(lease);
 	}
 
-	/** Write a key that lives with a lease; tells the revision of etcd after it. */
+	/** Writes a key attached to a lease; returns the revision of etcd after the write. */
 	CompletableFuture<Long> put(String key, long lease) {
-		return this.client.commit(Transaction.of(new Put(key, "", lease))).thenApply(Transaction.Answer::revision);
+		return this.client.commit(EtcdTransaction.of(new Put(key, "", lease)))
+			.thenApply(EtcdTransaction.Answer::revision);
 	}
 
 	CompletableFuture<?> delete(String key) {
-		return this.client.commit(Transaction.of(new Delete(key)));
+		return this.client.commit(EtcdTransaction.of(new Delete(key)));
 	}
 
 	CompletableFuture<Boolean> exists(String key) {
-		return this.client.commit(Transaction.of(new Get(key)))
+		return this.client.commit(EtcdTransaction.of(new Get(key)))
 			.thenApply((answer) -> created(answer.read().get(0)) != 0);
 	}
 
 	/**
-	 * Creates a claim's key unless it exists already, and reads its predecessor. All in
-	 * one round trip; repeating it changes nothing.
-	 * @param epoch what must be true of the session for the key to be created, if it
-	 * lives with one
+	 * Creates a claim's key unless it exists already, and reads its predecessor. Takes
+	 * one round trip, or two if the key exists already. Idempotent.
+	 * @param epoch the condition on the session's epoch for creating the key, or
+	 * {@code null} if the key is not attached to a session
 	 */
-	CompletableFuture<Standing> stand(String key, String value, long lease, String rivals, @Nullable Condition epoch) {
+	CompletableFuture<QueuePosition> enqueue(String key, String value, long lease, String rivals,
+			@Nullable Condition epoch) {
 		List<Condition> conditions = Stream.of(Condition.created(key, 0), epoch).filter(Objects::nonNull).toList();
-		// the newest of them is this key itself, unless it is no rival to its like
-		List<Operation> stand = List.of(new Put(key, value, lease), new GetNewest(rivals, 2, 0));
-		return this.client.commit(new Transaction(conditions, stand, List.of(new Get(key)))).thenCompose((answer) -> {
-			List<Key> read = answer.read().get(0);
-			if (answer.succeeded()) {
-				return CompletableFuture
-					.completedFuture(new Standing(answer.revision(), other(read, key), answer.revision()));
-			}
-			// an earlier attempt did it, and its answer was lost
-			return read.isEmpty() ? CompletableFuture.failedFuture(new EpochPassedException())
-					: look(key, created(read), rivals);
-		});
+		// two, because the newest one is this key itself, except in shared mode
+		List<Operation> enqueue = List.of(new Put(key, value, lease), new GetNewest(rivals, 2, 0));
+		return this.client.commit(new EtcdTransaction(conditions, enqueue, List.of(new Get(key))))
+			.thenCompose((answer) -> {
+				List<Key> read = answer.read().get(0);
+				if (answer.succeeded()) {
+					return CompletableFuture
+						.completedFuture(new QueuePosition(answer.revision(), other(read, key), answer.revision()));
+				}
+				// an earlier attempt created the key, and its response was lost
+				return read.isEmpty() ? CompletableFuture.failedFuture(new EpochPassedException())
+						: readPredecessor(key, created(read), rivals);
+			});
 	}
 
 	/**
-	 * See who stands before a key that stands in the line; fails with
-	 * {@link KeyGoneException} if it does not any more. Never answered from the past.
+	 * Reads the predecessor of a key that is in the wait queue. Fails with
+	 * {@link KeyGoneException} if the key is gone. Never returns stale data.
 	 */
-	CompletableFuture<Standing> look(String key, long revision, String rivals) {
+	CompletableFuture<QueuePosition> readPredecessor(String key, long revision, String rivals) {
 		return this.client.commit(onlyIf(key, revision, new GetNewest(rivals, 1, revision - 1))).thenApply((answer) -> {
 			if (!answer.succeeded()) {
 				throw new KeyGoneException(revision);
 			}
-			return new Standing(revision, other(answer.read().get(0), key), answer.revision());
+			return new QueuePosition(revision, other(answer.read().get(0), key), answer.revision());
 		});
 	}
 
-	/** Deletes a key; returns whether it was still the one that this revision created. */
+	/** Deletes a key, whichever revision created it; returns whether it was this one. */
 	CompletableFuture<Boolean> delete(String key, long revision) {
 		List<Operation> delete = List.of(new Delete(key));
-		return this.client.commit(new Transaction(List.of(Condition.created(key, revision)), delete, delete))
-			.thenApply(Transaction.Answer::succeeded);
+		return this.client.commit(new EtcdTransaction(List.of(Condition.created(key, revision)), delete, delete))
+			.thenApply(EtcdTransaction.Answer::succeeded);
 	}
 
 	/**
-	 * Lets a key live with another lease; returns whether it was still the one that this
-	 * revision created, which it stays.
+	 * Moves a key to another lease; returns whether the key was still the one that this
+	 * revision created. The move does not change that revision.
 	 */
 	CompletableFuture<Boolean> move(String key, long revision, String value, long lease) {
 		return this.client.commit(onlyIf(key, revision, new Put(key, value, lease)))
-			.thenApply(Transaction.Answer::succeeded);
+			.thenApply(EtcdTransaction.Answer::succeeded);
 	}
 
 	/**
-	 * The revisions that created these keys, 0 for one that is not there, in one round
-	 * trip and never from the past.
+	 * Returns the revisions that created these keys, 0 for a missing key. Takes one round
+	 * trip and never returns stale data.
 	 */
 	CompletableFuture<List<Long>> revisions(List<String> keys) {
-		return this.client.commit(Transaction.of(keys.stream().map(Get::new).toArray(Operation[]::new)))
+		return this.client.commit(EtcdTransaction.of(keys.stream().map(Get::new).toArray(Operation[]::new)))
 			.thenApply((answer) -> answer.read().stream().map(EtcdCalls::created).toList());
 	}
 
 	/**
-	 * Ask whether keys like these may be written and read, without doing so. etcd checks
-	 * the permissions of both branches of a transaction.
+	 * Checks whether keys with this prefix may be written and read, without doing so.
+	 * etcd checks the permissions of both branches of a transaction.
 	 */
 	CompletableFuture<?> tryAccess(String prefix) {
 		return this.client.commit(onlyIf(prefix, 1, new Put(prefix, "", 0), new GetNewest(prefix, 1, 0)));
 	}
 
-	/** Watch a key for its deletion, from now on. */
+	/** Watches a key for its deletion, from now on. */
 	Runnable watch(String key, EtcdClient.WatchListener listener) {
 		return this.client.watch(key, listener);
 	}
@@ -133,8 +136,8 @@ final class EtcdCalls {
 		this.client.close();
 	}
 
-	private static Transaction onlyIf(String key, long created, Operation... operations) {
-		return new Transaction(List.of(Condition.created(key, created)), Arrays.asList(operations), List.of());
+	private static EtcdTransaction onlyIf(String key, long created, Operation... operations) {
+		return new EtcdTransaction(List.of(Condition.created(key, created)), Arrays.asList(operations), List.of());
 	}
 
 	private static long created(List<Key> read) {
@@ -145,7 +148,7 @@ final class EtcdCalls {
 		return read.stream().map(Key::name).filter((found) -> !found.equals(key)).findFirst().orElse(null);
 	}
 
-	/** The key of a claim does not exist any more. */
+	/** Thrown when the key of a claim no longer exists. */
 	static final class KeyGoneException extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;
@@ -153,24 +156,26 @@ final class EtcdCalls {
 		private final long revision;
 
 		KeyGoneException(long revision) {
-			super("The key of this claim is gone: its lease has ended, or somebody has deleted it");
+			super("The claim's key no longer exists: its lease has ended or the key was deleted");
 			this.revision = revision;
 		}
 
-		/** The revision that had created the key. */
+		/** Returns the revision that had created the key. */
 		long revision() {
 			return this.revision;
 		}
 
 	}
 
-	/** The session's epoch is another than the one that an attempt was sent in. */
+	/**
+	 * Thrown when the session's epoch differs from the one in which an attempt was sent.
+	 */
 	static final class EpochPassedException extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;
 
 		EpochPassedException() {
-			super("The session has started another epoch since this attempt was sent");
+			super("The session started a new epoch after this attempt was sent");
 		}
 
 	}

@@ -9,7 +9,7 @@ import io.grpc.StatusRuntimeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a failed request to etcd says.
+ * Interprets failed requests to etcd.
  */
 final class EtcdFailures {
 
@@ -23,19 +23,20 @@ final class EtcdFailures {
 				: failure;
 	}
 
-	/** Whether etcd has said that there is no such lease, or not any more. */
+	/** Whether etcd has reported that the lease does not exist, or no longer exists. */
 	static boolean isLeaseGone(Throwable failure) {
 		return text(cause(failure)).contains(LEASE_NOT_FOUND);
 	}
 
 	/**
-	 * Why etcd will never do what was asked, or {@code null} if it may another time.
+	 * Returns why etcd rejects the request permanently, or {@code null} if a retry may
+	 * succeed.
 	 */
 	static @Nullable String refusal(Throwable failure) {
 		Throwable cause = cause(failure);
 		Status.Code code = code(cause);
 		if (code == Status.Code.UNAUTHENTICATED && cause.getCause() != null) {
-			// jetcd says so also where the server was not reached to log in at
+			// jetcd reports this also if it could not reach the server to log in
 			return refusal(cause.getCause());
 		}
 		boolean definite = code == Status.Code.PERMISSION_DENIED || code == Status.Code.UNAUTHENTICATED
@@ -43,7 +44,7 @@ final class EtcdFailures {
 		return definite ? text(cause) : null;
 	}
 
-	/** A failure in words, with what caused it. */
+	/** Describes a failure and its root cause. */
 	static String describe(Throwable failure) {
 		Throwable root = failure;
 		while (root.getCause() != null) {

@@ -9,18 +9,17 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * One lease at etcd, and how long it lasts at least by what this JVM knows.
+ * A lease at etcd, and the minimum time that it lasts as far as this JVM knows.
  *
  * <p>
- * Each renewal is a request of its own with a deadline and an answer. On a stream that is
- * kept open for them, one that has ended in silence would look like one that has nothing
- * to say.
+ * Each renewal is a request of its own with a deadline and a response. A long-lived
+ * stream of renewals that has ended silently would look like one with nothing to report.
  */
 final class EtcdLease {
 
 	/**
-	 * etcd makes a lease no shorter than one and a half times of what it waits for a
-	 * leader, which is 50 s at most.
+	 * etcd's longest minimum lease: one and a half times its election timeout, which is
+	 * at most 50 s.
 	 */
 	private static final long LONGEST_MINIMUM_SECONDS = 75;
 
@@ -43,7 +42,7 @@ final class EtcdLease {
 		this.term = term;
 	}
 
-	/** Ask for a new lease; etcd may grant a longer one. */
+	/** Requests a new lease; etcd may grant a longer one. */
 	static CompletableFuture<EtcdLease> grant(EtcdCalls calls, SchedulingClock clock, long seconds) {
 		long start = clock.nanos();
 		return calls.grantLease(seconds)
@@ -51,7 +50,9 @@ final class EtcdLease {
 					(granted) -> new EtcdLease(calls, clock, granted.id(), Term.of(start, granted.seconds(), seconds)));
 	}
 
-	/** A duration in the unit of leases, rounded up. */
+	/**
+	 * Converts a duration to whole seconds, the unit of leases, rounded up; at least 1.
+	 */
 	static long seconds(Duration length) {
 		return Math.max(1, length.plusSeconds(1).minusNanos(1).toSeconds());
 	}
@@ -64,7 +65,10 @@ final class EtcdLease {
 		return this.term.length();
 	}
 
-	/** Whether etcd has said that it is over. Without its word nothing is known. */
+	/**
+	 * Whether etcd has reported that the lease has ended. Without that report, its state
+	 * is unknown.
+	 */
 	boolean hasEnded() {
 		return this.ended;
 	}
@@ -73,7 +77,7 @@ final class EtcdLease {
 		this.ended = true;
 	}
 
-	/** How long it lasts from a moment on, at most its length. */
+	/** Returns how long the lease lasts from a given time, at most its length. */
 	Duration lastsFrom(long moment) {
 		Term present = this.term;
 		long gone = Math.max(0, moment - present.since());
@@ -81,13 +85,15 @@ final class EtcdLease {
 		return left.isNegative() ? Duration.ZERO : left;
 	}
 
-	/** This lease with at least half of its time ahead. */
+	/**
+	 * Returns this lease with at least half of its time remaining, renewed if necessary.
+	 */
 	CompletableFuture<EtcdLease> fresh() {
 		boolean halfAhead = lastsFrom(this.clock.nanos()).compareTo(length().dividedBy(2)) > 0;
 		return (halfAhead && !this.ended) ? CompletableFuture.completedFuture(this) : renewed();
 	}
 
-	/** This lease, started anew; several who want that share one request. */
+	/** Renews this lease. Concurrent callers share one request. */
 	CompletableFuture<EtcdLease> renewed() {
 		CompletableFuture<EtcdLease> mine = new CompletableFuture<>();
 		CompletableFuture<EtcdLease> present = this.renewal.compareAndExchange(null, mine);
@@ -111,7 +117,10 @@ final class EtcdLease {
 		return mine;
 	}
 
-	/** Ends the lease and every key that lives with it, if it is not over already. */
+	/**
+	 * Revokes the lease and deletes every key attached to it, if it has not ended
+	 * already.
+	 */
 	CompletableFuture<Void> revoke() {
 		return this.calls.revoke(this.id).handle((done, failure) -> {
 			if (failure == null || EtcdFailures.isLeaseGone(failure)) {
@@ -125,18 +134,18 @@ final class EtcdLease {
 	/**
 	 * How long etcd keeps the lease.
 	 *
-	 * @param since the monotonic time before it was asked for
-	 * @param length how long from when etcd received that
+	 * @param since the monotonic time before the request
+	 * @param length the duration from when etcd received the request
 	 */
 	private record Term(long since, Duration length) {
 
 		/**
-		 * The term that etcd names, if it has sense: etcd has been seen to name nearly
-		 * three hundred years.
+		 * Returns the term that etcd reports, or the requested one if the report is
+		 * implausible: etcd has been seen to report nearly 300 years.
 		 */
 		static Term of(long since, long seconds, long asked) {
 			if (seconds <= 0) {
-				throw new IllegalStateException("etcd names a time without sense for a lease: " + seconds + " s");
+				throw new IllegalStateException("etcd reports an invalid lease duration: " + seconds + "s");
 			}
 			boolean possible = seconds <= Math.max(asked, LONGEST_MINIMUM_SECONDS);
 			return new Term(since, Duration.ofSeconds(possible ? seconds : asked));

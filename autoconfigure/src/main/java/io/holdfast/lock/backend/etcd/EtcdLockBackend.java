@@ -24,54 +24,52 @@ import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
- * Keeps locks as lines of keys in etcd. One transaction puts a claim's own key at the end
- * of the lock's line and reads who stands just before; who is first holds the lock, and
- * readers hold it together up to the first writer. The token is the revision that created
- * the key: etcd gives each once, and gives them in the order of the line.
+ * Lock backend for etcd, with a wait queue of keys for each lock. One transaction appends
+ * a claim's key to the wait queue and reads its predecessor. The first key holds the
+ * lock; shared claims hold it together up to the first exclusive one. The token is the
+ * revision that created the key. Revisions are unique and follow the order of the queue.
  *
  * <p>
- * Keys live with a lease: claims that are renewed with one that this JVM keeps alive for
- * all of the same lease time, others each with its own. Leases are in whole seconds, and
- * etcd may grant longer ones than were asked for. Claims are granted in the order of
- * arrival.
+ * Each key is attached to a lease. Renewed claims with the same lease time share one
+ * lease, which this JVM keeps alive. Every other claim has its own. Leases are in whole
+ * seconds, and etcd may grant longer ones than requested. Claims are granted in the order
+ * of arrival.
  *
  * <p>
- * Thread-safe and never blocks, but in {@link #checkAccess} and {@link #close}.
+ * Thread-safe. Only {@link #checkAccess} and {@link #close} block.
  */
 public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
-	/** The name of this store. */
+	/** The name of this backend. */
 	public static final String NAME = "etcd";
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, true,
 			Duration.ofSeconds(2));
 
-	/** How long to wait without a signal at most: a net under the watch. */
+	/** Longest wait without a signal: a safety net for the watch. */
 	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
 
 	private final EtcdCalls calls;
 
-	private final Keys keys;
+	private final EtcdKeys keys;
 
 	private final Sessions sessions;
 
-	private final Line line;
+	private final WaitQueue queue;
 
-	private final Renewals renewals;
+	private final EtcdRenewals renewals;
 
-	private final Map<OwnerId, Place> places = new ConcurrentHashMap<>();
+	private final Map<OwnerId, QueueNode> queueNodes = new ConcurrentHashMap<>();
 
 	private final SchedulingClock clock;
 
 	private final Runnable stopClock;
 
 	/**
-	 * Create the store with a client of its own. Nothing is connected before the first
-	 * request.
-	 * @param where where etcd is and as whom to log in; how requests are sent is set here
-	 * @param namespace what the locks of this application are told apart by from those of
-	 * others
-	 * @param responseTimeout longest wait for an answer
+	 * Creates the backend with a client of its own, which connects on the first request.
+	 * @param where the endpoints and credentials of etcd
+	 * @param namespace distinguishes the locks of this application from those of others
+	 * @param responseTimeout the longest wait for a response
 	 */
 	public EtcdLockBackend(ClientBuilder where, String namespace, Duration responseTimeout) {
 		this(JetcdClient.create(where, responseTimeout), namespace, new SystemSchedulingClock("holdfast-etcd"));
@@ -90,18 +88,18 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	 */
 	EtcdLockBackend(EtcdClient client, String namespace, SchedulingClock clock, Runnable stopClock) {
 		this.calls = new EtcdCalls(client);
-		this.keys = new Keys(namespace);
+		this.keys = new EtcdKeys(namespace);
 		this.clock = clock;
 		this.stopClock = stopClock;
 		this.sessions = new Sessions(this.calls, this.keys, clock, this::sessionEnded);
-		this.line = new Line(this.calls, this.keys, this.sessions, clock);
-		this.renewals = new Renewals(this.calls, this.keys, clock, this.places::get, this::lost);
+		this.queue = new WaitQueue(this.calls, this.keys, this.sessions, clock);
+		this.renewals = new EtcdRenewals(this.calls, this.keys, clock, this.queueNodes::get, this::lost);
 	}
 
 	/**
-	 * Ask etcd whether locks can be kept there, and wait for the answer.
-	 * @throws LockBackendException if it does not answer
-	 * @throws LockConfigurationException if it refuses access
+	 * Checks whether etcd can keep locks, and blocks until it responds.
+	 * @throws LockBackendException if etcd does not respond
+	 * @throws LockConfigurationException if etcd denies access
 	 */
 	public void checkAccess() {
 		try {
@@ -111,7 +109,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			Throwable cause = EtcdFailures.cause(ex);
 			String refusal = EtcdFailures.refusal(cause);
 			if (refusal != null) {
-				throw new LockConfigurationException("etcd refuses access for locks " + advice(refusal), cause);
+				throw new LockConfigurationException("etcd rejects access to locks " + advice(refusal), cause);
 			}
 			throw new LockBackendException(EtcdFailures.describe(cause), cause);
 		}
@@ -129,70 +127,72 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-		Place place = this.places.computeIfAbsent(claim.owner(), (owner) -> new Place(claim, this.keys.of(claim)));
-		if (place.isReleased()) {
-			// an owner whose release is still under way asks anew
-			return withdraw(place).thenCompose((done) -> tryAcquire(claim))
+		QueueNode queueNode = this.queueNodes.computeIfAbsent(claim.owner(),
+				(owner) -> new QueueNode(claim, this.keys.of(claim)));
+		if (queueNode.isReleased()) {
+			// an owner whose release is still under way starts over
+			return withdraw(queueNode).thenCompose((done) -> tryAcquire(claim))
 				.exceptionally(AcquireResult.Indeterminate::new);
 		}
 		long start = this.clock.nanos();
-		return this.line.stand(place)
-			.thenCompose((standing) -> answer(place, claim, standing, start))
-			.exceptionallyCompose((failure) -> failed(place, claim, EtcdFailures.cause(failure)));
+		return this.queue.enqueue(queueNode)
+			.thenCompose((position) -> answer(queueNode, claim, position, start))
+			.exceptionallyCompose((failure) -> failed(queueNode, claim, EtcdFailures.cause(failure)));
 	}
 
-	private CompletionStage<AcquireResult> answer(Place place, Claim claim, Standing standing, long start) {
-		String before = standing.before();
-		EtcdLease lease = place.lease();
+	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, QueuePosition position,
+			long start) {
+		String before = position.before();
+		EtcdLease lease = queueNode.lease();
 		if (before != null) {
-			return refused(place, claim, before, standing.seenAt());
+			return refused(queueNode, claim, before, position.seenAt());
 		}
-		if (lease == null || !place.grant()) {
-			return CompletableFuture.failedFuture(new EtcdCalls.KeyGoneException(standing.revision()));
+		if (lease == null || !queueNode.grant()) {
+			return CompletableFuture.failedFuture(new EtcdCalls.KeyGoneException(position.revision()));
 		}
 		Duration left = lease.lastsFrom(start);
 		return CompletableFuture.completedFuture(new AcquireResult.Acquired(
-				claim.renewed() ? new Grant(claim, standing.revision(), left, place.revoked())
-						: new Grant(claim, standing.revision(), left)));
+				claim.renew() ? new Grant(claim, position.revision(), left, queueNode.revoked())
+						: new Grant(claim, position.revision(), left)));
 	}
 
-	private CompletionStage<AcquireResult> refused(Place place, Claim claim, String before, long seenAt) {
-		if (claim.patience().isZero()) {
-			return withdraw(place)
+	private CompletionStage<AcquireResult> refused(QueueNode queueNode, Claim claim, String before, long seenAt) {
+		if (claim.remainingWait().isZero()) {
+			return withdraw(queueNode)
 				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
 						LONGEST_WAIT));
 		}
-		EtcdLease lease = place.lease();
-		if (lease != null && !claim.renewed()) {
-			place.renewWhileWaiting(lease, this.clock);
+		EtcdLease lease = queueNode.lease();
+		if (lease != null && !claim.renew()) {
+			queueNode.renewWhileWaiting(lease, this.clock);
 		}
 		return CompletableFuture.completedFuture(new AcquireResult.Contended(
-				place.waitFor(before, () -> KeyWatch.on(this.calls, before, seenAt)), LONGEST_WAIT));
+				queueNode.waitFor(before, () -> KeyWatch.on(this.calls, before, seenAt)), LONGEST_WAIT));
 	}
 
-	private CompletionStage<AcquireResult> failed(Place place, Claim claim, Throwable cause) {
+	private CompletionStage<AcquireResult> failed(QueueNode queueNode, Claim claim, Throwable cause) {
 		boolean gone = cause instanceof EtcdCalls.KeyGoneException || EtcdFailures.isLeaseGone(cause);
-		if (gone && place.isGranted() && place.end()) {
-			// an owner that was overtaken is a newcomer
-			return lost(place).thenCompose((done) -> tryAcquire(claim));
+		if (gone && queueNode.isGranted() && queueNode.end()) {
+			// an owner that was overtaken is enqueued again
+			return lost(queueNode).thenCompose((done) -> tryAcquire(claim));
 		}
 		String refusal = EtcdFailures.refusal(cause);
 		if (refusal == null) {
 			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(cause));
 		}
-		if (!place.isOpen() && place.revision() == 0) {
-			forget(place);
+		if (!queueNode.isOpen() && queueNode.revision() == 0) {
+			forget(queueNode);
 		}
 		return CompletableFuture.failedFuture(refused(claim, refusal, cause));
 	}
 
 	private LockBackendException refused(Claim claim, String refusal, Throwable cause) {
 		return new LockBackendException(
-				"Lock '%s' (store etcd): etcd refuses the request ".formatted(claim.lock()) + advice(refusal), cause);
+				"Lock '%s' (backend etcd): etcd rejects the request ".formatted(claim.lock()) + advice(refusal), cause);
 	}
 
 	private String advice(String refusal) {
-		return "(%s). Check 'distributed-lock.etcd.username' and 'password', and that the user's role may read and write the keys that begin with '%s'."
+		return "(%s). Check 'distributed-lock.etcd.username' and 'password', and that the user's role may read and write keys with the prefix '%s'."
 			.formatted(refusal, this.keys.root());
 	}
 
@@ -201,33 +201,33 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		return this.renewals.renew(grants);
 	}
 
-	/** Forgets a hold whose key is gone, once no late request can create it anew. */
-	private CompletableFuture<Void> lost(Place place) {
-		if (place.isOpen()) {
-			return withdraw(place);
+	/** Forgets a hold whose key is gone, once no late request can create it again. */
+	private CompletableFuture<Void> lost(QueueNode queueNode) {
+		if (queueNode.isOpen()) {
+			return withdraw(queueNode);
 		}
-		forget(place);
+		forget(queueNode);
 		return CompletableFuture.completedFuture(null);
 	}
 
-	private CompletableFuture<Void> withdraw(Place place) {
-		place.end();
-		return this.line.leave(place).thenAccept((done) -> forget(place));
+	private CompletableFuture<Void> withdraw(QueueNode queueNode) {
+		queueNode.end();
+		return this.queue.leave(queueNode).thenAccept((done) -> forget(queueNode));
 	}
 
-	private void forget(Place place) {
-		place.end();
-		this.places.remove(place.claim.owner(), place);
+	private void forget(QueueNode queueNode) {
+		queueNode.end();
+		this.queueNodes.remove(queueNode.claim.owner(), queueNode);
 	}
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
-		Place place = this.places.get(grant.claim().owner());
-		if (place == null || place.revision() != grant.storeToken()) {
+		QueueNode queueNode = this.queueNodes.get(grant.claim().owner());
+		if (queueNode == null || queueNode.revision() != grant.storeToken()) {
 			return CompletableFuture.completedFuture(new ReleaseResult.NotHeld());
 		}
-		place.release();
-		return this.line.end(place, grant.storeToken()).handle((stood, failure) -> {
+		queueNode.release();
+		return this.queue.end(queueNode, grant.storeToken()).handle((wasCurrent, failure) -> {
 			if (failure != null) {
 				Throwable cause = EtcdFailures.cause(failure);
 				String refusal = EtcdFailures.refusal(cause);
@@ -236,62 +236,62 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 				}
 				return new ReleaseResult.Indeterminate(cause);
 			}
-			forget(place);
-			return stood ? new ReleaseResult.Released() : new ReleaseResult.NotHeld();
+			forget(queueNode);
+			return wasCurrent ? new ReleaseResult.Released() : new ReleaseResult.NotHeld();
 		});
 	}
 
 	/**
-	 * Gives the key a lease of its own, which outlives the session and this client.
+	 * Moves the key to a lease of its own, which outlives the session and this client.
 	 */
 	@Override
 	public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
-		Place place = this.places.get(grant.claim().owner());
-		if (place == null || place.revision() != grant.storeToken()) {
+		QueueNode queueNode = this.queueNodes.get(grant.claim().owner());
+		if (queueNode == null || queueNode.revision() != grant.storeToken()) {
 			return CompletableFuture.completedFuture(false);
 		}
-		place.release();
-		return this.line.retain(place, grant.storeToken(), remaining).thenApply((kept) -> {
-			forget(place);
+		queueNode.release();
+		return this.queue.retain(queueNode, grant.storeToken(), remaining).thenApply((kept) -> {
+			forget(queueNode);
 			return kept;
 		});
 	}
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		Place place = this.places.get(claim.owner());
-		// of a claim that is not known, etcd keeps nothing
-		return (place == null) ? CompletableFuture.completedFuture(null)
-				: withdraw(place).exceptionallyCompose((failure) -> {
+		QueueNode queueNode = this.queueNodes.get(claim.owner());
+		// etcd keeps nothing of an unknown claim
+		return (queueNode == null) ? CompletableFuture.completedFuture(null)
+				: withdraw(queueNode).exceptionallyCompose((failure) -> {
 					Throwable cause = EtcdFailures.cause(failure);
 					String refusal = EtcdFailures.refusal(cause);
 					return CompletableFuture.failedFuture((refusal != null) ? refused(claim, refusal, cause) : cause);
 				});
 	}
 
-	/** The keys of the claims that this JVM knows of. */
+	/** Returns the keys of the claims that this JVM knows. */
 	List<String> claimedKeys() {
-		return this.places.values().stream().map((place) -> place.key).toList();
+		return this.queueNodes.values().stream().map((queueNode) -> queueNode.key).toList();
 	}
 
 	private void sessionEnded(Session session) {
-		this.places.values().stream().filter((place) -> place.session() == session).forEach((place) -> {
-			if (place.isGranted()) {
-				lost(place);
+		this.queueNodes.values().stream().filter((queueNode) -> queueNode.session() == session).forEach((queueNode) -> {
+			if (queueNode.isGranted()) {
+				lost(queueNode);
 			}
-			place.leaseEnded();
+			queueNode.leaseEnded();
 		});
 	}
 
-	/** Give back what this JVM still has at etcd, and close the client. */
+	/** Revokes everything that this JVM still holds in etcd, and closes the client. */
 	@Override
 	public void close() {
 		this.stopClock.run();
 		List<CompletableFuture<?>> ends = new ArrayList<>(this.sessions.end());
-		this.places.values()
+		this.queueNodes.values()
 			.stream()
-			.filter((place) -> !place.claim.renewed())
-			.map(this.line::leave)
+			.filter((queueNode) -> !queueNode.claim.renew())
+			.map(this.queue::leave)
 			.forEach(ends::add);
 		CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).handle((done, failure) -> done).join();
 		this.calls.close();

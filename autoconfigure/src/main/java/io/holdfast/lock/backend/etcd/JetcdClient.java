@@ -21,7 +21,7 @@ import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchResponse;
 
 /**
- * Sends requests with jetcd. Every one but a watch has a deadline, by
+ * Sends requests with jetcd. Every request except a watch has a deadline, set by
  * {@link DeadlineInterceptor}.
  */
 final class JetcdClient implements EtcdClient {
@@ -41,9 +41,10 @@ final class JetcdClient implements EtcdClient {
 	}
 
 	/**
-	 * Creates a client; nothing is connected before the first request.
-	 * @param where where etcd is and as whom to log in; how requests are sent is set here
-	 * @param responseTimeout longest wait for an answer
+	 * Creates a client, which connects on the first request.
+	 * @param where the endpoints and credentials of etcd; this method sets how requests
+	 * are sent
+	 * @param responseTimeout the longest wait for a response
 	 * @return the client
 	 */
 	static JetcdClient create(ClientBuilder where, Duration responseTimeout) {
@@ -75,7 +76,7 @@ final class JetcdClient implements EtcdClient {
 	}
 
 	@Override
-	public CompletableFuture<Transaction.Answer> commit(Transaction transaction) {
+	public CompletableFuture<EtcdTransaction.Answer> commit(EtcdTransaction transaction) {
 		return this.client.getKVClient()
 			.txn()
 			.If(transaction.conditions().stream().map(JetcdClient::compare).toArray(Cmp[]::new))
@@ -85,31 +86,31 @@ final class JetcdClient implements EtcdClient {
 			.thenApply(JetcdClient::answer);
 	}
 
-	private static Cmp compare(Transaction.Condition condition) {
+	private static Cmp compare(EtcdTransaction.Condition condition) {
 		return new Cmp(bytes(condition.key()), Cmp.Op.EQUAL, switch (condition.change()) {
 			case CREATED -> CmpTarget.createRevision(condition.revision());
 			case WRITTEN -> CmpTarget.modRevision(condition.revision());
 		});
 	}
 
-	private static Op[] operations(List<Transaction.Operation> operations) {
+	private static Op[] operations(List<EtcdTransaction.Operation> operations) {
 		return operations.stream().map(JetcdClient::operation).toArray(Op[]::new);
 	}
 
-	private static Op operation(Transaction.Operation operation) {
-		if (operation instanceof Transaction.Put put) {
+	private static Op operation(EtcdTransaction.Operation operation) {
+		if (operation instanceof EtcdTransaction.Put put) {
 			return Op.put(bytes(put.key()), bytes(put.value()), PutOption.builder().withLeaseId(put.lease()).build());
 		}
-		if (operation instanceof Transaction.Delete delete) {
+		if (operation instanceof EtcdTransaction.Delete delete) {
 			return Op.delete(bytes(delete.key()), DeleteOption.DEFAULT);
 		}
-		if (operation instanceof Transaction.GetNewest newest) {
+		if (operation instanceof EtcdTransaction.GetNewest newest) {
 			return Op.get(bytes(newest.prefix()), newest(newest));
 		}
-		return Op.get(bytes(((Transaction.Get) operation).key()), NAME_ONLY);
+		return Op.get(bytes(((EtcdTransaction.Get) operation).key()), NAME_ONLY);
 	}
 
-	private static GetOption newest(Transaction.GetNewest newest) {
+	private static GetOption newest(EtcdTransaction.GetNewest newest) {
 		return GetOption.builder()
 			.isPrefix(true)
 			.withKeysOnly(true)
@@ -120,15 +121,15 @@ final class JetcdClient implements EtcdClient {
 			.build();
 	}
 
-	private static Transaction.Answer answer(TxnResponse answer) {
-		return new Transaction.Answer(answer.isSucceeded(), answer.getHeader().getRevision(),
+	private static EtcdTransaction.Answer answer(TxnResponse answer) {
+		return new EtcdTransaction.Answer(answer.isSucceeded(), answer.getHeader().getRevision(),
 				answer.getGetResponses().stream().map(JetcdClient::keys).toList());
 	}
 
-	private static List<Transaction.Key> keys(GetResponse read) {
+	private static List<EtcdTransaction.Key> keys(GetResponse read) {
 		return read.getKvs()
 			.stream()
-			.map((found) -> new Transaction.Key(found.getKey().toString(StandardCharsets.UTF_8),
+			.map((found) -> new EtcdTransaction.Key(found.getKey().toString(StandardCharsets.UTF_8),
 					found.getCreateRevision()))
 			.toList();
 	}
@@ -149,9 +150,9 @@ final class JetcdClient implements EtcdClient {
 	}
 
 	/**
-	 * Passes on what a watch of jetcd says.
+	 * Forwards the events of a jetcd watch.
 	 *
-	 * @param listener notified of it
+	 * @param listener notified of the events
 	 */
 	private record Adapter(WatchListener listener) implements Watch.Listener {
 

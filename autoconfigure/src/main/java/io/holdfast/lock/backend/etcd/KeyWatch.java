@@ -7,13 +7,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches one key that was there at some revision, and tells once when it is worth
- * looking for it again: it was deleted, or this watch can no longer tell.
+ * Watches a key that existed at a given revision, and signals once when the key should be
+ * read again. That is when it was deleted, or when this watch can no longer report its
+ * deletion.
  *
  * <p>
- * It watches from now on instead of from that revision, because etcd serves a watch that
- * begins in the past with a delay of up to 100 ms; what may have been missed before the
- * watch was up is asked for then. A watch whose stream breaks is not mended.
+ * The watch starts now instead of at that revision: etcd serves a watch that starts in
+ * the past with a delay of up to 100 ms. Once the watch is established, the key is read
+ * if the watch may have missed its deletion. A watch whose stream breaks is not restored.
  */
 final class KeyWatch implements EtcdClient.WatchListener, AutoCloseable {
 
@@ -36,9 +37,9 @@ final class KeyWatch implements EtcdClient.WatchListener, AutoCloseable {
 	}
 
 	/**
-	 * Begin to watch.
+	 * Starts a watch.
 	 * @param key the key
-	 * @param seenAt the revision of etcd at which it was there
+	 * @param seenAt the revision of etcd at which the key existed
 	 */
 	static KeyWatch on(EtcdCalls calls, String key, long seenAt) {
 		KeyWatch watch = new KeyWatch(calls, key, seenAt);
@@ -53,7 +54,10 @@ final class KeyWatch implements EtcdClient.WatchListener, AutoCloseable {
 		return this.key;
 	}
 
-	/** Completes, on any thread, when it is time to look, unless it was closed before. */
+	/**
+	 * Completes, on any thread, when the key should be read again, unless the watch was
+	 * closed before.
+	 */
 	CompletionStage<Void> signal() {
 		return this.signal.minimalCompletionStage();
 	}
@@ -83,7 +87,7 @@ final class KeyWatch implements EtcdClient.WatchListener, AutoCloseable {
 		end();
 	}
 
-	/** It is time to look. */
+	/** Ends the watch and signals that the key should be read again. */
 	void end() {
 		if (this.over.compareAndSet(false, true)) {
 			stop();
@@ -91,7 +95,7 @@ final class KeyWatch implements EtcdClient.WatchListener, AutoCloseable {
 		}
 	}
 
-	/** Watch no longer, and tell nothing. */
+	/** Ends the watch without a signal. */
 	@Override
 	public void close() {
 		if (this.over.compareAndSet(false, true)) {

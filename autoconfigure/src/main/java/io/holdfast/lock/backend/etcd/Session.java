@@ -10,15 +10,15 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * A lease that claims of this JVM share, renewed until none has used it for as long as it
- * lasts.
+ * A lease that claims of this JVM share. It is renewed until no claim has used it for the
+ * length of the lease.
  *
  * <p>
- * Its own key is watched, so that a lease that etcd has ended is noticed at once and not
- * at the next renewal. The revision that wrote this key last is the session's epoch. Each
- * attempt to create a claim's key is sent on condition of the present epoch. Once etcd
- * has confirmed a later one, no attempt of an earlier epoch can be carried out any more,
- * however long it is on its way.
+ * The session watches its own key, so it notices at once, not at the next renewal, that
+ * etcd has ended the lease. The revision that last wrote this key is the session's epoch.
+ * Each attempt to create a claim's key is conditional on the current epoch. Once etcd has
+ * confirmed a later one, no attempt of an earlier epoch can be executed any more, however
+ * long it is delayed.
  */
 final class Session {
 
@@ -40,10 +40,10 @@ final class Session {
 
 	private volatile long epoch;
 
-	/** How many claims use it; guarded by this. */
+	/** The number of claims that use the session; guarded by this. */
 	private int users;
 
-	/** Since when none does; guarded by this. */
+	/** The time since which no claim uses the session; guarded by this. */
 	private long unusedSince;
 
 	private volatile boolean closed;
@@ -64,10 +64,10 @@ final class Session {
 	/**
 	 * Starts a session.
 	 * @param seconds how long its lease lasts without renewal
-	 * @param ended notified once when the session is closed, because its lease is over or
-	 * has not been used
+	 * @param ended notified when the session is closed, because its lease has ended or
+	 * was not used
 	 */
-	static CompletableFuture<Session> start(EtcdCalls calls, Keys keys, SchedulingClock clock, long seconds,
+	static CompletableFuture<Session> start(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, long seconds,
 			Consumer<Session> ended) {
 		return EtcdLease.grant(calls, clock, seconds).thenCompose((lease) -> {
 			Session session = new Session(calls, lease, keys.session(lease.id()), clock, ended);
@@ -91,7 +91,7 @@ final class Session {
 		return this.key;
 	}
 
-	/** The revision that wrote the session's key last, as far as is known. */
+	/** Returns the revision that last wrote the session's key, as far as it is known. */
 	long epoch() {
 		return this.epoch;
 	}
@@ -100,7 +100,10 @@ final class Session {
 		return !this.closed && !this.lease.hasEnded();
 	}
 
-	/** Keeps the session for one claim more; returns whether it can be used. */
+	/**
+	 * Registers a claim as a user of the session; returns whether the session can be
+	 * used.
+	 */
 	synchronized boolean enter() {
 		if (isUsable()) {
 			this.users++;
@@ -109,14 +112,14 @@ final class Session {
 		return false;
 	}
 
-	/** Keeps the session for one claim less. */
+	/** Unregisters a claim as a user of the session. */
 	synchronized void leave() {
 		this.users--;
 		this.unusedSince = this.clock.nanos();
 	}
 
 	/**
-	 * Completes when no attempt of an epoch, or of an earlier one, can be carried out any
+	 * Completes when no attempt of the given epoch or an earlier one can be executed any
 	 * more.
 	 */
 	CompletableFuture<Void> passed(long epoch) {
@@ -127,7 +130,7 @@ final class Session {
 				? CompletableFuture.completedFuture(null) : CompletableFuture.failedFuture(failure));
 	}
 
-	/** Starts the next epoch; several callers share one request. */
+	/** Starts the next epoch. Concurrent callers share one request. */
 	CompletableFuture<Void> advance() {
 		CompletableFuture<Void> mine = new CompletableFuture<>();
 		CompletableFuture<Void> present = this.advance.compareAndExchange(null, mine);
@@ -188,7 +191,10 @@ final class Session {
 		});
 	}
 
-	/** Unwatched, an end of the lease would go unnoticed until the next renewal. */
+	/**
+	 * Retries the renewal soon. Without a watch, the end of the lease would go unnoticed
+	 * until the next regular renewal.
+	 */
 	private void retrySoon() {
 		if (!this.closed && this.retrying.compareAndSet(false, true)) {
 			this.clock.after(RETRY_NANOS, () -> {
@@ -201,7 +207,8 @@ final class Session {
 	}
 
 	/**
-	 * Watches the key unless it is watched. A watch that ended may have missed things.
+	 * Watches the key unless it is watched already. A watch that has ended may have
+	 * missed changes, so the next epoch starts before the new watch.
 	 */
 	private void watchAgain() {
 		KeyWatch former = watch();
@@ -236,7 +243,7 @@ final class Session {
 		return this.watch;
 	}
 
-	/** The lease is over, and with it every key that lived with it. */
+	/** Handles the end of the lease and of every key attached to it. */
 	private void over() {
 		stop();
 		this.ended.accept(this);
@@ -253,7 +260,8 @@ final class Session {
 	}
 
 	/**
-	 * Ends the lease and all keys that live with it. Unanswered, it expires by itself.
+	 * Revokes the lease and deletes every key attached to it. If etcd does not respond,
+	 * the lease expires by itself.
 	 */
 	CompletableFuture<?> end() {
 		stop();

@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * The sessions that the claims of this JVM share: one for each lease time in whole
- * seconds, so that a claim costs no lease of its own.
+ * Registry of the sessions that the claims of this JVM share: one for each lease time in
+ * whole seconds. A claim therefore needs no lease of its own.
  */
 final class Sessions {
 
 	private final EtcdCalls calls;
 
-	private final Keys keys;
+	private final EtcdKeys keys;
 
 	private final SchedulingClock clock;
 
@@ -27,17 +27,20 @@ final class Sessions {
 	private final Map<Long, CompletableFuture<Session>> sessions = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates an empty registry; a session starts when it is asked for.
-	 * @param ended notified of each session whose lease is over
+	 * Creates an empty registry; sessions start on demand.
+	 * @param ended notified of each session whose lease has ended
 	 */
-	Sessions(EtcdCalls calls, Keys keys, SchedulingClock clock, Consumer<Session> ended) {
+	Sessions(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Consumer<Session> ended) {
 		this.calls = calls;
 		this.keys = keys;
 		this.clock = clock;
 		this.ended = ended;
 	}
 
-	/** A session of a lease time, entered by the caller, who must leave it. */
+	/**
+	 * Enters the session of a lease time, starting one if necessary. The caller must
+	 * leave it.
+	 */
 	CompletableFuture<Session> enter(long seconds) {
 		CompletableFuture<Session> mine = new CompletableFuture<>();
 		CompletableFuture<Session> shared = this.sessions.compute(seconds,
@@ -73,7 +76,7 @@ final class Sessions {
 		}
 	}
 
-	/** Ends all sessions, and with them every key that lives with them. */
+	/** Ends all sessions, which deletes every key attached to their leases. */
 	List<CompletableFuture<?>> end() {
 		return this.sessions.values()
 			.stream()
@@ -82,13 +85,13 @@ final class Sessions {
 			.toList();
 	}
 
-	/** The session ended between the request for it and its use. */
+	/** Thrown when a session ended between its request and its use. */
 	static final class SessionOverException extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;
 
 		SessionOverException() {
-			super("The session's lease has just ended");
+			super("The session's lease has ended");
 		}
 
 	}

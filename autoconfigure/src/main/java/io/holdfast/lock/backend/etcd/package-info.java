@@ -1,11 +1,12 @@
 /**
- * Locks as lines of keys in etcd, in the order in which they were created: the first of a
- * line holds the lock.
+ * Lock backend for etcd, with a wait queue of keys for each lock, in the order of their
+ * creation. The first key of a wait queue holds the lock.
  *
  * <p>
- * Imports {@code io.holdfast.lock} and {@code io.holdfast.lock.spi}; jetcd's KV, Lease
- * and Watch are the client. The lock service of the server is not used: that of etcd 3.4
- * hands locks to waiters whose lease has ended.
+ * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi}, and
+ * {@code io.holdfast.lock.support}. The client is jetcd's KV, Lease, and Watch. The
+ * server's lock service is not used: that of etcd 3.4 grants locks to waiters whose lease
+ * has ended.
  */
 @NullMarked
 package io.holdfast.lock.backend.etcd;

@@ -9,8 +9,8 @@ import java.util.Deque;
 import javax.sql.DataSource;
 
 /**
- * A connection for the time of one use: what is changed of it is put back before it
- * returns to where it came from.
+ * A connection for a single use. Restores all changed settings before the connection is
+ * returned to its data source.
  */
 final class BorrowedConnection implements AutoCloseable {
 
@@ -27,8 +27,8 @@ final class BorrowedConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Wait no longer than this for an answer, whatever the server does; a stricter bound
-	 * that is there already stays.
+	 * Limits the wait for every response, whatever the server does. A stricter limit on
+	 * the connection remains.
 	 */
 	void boundAnswers(int millis) throws SQLException {
 		try {
@@ -39,11 +39,13 @@ final class BorrowedConnection implements AutoCloseable {
 			}
 		}
 		catch (SQLFeatureNotSupportedException | UnsupportedOperationException | AbstractMethodError ex) {
-			// this driver leaves it to the operating system
+			// this driver leaves the limit to the operating system
 		}
 	}
 
-	/** The connection is asked for its isolation, which may take a request. */
+	/**
+	 * Sets READ COMMITTED if necessary. Reading the present isolation may take a request.
+	 */
 	void readCommitted() throws SQLException {
 		int before = this.connection.getTransactionIsolation();
 		if (before != Connection.TRANSACTION_READ_COMMITTED) {
@@ -69,7 +71,7 @@ final class BorrowedConnection implements AutoCloseable {
 		}
 	}
 
-	/** One thing done to the connection. */
+	/** Reverts one change of the connection. */
 	@FunctionalInterface
 	private interface Change {
 

@@ -10,14 +10,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
 /**
- * Lends connections of the store's own: each statement commits by itself, or a few go
- * together, at READ COMMITTED, and never within the caller's transaction. No answer is
- * waited for without a bound. A connection goes back as it came.
+ * Provides connections that never take part in the caller's transaction. Each statement
+ * commits by itself, or several commit together, at READ COMMITTED. Every response has a
+ * time limit, and the settings of a connection are restored after use.
  */
 final class JdbcConnections {
 
 	/**
-	 * By how much a server that bounds its statements itself is to be quicker than we.
+	 * Margin of the network timeout over the statement timeout, so that a server that
+	 * limits its statements itself answers first.
 	 */
 	private static final int GRACE_MILLIS = 500;
 
@@ -35,8 +36,8 @@ final class JdbcConnections {
 	}
 
 	/**
-	 * A proxy that hands out the caller's connection would let the lock join the caller's
-	 * transaction.
+	 * Unwraps proxies that return the caller's connection: with one, the lock would join
+	 * the caller's transaction.
 	 */
 	private static DataSource ownConnections(DataSource dataSource) {
 		DataSource target = (dataSource instanceof TransactionAwareDataSourceProxy proxy) ? proxy.getTargetDataSource()
@@ -44,12 +45,12 @@ final class JdbcConnections {
 		return (target != null) ? ownConnections(target) : dataSource;
 	}
 
-	/** Where they come from. */
+	/** Returns the source of the connections. */
 	DataSource dataSource() {
 		return this.dataSource;
 	}
 
-	/** What kind of database it is; asked for once. */
+	/** Returns the kind of database, determined once. */
 	JdbcDialect dialect() throws SQLException {
 		return database().dialect();
 	}
@@ -80,42 +81,42 @@ final class JdbcConnections {
 		}
 	}
 
-	/** Work whose every statement commits by itself. */
+	/** Runs work whose statements each commit by themselves. */
 	<T> T single(Work<T> work) throws SQLException {
-		return lend(true, work);
+		return withConnection(true, work);
 	}
 
-	/** Work whose statements commit together, or not at all. */
+	/** Runs work whose statements commit together or not at all. */
 	<T> T together(Work<T> work) throws SQLException {
-		return lend(false, work);
+		return withConnection(false, work);
 	}
 
 	/**
-	 * What the database has rolled back in favour of another is done again: of that it is
-	 * known that nothing was done.
+	 * Retries work that the database has rolled back in favor of another transaction. The
+	 * rollback guarantees that the work had no effect.
 	 */
-	private <T> T lend(boolean autoCommit, Work<T> work) throws SQLException {
+	private <T> T withConnection(boolean autoCommit, Work<T> work) throws SQLException {
 		for (int again = 0;; again++) {
 			try {
-				return lendOnce(autoCommit, work);
+				return runOnce(autoCommit, work);
 			}
 			catch (SQLException ex) {
-				if (again == MOST_REPETITIONS || !JdbcErrors.rolledBackForAnother(ex)) {
+				if (again == MOST_REPETITIONS || !JdbcErrors.isRetryable(ex)) {
 					throw ex;
 				}
 			}
 		}
 	}
 
-	private <T> T lendOnce(boolean autoCommit, Work<T> work) throws SQLException {
+	private <T> T runOnce(boolean autoCommit, Work<T> work) throws SQLException {
 		Database known = database();
 		try (BorrowedConnection borrowed = borrow()) {
-			if (!known.readCommitted() && !(autoCommit && known.dialect().changesTheLatest())) {
+			if (!known.readCommitted() && !(autoCommit && known.dialect().updatesLatestState())) {
 				borrowed.readCommitted();
 			}
 			borrowed.autoCommit(autoCommit);
 			JdbcSession session = new JdbcSession(borrowed.connection(),
-					known.dialect().boundsWaitingItself() ? 0 : this.timeoutSeconds);
+					known.dialect().hasLockTimeout() ? 0 : this.timeoutSeconds);
 			return autoCommit ? work.run(session) : commit(borrowed.connection(), session, work);
 		}
 	}
@@ -138,20 +139,20 @@ final class JdbcConnections {
 	}
 
 	/**
-	 * What is known of the database after the first connection.
+	 * Properties of the database, known after the first connection.
 	 *
-	 * @param dialect what it understands
-	 * @param readCommitted whether a connection is at READ COMMITTED when it comes. It is
-	 * not asked again: with some drivers that is a request each time, and one connection
-	 * that differs does no harm but fail now and then, and be retried
+	 * @param dialect its dialect
+	 * @param readCommitted whether connections are at READ COMMITTED initially. This is
+	 * checked only once, because some drivers send a request for it. A connection that
+	 * differs only fails occasionally, and the work is retried
 	 */
 	private record Database(JdbcDialect dialect, boolean readCommitted) {
 	}
 
 	/**
-	 * What is done with a connection.
+	 * Work that uses a connection.
 	 *
-	 * @param <T> what comes of it
+	 * @param <T> the result
 	 */
 	@FunctionalInterface
 	interface Work<T> {

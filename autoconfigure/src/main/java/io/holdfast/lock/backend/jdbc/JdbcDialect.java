@@ -5,18 +5,18 @@ import java.util.Locale;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * What differs between the databases that can keep locks.
+ * The differences between the supported databases.
  */
 enum JdbcDialect {
 
 	H2("DATEDIFF(MICROSECOND, TIMESTAMP WITH TIME ZONE '1970-01-01 00:00:00Z', CURRENT_TIMESTAMP)"),
 
-	/** Its {@code now()} stands still in a transaction; this does not. */
+	/** Unlike {@code now()}, this time advances within a transaction. */
 	POSTGRESQL("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"),
 
 	/**
-	 * The time at which the statement began: one value for all that it assigns. A lease
-	 * is so counted from no later than its row was locked. No time zone has a part in it.
+	 * The start time of the statement, so that all of its assignments use one value. A
+	 * lease therefore starts no later than its row was locked. Independent of time zones.
 	 */
 	MARIADB("TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))");
 
@@ -26,7 +26,7 @@ enum JdbcDialect {
 		this.now = now;
 	}
 
-	/** The database's time in microseconds since 1970, as an expression. */
+	/** Returns an expression for the database's time in microseconds since 1970. */
 	String now() {
 		return this.now;
 	}
@@ -36,29 +36,28 @@ enum JdbcDialect {
 	}
 
 	/**
-	 * What makes a statement, and those that follow in its transaction, give up waiting
-	 * for a row that somebody has locked: a table to select from. With PostgreSQL that
-	 * spares a thread that has to cancel it from outside.
+	 * Returns a table expression that limits how long a statement waits for a locked row,
+	 * or an empty string. The limit also applies to later statements of the transaction.
+	 * With PostgreSQL, no thread is then needed to cancel statements from outside.
 	 */
 	String patience(int seconds) {
-		return boundsWaitingItself() ? "set_config('lock_timeout', '%ss', true) AS patience".formatted(seconds) : "";
+		return hasLockTimeout() ? "set_config('lock_timeout', '%ss', true) AS patience".formatted(seconds) : "";
 	}
 
-	/** Whether statements need no time-out of the driver's. */
-	boolean boundsWaitingItself() {
+	/** Whether statements need no timeout of the driver. */
+	boolean hasLockTimeout() {
 		return this == POSTGRESQL;
 	}
 
 	/**
-	 * Whether a statement that is a transaction of its own changes the latest state of a
-	 * row at every isolation, and does not fail because that is younger than its
-	 * snapshot.
+	 * Whether an auto-committed statement changes the latest state of a row at every
+	 * isolation, and does not fail because this state is newer than its snapshot.
 	 */
-	boolean changesTheLatest() {
+	boolean updatesLatestState() {
 		return this == MARIADB;
 	}
 
-	/** Whether it tells other connections of what was committed. */
+	/** Whether the database can notify other connections of a commit. */
 	boolean notifies() {
 		return this == POSTGRESQL;
 	}
@@ -69,7 +68,7 @@ enum JdbcDialect {
 			case "PostgreSQL" -> POSTGRESQL;
 			case "MariaDB" -> MARIADB;
 			default -> throw new LockConfigurationException(
-					"The lock store 'jdbc' does not know the database '%s'. Keep locks in H2, PostgreSQL or MariaDB, or in another store."
+					"The backend 'jdbc' does not support the database '%s'. Use H2, PostgreSQL or MariaDB, or another backend."
 						.formatted(product));
 		};
 	}

@@ -10,8 +10,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
 
 /**
- * Tells errors that will not go away by themselves from those of unknown outcome, by the
- * class of their SQL state.
+ * Distinguishes definite errors from unknown outcomes by the class of the SQL state.
  */
 final class JdbcErrors {
 
@@ -19,32 +18,33 @@ final class JdbcErrors {
 	}
 
 	/**
-	 * A deadlock, or two that could not have come one after the other: ours was undone.
+	 * Whether a deadlock or a serialization failure has rolled the transaction back in
+	 * favor of another.
 	 */
-	static boolean rolledBackForAnother(SQLException ex) {
+	static boolean isRetryable(SQLException ex) {
 		return hasClass(ex, "40001") || hasClass(ex, "40P01");
 	}
 
-	/** Another has inserted the same row at the same moment. */
+	/** Whether a concurrent transaction has inserted the same row. */
 	static boolean duplicate(SQLException ex) {
 		return hasClass(ex, "23");
 	}
 
 	/**
-	 * What to tell of an error that stands until somebody acts.
-	 * @return the exception, or {@code null} if the outcome is unknown or another try may
-	 * go well
+	 * Creates the exception for an error that remains until someone corrects its cause.
+	 * @return the exception, or {@code null} if the outcome is unknown or a retry may
+	 * succeed
 	 */
 	static @Nullable LockBackendException definite(SQLException ex, LockName lock, String table) {
 		if (hasClass(ex, "42")) {
 			return new LockBackendException(
-					"Lock '%s' (store jdbc): the database refuses the statement (SQL state %s). See that the tables '%s' and '%s_reader' are there as schema.sql has them, and that the user may read and write them."
+					"Lock '%s' (backend jdbc): the database rejected the statement (SQL state %s). Check that the tables '%s' and '%s_reader' exist as in schema.sql, and that the user may read and write them."
 						.formatted(lock, ex.getSQLState(), table, table),
 					ex);
 		}
 		if (hasClass(ex, "28")) {
 			return new LockBackendException(
-					"Lock '%s' (store jdbc): the database refuses the login (SQL state %s). Check 'spring.datasource.username' and its password."
+					"Lock '%s' (backend jdbc): the database rejected the login (SQL state %s). Check 'spring.datasource.username' and its password."
 						.formatted(lock, ex.getSQLState()),
 					ex);
 		}
@@ -52,19 +52,19 @@ final class JdbcErrors {
 	}
 
 	/**
-	 * What to tell of a connection that was not to be had.
-	 * @return the exception, or {@code null} if it is not the pool that had none
+	 * Creates the exception for an exhausted connection pool.
+	 * @return the exception, or {@code null} if the pool is not the cause
 	 */
 	static @Nullable LockBackendException poolExhausted(SQLException ex) {
 		boolean exhausted = ex instanceof SQLTransientConnectionException
 				|| ex.getCause() instanceof NoSuchElementException
 				|| ex.getClass().getSimpleName().equals("PoolExhaustedException");
-		// a database that is away has a state of its own
+		// an unreachable database has an SQL state of its own
 		if (!exhausted || hasClass(ex, "")) {
 			return null;
 		}
 		return new LockBackendException(
-				"The connection pool gave no connection, because all are in use: %s. Raise its size ('spring.datasource.hikari.maximum-pool-size') above the number of transactions that run at a time, or name a pool for locks alone with 'distributed-lock.jdbc.data-source'."
+				"The connection pool is exhausted: %s. Raise its size ('spring.datasource.hikari.maximum-pool-size') above the number of concurrent transactions, or set a separate pool for locks with 'distributed-lock.jdbc.data-source'."
 					.formatted(ex.getMessage()),
 				ex);
 	}

@@ -28,18 +28,18 @@ import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
- * Keeps locks as rows of a database. Leases are judged by the database's clock; owner and
- * state are compared and changed in one statement, or, for shared locks, under the lock
- * of one row. Waiters ask again after a short random pause; from PostgreSQL they hear of
- * releases.
+ * {@link LockBackend} that keeps locks as rows of a database. The database's clock
+ * decides when leases expire. One statement compares and changes owner and state; for
+ * shared locks, several statements do so while they lock one row. Waiters poll after a
+ * short random pause. PostgreSQL also notifies them of releases.
  *
  * <p>
- * Every call takes a connection of its own, which no transaction of the caller has a part
- * in, and blocks the calling thread until the database has answered. Thread-safe.
+ * Every call uses a connection of its own, outside any transaction of the caller, and
+ * blocks the calling thread until the database has answered. Thread-safe.
  */
 public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
-	/** The name of this store. */
+	/** The name of this backend. */
 	public static final String NAME = "jdbc";
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true, false,
@@ -53,12 +53,15 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	private static final int LONGEST_POLL_MILLIS = 150;
 
-	/** Of how many polls one is left where releases are heard of: a net under them. */
-	private static final int POLLS_SAVED = 6;
+	/**
+	 * Factor for the polling pause while releases are notified. The remaining polls are a
+	 * fallback.
+	 */
+	private static final int POLL_FACTOR = 6;
 
 	/**
-	 * How long a waiting writer keeps new readers out: several polls, after each of which
-	 * it says so again.
+	 * How long a waiting writer blocks new readers: several polls, each of which extends
+	 * this time.
 	 */
 	private static final long WRITER_MARK_MICROS = TimeUnit.SECONDS.toMicros(1);
 
@@ -70,15 +73,15 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	private volatile @Nullable JdbcStatements statements;
 
-	private volatile @Nullable WakeUps wakeUps;
+	private volatile @Nullable ReleaseNotifications notifications;
 
 	/**
-	 * Create the store. Nothing is sent yet.
-	 * @param dataSource where connections come from
+	 * Creates the backend. Sends no request.
+	 * @param dataSource provides the connections
 	 * @param options how locks are kept
 	 */
 	public JdbcLockBackend(DataSource dataSource, JdbcLockOptions options) {
-		// its thread never starts: nothing is scheduled here
+		// the clock's thread never starts, because nothing is scheduled
 		this(dataSource, options, new SystemSchedulingClock("holdfast-jdbc-timer"));
 	}
 
@@ -89,9 +92,10 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Look whether the database is there, is one that we know, and has the tables.
-	 * Without it, that shows at the first use.
-	 * @throws SQLException if it is not, or has not
+	 * Checks that the database is available and supported and has the tables. Without
+	 * this call, the first use detects such a problem. An unsupported database fails with
+	 * a {@code LockConfigurationException}.
+	 * @throws SQLException if the database is not available or has no such tables
 	 */
 	public void verify() throws SQLException {
 		JdbcStatements sql = statements();
@@ -101,7 +105,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * The statements that make the tables.
+	 * Returns the statements that create the tables.
 	 * @param table the table's name
 	 * @return a script
 	 */
@@ -146,7 +150,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		}
 	}
 
-	/** The token, or zero if another holds the lock. */
+	/** Returns the token, or zero if another owner holds the lock. */
 	private long acquire(Claim claim) throws SQLException {
 		JdbcStatements sql = statements();
 		Map<String, Object> parameters = parameters(claim);
@@ -155,41 +159,44 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 				.first(sql.acquire, parameters,
 						(row) -> row.getString(1).equals(claim.owner().value()) ? row.getLong(2) : 0L)
 				.orElse(0L);
-			if (token == 0 && !claim.patience().isZero()) {
+			if (token == 0 && !claim.remainingWait().isZero()) {
 				session.update(sql.markWriter, parameters);
 			}
 			return token;
 		});
 	}
 
-	/** A signal that completes when it is worth asking again, if we can hear of that. */
+	/**
+	 * Returns a signal that completes when a retry is worthwhile, if the database
+	 * notifies.
+	 */
 	private CompletionStage<?> expect(Claim claim) throws SQLException {
-		boolean hears = this.options.listen() && !claim.patience().isZero() && statements().notify != null;
-		return hears ? wakeUps().expect(claim, id(claim)) : NEVER;
+		boolean notified = this.options.listen() && !claim.remainingWait().isZero() && statements().notify != null;
+		return notified ? notifications().expect(claim, id(claim)) : NEVER;
 	}
 
 	private void forget(Claim claim) {
-		WakeUps present = this.wakeUps;
+		ReleaseNotifications present = this.notifications;
 		if (present != null) {
 			present.forget(claim.owner());
 		}
 	}
 
-	/** Made at the first use: it needs the driver of PostgreSQL. */
-	private synchronized WakeUps wakeUps() {
-		WakeUps present = this.wakeUps;
+	/** Creates the instance at the first use, because it needs PostgreSQL's driver. */
+	private synchronized ReleaseNotifications notifications() {
+		ReleaseNotifications present = this.notifications;
 		if (present == null) {
-			present = new WakeUps(this.connections.dataSource(), this.clock);
-			this.wakeUps = present;
+			present = new ReleaseNotifications(this.connections.dataSource(), this.clock);
+			this.notifications = present;
 		}
 		return present;
 	}
 
 	private AcquireResult contended(CompletionStage<?> signal) {
-		WakeUps present = this.wakeUps;
-		boolean hears = signal != NEVER && present != null && present.isListening();
+		ReleaseNotifications present = this.notifications;
+		boolean notified = signal != NEVER && present != null && present.isListening();
 		long pause = SHORTEST_POLL_MILLIS + this.clock.jitter(LONGEST_POLL_MILLIS - SHORTEST_POLL_MILLIS);
-		return new AcquireResult.Contended(signal, Duration.ofMillis(hears ? pause * POLLS_SAVED : pause));
+		return new AcquireResult.Contended(signal, Duration.ofMillis(notified ? pause * POLL_FACTOR : pause));
 	}
 
 	@Override
@@ -230,7 +237,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			else {
 				this.connections.single((session) -> {
 					session.update(sql.abandon, parameters);
-					session.tell(sql, parameters);
+					session.notifyWaiters(sql, parameters);
 					return true;
 				});
 			}
@@ -275,10 +282,10 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		return known;
 	}
 
-	/** Listen no longer. */
+	/** Stops listening for releases. */
 	@Override
 	public void close() {
-		WakeUps present = this.wakeUps;
+		ReleaseNotifications present = this.notifications;
 		if (present != null) {
 			present.close();
 		}

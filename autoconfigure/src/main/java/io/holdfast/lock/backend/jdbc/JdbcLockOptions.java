@@ -3,15 +3,14 @@ package io.holdfast.lock.backend.jdbc;
 import java.time.Duration;
 
 /**
- * How locks are kept in a database.
+ * Options for locks in a database.
  *
- * @param namespace what the locks of this application are told apart by from those of
- * others in the same table
- * @param table the table, optionally with its schema; becomes a part of statements as it
- * is
+ * @param namespace distinguishes the locks of this application from others in the same
+ * table
+ * @param table the table, optionally with its schema; inserted into statements unchanged
  * @param responseTimeout how long a statement may take, rounded up to whole seconds
- * @param listen whether a connection may be taken to hear of releases while somebody
- * waits, where the database can tell
+ * @param listen whether a connection may be used to receive release notifications while
+ * claims wait, if the database supports it
  */
 public record JdbcLockOptions(String namespace, String table, Duration responseTimeout, boolean listen) {
 

@@ -24,17 +24,17 @@ import io.holdfast.lock.spi.RenewResult.Refused;
 import io.holdfast.lock.spi.RenewResult.Renewed;
 
 /**
- * One renewal of many leases, with few statements and without a wait for any row that
- * another transaction has locked: one lock of many must not cost the others their leases.
+ * Renews many leases with few statements, without waiting for rows that another
+ * transaction has locked. One locked row must not cost other locks their leases.
  */
 final class JdbcRenewal {
 
-	/** A statement holds all of its rows while it runs. */
+	/** A statement locks all of its rows while it runs. */
 	private static final int MOST_AT_ONCE = 100;
 
 	/**
-	 * Somebody who asks for a lock in vain locks its row for a moment, too, so a row that
-	 * is locked is tried again.
+	 * How often to try a locked row. A contended acquisition also locks its row for a
+	 * moment.
 	 */
 	private static final int TRIES = 3;
 
@@ -82,7 +82,7 @@ final class JdbcRenewal {
 		}
 	}
 
-	/** Leaves only those whose rows are locked. */
+	/** Removes all leases from the map except those whose rows are locked. */
 	private void renewOnce(Kind kind, Map<Row, Grant> left) throws SQLException {
 		Pass pass = kind.shared() ? this.connections.together((session) -> passOfReaders(session, kind, left))
 				: this.connections.single((session) -> passOfOwners(session, kind, left));
@@ -132,15 +132,15 @@ final class JdbcRenewal {
 
 	private LockBackendException isLocked(Grant grant) {
 		return new LockBackendException(
-				"Lock '%s' could not be renewed: another transaction has locked its row in the table '%s'. Renewal is tried again."
+				"Lock '%s' could not be renewed: another transaction has locked its row in the table '%s'. The renewal is retried."
 					.formatted(grant.claim().lock(), this.options.table()));
 	}
 
 	/**
-	 * What one statement can renew together.
+	 * Properties that leases have in common if one statement can renew them.
 	 *
-	 * @param shared whether readers
-	 * @param lease for how long
+	 * @param shared whether the leases are shared
+	 * @param lease the new duration
 	 */
 	private record Kind(boolean shared, Duration lease) {
 
@@ -151,10 +151,10 @@ final class JdbcRenewal {
 	}
 
 	/**
-	 * The owner of a lock.
+	 * A lock and its owner.
 	 *
-	 * @param lockId which lock
-	 * @param owner which owner
+	 * @param lockId the id of the lock
+	 * @param owner the owner id
 	 */
 	private record Row(String lockId, String owner) {
 
@@ -165,10 +165,10 @@ final class JdbcRenewal {
 	}
 
 	/**
-	 * What came of one try.
+	 * The result of one attempt.
 	 *
-	 * @param renewed whose lease starts anew
-	 * @param stillOwn whose lease lasts
+	 * @param renewed leases that were renewed
+	 * @param stillOwn leases that have not expired
 	 */
 	private record Pass(Set<Row> renewed, Set<Row> stillOwn) {
 	}

@@ -17,14 +17,14 @@ import org.springframework.jdbc.core.namedparam.NamedParameterUtils;
 import org.springframework.jdbc.core.namedparam.ParsedSql;
 
 /**
- * The use of one connection of the store's own, which has nothing to do with any
- * transaction of the caller.
+ * Runs statements on one connection, which is independent of any transaction of the
+ * caller.
  */
 final class JdbcSession {
 
 	private final Connection connection;
 
-	/** Zero for none. */
+	/** In seconds; zero for none. */
 	private final int timeoutSeconds;
 
 	JdbcSession(Connection connection, int timeoutSeconds) {
@@ -38,27 +38,29 @@ final class JdbcSession {
 		}
 	}
 
-	/** Release, and say whether there was something to release. */
+	/** Releases a lock. Returns whether there was a lease to release. */
 	boolean release(JdbcStatements sql, Map<String, ?> parameters) throws SQLException {
 		return (sql.notify != null) ? first(sql.release, parameters, (row) -> true).isPresent()
 				: update(sql.release, parameters) == 1;
 	}
 
-	/** Tell the others that the lock may be free, if the database can. */
-	void tell(JdbcStatements sql, Map<String, ?> parameters) throws SQLException {
+	/**
+	 * Notifies other instances that the lock may be free, if the database supports it.
+	 */
+	void notifyWaiters(JdbcStatements sql, Map<String, ?> parameters) throws SQLException {
 		if (sql.notify != null) {
 			first(sql.notify, parameters, (row) -> true);
 		}
 	}
 
-	/** What a reader makes of the first row, if there is one. */
+	/** Returns what the row reader returns for the first row, if there is one. */
 	<T> Optional<T> first(ParsedSql sql, Map<String, ?> parameters, RowReader<T> reader) throws SQLException {
 		try (PreparedStatement statement = prepare(sql, parameters); ResultSet rows = statement.executeQuery()) {
 			return rows.next() ? Optional.of(reader.read(rows)) : Optional.empty();
 		}
 	}
 
-	/** What a reader makes of all rows. */
+	/** Returns what the row reader returns for each row. */
 	<T> List<T> all(ParsedSql sql, Map<String, ?> parameters, RowReader<T> reader) throws SQLException {
 		try (PreparedStatement statement = prepare(sql, parameters); ResultSet rows = statement.executeQuery()) {
 			List<T> all = new ArrayList<>();
@@ -103,7 +105,7 @@ final class JdbcSession {
 	/**
 	 * Reads one row.
 	 *
-	 * @param <T> what it is
+	 * @param <T> the type of the value
 	 */
 	@FunctionalInterface
 	interface RowReader<T> {

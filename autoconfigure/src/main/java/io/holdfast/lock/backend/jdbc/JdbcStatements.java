@@ -11,7 +11,7 @@ import org.springframework.jdbc.core.namedparam.NamedParameterUtils;
 import org.springframework.jdbc.core.namedparam.ParsedSql;
 
 /**
- * The statements of one database and one table, parsed.
+ * The parsed statements for one database and one table.
  */
 final class JdbcStatements {
 
@@ -19,7 +19,7 @@ final class JdbcStatements {
 			SELECT lock_id, owner FROM ${table}
 			WHERE lock_id IN (:ids) AND (lock_id, owner, token) IN (:own) AND until_us > ${now}""";
 
-	/** Free at once, and not from a time on that a clock may not have reached yet. */
+	/** Zero frees the lock at once. A clock might not have reached a later time. */
 	private static final String RELEASE = """
 			UPDATE ${table} SET until_us = 0, owner = '' ${fromPatience}
 			WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""";
@@ -57,7 +57,7 @@ final class JdbcStatements {
 			INSERT INTO ${table}_reader (lock_id, owner, token, until_us)
 			VALUES (:id, :owner, :token, ${now} + :lease)""";
 
-	/** Those that no writer holds and no other transaction has locked. */
+	/** Rows that no writer holds and no other transaction has locked. */
 	private static final String LOCK_ROWS = """
 			SELECT lock_id FROM ${table} WHERE lock_id IN (:ids) AND until_us <= ${now} FOR UPDATE SKIP LOCKED""";
 
@@ -80,8 +80,8 @@ final class JdbcStatements {
 			WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now}""";
 
 	/**
-	 * A writer whose lease has ended is one no longer: what it sent before that may still
-	 * wait for this row, with an older time.
+	 * Also removes a writer whose lease has expired. An earlier statement of this writer
+	 * may still wait for the row, with an older time.
 	 */
 	private static final String ADMIT_READERS = """
 			UPDATE ${table} SET owner = CASE WHEN until_us > ${now} THEN owner ELSE '' END,
@@ -97,7 +97,7 @@ final class JdbcStatements {
 
 	final ParsedSql release;
 
-	/** Tells whose turn it may be, where the database can. */
+	/** Notifies waiters; {@code null} if the database does not support it. */
 	final @Nullable ParsedSql notify;
 
 	final ParsedSql abandon;
@@ -168,7 +168,7 @@ final class JdbcStatements {
 			.replace("${now}", this.now)
 			.replace("${andPatience}", and + this.patience)
 			.replace("${fromPatience}", from + this.patience)
-			.replace("${channel}", WakeUps.CHANNEL));
+			.replace("${channel}", ReleaseNotifications.CHANNEL));
 	}
 
 	static String text(String resource) {

@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What readers do: each has a row of its own, and the lock's row says until when the last
- * of them reads, so that a writer needs to look at that one row only. Whatever changes
- * readers holds the lock of that row meanwhile.
+ * Statements for shared locks. Each reader has a row of its own. The lock's row contains
+ * when the last reader's lease expires, so a writer checks only that row. Every change of
+ * readers locks that row.
  */
 final class SharedRows {
 
@@ -17,8 +17,8 @@ final class SharedRows {
 	}
 
 	/**
-	 * Admit a reader, unless somebody writes, or waits to write and this one does not
-	 * read yet.
+	 * Acquires a shared lock, unless a writer holds the lock, or waits for it and this
+	 * reader does not hold it yet.
 	 * @return its token, or zero
 	 */
 	static long acquire(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
@@ -32,8 +32,8 @@ final class SharedRows {
 	}
 
 	/**
-	 * In a transaction of its own: in the one that then locks the row, those who insert
-	 * the same row would wait for each other in a circle.
+	 * Inserts the lock's row in a transaction of its own. In the transaction that then
+	 * locks the row, concurrent inserts of the same row would deadlock.
 	 */
 	private static void insertRow(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
 			throws SQLException {
@@ -41,14 +41,14 @@ final class SharedRows {
 			connections.single((session) -> session.update(sql.insertRow, parameters));
 		}
 		catch (SQLException ex) {
-			// that it is there now, by whomever, is all that is wanted
+			// a concurrent transaction has inserted the row, which is sufficient
 			if (!JdbcErrors.duplicate(ex)) {
 				throw ex;
 			}
 		}
 	}
 
-	/** Nothing if the lock has no row yet. */
+	/** Returns an empty result if the lock has no row yet. */
 	private static Optional<Long> tryAcquire(JdbcConnections connections, JdbcStatements sql,
 			Map<String, Object> parameters) throws SQLException {
 		return connections.together((session) -> {
@@ -79,7 +79,7 @@ final class SharedRows {
 	static boolean release(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
 			throws SQLException {
 		return changeOwn(connections, sql, parameters, (session) -> {
-			session.tell(sql, parameters);
+			session.notifyWaiters(sql, parameters);
 			return session.update(sql.deleteReader, parameters);
 		});
 	}
@@ -88,15 +88,16 @@ final class SharedRows {
 			throws SQLException {
 		connections.together((session) -> {
 			lockRow(session, sql, parameters);
-			session.tell(sql, parameters);
+			session.notifyWaiters(sql, parameters);
 			session.update(sql.forgetReaders, parameters);
 			return session.update(sql.admitReaders, parameters);
 		});
 	}
 
 	/**
-	 * Change what is this reader's. Where somebody writes, nothing is: the reader's lease
-	 * has ended, although by an older time than the writer's it may seem to last.
+	 * Changes this reader's row. If a writer holds the lock, the reader's lease has
+	 * expired, although it may seem valid at a time older than the writer's. Then nothing
+	 * changes.
 	 */
 	private static boolean changeOwn(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters,
 			JdbcConnections.Work<Integer> change) throws SQLException {

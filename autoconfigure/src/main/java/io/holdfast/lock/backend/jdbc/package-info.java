@@ -1,10 +1,11 @@
 /**
- * Locks as rows of a database: one row a lock, judged by the database's clock.
+ * Backend for databases: one row per lock, with leases that expire by the database's
+ * clock.
  *
  * <p>
- * Imports {@code io.holdfast.lock} and {@code io.holdfast.lock.spi}. The statements are
- * resources beside this package; what differs between databases is in
- * {@code JdbcDialect}.
+ * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi} and
+ * {@code io.holdfast.lock.support}. The statements are resources in this package.
+ * {@code JdbcDialect} contains the differences between databases.
  */
 @NullMarked
 package io.holdfast.lock.backend.jdbc;

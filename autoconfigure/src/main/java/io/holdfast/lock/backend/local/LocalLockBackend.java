@@ -25,17 +25,17 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * The store of locks within this JVM. It excludes the threads of one process and nothing
- * else: two instances of an application do not see each other's locks.
+ * Lock backend for locks in this JVM. In-memory locks exclude the threads of one process
+ * only: two instances of an application do not see each other's locks.
  *
  * <p>
- * Every instance is a store of its own. Time is the clock's that it was given, so a test
- * can end a lease by moving that clock. Knows shared and fair claims, answers at once and
- * never blocks. Thread-safe.
+ * Each instance is a separate store. Leases are measured on the clock given to the
+ * constructor, so a test can expire a lease by advancing that clock. Supports shared and
+ * fair claims, responds immediately, and never blocks. Thread-safe.
  */
 public final class LocalLockBackend implements LockBackend {
 
-	/** The name of this store in properties, annotations and meters. */
+	/** The name of this backend in properties, annotations, and meters. */
 	public static final String NAME = "local";
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, false,
@@ -44,30 +44,28 @@ public final class LocalLockBackend implements LockBackend {
 	private static final long SWEEP_NANOS = Duration.ofSeconds(10).toNanos();
 
 	/**
-	 * One counter for all locks, so that no key needs a memory of its own, and for all
-	 * instances. It starts at the wall clock's microseconds, which is read this once: a
-	 * process that remembers nothing can only continue above its predecessor if it starts
-	 * from something that has grown meanwhile. No lease depends on it.
+	 * Token counter of all locks and all instances, so that no lock needs a counter of
+	 * its own. It starts at the wall clock's microseconds, which are read only this once.
+	 * A process without memory stays above its predecessor's tokens only if it starts
+	 * from a value that has grown since. No lease depends on it.
 	 */
 	private static final AtomicLong TOKENS = new AtomicLong(ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now()));
 
-	private final ConcurrentMap<LockName, LockLine> lines = new ConcurrentHashMap<>();
+	private final ConcurrentMap<LockName, LocalLock> locks = new ConcurrentHashMap<>();
 
 	private final LongSupplier nanoClock;
 
 	private final AtomicLong nextSweep;
 
-	/**
-	 * Create an empty store on this JVM's monotonic clock.
-	 */
+	/** Creates an empty store on this JVM's monotonic clock. */
 	public LocalLockBackend() {
 		this(System::nanoTime);
 	}
 
 	/**
-	 * Create an empty store.
-	 * @param nanoClock the clock that leases are measured by, in nanoseconds: monotonic,
-	 * with any origin, and safe to be read by any thread
+	 * Creates an empty store.
+	 * @param nanoClock the clock that measures leases, in nanoseconds: monotonic, with
+	 * any origin, and safe to read from any thread
 	 */
 	public LocalLockBackend(LongSupplier nanoClock) {
 		Assert.notNull(nanoClock, "'nanoClock' must not be null");
@@ -89,59 +87,60 @@ public final class LocalLockBackend implements LockBackend {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		sweepNowAndThen();
 		return CompletableFuture
-			.completedStage(visit(claim.lock(), (line, now) -> line.admit(claim, now, TOKENS::incrementAndGet)));
+			.completedStage(visit(claim.lock(), (local, now) -> local.admit(claim, now, TOKENS::incrementAndGet)));
 	}
 
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
 		return CompletableFuture.completedStage(grants.stream()
-			.map((grant) -> visit(grant.claim().lock(), (line, now) -> line.renew(grant, now)))
+			.map((grant) -> visit(grant.claim().lock(), (local, now) -> local.renew(grant, now)))
 			.toList());
 	}
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
-		return CompletableFuture.completedStage(visit(grant.claim().lock(), (line, now) -> line.release(grant)));
+		return CompletableFuture.completedStage(visit(grant.claim().lock(), (local, now) -> local.release(grant)));
 	}
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		visit(claim.lock(), (line, now) -> line.withdraw(claim.owner()));
+		visit(claim.lock(), (local, now) -> local.withdraw(claim.owner()));
 		return CompletableFuture.completedStage(null);
 	}
 
 	/**
-	 * The locks that somebody holds or waits for at this moment. A test that has ended
-	 * well finds none.
-	 * @return a copy of their names, in no order
+	 * Returns the locks that are currently held or waited for. The set is empty after a
+	 * test that has released all its locks.
+	 * @return a copy of their names, in no particular order
 	 */
 	public Set<LockName> inUse() {
 		sweep();
-		return Set.copyOf(this.lines.keySet());
+		return Set.copyOf(this.locks.keySet());
 	}
 
 	/**
-	 * How many locks take up memory, whether or not somebody still holds or waits.
+	 * Returns the number of locks in memory, including those that are no longer held or
+	 * waited for.
 	 * @return the number
 	 */
 	int remembered() {
-		return this.lines.size();
+		return this.locks.size();
 	}
 
 	/**
-	 * Acts on one lock's line while nobody else does. Whom this may let in is told
-	 * afterwards, since the waiter's code runs in the signal.
+	 * Runs an operation on one lock with exclusive access. Waiters that can now be
+	 * admitted are notified afterwards, because the signal runs their code.
 	 */
 	private <T> T visit(LockName lock, Visit<T> visit) {
 		List<T> result = new ArrayList<>(1);
 		List<CompletableFuture<Void>> woken = new ArrayList<>(0);
-		this.lines.compute(lock, (key, present) -> {
-			LockLine line = (present != null) ? present : new LockLine();
+		this.locks.compute(lock, (key, present) -> {
+			LocalLock local = (present != null) ? present : new LocalLock();
 			long now = this.nanoClock.getAsLong();
-			line.forgetWhatEnded(now);
-			result.add(visit.apply(line, now));
-			woken.addAll(line.next(now));
-			return line.isEmpty() ? null : line;
+			local.removeExpired(now);
+			result.add(visit.apply(local, now));
+			woken.addAll(local.next(now));
+			return local.isEmpty() ? null : local;
 		});
 		woken.forEach((signal) -> signal.complete(null));
 		return result.get(0);
@@ -156,19 +155,19 @@ public final class LocalLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Forgets leases that ended without a release, and waiters that never came back, of
-	 * locks that nobody has asked for since.
+	 * Removes expired leases and waiters that did not retry, for locks that have not been
+	 * used since.
 	 */
 	private void sweep() {
-		this.lines.keySet().forEach((lock) -> visit(lock, (line, now) -> true));
+		this.locks.keySet().forEach((lock) -> visit(lock, (local, now) -> true));
 	}
 
 	/**
-	 * What is done to a line.
+	 * An operation on one lock.
 	 */
 	private interface Visit<T> {
 
-		T apply(LockLine line, long now);
+		T apply(LocalLock local, long now);
 
 	}
 

@@ -1,9 +1,10 @@
 /**
- * The store that needs nothing: locks of this JVM, and of nobody else.
+ * Lock backend for this JVM. It needs no server and does not exclude other instances.
  *
  * <p>
- * It is the default when no other store is configured, and the test double of every other
- * one. This room imports {@code io.holdfast.lock} and {@code io.holdfast.lock.spi}.
+ * It is the default when no other backend is configured, and a test double for every
+ * other one. This package imports {@code io.holdfast.lock} and
+ * {@code io.holdfast.lock.spi}.
  */
 @NullMarked
 package io.holdfast.lock.backend.local;

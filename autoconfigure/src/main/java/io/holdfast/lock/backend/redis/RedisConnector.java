@@ -16,21 +16,25 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.LockName;
 
 /**
- * The first contact with Redis. A client that has not connected yet does so on whichever
- * thread asks first and makes all others wait, so that happens on a thread of its own.
+ * Connects to Redis and checks it. A client that is not connected yet connects on the
+ * first calling thread and blocks every other caller. The connector therefore uses a
+ * dedicated thread.
  */
 final class RedisConnector {
 
 	private static final Log logger = LogFactory.getLog(RedisConnector.class);
 
-	/** More than any client's own time-out for a connection should be. */
+	/**
+	 * Upper bound for connecting; longer than the connect timeout of any client should
+	 * be.
+	 */
 	private static final Duration LONGEST_CONNECT = Duration.ofSeconds(15);
 
 	private final AtomicReference<@Nullable CompletableFuture<Void>> attempt = new AtomicReference<>();
 
 	private final RedisScripts scripts;
 
-	private final WakeUps wakeUps;
+	private final ReleaseNotifications notifications;
 
 	private final RedisErrors errors;
 
@@ -38,9 +42,10 @@ final class RedisConnector {
 
 	private volatile boolean connected;
 
-	RedisConnector(RedisScripts scripts, WakeUps wakeUps, RedisErrors errors, RedisLockOptions options) {
+	RedisConnector(RedisScripts scripts, ReleaseNotifications notifications, RedisErrors errors,
+			RedisLockOptions options) {
 		this.scripts = scripts;
-		this.wakeUps = wakeUps;
+		this.notifications = notifications;
 		this.errors = errors;
 		this.options = options;
 	}
@@ -50,12 +55,13 @@ final class RedisConnector {
 	}
 
 	/**
-	 * Connect and check, and say what is wrong.
+	 * Connects, checks Redis and subscribes to release notifications. A failure throws an
+	 * exception with a remedy.
 	 */
 	void start() {
 		try {
 			connect().toCompletableFuture().get(LONGEST_CONNECT.toMillis(), TimeUnit.MILLISECONDS);
-			this.wakeUps.subscribe()
+			this.notifications.subscribe()
 				.toCompletableFuture()
 				.get(this.options.responseTimeout().toMillis(), TimeUnit.MILLISECONDS);
 		}
@@ -69,7 +75,7 @@ final class RedisConnector {
 	}
 
 	/**
-	 * Connect if that has not been done; everybody who asks meanwhile shares one attempt.
+	 * Connects unless this has succeeded before. Concurrent callers share one attempt.
 	 * @return completes when Redis has answered, and fails if it has not
 	 */
 	CompletionStage<Void> connect() {
@@ -88,20 +94,21 @@ final class RedisConnector {
 	}
 
 	private void probe(CompletableFuture<Void> result) {
-		LockKeys keys = LockKeys.of(this.options.namespace(), LockName.of("probe", this.wakeUps.instance()));
-		ask(keys, this.wakeUps.instance(), this.wakeUps.channels() + "probe").whenComplete((answer, failure) -> {
-			if (failure != null) {
-				result.completeExceptionally(failure);
-				return;
-			}
-			this.connected = true;
-			warnOfEviction(String.valueOf(answer.get(0)));
-			result.complete(null);
-		});
+		RedisKeys keys = RedisKeys.of(this.options.namespace(), LockName.of("probe", this.notifications.instance()));
+		ask(keys, this.notifications.instance(), this.notifications.channels() + "probe")
+			.whenComplete((answer, failure) -> {
+				if (failure != null) {
+					result.completeExceptionally(failure);
+					return;
+				}
+				this.connected = true;
+				warnOfEviction(String.valueOf(answer.get(0)));
+				result.complete(null);
+			});
 	}
 
-	/** That replicas are missing now is no reason not to start; WAIT must be allowed. */
-	private CompletionStage<List<Object>> ask(LockKeys keys, Object... args) {
+	/** Runs the probe. Missing replicas do not fail it, but a rejected WAIT does. */
+	private CompletionStage<List<Object>> ask(RedisKeys keys, Object... args) {
 		if (this.options.waitReplicas() == 0) {
 			return this.scripts.run(RedisScript.PROBE, keys, args);
 		}
@@ -116,7 +123,7 @@ final class RedisConnector {
 	private void warnOfMissingReplicas(int confirmed) {
 		if (confirmed < this.options.waitReplicas()) {
 			logger.warn(
-					"No lock can be acquired in Redis at %s now: 'distributed-lock.redis.wait-replicas' is %s, and %s replicas have confirmed a write. Connect the replicas, or lower it."
+					"No lock can currently be acquired in Redis at %s: 'distributed-lock.redis.wait-replicas' is %s, but %s replicas confirmed a write. Connect the replicas, or lower the value."
 						.formatted(this.options.server(), this.options.waitReplicas(), confirmed));
 		}
 	}
@@ -124,7 +131,7 @@ final class RedisConnector {
 	private void warnOfEviction(String policy) {
 		if (!policy.isEmpty() && !policy.equals("noeviction")) {
 			logger.warn(
-					"Redis at %s may evict locks when its memory is full: its maxmemory-policy is '%s', and every lock has an expiry. An evicted lock is soon held by two. Set 'noeviction', or keep locks in a Redis of their own."
+					"Redis at %s may evict locks when its memory is full: its maxmemory-policy is '%s', and every lock has an expiry. An evicted lock can have two holders. Set 'noeviction', or use a separate Redis for locks."
 						.formatted(this.options.server(), policy));
 		}
 	}

@@ -21,18 +21,19 @@ import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * Tells what Redis refused for good from what nobody knows the outcome of, and words it.
+ * Classifies failures as definite rejections or unknown outcomes, and creates exceptions
+ * with a remedy.
  */
 final class RedisErrors {
 
-	/** The code of an answer; before Redis 7 an error inside a script hides it. */
+	/** Extracts the error code; before Redis 7, an error inside a script hides it. */
 	private static final Pattern CODE = Pattern
 		.compile("^(?:ERR Error (?:running|compiling) script.*?-)?([A-Z]{2,})\\b");
 
-	/** How Redis 7.0 says NOPERM when it is a command within a script. */
+	/** How Redis 7.0 reports NOPERM for a command inside a script. */
 	private static final String NO_PERMISSION_IN_SCRIPT = "The user executing the script can't";
 
-	/** Answers that will be no in a second, too, and after which nothing was done. */
+	/** Codes of errors that a retry would repeat and that leave the store unchanged. */
 	private static final Set<String> DEFINITE = Set.of("NOAUTH", "WRONGPASS", "NOPERM", "OOM", "WRONGTYPE", "MISCONF",
 			"ERR");
 
@@ -43,18 +44,19 @@ final class RedisErrors {
 	}
 
 	/**
-	 * A request on a lock failed.
+	 * Creates the exception for a failed request on a lock.
 	 */
 	LockBackendException refused(String what, LockName lock, Throwable failure) {
 		String code = definiteCode(failure);
-		String remedy = (code != null) ? remedy(code, said(failure))
-				: "Whether it happened is not known; what it left ends with its lease at the latest.";
-		return new LockBackendException("Lock '%s' %s: Redis at %s says '%s'. %s".formatted(lock, what,
-				this.options.server(), said(failure), remedy), unwrap(failure));
+		String remedy = (code != null) ? remedy(code, describe(failure))
+				: "The outcome is unknown. Anything it wrote expires with the lease at the latest.";
+		return new LockBackendException("Lock '%s' %s: Redis at %s failed with '%s'. %s".formatted(lock, what,
+				this.options.server(), describe(failure), remedy), unwrap(failure));
 	}
 
 	/**
-	 * A failover could forget the lock.
+	 * Creates the exception for a grant that too few replicas have. A failover could lose
+	 * such a lock.
 	 */
 	LockBackendException unconfirmed(LockName lock, Replicated answer) {
 		Throwable failure = answer.failure();
@@ -62,31 +64,31 @@ final class RedisErrors {
 			return refused("was not confirmed by replicas", lock, failure);
 		}
 		return new LockBackendException(
-				"Lock '%s' reached %s of %s replicas of Redis at %s within %s, so it does not count. Are the replicas connected? If there are fewer, lower 'distributed-lock.redis.wait-replicas'."
+				"Lock '%s' reached %s of %s replicas of Redis at %s within %s, which is too few to count. Check that the replicas are connected. If there are fewer, lower 'distributed-lock.redis.wait-replicas'."
 					.formatted(lock, answer.replicas(), this.options.waitReplicas(), this.options.server(),
 							DurationText.of(this.options.waitReplicasTimeout())),
 				failure);
 	}
 
 	/**
-	 * Describes why the first contact failed.
+	 * Creates the exception for a failed first connection.
 	 * @return a configuration exception if another attempt would not change it
 	 */
 	LockException unreachable(Throwable failure) {
 		Throwable cause = unwrap(failure);
 		String code = definiteCode(cause);
 		if (code != null) {
-			return new LockConfigurationException("Locks are kept in Redis at %s, which says '%s'. %s"
-				.formatted(this.options.server(), said(cause), remedy(code, said(cause))), cause);
+			return new LockConfigurationException("Redis at %s cannot store locks: '%s'. %s"
+				.formatted(this.options.server(), describe(cause), remedy(code, describe(cause))), cause);
 		}
 		return new LockBackendException(
-				"Redis at %s could not be reached: %s. Check that it runs there, and whether it speaks TLS."
-					.formatted(this.options.server(), said(cause)),
+				"Redis at %s could not be reached: %s. Check that it is running and whether it uses TLS."
+					.formatted(this.options.server(), describe(cause)),
 				cause);
 	}
 
 	/**
-	 * What a stage failed of, without the wrappings of futures.
+	 * Returns the cause of a failed stage without the wrappers that futures add.
 	 */
 	static Throwable unwrap(Throwable failure) {
 		Throwable cause = failure;
@@ -98,15 +100,15 @@ final class RedisErrors {
 	}
 
 	/**
-	 * Whether Redis does not remember the script, so that nothing of it has run.
+	 * Whether Redis does not know the script, so that no part of it has run.
 	 */
 	static boolean isScriptUnknown(Throwable failure) {
 		return unwrap(failure) instanceof RedisNoScriptException;
 	}
 
 	/**
-	 * The code of a definite refusal.
-	 * @return the code, or {@code null} if the outcome is not known
+	 * Returns the code of a definite rejection.
+	 * @return the code, or {@code null} if the outcome is unknown
 	 */
 	static @Nullable String definiteCode(Throwable failure) {
 		int depth = 0;
@@ -118,7 +120,7 @@ final class RedisErrors {
 				return "OOM";
 			}
 			String code = code(cause);
-			if (code != null && DEFINITE.contains(code) && !isPassing(cause)) {
+			if (code != null && DEFINITE.contains(code) && !isTemporary(cause)) {
 				return code;
 			}
 		}
@@ -136,52 +138,53 @@ final class RedisErrors {
 		return matcher.find() ? matcher.group(1) : null;
 	}
 
-	/** Answers under the general code that are over when the server has recovered. */
-	private static boolean isPassing(Throwable cause) {
+	/** Whether an error with a general code ends once the server recovers. */
+	private static boolean isTemporary(Throwable cause) {
 		return String.valueOf(cause.getMessage()).startsWith("ERR max number of clients");
 	}
 
 	/**
-	 * What to do about a definite refusal.
+	 * Returns the remedy for a definite rejection.
 	 */
-	private String remedy(String code, String said) {
+	private String remedy(String code, String describe) {
 		return switch (code) {
 			case "NOAUTH", "WRONGPASS" ->
-				"Check username and password where this connection takes them from: 'distributed-lock.redis.*', 'spring.data.redis.*' or your RedissonClient.";
+				"Check the username and password of this connection in 'distributed-lock.redis.*', 'spring.data.redis.*' or your RedissonClient.";
 			case "NOPERM" ->
-				"Give the user at least: ~%1$s:* &%1$s:* +@connection +eval +evalsha +script|load +get +set +del +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +zscore +publish +subscribe +unsubscribe (and +wait, if replicas are waited for)."
+				"Grant the user at least: ~%1$s:* &%1$s:* +@connection +eval +evalsha +script|load +get +set +del +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +zscore +publish +subscribe +unsubscribe (and +wait if 'wait-replicas' is set)."
 					.formatted(this.options.namespace());
-			case "OOM" -> "Redis is full. Raise its 'maxmemory', or keep locks in a Redis of their own.";
+			case "OOM" -> "Redis is out of memory. Raise its 'maxmemory', or use a separate Redis for locks.";
 			case "WRONGTYPE" ->
-				"Something else uses a key of this lock. Set another 'distributed-lock.namespace' than '%s'."
+				"A key of this lock holds other data. Set a 'distributed-lock.namespace' other than '%s'."
 					.formatted(this.options.namespace());
-			case "MISCONF" -> "Redis accepts no writes. Its log says why; often its disk is full.";
-			case "SHUTDOWN" -> "The Redis client has been shut down. Take no locks after the application has stopped.";
-			default -> remedyOf(said);
+			case "MISCONF" -> "Redis rejects writes. Check its log; often its disk is full.";
+			case "SHUTDOWN" -> "The Redis client is shut down. Do not acquire locks after the application has stopped.";
+			default -> remedyOf(describe);
 		};
 	}
 
-	/** For errors that have no code of their own. */
-	private static String remedyOf(String said) {
-		if (said.contains("DB index") || said.contains("SELECT")) {
-			return "Set a database that this Redis has, with 'distributed-lock.redis.database', at the end of its address, or with 'spring.data.redis.database'.";
+	/** Returns the remedy for an error without a specific code. */
+	private static String remedyOf(String describe) {
+		if (describe.contains("DB index") || describe.contains("SELECT")) {
+			return "Set an existing database in 'distributed-lock.redis.database', at the end of the address, or in 'spring.data.redis.database'.";
 		}
-		if (said.contains("AUTH")) {
-			return "This Redis asks for no password: leave 'distributed-lock.redis.password', that of the address or 'spring.data.redis.password' out, or give Redis one ('requirepass').";
+		if (describe.contains("AUTH")) {
+			return "This Redis does not use a password. Remove it from 'distributed-lock.redis.password', the address or 'spring.data.redis.password', or set 'requirepass' in Redis.";
 		}
-		return "Is this really a Redis (5 or later) with scripts allowed?";
+		return "Check that this is Redis 5 or later and that it allows scripts.";
 	}
 
 	/**
-	 * What Redis said, without the client's account of channels and parameters.
+	 * Returns the message of a failure without the client's details of channels and
+	 * parameters.
 	 */
-	static String said(Throwable failure) {
+	static String describe(Throwable failure) {
 		Throwable cause = unwrap(failure);
 		while (cause.getCause() != null && code(cause) == null && !(cause instanceof RedisOutOfMemoryException)) {
 			cause = cause.getCause();
 		}
 		if (cause instanceof TimeoutException || cause instanceof RedisTimeoutException || cause.getMessage() == null) {
-			return "no answer in time";
+			return "no response in time";
 		}
 		String message = cause.getMessage();
 		for (String end : new String[] { ". channel:", " script:" }) {

@@ -33,21 +33,22 @@ import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
- * Keeps locks in Redis. One script takes a lock and gives its token, one ends it; a
- * refused claim leaves its place in the same request and is woken over one channel of
- * this JVM. Knows shared and fair claims.
+ * {@link LockBackend} that keeps locks in Redis. One script acquires a lock and assigns
+ * its token, another releases it. A contended claim enters the wait queue in the same
+ * request and is notified over one channel per JVM. Supports shared and fair claims.
  *
  * <p>
- * Thread-safe. Blocks no caller, except {@link #start()} and {@link #close()}.
+ * Thread-safe. Does not block the caller, except in {@link #start()} and
+ * {@link #close()}.
  */
 public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
-	/** The name of this store. */
+	/** The name of this backend. */
 	public static final String NAME = "redis";
 
 	private static final Log logger = LogFactory.getLog(RedisLockBackend.class);
 
-	/** Expiry is exact to 1 ms; below this, a usual round trip eats the lease up. */
+	/** Expiry is exact to 1 ms, but a usual round trip would use up a shorter lease. */
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, false,
 			Duration.ofMillis(100));
 
@@ -59,23 +60,23 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	private final RedisScripts scripts;
 
-	private final WakeUps wakeUps;
+	private final ReleaseNotifications notifications;
 
 	private final RedisErrors errors;
 
-	private final Renewals renewals;
+	private final RedisRenewals renewals;
 
 	private final RedisConnector connector;
 
 	private final Runnable closeClock;
 
-	/** Claims that wait for the first connection; empty ever after. */
+	/** Claims that wait for the first connection; always empty after that. */
 	private final Set<OwnerId> unsent = ConcurrentHashMap.newKeySet();
 
 	/**
-	 * Create the store. Nothing is sent yet.
+	 * Creates the backend. Sends no request.
 	 * @param client the client
-	 * @param clientOwned whether {@link #close()} is to shut the client down
+	 * @param clientOwned whether {@link #close()} shuts the client down
 	 * @param options how locks are kept
 	 */
 	public RedisLockBackend(RedissonClient client, boolean clientOwned, RedisLockOptions options) {
@@ -88,9 +89,9 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Create the store on a clock. Nothing is sent yet.
-	 * @param clock runs time-outs
-	 * @param closeClock runs when the store is closed
+	 * Creates the backend with a given clock. Sends no request.
+	 * @param clock runs timeouts
+	 * @param closeClock runs when the backend is closed
 	 */
 	RedisLockBackend(RedissonClient client, boolean clientOwned, RedisLockOptions options, SchedulingClock clock,
 			Runnable closeClock) {
@@ -99,17 +100,17 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		this.clientOwned = clientOwned;
 		this.options = options;
 		this.scripts = new RedisScripts(client, options);
-		this.wakeUps = new WakeUps(client, options.namespace());
+		this.notifications = new ReleaseNotifications(client, options.namespace());
 		this.errors = new RedisErrors(options);
-		this.renewals = new Renewals(this.scripts, this.errors, options, clock);
-		this.connector = new RedisConnector(this.scripts, this.wakeUps, this.errors, options);
+		this.renewals = new RedisRenewals(this.scripts, this.errors, options, clock);
+		this.connector = new RedisConnector(this.scripts, this.notifications, this.errors, options);
 	}
 
 	/**
-	 * Connect, check that Redis lets us do all that locks need, and begin to listen for
-	 * wake-ups. Without it, that happens at the first use.
+	 * Connects, checks that Redis permits everything that locks need, and subscribes to
+	 * release notifications. Without this call, the first use does so.
 	 * @throws LockBackendException if Redis cannot be reached
-	 * @throws LockConfigurationException if Redis refuses what locks need
+	 * @throws LockConfigurationException if Redis rejects what locks need
 	 */
 	public void start() {
 		this.connector.start();
@@ -142,21 +143,21 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		this.unsent.add(claim.owner());
 		return guarded(() -> {
 			if (!this.unsent.remove(claim.owner())) {
-				// Given up while we were connecting; sent now, it might be granted to
-				// nobody
+				// The claim was withdrawn while the client was connecting. A grant would
+				// have no holder
 				return CompletableFuture.failedStage(new CancellationException("The claim was withdrawn"));
 			}
-			boolean waits = Timing.waits(claim);
-			CompletionStage<?> signal = waits ? this.wakeUps.expect(claim.owner()) : null;
+			boolean waits = RedisTimes.waits(claim);
+			CompletionStage<?> signal = waits ? this.notifications.expect(claim.owner()) : null;
 			if (!waits) {
-				this.wakeUps.forget(claim.owner());
+				this.notifications.forget(claim.owner());
 			}
-			Duration lease = Timing.lease(claim);
+			Duration lease = RedisTimes.lease(claim);
 			return ask(claim, lease).thenApply((answer) -> answered(claim, lease, signal, answer));
 		}).exceptionallyCompose((failure) -> {
 			this.unsent.remove(claim.owner());
 			if (RedisErrors.definiteCode(failure) != null) {
-				this.wakeUps.forget(claim.owner());
+				this.notifications.forget(claim.owner());
 				return CompletableFuture
 					.failedFuture(this.errors.refused("could not be acquired", claim.lock(), failure));
 			}
@@ -165,9 +166,9 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private CompletionStage<Replicated> ask(Claim claim, Duration lease) {
-		Object[] args = { claim.owner().value(), Timing.millis(lease), Timing.placeMillis(claim),
-				this.wakeUps.instance(), Timing.IDLE_TOKEN_MILLIS, claim.mode().name(), claim.fair() ? "1" : "0",
-				this.wakeUps.isCounted() ? "1" : "0" };
+		Object[] args = { claim.owner().value(), RedisTimes.millis(lease), RedisTimes.positionMillis(claim),
+				this.notifications.instance(), RedisTimes.IDLE_TOKEN_MILLIS, claim.mode().name(),
+				claim.fair() ? "1" : "0", this.notifications.isCounted() ? "1" : "0" };
 		if (this.options.waitReplicas() > 0) {
 			return this.scripts.runReplicated(RedisScript.ACQUIRE, keys(claim.lock()), args);
 		}
@@ -181,15 +182,15 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		if ((Long) answer.value().get(0) == 0) {
 			return new AcquireResult.Contended(
 					(signal != null) ? signal : new CompletableFuture<>().minimalCompletionStage(),
-					Timing.retryAfter(number));
+					RedisTimes.retryAfter(number));
 		}
 		if (answer.replicas() < this.options.waitReplicas()) {
-			// A failover could forget this grant, so it does not count. It stays at the
-			// store until the claim is repeated or abandoned: a release from here could
+			// A failover could lose this grant, so it does not count. It stays in Redis
+			// until the claim is retried or abandoned. A release sent from here could
 			// arrive after a later attempt of the same owner was granted and confirmed
 			return new AcquireResult.Indeterminate(this.errors.unconfirmed(claim.lock(), answer));
 		}
-		this.wakeUps.forget(claim.owner());
+		this.notifications.forget(claim.owner());
 		return new AcquireResult.Acquired(new Grant(claim, number, lease));
 	}
 
@@ -203,8 +204,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
 		LockName lock = grant.claim().lock();
-		return guarded(
-				() -> this.scripts.run(RedisScript.RELEASE, keys(lock), LockKeys.value(grant), this.wakeUps.channels()))
+		return guarded(() -> this.scripts.run(RedisScript.RELEASE, keys(lock), RedisKeys.value(grant),
+				this.notifications.channels()))
 			.<ReleaseResult>thenApply(
 					(value) -> ((Long) value.get(0) == 1) ? new ReleaseResult.Released() : new ReleaseResult.NotHeld())
 			.exceptionallyCompose((failure) -> (RedisErrors.definiteCode(failure) != null)
@@ -215,27 +216,27 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
 		this.unsent.remove(claim.owner());
-		this.wakeUps.forget(claim.owner());
+		this.notifications.forget(claim.owner());
 		return guarded(() -> this.scripts.run(RedisScript.ABANDON, keys(claim.lock()), claim.owner().value(),
-				this.wakeUps.channels()))
+				this.notifications.channels()))
 			.<Void>thenApply((value) -> null)
 			.exceptionallyCompose((failure) -> CompletableFuture
 				.failedFuture(this.errors.refused("could not be withdrawn", claim.lock(), failure)));
 	}
 
-	/** How many claims wait for a signal in this JVM. */
+	/** Returns how many claims wait for a notification in this JVM. */
 	int waiting() {
-		return this.wakeUps.size();
+		return this.notifications.size();
 	}
 
 	/**
-	 * Stop listening, and shut the client down if it is this store's own.
+	 * Unsubscribes, and shuts the client down if the backend owns it.
 	 */
 	@Override
 	public void close() {
 		this.closeClock.run();
 		try {
-			this.wakeUps.close()
+			this.notifications.close()
 				.toCompletableFuture()
 				.get(this.options.responseTimeout().toMillis(), TimeUnit.MILLISECONDS);
 		}
@@ -243,7 +244,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 			Thread.currentThread().interrupt();
 		}
 		catch (Exception ex) {
-			logger.debug("The wake-up channel was not closed; it ends with its connection", ex);
+			logger.debug("Failed to unsubscribe; the subscription ends with its connection", ex);
 		}
 		if (this.clientOwned) {
 			this.client.shutdown(0, this.options.responseTimeout().toMillis(), TimeUnit.MILLISECONDS);
@@ -255,7 +256,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		return "RedisLockBackend[" + this.options.server() + "]";
 	}
 
-	/** Connect first where that has not happened; whatever is thrown fails the stage. */
+	/** Runs a request after the first connection. Exceptions fail the stage. */
 	private <T> CompletionStage<T> guarded(Supplier<CompletionStage<T>> request) {
 		try {
 			return this.connector.isConnected() ? request.get()
@@ -266,8 +267,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		}
 	}
 
-	private LockKeys keys(LockName lock) {
-		return LockKeys.of(this.options.namespace(), lock);
+	private RedisKeys keys(LockName lock) {
+		return RedisKeys.of(this.options.namespace(), lock);
 	}
 
 }

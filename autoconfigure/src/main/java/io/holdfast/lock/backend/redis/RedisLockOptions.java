@@ -5,26 +5,27 @@ import java.time.Duration;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * How locks are kept in Redis.
+ * Options for locks in Redis.
  *
- * @param namespace prefix of every key and channel; without braces, which would decide
- * the slot on a cluster
- * @param responseTimeout time after which an unanswered request counts as of unknown
- * outcome
- * @param waitReplicas how many replicas must have a grant before it counts; zero for none
- * @param waitReplicasTimeout how long to wait for them
- * @param server the server as messages name it: an address without credentials
+ * @param namespace prefix of every key and channel; without braces, because on a Cluster
+ * these decide the slot
+ * @param responseTimeout time after which the outcome of an unanswered request counts as
+ * unknown
+ * @param waitReplicas number of replicas that must have a grant before it counts; zero
+ * for none
+ * @param waitReplicasTimeout longest wait for these replicas
+ * @param server the server's address in messages, without credentials
  */
 public record RedisLockOptions(String namespace, Duration responseTimeout, int waitReplicas,
 		Duration waitReplicasTimeout, String server) {
 
 	/**
-	 * Check the values.
+	 * Validates the values.
 	 * @throws LockConfigurationException if one of them can never work
 	 */
 	public RedisLockOptions {
 		require(!namespace.isBlank() && namespace.indexOf('{') < 0 && namespace.indexOf('}') < 0,
-				"'distributed-lock.namespace' is '%s', which cannot begin a key in Redis. Set a text without braces."
+				"'distributed-lock.namespace' is '%s', which is not a valid prefix of Redis keys. Set a value without braces."
 					.formatted(namespace));
 		require(responseTimeout.toMillis() > 0,
 				"'distributed-lock.response-timeout' is %s. Set at least 1ms.".formatted(responseTimeout));

@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
 import org.redisson.api.RedissonClient;
 
 /**
- * One Redis as a place where scripts run, for stores that are made of several. Each
- * request has one attempt, ends at the response time-out, and finds its script again
- * where the server has forgotten it.
+ * One Redis server that runs scripts, for backends that use several of them. Each request
+ * is sent once and ends at the response timeout. If the server no longer knows a script,
+ * the request sends its text.
  *
  * <p>
  * Thread-safe. The first request blocks while the client connects.
@@ -24,11 +24,11 @@ public final class RedisNode {
 	private final RedisLockOptions options;
 
 	/**
-	 * Create a node. Nothing is sent yet.
+	 * Creates a node. Sends no request.
 	 * @param client the node's client
 	 * @param namespace prefix of every key
 	 * @param responseTimeout time after which an unanswered request fails
-	 * @param address the node as messages name it, without credentials
+	 * @param address the node's address in messages, without credentials
 	 */
 	public RedisNode(RedissonClient client, String namespace, Duration responseTimeout, String address) {
 		this.client = client;
@@ -37,19 +37,19 @@ public final class RedisNode {
 	}
 
 	/**
-	 * Run a script.
+	 * Runs a script.
 	 * @param script the script
 	 * @param keys its keys
 	 * @param args its arguments
-	 * @return what the script gave: numbers as {@code Long}, texts as {@code String}.
-	 * Never throws
+	 * @return the script's result: numbers as {@code Long}, text as {@code String}. A
+	 * failure completes the stage; this method never throws
 	 */
 	public CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
 		return this.scripts.run(script, keys, args);
 	}
 
 	/**
-	 * The node as messages name it.
+	 * Returns the node's address for messages.
 	 * @return the address, without credentials
 	 */
 	public String address() {
@@ -57,28 +57,29 @@ public final class RedisNode {
 	}
 
 	/**
-	 * Shut the client down.
+	 * Shuts the client down.
 	 */
 	public void close() {
 		this.client.shutdown(0, this.options.responseTimeout().toMillis(), TimeUnit.MILLISECONDS);
 	}
 
 	/**
-	 * Whether a failure will be the same in a second, and nothing was done.
+	 * Whether a failure is definite: retrying does not resolve it, and the request had no
+	 * effect.
 	 * @param failure the failure of a request
-	 * @return {@code false} if the outcome is not known
+	 * @return {@code false} if the outcome is unknown
 	 */
 	public static boolean isDefinite(Throwable failure) {
 		return RedisErrors.definiteCode(failure) != null;
 	}
 
 	/**
-	 * What a failed request heard.
+	 * Describes the failure of a request.
 	 * @param failure the failure of a request
-	 * @return such as 'no answer in time', without secrets
+	 * @return such as 'no response in time', without secrets
 	 */
-	public static String said(Throwable failure) {
-		return RedisErrors.said(failure);
+	public static String describe(Throwable failure) {
+		return RedisErrors.describe(failure);
 	}
 
 }

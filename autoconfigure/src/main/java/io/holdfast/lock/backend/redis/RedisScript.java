@@ -10,14 +10,14 @@ import java.util.HexFormat;
 import org.springframework.core.io.ClassPathResource;
 
 /**
- * One of our scripts: its text and the digest by which Redis remembers it.
+ * A Lua script and the digest by which Redis caches it.
  *
  * @param text the Lua text
- * @param sha1 its digest, in hexadecimal
+ * @param sha1 its SHA-1 digest, in hexadecimal
  */
 public record RedisScript(String text, String sha1) {
 
-	/** What scripts need that keep sets whose members end one by one. */
+	/** Functions for sorted sets whose members expire individually. */
 	private static final RedisScript MEMBERS = load(RedisScript.class, "members");
 
 	static final RedisScript ACQUIRE = loadWithMembers(RedisScript.class, "line", "acquire");
@@ -31,10 +31,10 @@ public record RedisScript(String text, String sha1) {
 	static final RedisScript PROBE = load(RedisScript.class, "probe");
 
 	/**
-	 * Read a script that lies beside a class and keeps sets whose members end one by one.
-	 * @param room the class
-	 * @param parts the names of its files without '.lua', to be put one after another
-	 * behind 'members.lua' of this room
+	 * Loads a script that uses sorted sets whose members expire individually.
+	 * @param room the class in whose package the files are
+	 * @param parts the names of its files without '.lua', concatenated after
+	 * 'members.lua' of this package
 	 * @return the script
 	 */
 	public static RedisScript loadWithMembers(Class<?> room, String... parts) {
@@ -43,9 +43,9 @@ public record RedisScript(String text, String sha1) {
 	}
 
 	/**
-	 * Read a script that lies beside a class.
-	 * @param room the class
-	 * @param parts the names of its files without '.lua', to be put one after another
+	 * Loads a script.
+	 * @param room the class in whose package the files are
+	 * @param parts the names of its files without '.lua', concatenated in this order
 	 * @return the script
 	 */
 	public static RedisScript load(Class<?> room, String... parts) {

@@ -21,16 +21,16 @@ import org.redisson.api.options.OptionalOptions;
 import org.redisson.client.codec.StringCodec;
 
 /**
- * Runs our scripts by their digests, and loads one again where the server has forgotten
- * it: its cache was flushed, it has restarted, or another has taken over.
+ * Runs scripts by their digests. Sends the text if the server does not know a digest:
+ * after a flush of its cache, a restart or a failover.
  *
  * <p>
- * The client must not send anything again by itself. Whether that is wanted only the
- * engine knows, so every request has one attempt and the response time-out as its end.
+ * The client must not retry, because only the engine knows whether a retry is wanted.
+ * Every request is therefore sent once and ends at the response timeout.
  */
 final class RedisScripts {
 
-	/** So many renewals at most share one pipeline, and so one time-out. */
+	/** Maximum number of renewals that share one pipeline, and so one timeout. */
 	private static final int PIPELINE = 256;
 
 	private final RedissonClient client;
@@ -52,39 +52,38 @@ final class RedisScripts {
 	}
 
 	/**
-	 * Whether locks are spread over nodes that can fail one by one.
+	 * Whether locks are spread over nodes that can fail independently.
 	 */
 	boolean severalNodes() {
 		return this.severalNodes;
 	}
 
 	/**
-	 * Run a script on one lock.
-	 * @return what the script gave; fails if it gave nothing. Never throws
+	 * Runs a script on one lock.
+	 * @return the script's result; fails if there is none. Never throws
 	 */
-	CompletionStage<List<Object>> run(RedisScript script, LockKeys keys, Object... args) {
+	CompletionStage<List<Object>> run(RedisScript script, RedisKeys keys, Object... args) {
 		return run(script, keys.asList(), args);
 	}
 
 	/**
-	 * Run a script on any keys.
-	 * @return what the script gave; fails if it gave nothing. Never throws
+	 * Runs a script on any keys.
+	 * @return the script's result; fails if there is none. Never throws
 	 */
 	CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
 		return orByText(caught(() -> send(this.single, script, keys, args)), script, keys, args);
 	}
 
 	/**
-	 * Run a script on one lock and have the replicas confirm what it wrote, in the same
-	 * pipeline: a script cannot wait for them itself.
+	 * Runs a script on one lock and waits for replicas to confirm its writes, in the same
+	 * pipeline: a script cannot wait for replicas.
 	 */
-	CompletionStage<Replicated> runReplicated(RedisScript script, LockKeys keys, Object... args) {
+	CompletionStage<Replicated> runReplicated(RedisScript script, RedisKeys keys, Object... args) {
 		CompletionStage<Replicated> first = caught(() -> sendReplicated(script, keys, args));
 		return first.handle((value, failure) -> {
 			if (failure != null && RedisErrors.isScriptUnknown(failure)) {
-				// Every script may run twice. Within a pipeline a client that caches
-				// scripts would
-				// send the digest again, and believe for ever that the server knows it
+				// Running a script twice is safe. In a pipeline, a client with a script
+				// cache would send the digest again and always treat it as known
 				return run(script, keys, args).thenCompose((known) -> caught(() -> sendReplicated(script, keys, args)));
 			}
 			return first;
@@ -92,10 +91,10 @@ final class RedisScripts {
 	}
 
 	/**
-	 * Run a script on many locks, in few pipelines where they share a node. A pipeline
-	 * over several nodes fails as a whole when one of them does, so there every request
-	 * goes by itself.
-	 * @return one future for each call, in the same order
+	 * Runs a script on many locks, in few pipelines if they share a node. A pipeline over
+	 * several nodes fails as a whole when one of them fails, so there each request is
+	 * sent individually.
+	 * @return one stage per call, in the same order
 	 */
 	List<CompletionStage<List<Object>>> runAll(RedisScript script, List<Call> calls) {
 		if (this.severalNodes) {
@@ -120,8 +119,8 @@ final class RedisScripts {
 	}
 
 	/**
-	 * No request of a pipeline runs where the digest is not known: then they are asked
-	 * again one by one, and the first brings the text.
+	 * Retries each request individually if the server does not know the digest. In that
+	 * case no request of the pipeline has run, and the first retry sends the text.
 	 */
 	private CompletionStage<List<Object>> orAlone(CompletionStage<List<Object>> answer, RedisScript script, Call call) {
 		return answer.handle((value, failure) -> {
@@ -132,7 +131,7 @@ final class RedisScripts {
 		}).thenCompose(Function.identity());
 	}
 
-	private CompletionStage<Replicated> sendReplicated(RedisScript script, LockKeys keys, Object[] args) {
+	private CompletionStage<Replicated> sendReplicated(RedisScript script, RedisKeys keys, Object[] args) {
 		RBatch batch = this.client
 			.createBatch(batchOptions().sync(this.options.waitReplicas(), this.options.waitReplicasTimeout()));
 		CompletionStage<List<Object>> answer = send(batch.getScript(StringCodec.INSTANCE), script, keys.asList(), args);
@@ -152,8 +151,8 @@ final class RedisScripts {
 	}
 
 	/**
-	 * Where the server does not know the digest, the text is run. The node that runs it
-	 * may be another than the client thinks, so it is not enough to load the text first.
+	 * Sends the text if the server does not know the digest. Loading the script first is
+	 * not enough, because another node than the client expects may run it.
 	 */
 	private CompletionStage<List<Object>> orByText(CompletionStage<List<Object>> answer, RedisScript script,
 			List<Object> keys, Object[] args) {
@@ -176,20 +175,20 @@ final class RedisScripts {
 	}
 
 	/**
-	 * One request of many.
+	 * One of many requests.
 	 *
 	 * @param keys the lock's keys
 	 * @param args the script's arguments
 	 */
-	record Call(LockKeys keys, Object... args) {
+	record Call(RedisKeys keys, Object... args) {
 	}
 
 	/**
-	 * An answer and how many replicas have it.
+	 * A result and the number of replicas that have it.
 	 *
-	 * @param value what the script gave
-	 * @param replicas how many replicas confirmed
-	 * @param failure why they could not be asked, or {@code null}
+	 * @param value the script's result
+	 * @param replicas number of replicas that confirmed
+	 * @param failure why the replicas could not be asked, or {@code null}
 	 */
 	record Replicated(List<Object> value, int replicas, @Nullable Throwable failure) {
 	}

@@ -1,9 +1,10 @@
 /**
- * The store on Redis: standalone, behind Sentinel or on a Cluster, with Redisson as the
- * client and scripts of our own.
+ * Backend for Redis: standalone, behind Sentinel or on a Cluster. It uses Redisson as the
+ * client and its own scripts.
  *
  * <p>
- * This room imports {@code io.holdfast.lock} and {@code io.holdfast.lock.spi}.
+ * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi} and
+ * {@code io.holdfast.lock.support}.
  */
 @NullMarked
 package io.holdfast.lock.backend.redis;

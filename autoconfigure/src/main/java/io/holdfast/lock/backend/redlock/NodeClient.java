@@ -8,27 +8,28 @@ import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.RedisScript;
 
 /**
- * The client of one node.
+ * Client of one node.
  */
 interface NodeClient {
 
 	/**
 	 * Runs a script.
-	 * @return what the script gave; never throws
+	 * @return the script's result; never throws
 	 */
 	CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args);
 
-	/** Runs a script while the client may not have connected yet. Never blocks. */
+	/** Runs a script on a client that may not be connected yet. Never blocks. */
 	CompletionStage<List<Object>> connect(RedisScript script, List<Object> keys, Object... args);
 
-	/** The node as messages name it, without credentials. */
+	/** Returns the node's address for messages, without credentials. */
 	String address();
 
 	void close();
 
 	/**
-	 * Redisson's client. One that has not connected yet does so on whichever thread asks
-	 * first and makes all others wait, so that happens on a thread of its own.
+	 * Client based on Redisson. A client that is not connected yet connects on the first
+	 * calling thread and blocks every other caller. {@code connect} therefore uses a
+	 * dedicated thread.
 	 *
 	 * @param redis the client
 	 */

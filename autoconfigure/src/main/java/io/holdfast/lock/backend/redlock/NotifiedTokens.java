@@ -8,13 +8,15 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * The tokens of grants that the engine was notified of, each until its lease ends or the
- * grant is released. While the lease lasts, a majority of nodes belongs to the owner and
- * no other owner can get a greater token. After that the token must not be used again.
+ * Tokens of the grants that were reported to the engine, each until the grant is released
+ * or its lease expires. During the lease, the owner holds a majority of nodes and no
+ * other owner can get a greater token. After that, the token must not be used again.
  */
 final class NotifiedTokens {
 
-	/** Removing what has expired takes a pass over all entries, so it is done rarely. */
+	/**
+	 * Removing expired entries requires a pass over all entries, so it happens rarely.
+	 */
 	private static final int FEWEST_TO_PURGE = 1_000;
 
 	private final Map<OwnerId, Entry> entries = new ConcurrentHashMap<>();
@@ -27,27 +29,27 @@ final class NotifiedTokens {
 		this.clock = clock;
 	}
 
-	/** The token of the owner's grant, if its lease lasts. */
+	/** Returns the token of the owner's grant if its lease has not expired. */
 	OptionalLong find(OwnerId owner) {
 		Entry entry = this.entries.get(owner);
-		return (entry != null && lasts(entry)) ? OptionalLong.of(entry.token()) : OptionalLong.empty();
+		return (entry != null && isValid(entry)) ? OptionalLong.of(entry.token()) : OptionalLong.empty();
 	}
 
 	/**
 	 * Records a grant.
-	 * @param validUntil the end of its validity on the clock
+	 * @param validUntil the end of its validity, in nanoseconds of the clock
 	 */
 	void put(OwnerId owner, long token, long validUntil) {
 		this.entries.put(owner, new Entry(token, validUntil));
 		if (this.entries.size() > this.purgeAbove) {
-			this.entries.values().removeIf((entry) -> !lasts(entry));
+			this.entries.values().removeIf((entry) -> !isValid(entry));
 			this.purgeAbove = Math.max(FEWEST_TO_PURGE, 2 * this.entries.size());
 		}
 	}
 
-	/** Records a renewal of a lease that has not ended. */
+	/** Records the renewal of a lease that has not expired. */
 	void extend(OwnerId owner, long validUntil) {
-		this.entries.computeIfPresent(owner, (key, entry) -> lasts(entry)
+		this.entries.computeIfPresent(owner, (key, entry) -> isValid(entry)
 				? new Entry(entry.token(), Math.max(entry.validUntil(), validUntil)) : null);
 	}
 
@@ -59,7 +61,7 @@ final class NotifiedTokens {
 		return this.entries.size();
 	}
 
-	private boolean lasts(Entry entry) {
+	private boolean isValid(Entry entry) {
 		return this.clock.nanos() < entry.validUntil();
 	}
 
@@ -67,7 +69,7 @@ final class NotifiedTokens {
 	 * A grant.
 	 *
 	 * @param token its token
-	 * @param validUntil when its validity ends
+	 * @param validUntil the end of its validity, in nanoseconds of the clock
 	 */
 	private record Entry(long token, long validUntil) {
 	}

@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Since when this JVM knows that a node remembers nothing from before. Timed by this
- * JVM's monotonic clock: a node's uptime follows its wall clock and can lie.
+ * Measures how long this JVM has known that a node lost its memory of earlier locks. Uses
+ * this JVM's monotonic clock: a node's uptime follows its wall clock and can be wrong.
  */
 final class Quarantine {
 
-	private final AtomicReference<@Nullable Sight> sight = new AtomicReference<>();
+	private final AtomicReference<@Nullable Sighting> sight = new AtomicReference<>();
 
 	private final AtomicBoolean ending = new AtomicBoolean();
 
@@ -31,14 +31,14 @@ final class Quarantine {
 	}
 
 	/**
-	 * The node has a memory that does not count.
-	 * @param memory its name; another name is another memory, and time starts anew
-	 * @param length how long to keep it out
-	 * @return how much of that is left; zero or less if it is over
+	 * Records that the node has a memory that is not admitted.
+	 * @param memory its name; a new name is a new memory and restarts the time
+	 * @param length the length of the quarantine
+	 * @return the remaining quarantine; zero or less if it has passed
 	 */
 	Duration remaining(String memory, Duration length) {
-		Sight now = new Sight(memory, this.clock.nanos());
-		Sight before = this.sight.getAndUpdate((present) -> now.isOf(present) ? present : now);
+		Sighting now = new Sighting(memory, this.clock.nanos());
+		Sighting before = this.sight.getAndUpdate((present) -> now.isOf(present) ? present : now);
 		if (before == null || !now.isOf(before)) {
 			this.log.begins(this.address, length);
 			return length;
@@ -46,14 +46,16 @@ final class Quarantine {
 		return length.minusNanos(now.since() - before.since());
 	}
 
-	/** What the last answer made of it, for messages. */
+	/** Returns the remaining quarantine as of the last response, for messages. */
 	@Nullable Duration remaining(Duration length) {
-		Sight present = this.sight.get();
+		Sighting present = this.sight.get();
 		return (present != null) ? length.minusNanos(this.clock.nanos() - present.since()) : null;
 	}
 
-	/** Only one at a time need see to the end of the quarantine. */
-	boolean beginToEnd() {
+	/**
+	 * Starts the admission of the node, which only one caller at a time needs to perform.
+	 */
+	boolean tryStartAdmission() {
 		return this.ending.compareAndSet(false, true);
 	}
 
@@ -66,14 +68,14 @@ final class Quarantine {
 	}
 
 	/**
-	 * When a memory was first seen.
+	 * The first sighting of a memory.
 	 *
 	 * @param memory its name
-	 * @param since when, on the monotonic clock
+	 * @param since the time on the monotonic clock, in nanoseconds
 	 */
-	private record Sight(String memory, long since) {
+	private record Sighting(String memory, long since) {
 
-		boolean isOf(@Nullable Sight other) {
+		boolean isOf(@Nullable Sighting other) {
 			return other != null && other.memory().equals(this.memory);
 		}
 

@@ -12,9 +12,9 @@ import org.apache.commons.logging.LogFactory;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * Reports nodes that remember nothing of earlier locks. Nodes often restart together, so
- * the first one is reported at WARN, and those that follow while it does not vote at
- * DEBUG. Thread-safe.
+ * Logs nodes that remember nothing of earlier locks. Nodes often restart together, so the
+ * first one is logged at WARN. Further ones are logged at DEBUG while any node is in
+ * quarantine. Thread-safe.
  */
 final class QuarantineLog {
 
@@ -24,7 +24,7 @@ final class QuarantineLog {
 
 	private boolean starting;
 
-	/** A node was seen whose memory does not count. */
+	/** Reports a node whose memory is not admitted. */
 	void begins(String address, Duration length) {
 		boolean first;
 		synchronized (this) {
@@ -39,7 +39,7 @@ final class QuarantineLog {
 		}
 	}
 
-	/** A node votes again. */
+	/** Reports that a node votes again. */
 	void ends(String address) {
 		synchronized (this) {
 			this.quarantined.remove(address);
@@ -47,12 +47,15 @@ final class QuarantineLog {
 		logger.info("Redis at %s votes again.".formatted(address));
 	}
 
-	/** The start asks all nodes and reports what it finds. */
+	/**
+	 * Starts collecting nodes for the startup check, which asks all nodes and logs the
+	 * result.
+	 */
 	synchronized void startBegins() {
 		this.starting = true;
 	}
 
-	/** Returns the nodes that were found at the start. */
+	/** Returns the nodes that the startup check found. */
 	synchronized List<String> startEnds() {
 		this.starting = false;
 		return this.quarantined.stream().sorted().toList();
@@ -63,7 +66,7 @@ final class QuarantineLog {
 	}
 
 	private static String message(Collection<String> addresses, Duration length) {
-		return "The Redis nodes %s remember nothing of earlier locks: they are new, have restarted or were flushed. They do not vote for %s, as long as an earlier lock may last. Further nodes that do not vote are logged at DEBUG."
+		return "The Redis nodes %s remember nothing of earlier locks: they are new, have restarted or were flushed. They do not vote for %s, the longest that an earlier lock may last. Further nodes that do not vote are logged at DEBUG."
 			.formatted(addresses, DurationText.of(length));
 	}
 

@@ -10,90 +10,92 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.RedisNode;
 
 /**
- * Words why there was no majority.
+ * Creates exceptions that explain why there was no majority.
  */
 final class RedlockErrors {
 
-	private final Nodes nodes;
+	private final RedlockNodes nodes;
 
 	private final RedlockOptions options;
 
-	RedlockErrors(Nodes nodes, RedlockOptions options) {
+	RedlockErrors(RedlockNodes nodes, RedlockOptions options) {
 		this.nodes = nodes;
 		this.options = options;
 	}
 
-	/** Whether so many nodes refused for good that the others are no majority. */
-	boolean isDefinite(Tally tally) {
+	/** Whether so many nodes failed definitely that the others are no majority. */
+	boolean isDefinite(Votes tally) {
 		return tally.count((answer) -> answer.failure() != null && RedisNode.isDefinite(answer.failure())) > this.nodes
-			.spare();
+			.tolerated();
 	}
 
 	/**
-	 * Too few nodes answered, or too few may vote.
+	 * Creates the exception for a request that too few nodes answered, or on which too
+	 * few may vote.
 	 */
-	LockBackendException noMajority(String what, LockName lock, Tally tally) {
+	LockBackendException noMajority(String what, LockName lock, Votes tally) {
 		return new LockBackendException(
-				"Lock '%s' %s: %s of %s Redis nodes must agree, and %s. %s".formatted(lock, what, this.nodes.quorum(),
+				"Lock '%s' %s: %s of %s Redis nodes must agree (%s). %s".formatted(lock, what, this.nodes.quorum(),
 						this.nodes.count(), account(tally, this.options.nodeTimeout()), remedy(tally)),
 				firstFailure(tally));
 	}
 
 	LockBackendException tooSlow(LockName lock, Duration lease, long nanos) {
 		return new LockBackendException(
-				"Lock '%s' does not count as held: a majority of the Redis nodes granted it, but that took %s ms of its lease of %s. Set a longer 'leaseTime', or find out what held this process or the network up."
+				"Lock '%s' does not count as held: a majority of the Redis nodes granted it, but that took %sms of its lease of %s. Increase 'leaseTime', or check for pauses of this process or the network."
 					.formatted(lock, Duration.ofNanos(nanos).toMillis(), lease));
 	}
 
 	/**
-	 * The first contact failed with some.
+	 * Creates the exception for a failed first connection to some nodes.
 	 */
-	LockBackendException unreachable(Tally tally, Duration waited) {
-		return new LockBackendException("%s of %s Redis nodes can be used, and %s must be: %s. %s"
-			.formatted(tally.yes(), this.nodes.count(), this.nodes.quorum(), account(tally, waited), remedy(tally)),
+	LockBackendException unreachable(Votes tally, Duration waited) {
+		return new LockBackendException(
+				"%s of %s Redis nodes can be used, and %s are required (%s). %s".formatted(tally.yes(),
+						this.nodes.count(), this.nodes.quorum(), account(tally, waited), remedy(tally)),
 				firstFailure(tally));
 	}
 
-	private String account(Tally tally, Duration waited) {
+	private String account(Votes tally, Duration waited) {
 		return this.nodes.all()
 			.stream()
 			.map((node) -> node + " " + said(node, tally, waited))
 			.collect(Collectors.joining(", "));
 	}
 
-	private String said(Node node, Tally tally, Duration waited) {
-		for (NodeAnswer answer : tally.those((candidate) -> candidate.node() == node)) {
+	private String said(RedlockNode node, Votes tally, Duration waited) {
+		for (NodeResponse answer : tally.those((candidate) -> candidate.node() == node)) {
 			if (answer.failure() != null) {
-				return "said '" + RedisNode.said(answer.failure()) + "'";
+				return "failed with '" + RedisNode.describe(answer.failure()) + "'";
 			}
 			if (answer.isNoVote()) {
 				Duration rest = node.quarantine().remaining(this.nodes.quarantine());
 				return "may not vote" + ((rest != null && !rest.isNegative())
-						? " for " + Math.max(1, rest.toSeconds()) + " s more" : " yet");
+						? " for " + Math.max(1, rest.toSeconds()) + "s more" : " yet");
 			}
-			return answer.isYes() ? "is fine" : "refused";
+			return answer.isYes() ? "is fine" : "rejected the request";
 		}
 		if (tally.pending() > 0) {
-			return "was not waited for";
+			return "had not responded yet";
 		}
-		return "did not answer within " + waited.toMillis() + " ms";
+		return "did not respond within " + waited.toMillis() + "ms";
 	}
 
-	private String remedy(Tally tally) {
+	private String remedy(Votes tally) {
 		if (isDefinite(tally)) {
-			return "Check user, password and permissions of these nodes: ~%1$s:* +@connection +eval +evalsha +info +time +get +set +del +pexpire +pexpireat +pttl +hget +hmget +hset +hdel +zadd +zrem +zrange +zrangebyscore +zremrangebyscore."
+			return "Check the user, password and permissions on these nodes: ~%1$s:* +@connection +eval +evalsha +info +time +get +set +del +pexpire +pexpireat +pttl +hget +hmget +hset +hdel +zadd +zrem +zrange +zrangebyscore +zremrangebyscore."
 				.formatted(this.options.namespace());
 		}
-		if (tally.noVote() > this.nodes.spare()) {
-			return "They are new, have restarted or were flushed, and locks given before may still be held. Wait, or admit them as the how-to on Redlock says.";
+		if (tally.noVote() > this.nodes.tolerated()) {
+			return "Nodes without a vote are new, have restarted or were flushed, and earlier locks may still be held. Wait, or admit them as described in the Redlock how-to.";
 		}
-		return "Check that they run; 'distributed-lock.redlock.node-timeout' must be far above a round trip.";
+		return "Check that the nodes are running. 'distributed-lock.redlock.node-timeout' must be far above a round trip.";
 	}
 
-	private static @Nullable Throwable firstFailure(Tally tally) {
+	private static @Nullable Throwable firstFailure(Votes tally) {
 		return tally.those((answer) -> answer.failure() != null)
 			.stream()
-			.map(NodeAnswer::failure)
+			.map(NodeResponse::failure)
 			.findFirst()
 			.orElse(null);
 	}

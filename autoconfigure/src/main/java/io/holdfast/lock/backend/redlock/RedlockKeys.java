@@ -8,7 +8,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 
 /**
- * The keys on each node.
+ * The keys of locks on each node.
  *
  * @param namespace prefix of every key
  */
@@ -18,23 +18,23 @@ record RedlockKeys(String namespace) {
 
 	private static final String WAITERS = "-waiters";
 
-	/** What the node knows of itself and of all locks. */
+	/** Returns the key for the state of the node itself, which concerns all locks. */
 	String node() {
 		return this.namespace + ":redlock";
 	}
 
-	/** All that scripts need which grant. */
+	/** Returns the keys for scripts that grant a lock. */
 	List<Object> of(LockName lock) {
 		return all(stem(lock.toString()));
 	}
 
-	/** What a claim may have. */
+	/** Returns the keys under which a node may keep a claim. */
 	List<Object> parts(LockName lock) {
 		String stem = stem(lock.toString());
 		return List.of(stem, stem + READERS, stem + WAITERS);
 	}
 
-	/** What a grant has. */
+	/** Returns the key under which a node keeps a grant. */
 	Object part(LockName lock, LockMode mode) {
 		String stem = stem(lock.toString());
 		return (mode == LockMode.SHARED) ? stem + READERS : stem;
@@ -53,7 +53,7 @@ record RedlockKeys(String namespace) {
 	}
 
 	/**
-	 * What a memory without a name is called by, if this request is the first to see it.
+	 * Returns a name for a memory without one, if this request is the first to see it.
 	 */
 	static String random() {
 		ThreadLocalRandom random = ThreadLocalRandom.current();

@@ -27,32 +27,33 @@ import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
- * Keeps locks on several Redis masters that know nothing of each other. A lock is held by
- * whoever a majority of them granted it to, all of them are asked at once, and those that
- * are down, frozen or slow are not waited for. Knows shared claims.
+ * {@link LockBackend} that keeps locks on several independent Redis masters. An owner
+ * holds a lock if a majority has granted it. All nodes are asked in parallel, and those
+ * that are down, frozen or slow are not waited for. Supports shared claims.
  *
  * <p>
- * Thread-safe. Blocks no caller, except {@link #start} and {@link #close()}.
+ * Thread-safe. Does not block the caller, except in {@link #connect()},
+ * {@link #awaitVotes(Duration)} and {@link #close()}.
  */
 public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
-	/** The name of this store. */
+	/** The name of this backend. */
 	public static final String NAME = "redlock";
 
-	/** Below this, two rounds and a slow node may eat the lease up. */
+	/** Two rounds and a slow node could use up a shorter lease. */
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, false, false,
 			Duration.ofMillis(200));
 
 	private static final int FEWEST_NODES = 3;
 
-	/** Attempts that some node has not answered yet. */
-	private final Map<OwnerId, Attempt> underWay = new ConcurrentHashMap<>();
+	/** Attempts that at least one node has not answered yet. */
+	private final Map<OwnerId, QuorumAcquisition> underWay = new ConcurrentHashMap<>();
 
 	private final NotifiedTokens notified;
 
 	private final AtomicLong attempts = new AtomicLong();
 
-	private final Nodes nodes;
+	private final RedlockNodes nodes;
 
 	private final RedlockOptions options;
 
@@ -60,13 +61,14 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	private final RedlockErrors errors;
 
-	private final Renewal renewal;
+	private final QuorumRenewal renewal;
 
 	/**
-	 * Create the store. Nothing is sent yet.
-	 * @param nodes the masters; their clients are shut down with this store
+	 * Creates the backend. Sends no request.
+	 * @param nodes the masters; {@link #close()} shuts their clients down
 	 * @param options how locks are kept
-	 * @throws LockConfigurationException if the number of nodes makes no sense
+	 * @throws LockConfigurationException if the number of nodes is less than three or
+	 * even
 	 */
 	public RedlockLockBackend(List<RedisNode> nodes, RedlockOptions options) {
 		this(nodes, options, new SystemSchedulingClock("holdfast-redlock-timer"));
@@ -77,60 +79,61 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Create the store on a clock. Nothing is sent yet.
-	 * @param nodes the masters; their clients are shut down with this store
+	 * Creates the backend with a given clock. Sends no request.
+	 * @param nodes the masters; {@link #close()} shuts their clients down
 	 * @param options how locks are kept
-	 * @param clock measures time and runs time-outs
-	 * @param closeClock runs when the store is closed
-	 * @throws LockConfigurationException if the number of nodes makes no sense
+	 * @param clock measures time and runs timeouts
+	 * @param closeClock runs when the backend is closed
+	 * @throws LockConfigurationException if the number of nodes is less than three or
+	 * even
 	 */
 	RedlockLockBackend(List<NodeClient> nodes, RedlockOptions options, SchedulingClock clock, Runnable closeClock) {
 		checkCount(nodes.size());
 		this.options = options;
 		this.closeClock = closeClock;
 		this.notified = new NotifiedTokens(clock);
-		this.nodes = new Nodes(nodes, options, clock);
+		this.nodes = new RedlockNodes(nodes, options, clock);
 		this.errors = new RedlockErrors(this.nodes, options);
-		this.renewal = new Renewal(this.nodes, options, this.errors, this.notified);
+		this.renewal = new QuorumRenewal(this.nodes, options, this.errors, this.notified);
 	}
 
 	/**
-	 * Check how many nodes there are.
-	 * @param count how many
-	 * @throws LockConfigurationException if that makes no sense
+	 * Validates the number of nodes.
+	 * @param count the number of nodes
+	 * @throws LockConfigurationException if it is less than three or even
 	 */
 	public static void checkCount(int count) {
 		if (count < FEWEST_NODES) {
 			throw new LockConfigurationException(
-					"'distributed-lock.redlock.nodes' lists %s nodes. Redlock needs an odd number from three on; with fewer, none may fail. List more independent Redis masters, or use the store 'redis'."
+					"'distributed-lock.redlock.nodes' lists %s nodes. Redlock needs an odd number of at least 3; with fewer, none may fail. List more independent Redis masters, or use the backend 'redis'."
 						.formatted(count));
 		}
 		if (count % 2 == 0) {
 			throw new LockConfigurationException(
-					"'distributed-lock.redlock.nodes' lists %s nodes, which survive no more failures than %s. Add one, or leave one out."
+					"'distributed-lock.redlock.nodes' lists %s nodes, which tolerate no more failures than %s. Add or remove one."
 						.formatted(count, count - 1));
 		}
 	}
 
 	/**
-	 * Connects to all nodes, and checks that a majority allows all that locks need.
-	 * Without it, that happens at the first use.
+	 * Connects to all nodes, and checks that a majority permits everything that locks
+	 * need. Without this call, the first use connects.
 	 * @throws LockBackendException if no majority can be reached
-	 * @throws LockConfigurationException if two nodes are one server
+	 * @throws LockConfigurationException if two nodes are the same server
 	 */
 	public void connect() {
-		new Contact(this.nodes, this.errors).make();
+		new QuorumStartupCheck(this.nodes, this.errors).make();
 	}
 
 	/**
-	 * Waits until a majority may vote, where nodes are kept from it that remember nothing
-	 * of earlier locks.
-	 * @param longest how long to wait at most; if it would take longer, it is not waited
+	 * Waits until a majority may vote, if the restart quarantine keeps nodes from voting
+	 * that remember nothing of earlier locks.
+	 * @param longest the longest wait; if more time is needed, this method does not wait
 	 * at all
 	 */
 	public void awaitVotes(Duration longest) {
 		if (this.options.restartQuarantine()) {
-			new Contact(this.nodes, this.errors).awaitVotes(longest);
+			new QuorumStartupCheck(this.nodes, this.errors).awaitVotes(longest);
 		}
 	}
 
@@ -148,9 +151,10 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		return caught(() -> {
 			OwnerId owner = claim.owner();
-			Attempt[] self = new Attempt[1];
-			Attempt attempt = new Attempt(this.nodes, this.options, this.errors, claim, this.attempts.incrementAndGet(),
-					this.notified, this.underWay.get(owner), () -> this.underWay.remove(owner, self[0]));
+			QuorumAcquisition[] self = new QuorumAcquisition[1];
+			QuorumAcquisition attempt = new QuorumAcquisition(this.nodes, this.options, this.errors, claim,
+					this.attempts.incrementAndGet(), this.notified, this.underWay.get(owner),
+					() -> this.underWay.remove(owner, self[0]));
 			self[0] = attempt;
 			this.underWay.put(owner, attempt);
 			return attempt.run();
@@ -168,7 +172,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 			if (tally.yes() >= this.nodes.quorum()) {
 				return new ReleaseResult.Released();
 			}
-			if (tally.no() > this.nodes.spare()) {
+			if (tally.no() > this.nodes.tolerated()) {
 				return new ReleaseResult.NotHeld();
 			}
 			LockBackendException cause = this.errors.noMajority("could not be released", grant.claim().lock(), tally);
@@ -188,33 +192,36 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 		}));
 	}
 
-	/** Tell every node, also those that refused or never answered. */
-	private CompletableFuture<Tally> giveBack(Claim claim) {
+	/**
+	 * Releases the claim on every node, including those that rejected it or did not
+	 * answer.
+	 */
+	private CompletableFuture<Votes> giveBack(Claim claim) {
 		this.notified.remove(claim.owner());
-		Attempt attempt = this.underWay.get(claim.owner());
+		QuorumAcquisition attempt = this.underWay.get(claim.owner());
 		if (attempt != null) {
 			attempt.end();
 		}
 		return this.nodes.ask(this::confirmed, (node) -> this.nodes.giveBack(node, claim));
 	}
 
-	private @Nullable Tally confirmed(Tally tally) {
-		boolean known = tally.yes() >= this.nodes.quorum() || tally.no() > this.nodes.spare();
+	private @Nullable Votes confirmed(Votes tally) {
+		boolean known = tally.yes() >= this.nodes.quorum() || tally.no() > this.nodes.tolerated();
 		return (known || tally.pending() == 0) ? tally : null;
 	}
 
-	/** How many attempts some node has not answered. */
+	/** Returns how many attempts at least one node has not answered. */
 	int underWay() {
 		return this.underWay.size();
 	}
 
 	/**
-	 * Shut the clients down.
+	 * Shuts the clients down.
 	 */
 	@Override
 	public void close() {
 		List<Thread> threads = new ArrayList<>();
-		for (Node node : this.nodes.all()) {
+		for (RedlockNode node : this.nodes.all()) {
 			Thread thread = new Thread(node::close, "holdfast-redlock-close");
 			thread.start();
 			threads.add(thread);

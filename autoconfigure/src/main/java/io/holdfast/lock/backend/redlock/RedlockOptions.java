@@ -5,18 +5,18 @@ import java.time.Duration;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * How locks are kept on several Redis masters.
+ * Options for locks on several Redis masters.
  *
  * @param namespace prefix of every key
- * @param responseTimeout time after which an answer of a node is no longer waited for at
- * all, not even to undo what it brings
- * @param nodeTimeout time after which a node that has not answered is left out of a vote
+ * @param responseTimeout time after which the response of a node is ignored altogether,
+ * even for undoing a grant
+ * @param nodeTimeout time after which a vote leaves out a node that has not answered
  * @param driftFactor share of a lease by which clocks may differ in speed; the engine
- * takes at least one hundredth
- * @param longestLease the longest lease that any application is known to ask these nodes
- * for; a restarted node does not vote until so much time has passed
- * @param restartQuarantine whether a node that restarted or was flushed is kept out of
- * votes for that time
+ * allows for at least one hundredth
+ * @param longestLease the longest lease that any application is known to request from
+ * these nodes; a restarted node does not vote until this time has passed
+ * @param restartQuarantine whether a node that restarted or was flushed does not vote for
+ * that time
  */
 public record RedlockOptions(String namespace, Duration responseTimeout, Duration nodeTimeout, double driftFactor,
 		Duration longestLease, boolean restartQuarantine) {
@@ -24,18 +24,18 @@ public record RedlockOptions(String namespace, Duration responseTimeout, Duratio
 	private static final double LARGEST_DRIFT = 0.5;
 
 	/**
-	 * Check the values.
+	 * Validates the values.
 	 * @throws LockConfigurationException if one of them can never work
 	 */
 	public RedlockOptions {
 		require(!nodeTimeout.minusMillis(1).isNegative() && nodeTimeout.compareTo(responseTimeout) <= 0,
-				"'distributed-lock.redlock.node-timeout' is %s. Set at least 1ms, and no more than 'distributed-lock.response-timeout', which is %s."
+				"'distributed-lock.redlock.node-timeout' is %s. Set at least 1ms and at most 'distributed-lock.response-timeout', which is %s."
 					.formatted(nodeTimeout, responseTimeout));
 		require(nodeTimeout.multipliedBy(4).compareTo(longestLease) < 0,
-				"'distributed-lock.redlock.node-timeout' is %s, which is no small part of a lease of %s. Set less than a quarter of it."
+				"'distributed-lock.redlock.node-timeout' is %s, which is too long for a lease of %s. Set less than a quarter of the lease."
 					.formatted(nodeTimeout, longestLease));
 		require(driftFactor >= 0 && driftFactor < LARGEST_DRIFT,
-				"'distributed-lock.redlock.drift-factor' is %s. Set a share of the lease such as 0.01, below %s."
+				"'distributed-lock.redlock.drift-factor' is %s. Set a fraction of the lease, such as 0.01, below %s."
 					.formatted(driftFactor, LARGEST_DRIFT));
 	}
 

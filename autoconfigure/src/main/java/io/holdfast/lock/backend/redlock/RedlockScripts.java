@@ -3,7 +3,7 @@ package io.holdfast.lock.backend.redlock;
 import io.holdfast.lock.backend.redis.RedisScript;
 
 /**
- * What a node can be asked to do.
+ * The scripts that run on a node.
  */
 final class RedlockScripts {
 

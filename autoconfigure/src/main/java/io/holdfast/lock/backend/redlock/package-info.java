@@ -1,9 +1,9 @@
 /**
- * The store on several independent Redis masters, of which a majority decides (Redlock).
+ * Backend for several independent Redis masters that decide by majority (Redlock).
  *
  * <p>
- * This room imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi} and
- * {@code io.holdfast.lock.backend.redis}.
+ * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi},
+ * {@code io.holdfast.lock.support} and {@code io.holdfast.lock.backend.redis}.
  */
 @NullMarked
 package io.holdfast.lock.backend.redlock;

@@ -20,8 +20,8 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends requests through the application's Curator client, which repeats them by its
- * retry policy.
+ * Sends requests through the application's Curator client, which retries them according
+ * to its retry policy.
  */
 final class CuratorCalls implements ZooKeeperCalls {
 
@@ -29,7 +29,7 @@ final class CuratorCalls implements ZooKeeperCalls {
 
 	private @Nullable ConnectionStateListener listener;
 
-	/** Each session has a thread of its own; heartbeats keep this up to date. */
+	/** Each session has its own event thread; heartbeats keep this field up to date. */
 	private volatile @Nullable Thread eventThread;
 
 	CuratorCalls(CuratorFramework client) {
@@ -37,8 +37,8 @@ final class CuratorCalls implements ZooKeeperCalls {
 	}
 
 	/**
-	 * The longest time for which a client can have a session: none if it was not started
-	 * yet, otherwise that for which this JVM runs.
+	 * Returns the longest possible age of the client's session: zero if the client has
+	 * not been started, otherwise the uptime of this JVM.
 	 */
 	static Duration longestAge(CuratorFramework client) {
 		return (client.getState() == CuratorFrameworkState.LATENT) ? Duration.ZERO
@@ -64,8 +64,8 @@ final class CuratorCalls implements ZooKeeperCalls {
 	public CompletableFuture<Void> sync(String path) {
 		CompletableFuture<Void> answer = new CompletableFuture<>();
 		try {
-			// not through Curator, which repeats it and has a delayed view of the
-			// connection
+			// bypasses Curator, which retries requests and sees the connection state with
+			// a delay
 			this.client.getZookeeperClient().getZooKeeper().sync(path, (code, synced, context) -> {
 				this.eventThread = Thread.currentThread();
 				if (code == KeeperException.Code.OK.intValue()) {
@@ -194,7 +194,7 @@ final class CuratorCalls implements ZooKeeperCalls {
 	}
 
 	/**
-	 * One request to be sent.
+	 * A request to send.
 	 */
 	@FunctionalInterface
 	private interface Request {

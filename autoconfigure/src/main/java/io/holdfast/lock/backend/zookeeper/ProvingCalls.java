@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Requests whose answers prove how long the session lasts. Heartbeats keep the proof
- * fresh, so that a lock is granted without a request more.
+ * Sends requests whose responses prove how long the session lasts. Heartbeats keep that
+ * proof fresh, so granting a lock takes no additional request.
  */
 final class ProvingCalls implements ZooKeeperCalls {
 
@@ -33,11 +33,12 @@ final class ProvingCalls implements ZooKeeperCalls {
 	};
 
 	/**
-	 * Creates them, and sends the first heartbeat.
+	 * Creates an instance and sends the first heartbeat.
 	 * @param calls sends the requests
 	 * @param clock the source of time
-	 * @param notBefore when the session had not begun yet, on that clock
-	 * @param heartbeatPath any path that the client may use
+	 * @param notBefore the earliest time at which the session can have started, on that
+	 * clock
+	 * @param heartbeatPath any path that the client may access
 	 */
 	ProvingCalls(ZooKeeperCalls calls, SchedulingClock clock, long notBefore, String heartbeatPath) {
 		this.calls = calls;
@@ -48,12 +49,12 @@ final class ProvingCalls implements ZooKeeperCalls {
 	}
 
 	/**
-	 * How long the session is kept, as far as that is proven.
-	 * @param from when to count from
-	 * @return the time, or {@code null} if next to nothing is proven
+	 * Returns how long the session is proven to last.
+	 * @param from the time to count from
+	 * @return the duration, or {@code null} if next to nothing is proven
 	 */
-	@Nullable Duration sessionLasts(long from) {
-		return this.guarantee.lasts(from, this.calls.sessionTimeout());
+	@Nullable Duration remainingSession(long from) {
+		return this.guarantee.remaining(from, this.calls.sessionTimeout());
 	}
 
 	private void heartbeat() {
@@ -148,7 +149,7 @@ final class ProvingCalls implements ZooKeeperCalls {
 		this.calls.listen(listener);
 	}
 
-	/** Sends no more heartbeats. */
+	/** Stops sending heartbeats. */
 	@Override
 	public void close() {
 		synchronized (this) {

@@ -10,64 +10,70 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * How long the ensemble keeps the session, as far as its answers prove it.
+ * Computes how long the ensemble is proven to keep the session.
  *
  * <p>
- * A session ends when the leader has not heard of it for the session timeout. A request
- * to a follower is noted by that follower only; the leader learns of it with the
- * follower's reply to the next ping, which the leader sends several times in each session
- * timeout. So an answer proves nothing of its own request: if the follower dies right
- * after it, the leader never learns of that request.
+ * A session expires when the leader has not heard from it for the session timeout. A
+ * follower records the requests that it receives, and the leader learns of them only with
+ * the follower's reply to the next ping. The leader sends several pings in each session
+ * timeout. A response therefore proves nothing about its own request: if the follower
+ * dies right after it, the leader never learns of that request.
  *
  * <p>
- * Pings, their replies, requests and answers travel between the two in order. A
- * <em>touch</em>, which is an answered request, therefore counts from when these have
- * followed it: a request that was sent a ping interval after its answer, so that the
- * leader has sent a ping before it answers this one; another, in case the leader stood
- * still when the ping was due; and a last one that was sent after that and that a
- * majority has confirmed, so that the leader has read the reply to the ping and is the
- * leader still. If the connection broke meanwhile, the client has reconnected, and the
- * leader hears of each reconnection itself. So a request that failed because the
- * connection was broken needs only the last of these.
+ * Pings, their replies, requests, and responses travel in order between leader and
+ * follower. An answered request is called a <em>touch</em>. Once three later requests
+ * have been answered, a touch proves that the leader heard from the session when the
+ * touch was sent, or later. The first of the three is sent at least a ping interval after
+ * the response to the touch. The leader therefore sends a ping before it answers that
+ * request. The second covers a leader that was paused when the ping was due. The third is
+ * sent after the response to the second and is confirmed by a majority. Its response
+ * proves that the leader has read the reply to the ping and is still the leader.
+ *
+ * <p>
+ * If the connection breaks meanwhile, the client reconnects, and each reconnection is
+ * reported to the leader at once. A request that failed because the connection was broken
+ * therefore needs only the third request.
  */
 final class SessionGuarantee {
 
-	/**
-	 * A ping comes every half tick, and no session timeout is shorter than two ticks.
-	 */
+	/** The leader pings every half tick, and a session timeout is at least two ticks. */
 	private static final int PINGS_PER_TIMEOUT = 4;
 
-	/** Five in a ping interval, whatever time their answers take. */
+	/** Four to five heartbeats in each ping interval, whatever their response times. */
 	private static final int HEARTBEATS_PER_TIMEOUT = 18;
 
-	/** How long a leader that stood still may need to send the ping that is due. */
+	/**
+	 * A leader that was paused sends a ping that is due within this fraction of the
+	 * session timeout.
+	 */
 	private static final int SETTLING_SHARE = 64;
 
-	/** A guarantee for less than this part of the session timeout is none. */
+	/** A guarantee shorter than this fraction of the session timeout counts as none. */
 	private static final int LEAST_SHARE = 8;
 
-	/** The allowance for clocks that do not run at the same speed. */
+	/** The allowance for clock drift, as a fraction of the elapsed time. */
 	private static final int DRIFT_SHARE = 50;
 
 	private static final Duration SHORTEST_PAUSE = Duration.ofMillis(10);
 
 	private final SchedulingClock clock;
 
-	/** Touches that are not proven yet, the oldest first. */
+	/** Touches that are not proven yet, oldest first. */
 	private final Deque<Touch> touches = new ArrayDeque<>();
 
 	private long session;
 
-	/** When the session was seen last, or had not begun. */
+	/** When the session was last seen, or a time before it started. */
 	private long seenAt;
 
-	/** The leader has heard of the session at this time, or later. */
+	/** The leader has heard from the session at this time or later. */
 	private long provenAt;
 
 	/**
 	 * Creates a guarantee.
 	 * @param clock the source of time
-	 * @param notBefore when the session had not begun yet, on that clock
+	 * @param notBefore the earliest time at which the session can have started, on that
+	 * clock
 	 */
 	SessionGuarantee(SchedulingClock clock, long notBefore) {
 		this.clock = clock;
@@ -76,10 +82,10 @@ final class SessionGuarantee {
 	}
 
 	/**
-	 * Notes which session the client has. One that follows another begins after the last
-	 * time the other was seen.
+	 * Records the client's current session. A session that follows another one started
+	 * after the other was last seen.
 	 * @param id the session
-	 * @param now the time just before it was looked up
+	 * @param now the time just before the session was looked up
 	 */
 	synchronized void seen(long id, long now) {
 		if (id == ZooKeeperCalls.UNKNOWN_SESSION) {
@@ -94,11 +100,11 @@ final class SessionGuarantee {
 	}
 
 	/**
-	 * Notes an answer of the leader.
+	 * Records a response of the leader.
 	 * @param id the session in which the request was sent and answered
-	 * @param sentAt when it was sent
+	 * @param sentAt when the request was sent
 	 * @param timeout the session timeout
-	 * @param committed whether a majority has confirmed it
+	 * @param committed whether a majority has confirmed the request
 	 */
 	synchronized void answered(long id, long sentAt, Duration timeout, boolean committed) {
 		if (id != this.session) {
@@ -108,7 +114,7 @@ final class SessionGuarantee {
 		for (Touch touch : this.touches) {
 			touch.followed(sentAt, now, timeout.toNanos() / SETTLING_SHARE, committed);
 		}
-		forgetWhatProvesLess();
+		discardObsoleteTouches();
 		Touch last = this.touches.peekLast();
 		if (last == null || sentAt - last.sentAt >= timeout.toNanos() / HEARTBEATS_PER_TIMEOUT / 2) {
 			this.touches.add(new Touch(sentAt, now + timeout.toNanos() / PINGS_PER_TIMEOUT));
@@ -116,25 +122,26 @@ final class SessionGuarantee {
 	}
 
 	/**
-	 * Notes that there was no connection at some time after a request was sent, so that a
-	 * later answer comes by a connection that began after that time.
+	 * Records that the connection was down at some time after a request was sent. A later
+	 * response therefore arrives on a connection that was established after that time.
 	 * @param id the session in which the request was sent
-	 * @param sentAt when it was sent
+	 * @param sentAt when the request was sent
 	 */
 	synchronized void disconnected(long id, long sentAt) {
 		if (id == this.session) {
 			Touch reconnection = new Touch(sentAt, this.clock.nanos());
 			reconnection.stage = Touch.REPLIED;
 			this.touches.add(reconnection);
-			forgetWhatProvesLess();
+			discardObsoleteTouches();
 		}
 	}
 
 	/**
-	 * Of those that lack nothing but the last request, the two latest are enough: one for
-	 * a request that is under way, and one for those that follow.
+	 * Advances the proven time and removes touches that cannot advance it further. Of the
+	 * touches that lack only the last request, the two latest are enough: one for a
+	 * request under way, and one for later requests.
 	 */
-	private void forgetWhatProvesLess() {
+	private void discardObsoleteTouches() {
 		int replied = 0;
 		for (Iterator<Touch> latestFirst = this.touches.descendingIterator(); latestFirst.hasNext();) {
 			Touch touch = latestFirst.next();
@@ -149,24 +156,27 @@ final class SessionGuarantee {
 	}
 
 	/**
-	 * How long the session is kept.
-	 * @param from when to count from
+	 * Returns how long the session is proven to last.
+	 * @param from the time to count from
 	 * @param timeout the session timeout
-	 * @return the time, or {@code null} if next to nothing is proven
+	 * @return the duration, or {@code null} if next to nothing is proven
 	 */
-	synchronized @Nullable Duration lasts(long from, Duration timeout) {
+	synchronized @Nullable Duration remaining(long from, Duration timeout) {
 		long age = from - this.provenAt;
-		Duration lasts = timeout.minusNanos(age + Math.max(0, age) / DRIFT_SHARE);
-		if (lasts.compareTo(timeout) > 0) {
+		Duration remaining = timeout.minusNanos(age + Math.max(0, age) / DRIFT_SHARE);
+		if (remaining.compareTo(timeout) > 0) {
 			return timeout;
 		}
-		return (lasts.compareTo(timeout.dividedBy(LEAST_SHARE)) < 0) ? null : lasts;
+		return (remaining.compareTo(timeout.dividedBy(LEAST_SHARE)) < 0) ? null : remaining;
 	}
 
-	/** How long to wait before the next heartbeat; less while little is proven. */
+	/**
+	 * Returns the delay before the next heartbeat, which is shorter while little is
+	 * proven.
+	 */
 	Duration pause(Duration timeout) {
-		Duration lasts = lasts(this.clock.nanos(), timeout);
-		boolean fresh = lasts != null && lasts.compareTo(timeout.dividedBy(2)) >= 0;
+		Duration remaining = remaining(this.clock.nanos(), timeout);
+		boolean fresh = remaining != null && remaining.compareTo(timeout.dividedBy(2)) >= 0;
 		Duration pause = timeout.dividedBy(fresh ? HEARTBEATS_PER_TIMEOUT : SETTLING_SHARE);
 		return (pause.compareTo(SHORTEST_PAUSE) < 0) ? SHORTEST_PAUSE : pause;
 	}
@@ -176,7 +186,7 @@ final class SessionGuarantee {
 	 */
 	private static final class Touch {
 
-		/** The leader has sent a ping, unless it stood still. */
+		/** The leader has sent a ping, unless it was paused. */
 		static final int PINGED = 1;
 
 		/** The follower has replied to a ping. */
@@ -187,7 +197,7 @@ final class SessionGuarantee {
 
 		final long sentAt;
 
-		/** A request that counts is sent at this time or later. */
+		/** A request counts if it is sent at this time or later. */
 		private long next;
 
 		private int stage;

@@ -3,14 +3,14 @@ package io.holdfast.lock.backend.zookeeper;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Whether the connection is suspended, and how often it was: what was last heard of a
- * node before an interruption has to be asked again after it.
+ * Suspension state of the connection and the number of suspensions so far. A node that
+ * was confirmed before an interruption must be confirmed again after it.
  */
 final class Suspension {
 
 	private final WhenSuspended policy;
 
-	/** Done while the connection stands. */
+	/** Complete unless the connection is suspended. */
 	private volatile CompletableFuture<Void> over = CompletableFuture.completedFuture(null);
 
 	private volatile int count;
@@ -19,7 +19,7 @@ final class Suspension {
 		this.policy = policy;
 	}
 
-	/** Told of every change, one after another. */
+	/** Handles a change of the connection state. Changes arrive one after another. */
 	void changed(ZooKeeperCalls.Connection state) {
 		if (state == ZooKeeperCalls.Connection.SUSPENDED) {
 			this.over = this.over.isDone() ? new CompletableFuture<>() : this.over;
@@ -30,14 +30,14 @@ final class Suspension {
 		}
 	}
 
-	/** How often the connection was suspended up to now. */
+	/** Returns the number of suspensions so far. */
 	int count() {
 		return this.count;
 	}
 
 	/**
-	 * Completes when the connection is back, or the session lost; fails if that is not to
-	 * be waited for.
+	 * Completes when the connection is restored or the session is lost. Fails at once if
+	 * the connection is suspended and the policy is {@link WhenSuspended#FAIL}.
 	 */
 	CompletableFuture<Void> over() {
 		CompletableFuture<Void> back = this.over;

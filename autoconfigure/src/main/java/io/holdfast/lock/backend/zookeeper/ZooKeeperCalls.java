@@ -9,9 +9,9 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException;
 
 /**
- * The requests that locks send to ZooKeeper, and what the client knows of its session. No
- * method blocks or throws; a stage fails with a {@link KeeperException}. Requests are
- * answered in the order in which they were sent, as long as the connection lasts.
+ * Requests that locks send to ZooKeeper, and the client's view of its session. No method
+ * blocks or throws; a stage fails with a {@link KeeperException}. Responses arrive in the
+ * order of the requests as long as the connection lasts.
  */
 interface ZooKeeperCalls extends AutoCloseable {
 
@@ -19,71 +19,73 @@ interface ZooKeeperCalls extends AutoCloseable {
 	long UNKNOWN_SESSION = -1;
 
 	/**
-	 * Creates an ephemeral sequential node, and its parents as containers if they are
-	 * missing. A repeated request may have created a second node.
-	 * @param path the path before the number
+	 * Creates an ephemeral sequential node, and missing parents as containers. A repeated
+	 * request may have created a second node.
+	 * @param path the path before the sequence number
 	 * @param data the content
-	 * @return the node; without a transaction number if the reply did not carry it
+	 * @return the node; without a transaction number if the reply did not contain it
 	 */
 	CompletableFuture<Node> create(String path, String data);
 
-	/** The names of the children, as the connected server sees them. */
+	/** Returns the names of the children, as the connected server sees them. */
 	CompletableFuture<List<String>> children(String path);
 
 	/**
-	 * Asks the leader through the connected server. Unlike other requests it is never
-	 * repeated: it fails with {@code ConnectionLoss} only if there was no connection at
-	 * some time after it was sent.
+	 * Sends a request to the leader through the connected server. Unlike other requests,
+	 * it is never repeated. It fails with {@code ConnectionLoss} only if the connection
+	 * was down at some time after it was sent.
 	 */
 	CompletableFuture<Void> sync(String path);
 
-	/** The node, as the connected server sees it. */
+	/** Returns the node, as the connected server sees it. */
 	CompletableFuture<Node> stat(String path);
 
 	/**
-	 * Watches a node. Fails with {@code NoNode} and leaves no watch if it is missing.
+	 * Watches a node. Fails with {@code NoNode} and leaves no watch if the node does not
+	 * exist.
 	 * @param path the node
-	 * @param changed runs when the node is deleted, or the session ends
+	 * @param changed runs when the node is deleted or the session ends
 	 */
 	Watch watch(String path, Runnable changed);
 
 	CompletableFuture<Void> delete(String path);
 
 	/**
-	 * Asks the leader whether a node exists, unchanged. Unlike a read, which a server
-	 * that lags behind may answer, this cannot be stale; and it proves that the session
-	 * lives.
+	 * Asks the leader whether a node exists and is unchanged. The response cannot be
+	 * stale, unlike that of a read, which a lagging server may answer. It also proves
+	 * that the session is alive.
 	 */
 	CompletableFuture<Void> check(String path);
 
 	/**
-	 * The id of the present session: zero if it has not begun, {@link #UNKNOWN_SESSION}
-	 * while the client does not tell.
+	 * Returns the id of the current session: zero if it has not started,
+	 * {@link #UNKNOWN_SESSION} while the client does not report one.
 	 */
 	long session();
 
-	/** The session timeout that the server has granted, perhaps less than requested. */
+	/**
+	 * Returns the session timeout granted by the server, which may be shorter than
+	 * requested.
+	 */
 	Duration sessionTimeout();
 
-	/**
-	 * Whether a thread delivers the answers.
-	 */
+	/** Whether a thread delivers the responses. */
 	default boolean answersOn(Thread thread) {
 		return false;
 	}
 
 	/**
-	 * Reports every change of the connection, one after another.
+	 * Notifies a listener of every change of the connection, one after another.
 	 * @param listener must not block
 	 */
 	void listen(Consumer<Connection> listener);
 
-	/** Stops reporting. The client stays open. */
+	/** Stops notifying the listener. The client stays open. */
 	@Override
 	void close();
 
-	/** Whether a request failed because the node does not exist any more, for certain. */
-	static boolean gone(Throwable failure) {
+	/** Whether a failure proves that the node, as it was created, no longer exists. */
+	static boolean isGone(Throwable failure) {
 		return noNode(failure) || changed(failure) || cause(failure) instanceof KeeperException.SessionExpiredException;
 	}
 
@@ -93,7 +95,8 @@ interface ZooKeeperCalls extends AutoCloseable {
 	}
 
 	/**
-	 * Whether a request failed because a node has another content than it was made with.
+	 * Whether a request failed because the content of a node has changed since its
+	 * creation.
 	 */
 	static boolean changed(Throwable failure) {
 		return cause(failure) instanceof KeeperException.BadVersionException;
@@ -106,10 +109,10 @@ interface ZooKeeperCalls extends AutoCloseable {
 	/**
 	 * A node that exists.
 	 *
-	 * @param path where it is
-	 * @param session the session that it lives with
+	 * @param path its path
+	 * @param session the session that owns it
 	 * @param czxid the number of the transaction that created it, or zero if the reply
-	 * did not tell
+	 * did not contain it
 	 */
 	record Node(String path, long session, long czxid) {
 	}
@@ -117,24 +120,24 @@ interface ZooKeeperCalls extends AutoCloseable {
 	/**
 	 * A watch on a node.
 	 *
-	 * @param set completes when the server watches
-	 * @param cancel takes the watch back
+	 * @param set completes when the server has set the watch
+	 * @param cancel removes the watch
 	 */
 	record Watch(CompletableFuture<Void> set, Runnable cancel) {
 	}
 
 	/**
-	 * The state of the connection.
+	 * State of the connection.
 	 */
 	enum Connection {
 
 		/** Connected, for the first time or again. */
 		CONNECTED,
 
-		/** Interrupted; the session may still live. */
+		/** Interrupted; the session may still be alive. */
 		SUSPENDED,
 
-		/** The session is over. */
+		/** The session has ended. */
 		LOST
 
 	}

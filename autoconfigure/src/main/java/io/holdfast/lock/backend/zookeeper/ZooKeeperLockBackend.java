@@ -23,30 +23,31 @@ import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
- * Keeps locks as lines of ephemeral nodes in ZooKeeper. A claim makes a node at the end
- * of the lock's line and reads the line in one round trip; who is first holds the lock,
- * and readers hold it together up to the first writer. The token is the number of the
- * transaction that made the node.
+ * Lock backend for ZooKeeper, with a wait queue of ephemeral sequential nodes for each
+ * lock. A claim appends a node to the wait queue and reads the queue in one round trip.
+ * The first node holds the lock; shared claims hold it together up to the first exclusive
+ * one. The token is the number of the transaction that created the node ({@code czxid}).
  *
  * <p>
- * A lease lasts as long as the session: the time that the server granted it, counted anew
- * from every renewal, which asks the leader for the node. What is not renewed the engine
- * releases at the end of its lease time. Claims are granted in the order of arrival.
+ * A lease lasts as long as the session: the session timeout that the server has granted,
+ * counted from each renewal. A renewal checks the node with the leader. At the end of its
+ * lease time, the engine releases a lock that is not renewed. Claims are granted in the
+ * order of arrival.
  *
  * <p>
- * Thread-safe and never blocks.
+ * Thread-safe. Never blocks.
  */
 public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
-	/** The name of this store. */
+	/** The name of this backend. */
 	public static final String NAME = "zookeeper";
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, true,
 			Duration.ofMillis(100));
 
 	/**
-	 * How long to wait without a signal at most: a watch is lost with its session only,
-	 * so this is a net.
+	 * Longest wait without a signal. This is a safety net, because a watch is lost only
+	 * with its session.
 	 */
 	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
 
@@ -54,25 +55,25 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	private final SchedulingClock clock;
 
-	private final Renewals renewals;
+	private final ZooKeeperRenewals renewals;
 
 	private final Runnable stopClock;
 
-	private final Line line;
+	private final WaitQueue queue;
 
-	private final PlaceWatcher watcher;
+	private final PredecessorWatch watcher;
 
 	private final Suspension suspension;
 
-	private final Places places;
+	private final QueueNodes queueNodes;
 
 	/**
-	 * Create the store.
-	 * @param client the client, started or to be started; not closed by this store
-	 * @param basePath the node below which all locks are, such as {@code /holdfast}
-	 * @param namespace what the locks of this application are told apart by from those of
-	 * others
-	 * @param whenSuspended what a check of a hold does while the connection is suspended
+	 * Creates the backend.
+	 * @param client the client, started or to be started; not closed by this backend
+	 * @param basePath the parent node of all locks, such as {@code /holdfast}
+	 * @param namespace distinguishes the locks of this application from those of others
+	 * @param whenSuspended how a check of a hold behaves while the connection is
+	 * suspended
 	 */
 	public ZooKeeperLockBackend(CuratorFramework client, String basePath, String namespace,
 			WhenSuspended whenSuspended) {
@@ -80,14 +81,14 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Create the store for a client whose age is known. What a session of unknown age is
-	 * worth has to be proven first, which delays the first grants.
-	 * @param client the client, started or to be started; not closed by this store
-	 * @param basePath the node below which all locks are, such as {@code /holdfast}
-	 * @param namespace what the locks of this application are told apart by from those of
-	 * others
-	 * @param whenSuspended what a check of a hold does while the connection is suspended
-	 * @param longestAge the longest time for which the client can have been started
+	 * Creates the backend for a client whose age is known. How long a session of unknown
+	 * age lasts must be proven first, which delays the first grants.
+	 * @param client the client, started or to be started; not closed by this backend
+	 * @param basePath the parent node of all locks, such as {@code /holdfast}
+	 * @param namespace distinguishes the locks of this application from those of others
+	 * @param whenSuspended how a check of a hold behaves while the connection is
+	 * suspended
+	 * @param longestAge an upper bound of the time since the client was started
 	 */
 	public ZooKeeperLockBackend(CuratorFramework client, String basePath, String namespace, WhenSuspended whenSuspended,
 			Duration longestAge) {
@@ -101,13 +102,14 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Create the store.
-	 * @param calls sends its requests
-	 * @param basePath the node below which all locks are
-	 * @param namespace what the locks of this application are told apart by
-	 * @param whenSuspended what a check of a hold does while the connection is suspended
+	 * Creates the backend.
+	 * @param calls sends the requests
+	 * @param basePath the parent node of all locks
+	 * @param namespace distinguishes the locks of this application
+	 * @param whenSuspended how a check of a hold behaves while the connection is
+	 * suspended
 	 * @param clock the source of time
-	 * @param longestAge the longest time for which the session can have existed
+	 * @param longestAge an upper bound of the session's age
 	 * @param stopClock called when the backend is closed
 	 */
 	ZooKeeperLockBackend(ZooKeeperCalls calls, String basePath, String namespace, WhenSuspended whenSuspended,
@@ -116,10 +118,10 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		this.clock = clock;
 		this.stopClock = stopClock;
 		this.suspension = new Suspension(whenSuspended);
-		this.line = new Line(this.calls);
-		this.watcher = new PlaceWatcher(this.calls);
-		this.places = new Places(basePath, namespace);
-		this.renewals = new Renewals(this.calls, this.places, this.suspension, clock);
+		this.queue = new WaitQueue(this.calls);
+		this.watcher = new PredecessorWatch(this.calls);
+		this.queueNodes = new QueueNodes(basePath, namespace);
+		this.renewals = new ZooKeeperRenewals(this.calls, this.queueNodes, this.suspension, clock);
 		this.calls.listen(this::stateChanged);
 	}
 
@@ -143,44 +145,45 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		if (this.calls.session() == ZooKeeperCalls.UNKNOWN_SESSION) {
 			return unknown("The client is not connected");
 		}
-		Place place = this.places.of(claim, this.suspension.count());
-		if (place.over()) {
+		QueueNode queueNode = this.queueNodes.of(claim, this.suspension.count());
+		if (queueNode.isEnded()) {
 			return unknown("The claim was abandoned");
 		}
 		long sentAt = this.clock.nanos();
-		return this.line.stand(place)
-			.thenCompose((line) -> answer(place, claim, line, sentAt))
+		return this.queue.enqueue(queueNode)
+			.thenCompose((queue) -> answer(queueNode, claim, queue, sentAt))
 			.exceptionallyCompose((failure) -> failed(claim, ZooKeeperCalls.cause(failure)));
 	}
 
-	private CompletionStage<AcquireResult> answer(Place place, Claim claim, List<PlaceName> line, long sentAt) {
-		String path = place.path(this.calls.session());
-		PlaceName own = line.stream()
+	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, List<QueueNodeName> queue,
+			long sentAt) {
+		String path = queueNode.path(this.calls.session());
+		QueueNodeName own = queue.stream()
 			.filter((other) -> path != null && path.endsWith("/" + other.name()))
 			.findFirst()
 			.orElse(null);
 		if (own == null) {
-			place.forget();
-			return unknown("The node of this claim is gone, or of an older session");
+			queueNode.forget();
+			return unknown("The claim's node is missing or from an older session");
 		}
-		return this.line.withoutDoubles(place, line, own).thenCompose((single) -> {
-			PlaceName before = own.blockedBy(single);
-			return (before != null) ? refused(place, claim, own, before) : granted(place, claim, sentAt);
+		return this.queue.withoutDuplicates(queueNode, queue, own).thenCompose((single) -> {
+			QueueNodeName before = own.blockedBy(single);
+			return (before != null) ? refused(queueNode, claim, own, before) : granted(queueNode, claim, sentAt);
 		});
 	}
 
-	private CompletionStage<AcquireResult> granted(Place place, Claim claim, long sentAt) {
-		this.watcher.stop(place);
-		CompletionStage<Void> revoked = place.revoked();
-		long czxid = place.czxid();
-		if (place.over() || czxid == 0) {
-			return unknown("The claim was abandoned, or its session is over");
+	private CompletionStage<AcquireResult> granted(QueueNode queueNode, Claim claim, long sentAt) {
+		this.watcher.stop(queueNode);
+		CompletionStage<Void> revoked = queueNode.revoked();
+		long czxid = queueNode.czxid();
+		if (queueNode.isEnded() || czxid == 0) {
+			return unknown("The claim was abandoned or its session ended");
 		}
-		Duration lease = this.calls.sessionLasts(sentAt);
+		Duration lease = this.calls.remainingSession(sentAt);
 		if (lease == null) {
-			return unknown("It is not proven yet that the session lasts");
+			return unknown("The session's validity is not proven yet");
 		}
-		if (!claim.renewed() && claim.leaseTime().compareTo(lease) < 0) {
+		if (!claim.renew() && claim.leaseTime().compareTo(lease) < 0) {
 			lease = claim.leaseTime();
 		}
 		return CompletableFuture.completedFuture(new AcquireResult.Acquired(new Grant(claim, czxid, lease, revoked)));
@@ -190,14 +193,15 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(new IllegalStateException(why)));
 	}
 
-	private CompletionStage<AcquireResult> refused(Place place, Claim claim, PlaceName own, PlaceName before) {
-		if (claim.patience().isZero()) {
-			return end(place, () -> this.line.leave(place, own))
+	private CompletionStage<AcquireResult> refused(QueueNode queueNode, Claim claim, QueueNodeName own,
+			QueueNodeName before) {
+		if (claim.remainingWait().isZero()) {
+			return end(queueNode, () -> this.queue.leave(queueNode, own))
 				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
 						LONGEST_WAIT));
 		}
-		return CompletableFuture.completedFuture(
-				new AcquireResult.Contended(this.watcher.watch(place, place.line + "/" + before.name()), LONGEST_WAIT));
+		return CompletableFuture.completedFuture(new AcquireResult.Contended(
+				this.watcher.watch(queueNode, queueNode.queue + "/" + before.name()), LONGEST_WAIT));
 	}
 
 	private CompletionStage<AcquireResult> failed(Claim claim, Throwable cause) {
@@ -209,8 +213,8 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	private @Nullable LockBackendException definite(LockName lock, Throwable cause) {
 		if (cause instanceof KeeperException.NoAuthException || cause instanceof KeeperException.AuthFailedException) {
 			return new LockBackendException(
-					"Lock '%s' (store zookeeper): ZooKeeper refuses access below '%s' (%s). Give the CuratorFramework bean the authorization, or the node an ACL, to create, read and delete there."
-						.formatted(lock, this.places.root(), ((KeeperException) cause).code()),
+					"Lock '%s' (backend zookeeper): ZooKeeper denies access below '%s' (%s). Authorize the CuratorFramework bean, or set an ACL on the node, to create, read and delete there."
+						.formatted(lock, this.queueNodes.root(), ((KeeperException) cause).code()),
 					cause);
 		}
 		return null;
@@ -230,13 +234,13 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
-		Place place = this.places.of(grant);
-		String path = (place != null) ? place.path() : null;
-		if (place == null || path == null) {
+		QueueNode queueNode = this.queueNodes.of(grant);
+		String path = (queueNode != null) ? queueNode.path() : null;
+		if (queueNode == null || path == null) {
 			return CompletableFuture.completedFuture(new ReleaseResult.NotHeld());
 		}
 		return this.calls.delete(path).handle((deleted, failure) -> {
-			if (failure != null && !ZooKeeperCalls.gone(failure)) {
+			if (failure != null && !ZooKeeperCalls.isGone(failure)) {
 				Throwable cause = ZooKeeperCalls.cause(failure);
 				LockBackendException definite = definite(grant.claim().lock(), cause);
 				if (definite != null) {
@@ -244,40 +248,43 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 				}
 				return new ReleaseResult.Indeterminate(cause);
 			}
-			this.places.end(place);
+			this.queueNodes.end(queueNode);
 			return (failure != null) ? new ReleaseResult.NotHeld() : new ReleaseResult.Released();
 		});
 	}
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		Place place = this.places.of(claim, this.suspension.count());
-		return end(place, () -> this.line.leave(place)).exceptionallyCompose((failure) -> {
+		QueueNode queueNode = this.queueNodes.of(claim, this.suspension.count());
+		return end(queueNode, () -> this.queue.leave(queueNode)).exceptionallyCompose((failure) -> {
 			Throwable cause = ZooKeeperCalls.cause(failure);
 			LockBackendException definite = definite(claim.lock(), cause);
 			return CompletableFuture.failedFuture((definite != null) ? definite : cause);
 		});
 	}
 
-	private CompletableFuture<Void> end(Place place, Supplier<CompletableFuture<Void>> delete) {
-		CompletableFuture<Void> ended = this.places.abandon(place, delete);
-		this.watcher.stop(place);
+	private CompletableFuture<Void> end(QueueNode queueNode, Supplier<CompletableFuture<Void>> delete) {
+		CompletableFuture<Void> ended = this.queueNodes.abandon(queueNode, delete);
+		this.watcher.stop(queueNode);
 		return ended;
 	}
 
 	private void stateChanged(ZooKeeperCalls.Connection state) {
 		this.suspension.changed(state);
 		if (state == ZooKeeperCalls.Connection.LOST) {
-			this.places.sessionLost(this.calls.session());
+			this.queueNodes.sessionLost(this.calls.session());
 		}
 	}
 
-	/** The number of claims and grants that are remembered. */
+	/** Returns the number of claims and grants in memory. */
 	int remembered() {
-		return this.places.size();
+		return this.queueNodes.size();
 	}
 
-	/** Stop listening. What is held ends with the client's session. */
+	/**
+	 * Stops listening to the connection and sending heartbeats. Locks that are still held
+	 * end with the client's session.
+	 */
 	@Override
 	public void close() {
 		this.calls.close();

@@ -1,9 +1,10 @@
 /**
- * Locks as lines of ephemeral nodes in ZooKeeper: the first of a line holds the lock.
+ * Lock backend for ZooKeeper, with a wait queue of ephemeral nodes for each lock. The
+ * first node of a wait queue holds the lock.
  *
  * <p>
- * Imports {@code io.holdfast.lock} and {@code io.holdfast.lock.spi}; Curator is the
- * client.
+ * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi}, and
+ * {@code io.holdfast.lock.support}. Curator is the client.
  */
 @NullMarked
 package io.holdfast.lock.backend.zookeeper;

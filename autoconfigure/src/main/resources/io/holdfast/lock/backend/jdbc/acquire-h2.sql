@@ -1,5 +1,6 @@
--- One statement takes the lock if it is free, expired or ours. An expired lease of our own is like that of anybody:
--- readers may have been admitted after it, and its token may be smaller than theirs.
+-- Acquires the lock in one statement if it is free, expired or held by this owner. An
+-- expired lease of this owner has no precedence: readers may have been admitted after it,
+-- and its token may be smaller than theirs.
 SELECT owner, token FROM FINAL TABLE (
 	MERGE INTO ${table} l
 	USING (SELECT CAST(:id AS CHAR(64)) AS lock_id, CAST(:name AS VARCHAR(255)) AS lock_name,

@@ -1,7 +1,8 @@
--- One statement takes the lock if it is free, expired or ours, and says whose it is now. An expired lease of our own
--- is like that of anybody: readers may have been admitted after it, and its token may be smaller than theirs.
--- Assignments are carried out from left to right and see what those before them did: token and owner decide, the rest
--- follows the owner.
+-- Acquires the lock in one statement if it is free, expired or held by this owner, and
+-- returns the present owner. An expired lease of this owner has no precedence: readers
+-- may have been admitted after it, and its token may be smaller than theirs. Assignments
+-- run from left to right and see earlier ones: token and owner decide, and the other
+-- columns follow the owner.
 INSERT INTO ${table} (lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us)
 VALUES (:id, :name, :owner, ${now}, ${now} + :lease, 0, 0)
 ON DUPLICATE KEY UPDATE

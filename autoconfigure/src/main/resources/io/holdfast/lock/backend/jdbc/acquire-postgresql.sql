@@ -1,6 +1,7 @@
--- One statement takes the lock if it is free, expired or ours. An expired lease of our own is like that of anybody:
--- readers may have been admitted after it, and its token may be smaller than theirs. The condition is judged on the
--- row as it is when its lock has been waited for, and so is the clock.
+-- Acquires the lock in one statement if it is free, expired or held by this owner. An
+-- expired lease of this owner has no precedence: readers may have been admitted after it,
+-- and its token may be smaller than theirs. The condition uses the row and the clock as
+-- they are after any wait for the row lock.
 INSERT INTO ${table} AS l (lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us)
 SELECT :id, :name, :owner, ${now}, ${now} + :lease, 0, 0 ${fromPatience}
 ON CONFLICT (lock_id) DO UPDATE SET

@@ -1,5 +1,6 @@
--- Renews what is still ours of several leases, waits for no row that another transaction has locked, and says what it
--- has renewed. An UPDATE cannot say it, and an insertion of rows that are there is one.
+-- Renews the leases whose owners still hold the locks, skips rows that another
+-- transaction has locked, and returns the renewed leases. UPDATE has no RETURNING, so the
+-- statement inserts existing rows, which updates them.
 INSERT INTO ${table} (lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us)
 SELECT own.* FROM (
 	SELECT lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us FROM ${table}

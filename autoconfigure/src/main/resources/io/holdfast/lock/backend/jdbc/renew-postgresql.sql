@@ -1,5 +1,5 @@
--- Renews what is still ours of several leases, waits for no row that another transaction has locked, and says what it
--- has renewed.
+-- Renews the leases whose owners still hold the locks, skips rows that another
+-- transaction has locked, and returns the renewed leases.
 WITH own AS (
 	SELECT lock_id FROM ${table}
 	WHERE lock_id IN (:ids) AND (lock_id, owner, token) IN (:own) AND until_us > ${now}

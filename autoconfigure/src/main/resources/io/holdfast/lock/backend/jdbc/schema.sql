@@ -1,14 +1,14 @@
--- What the lock store 'jdbc' needs; for H2, PostgreSQL, MariaDB and MySQL.
--- A lock keeps its row when it is free, because the row remembers the token. One that was not used for a day
--- may be deleted: tokens are never below the database's time.
+-- Tables of the lock backend 'jdbc', for H2, PostgreSQL and MariaDB.
+-- A free lock keeps its row, because the row contains the last token. A row that was not
+-- used for a day may be deleted: tokens are never below the database's time.
 CREATE TABLE IF NOT EXISTS ${table} (
 	lock_id CHAR(64) NOT NULL PRIMARY KEY, -- digest of namespace and lock
-	lock_name VARCHAR(255) NOT NULL,       -- the lock as people read it, shortened
+	lock_name VARCHAR(255) NOT NULL,       -- the lock in readable form, shortened
 	owner VARCHAR(36) NOT NULL,            -- the exclusive holder
-	token BIGINT NOT NULL,                 -- the greatest token given
-	until_us BIGINT NOT NULL,              -- end of the exclusive lease, in microseconds of the database's clock; 0 if given back
+	token BIGINT NOT NULL,                 -- the greatest token granted
+	until_us BIGINT NOT NULL,              -- end of the exclusive lease (microseconds by the database's clock); 0 if released
 	readers_until_us BIGINT NOT NULL,      -- end of the last shared lease
-	writer_until_us BIGINT NOT NULL        -- no new reader before this, because a writer waits
+	writer_until_us BIGINT NOT NULL        -- no new reader before this time, because a writer waits
 );
 CREATE TABLE IF NOT EXISTS ${table}_reader (
 	lock_id CHAR(64) NOT NULL,

@@ -1,8 +1,8 @@
--- Withdraw a claim: its place, and the lock if it was granted meanwhile. (line.lua and wake.lua
--- stand before this text.)
+-- Withdraws a claim: removes its position, and releases the lock if it was granted
+-- meanwhile. Loaded after line.lua and wake.lua.
 --
--- ARGV  1 owner · 2 prefix of the wake channels
--- gives {1} if the claim had a place or the lock, else {0}
+-- ARGV  1 owner · 2 prefix of the notification channels
+-- Returns {1} if the claim had a position or the lock, else {0}
 
 local owner = ARGV[1]
 local found = false
@@ -28,6 +28,6 @@ end
 if not found then
   return {0}
 end
--- A wake-up may have gone to this very claim, or it may have kept others out: pass the turn on.
+-- This claim may have received a notification or blocked others: notify the next waiters.
 wake(ARGV[2])
 return {1}

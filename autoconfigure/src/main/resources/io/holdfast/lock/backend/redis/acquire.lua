@@ -1,21 +1,24 @@
--- Try once to take a lock. One script, so that nothing can come between looking and taking.
--- (line.lua stands before this text.)
+-- Tries once to acquire a lock. A single script makes check and acquisition atomic.
+-- Loaded after line.lua.
 --
--- ARGV  1 owner · 2 lease (ms) · 3 how long a refused claim keeps its place (ms, 0: none)
---       4 instance of the claimant · 5 life of an idle token (ms) · 6 EXCLUSIVE or SHARED
---       7 1 if first come must be first served · 8 1 if PUBLISH on this server counts the claimant's instance
--- gives {1, token} if the lock is the owner's, else {0, how long it is kept out at most (ms)}
+-- ARGV  1 owner · 2 lease (ms)
+--       3 how long a contended claim keeps its position (ms, 0: no position)
+--       4 instance of the claimant · 5 lifetime of an idle token (ms)
+--       6 EXCLUSIVE or SHARED · 7 1 if the claim is fair (strict order of arrival)
+--       8 1 if PUBLISH on this server counts the claimant's instance
+-- Returns {1, token} if the owner holds the lock, else {0, longest time that others block
+--         the claim (ms)}
 
 local owner, lease, patience = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local shared, fair = ARGV[6] == 'SHARED', ARGV[7] == '1'
-local rest -- stays nil if nobody keeps the claim out
+local rest -- stays nil if nothing blocks the claim
 
 local function kept_out(time_left)
   rest = math.max(rest or time_left, time_left)
 end
 
--- Those who hold it. An owner who is among them never heard our answer: it gets the same grant
--- again, with a fresh lease.
+-- Holders. An owner that already holds the lock has not received the response: it gets
+-- the same grant again, with a new lease.
 local held = redis.call('GET', KEYS[1])
 if held then
   local token = token_of(owner, held)
@@ -38,8 +41,9 @@ for i = 1, #readers, 2 do
   end
 end
 
--- Those who came before. Two readers never mind each other. Else a fair claim overtakes nobody and
--- is overtaken by nobody, and no reader overtakes a writer, or readers could keep it out for ever.
+-- Predecessors in the wait queue. Readers do not block each other. Otherwise a fair claim
+-- neither overtakes nor is overtaken, and no reader overtakes a writer: readers could
+-- starve it.
 local waiters = line()
 local place
 for _, waiter in ipairs(waiters) do
@@ -54,8 +58,8 @@ end
 
 if rest then
   if patience > 0 then
-    -- The place is taken in the same step as the refusal, so a release that comes right after
-    -- finds it. Places end by themselves: those of a JVM that died are gone soon after.
+    -- The claim enters the wait queue in the same step, so an immediate release finds it.
+    -- Positions expire: those of a JVM that died disappear soon afterward.
     if not place then
       local last = waiters[#waiters]
       local number = math.max(micros, last and last.number + 1 or 0)
@@ -69,9 +73,9 @@ if rest then
   return {0, rest}
 end
 
--- The token grows with every grant while its key lives, whatever the clock does. If the key is
--- gone (idle, flushed, restarted without data), the server's time has passed it. Microseconds
--- since 1970 stay below 2^53, so a Lua number holds them exactly.
+-- While its key exists, the token grows with every grant, independent of the clock. If
+-- the key is gone (idle, flushed, restarted without data), the server's time has passed
+-- the token. Microseconds since 1970 stay below 2^53, so a Lua number holds them exactly.
 local previous = tonumber(redis.call('GET', KEYS[2]) or '0') or 0
 local token = math.max(micros, previous + 1)
 local text = string.format('%.0f', token)

@@ -1,27 +1,28 @@
--- What the scripts know of one lock; stands after members.lua, before their texts.
+-- State of one lock and its wait queue. Loaded after members.lua and before the scripts.
 --
--- KEYS  1 lock     owner:token of the one who holds it alone; ends with the lease
---       2 token    the last token that was given
---       3 waiters  a place for each who waits, scored by when it ends (ms)
---       4 readers  owner:token for each who shares the lock, scored by when the lease ends (ms)
+-- KEYS  1 lock     owner:token of the exclusive holder; expires with the lease
+--       2 token    the last token granted
+--       3 waiters  one position per waiter, scored by its expiry (ms)
+--       4 readers  owner:token of each shared holder, scored by the end of its lease (ms)
 --
--- A place is number|mode|fair|counted|instance|owner. Numbers grow in the order of arrival; counted is 1 if PUBLISH
--- on this server counts the instance whenever it listens, and 0 if it may listen on a replica or another node.
+-- A position is number|mode|fair|counted|instance|owner. Numbers grow in the order of
+-- arrival. counted is 1 if PUBLISH on this server counts the instance whenever it is
+-- subscribed, and 0 if it may be subscribed at a replica or another node.
 
--- Whether the grant, owner:token, is that of a reader whose lease has not ended.
+-- Whether the grant, owner:token, belongs to a reader whose lease has not expired.
 local function reads(grant)
   local ends = redis.call('ZSCORE', KEYS[4], grant)
   return ends and tonumber(ends) > now
 end
 
--- The token in owner:token if it is this owner's, else nil.
+-- Returns the token in owner:token if the owner matches, else nil.
 local function token_of(owner, value)
   if string.sub(value, 1, #owner + 1) == owner .. ':' then
     return tonumber(string.sub(value, #owner + 2))
   end
 end
 
--- Those who wait, in the order of their arrival.
+-- Returns the waiters in the order of arrival.
 local function line()
   local places, waiters = living(KEYS[3]), {}
   for i = 1, #places, 2 do

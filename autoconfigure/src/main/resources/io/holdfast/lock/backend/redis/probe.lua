@@ -1,9 +1,9 @@
--- Do at start-up, on keys of its own, everything that the other scripts do, so that a missing
--- permission shows now and not at the first lock.
+-- Runs every command of the other scripts at startup, on separate keys. A missing
+-- permission shows here and not at the first lock.
 --
 -- KEYS  lock · token · waiters · readers
--- ARGV  1 any value · 2 a channel that nobody needs to hear
--- gives {what Redis does when its memory is full}, or {''} if it has no limit or may not be asked
+-- ARGV  1 any value · 2 a channel without subscribers
+-- Returns {maxmemory-policy}, or {''} without a memory limit or permission for INFO
 
 redis.call('GET', KEYS[1])
 redis.call('GET', KEYS[2])

@@ -1,8 +1,8 @@
--- End a lease if it is still this grant's, and wake those who may come now. (line.lua and wake.lua
--- stand before this text.)
+-- Releases a lock if this grant still holds it, and notifies the next waiters. Loaded
+-- after line.lua and wake.lua.
 --
--- ARGV  1 the grant, owner:token · 2 prefix of the wake channels
--- gives {1} if released, {0} if the lock was gone or another's
+-- ARGV  1 the grant, owner:token · 2 prefix of the notification channels
+-- Returns {1} if released, {0} if the lock was free or had another owner
 
 if redis.call('GET', KEYS[1]) == ARGV[1] then
   redis.call('DEL', KEYS[1])

@@ -1,9 +1,10 @@
--- Tell those whose turn it is: the writer at the head of the line, or all readers before the next
--- writer. Publishes nothing if nobody waits or may come in. (line.lua stands before this text.)
+-- Notifies the next waiters: the writer at the head of the wait queue, or all readers
+-- before the next writer. Publishes nothing if there is no waiter or none may acquire.
+-- Loaded after line.lua.
 --
--- They keep their places, so that nobody slips in before they come; but who has not come 3 s later
--- has vanished. A place whose JVM no longer listens is dropped at once, unless it may listen where PUBLISH
--- does not count it.
+-- Notified waiters keep their positions for at most 3 s, so that no other claim overtakes
+-- them meanwhile. A position whose JVM is no longer subscribed is removed at once, unless
+-- that JVM may be subscribed where PUBLISH does not count it.
 
 local function wake(channels)
   local waiters = line()

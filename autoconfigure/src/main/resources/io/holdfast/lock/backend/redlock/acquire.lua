@@ -1,12 +1,14 @@
--- Try once to take this node's part of a lock. (node.lua and sets.lua stand before this text.)
+-- Tries once to acquire a lock on this node. Loaded after node.lua and sets.lua.
 --
 -- KEYS  lock · token · node · readers · waiters
--- ARGV  1 random · 2 1 if only an admitted memory counts · 3 owner · 4 lease (ms) · 5 number of the
---       attempt · 6 life of an idle token (ms) · 7 EXCLUSIVE or SHARED
---       8 how long a refused claim keeps its place (ms, 0: none)
--- gives {1, token, longest lease (ms), 1 if it was the owner's before} if the part is the owner's,
---       {0, remaining time (ms), longest lease (ms)} if others stand in the way,
---       {-1, name of the memory} if this node does not vote
+-- ARGV  1 random · 2 1 if only an admitted memory counts · 3 owner · 4 lease (ms)
+--       5 number of the attempt · 6 lifetime of an idle token (ms)
+--       7 EXCLUSIVE or SHARED
+--       8 how long a contended claim keeps its position (ms, 0: no position)
+-- Returns {1, token, longest lease (ms), 1 if the owner already held it, else 0} if the
+--         owner holds the lock here,
+--         {0, remaining time (ms), longest lease (ms)} if others block the claim,
+--         {-1, name of the memory} if this node does not vote
 
 local name = ARGV[2] == '1' and unproven(KEYS[3], ARGV[1])
 if name then
@@ -18,9 +20,9 @@ local node = redis.call('HMGET', KEYS[3], 'longest', 'highest', 'floor')
 local longest = math.max(tonumber(node[1] or '0'), lease)
 local previous = tonumber(redis.call('GET', KEYS[2]) or '')
 
--- One more than last time, so that nodes that saw the same grants agree. Where there is no
--- memory of this lock, the time stands in, and whatever this node has given for any lock. What
--- an earlier run may have forgotten lies below the floor.
+-- Returns the previous token plus one, so that nodes that saw the same grants agree. If
+-- this lock has no previous token, the server's time and the highest token of any lock on
+-- this node replace it. Tokens that an earlier run may have lost are below the floor.
 local function next_token()
   local token = previous and previous + 1 or math.max(micros, tonumber(node[2] or '0') + 1)
   token = math.max(token, tonumber(node[3] or '0'))
@@ -31,23 +33,24 @@ end
 
 local holding, last, held = holder(KEYS[1])
 if holding == owner then
-  -- The owner asks again: the same token, with a fresh lease.
+  -- The owner retries: the same token, with a new lease.
   raise(KEYS[3], 'longest', node[1], lease)
   hold(KEYS[1], owner, math.max(last, attempt), held, ARGV[4])
   return {1, held, longest, 1}
 end
 local mine, rest = reader(KEYS[4], owner)
 if mine then
-  -- The same, but others may have got greater tokens meanwhile: then it has no majority for its
-  -- old one here.
+  -- The same, but other readers may have got greater tokens meanwhile. Then this node
+  -- does not vote for the old token.
   raise(KEYS[3], 'longest', node[1], lease)
   local token = (mine.token == previous) and previous or next_token()
   share(KEYS[4], mine, owner, math.max(mine.attempt, attempt), token, now + lease)
   return {1, token, longest, 1}
 end
 
--- Readers mind each other as little as they mind writers who came after them. A writer minds only
--- those who have the lock.
+-- The exclusive holder blocks every claim. A reader is also blocked by writers before it
+-- in the wait queue, not by readers or later writers. A writer is also blocked by readers
+-- that hold the lock, not by the wait queue.
 local mark, writers = place(KEYS[5], owner)
 if shared then
   rest = writers

@@ -1,10 +1,13 @@
--- Write the token that a majority could not agree on by itself. (node.lua and sets.lua stand before
--- this text.)
+-- Writes the token for a grant whose tokens differ between nodes. Loaded after node.lua
+-- and sets.lua.
 --
 -- KEYS  lock · token · node · readers · waiters
--- ARGV  1 random · 2 1 if only an admitted memory counts · 3 owner · 4 token · 5 life of an idle token (ms)
--- gives {1} if this node has it now, {0, 0} if the lock is not the owner's here, {0, t} if this node
---       has given t meanwhile, which is no less, {-1, name of the memory} if this node does not vote
+-- ARGV  1 random · 2 1 if only an admitted memory counts · 3 owner · 4 token
+--       5 lifetime of an idle token (ms)
+-- Returns {1} if this node has the token now,
+--         {0, 0} if the owner does not hold the lock here,
+--         {0, t} if this node has granted t meanwhile, which is not smaller,
+--         {-1, name of the memory} if this node does not vote
 
 local name = ARGV[2] == '1' and unproven(KEYS[3], ARGV[1])
 if name then
@@ -20,9 +23,10 @@ elseif owner ~= ARGV[3] or rest <= 0 then
   return {0, 0}
 end
 
--- A node gives each token to one owner only, and its tokens only grow. A greater one here belongs
--- to a grant that the vote has not seen, of this owner or of another reader. To say yes to a smaller
--- one, or to one that another reader has, could give two owners the same.
+-- A node gives each token to one owner only, and its tokens only grow. A greater token
+-- here belongs to a grant that the vote has not seen, of this owner or of another reader.
+-- Accepting a smaller token, or the token of another reader, could give two owners the
+-- same token.
 local agreed = tonumber(ARGV[4])
 local greatest = math.max(token, tonumber(redis.call('GET', KEYS[2]) or '') or 0)
 if agreed < greatest or (agreed == greatest and token ~= agreed) then

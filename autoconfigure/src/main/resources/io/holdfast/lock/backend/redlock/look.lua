@@ -1,8 +1,8 @@
--- Tell what this node knows of all locks. (node.lua stands before this text.)
+-- Reads this node's state for all locks. Loaded after node.lua.
 --
 -- KEYS  node
 -- ARGV  1 random
--- gives {1 if this node votes, longest lease (ms), highest token}
+-- Returns {1 if this node votes, else 0, longest lease (ms), highest token}
 
 local name = unproven(KEYS[1], ARGV[1])
 local node = redis.call('HMGET', KEYS[1], 'longest', 'highest')

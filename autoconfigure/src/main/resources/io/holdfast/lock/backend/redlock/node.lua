@@ -1,12 +1,12 @@
--- Stands before every script that counts on what this node remembers.
+-- Loaded before every script that relies on this node's memory.
 --
--- The node's hash has a name for its present memory, 'run id/random'. A restart changes the run
--- id, a flush loses the name: either way the memory gets a new name, and until a client has
--- waited as long as an earlier lock may last and has written the same name into 'admitted', this
--- node must not vote. The run id is asked for each time: a proxy may hide that the server behind
--- it is another, and a disk may bring back what an earlier run had written.
+-- The node's hash contains the name of its current memory, 'run id/random'. A restart
+-- changes the run id, and a flush deletes the name: in both cases the memory gets a new
+-- name. This node must not vote until a client has waited as long as an earlier lock may
+-- last and has written the same name to 'admitted'. Every request reads the run id: a
+-- proxy may switch to another server, and a disk may restore data of an earlier run.
 --
--- gives false if the memory counts, else its name
+-- Returns false if the memory is admitted, else its name
 
 local function unproven(key, random)
   local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
@@ -20,7 +20,7 @@ local function unproven(key, random)
   return name
 end
 
--- What the key of a held lock says.
+-- Returns owner, attempt and token of the exclusive holder, or nil.
 local function holder(key)
   local held = redis.call('GET', key)
   if not held then
@@ -34,7 +34,7 @@ local function hold(key, owner, attempt, token, millis)
   redis.call('SET', key, string.format('%s:%.0f:%.0f', owner, attempt, token), 'PX', millis)
 end
 
--- Keep a number of the node's hash at the greatest that was ever seen.
+-- Raises a number in the node's hash if the value is greater.
 local function raise(key, field, present, value)
   if value > tonumber(present or '0') then
     redis.call('HSET', key, field, string.format('%.0f', value))

@@ -1,11 +1,11 @@
--- Do at the first contact, on keys of its own, everything that the other scripts do, so that a
--- missing permission shows now and not at the first lock. The quarantine of a new memory begins
--- here. (node.lua and sets.lua stand before this text.)
+-- Runs every command of the other scripts at the first connection, on separate keys. A
+-- missing permission shows here and not at the first lock. The quarantine of a new memory
+-- starts here. Loaded after node.lua and sets.lua.
 --
 -- KEYS  lock · token · node · readers · waiters
 -- ARGV  1 random
--- gives {run id, name of the memory if it does not count yet, else '', what Redis does when its memory is full, or
---       '' if that is never}
+-- Returns {run id, name of the memory if it is not admitted, else '', maxmemory-policy or
+--         '' if Redis never evicts keys}
 
 local name = unproven(KEYS[3], ARGV[1])
 raise(KEYS[3], 'highest', redis.call('HGET', KEYS[3], 'highest'), 0)

@@ -1,10 +1,10 @@
--- End this node's part of a lock if it is the owner's, whether or not the node votes. (node.lua and
--- sets.lua stand before this text.)
+-- Releases a lock on this node if the owner holds it, whether or not the node votes.
+-- Loaded after node.lua and sets.lua.
 --
 -- KEYS  lock · readers · waiters
--- ARGV  1 owner · 2 the last attempt that is to be undone, or -1 for whichever it was
---       3 EXCLUSIVE or SHARED · 4 how long the claim keeps a place instead (ms), or 0 if it is over
--- gives {1} if it was the owner's, else {0}
+-- ARGV  1 owner · 2 last attempt to undo, or -1 for all · 3 EXCLUSIVE or SHARED
+--       4 how long the claim keeps a position instead (ms), or 0 if it has ended
+-- Returns {1} if the owner held the lock, else {0}
 
 local last = tonumber(ARGV[2])
 local found = false
@@ -20,8 +20,8 @@ if mine and (last < 0 or mine.attempt <= last) then
   found = true
 end
 
--- Who was granted here and must try again elsewhere has been refused like those who wait. A part
--- that is not there any more may have been given back for good: then there is no place, either.
+-- A claim that this node granted but no majority did waits like a contended claim. If the
+-- grant no longer exists, it may have been released for good, so it gets no position.
 local mark = place(KEYS[3], ARGV[1])
 if ARGV[4] == '0' then
   if mark then

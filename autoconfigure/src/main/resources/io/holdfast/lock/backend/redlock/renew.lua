@@ -1,11 +1,11 @@
--- Start leases anew that are still their owners' on this node. (node.lua and sets.lua stand before
--- this text.)
+-- Renews leases whose owners still hold the locks on this node. Loaded after node.lua and
+-- sets.lua.
 --
 -- KEYS  node · then for each lease its lock, or its readers if it is shared
 -- ARGV  1 random · 2 1 if only an admitted memory counts · then for each lease:
 --       owner · lease (ms) · EXCLUSIVE or SHARED
--- gives {1, r, r ...} with r = 1 if renewed and 0 if not, or {-1, name of the memory} if this node
---       does not vote
+-- Returns {1, r, r ...} with r = 1 if renewed, else 0, or {-1, name of the memory} if
+--         this node does not vote
 
 local name = ARGV[2] == '1' and unproven(KEYS[1], ARGV[1])
 if name then
@@ -19,7 +19,8 @@ for i = 2, #KEYS do
   if shared then
     local mine = reader(KEYS[i], owner)
     if mine then
-      -- This first: a Redis that is full refuses ZADD, but not in a script that has already written
+      -- Must come first: a full Redis rejects ZADD, but not in a script that has already
+      -- written
       tidy(KEYS[i])
       redis.call('ZADD', KEYS[i], now + lease, mine.member)
       tidy(KEYS[i])

@@ -1,11 +1,12 @@
--- Those who share a lock and those who wait for it; stands after members.lua (of
--- the room of Redis) and node.lua, before the scripts that know of them.
+-- Shared holders of a lock and its wait queue. Loaded after members.lua (of the package
+-- redis) and node.lua, before the scripts that use them.
 --
--- readers  owner:attempt:token for each who shares the lock, scored by when the lease ends (ms)
--- waiters  number|mode|owner for each who was refused and comes again, scored by when the place ends
---          (ms); numbers grow in the order of arrival at this node
+-- readers  owner:attempt:token of each shared holder, scored by the end of its lease (ms)
+-- waiters  number|mode|owner of each claim that will retry, scored by the expiry of its
+--          position (ms); numbers grow in the order of arrival at this node
 
--- The owner's part as a reader, or nil; and how long the others will read at most, or nil.
+-- Returns the owner's entry as a reader, or nil, and the longest remaining lease of the
+-- other readers (ms), or nil.
 local function reader(key, owner)
   local parts, mine, others = living(key), nil, nil
   for i = 1, #parts, 2 do
@@ -19,7 +20,7 @@ local function reader(key, owner)
   return mine, others
 end
 
--- Let the owner read; before is its part until now, or nil.
+-- Adds the owner as a reader; before is its previous entry, or nil.
 local function share(key, before, owner, attempt, token, ends)
   if before then
     redis.call('ZREM', key, before.member)
@@ -28,7 +29,8 @@ local function share(key, before, owner, attempt, token, ends)
   tidy(key)
 end
 
--- The owner's place, or nil; and how long writers who came before it may wait at most, or nil.
+-- Returns the owner's position, or nil, and the longest remaining life of the positions
+-- of writers before it (ms), or nil.
 local function place(key, owner)
   local members, places, writers = living(key), {}, nil
   for i = 1, #members, 2 do
@@ -50,7 +52,7 @@ local function place(key, owner)
   return nil, writers
 end
 
--- Keep the place of one who comes again, or give it one at the end of the line.
+-- Extends the position of a waiter, or adds one at the end of the wait queue.
 local function wait(key, present, owner, mode, millis)
   redis.call('ZADD', key, now + millis, present or string.format('%.0f|%s|%s', micros, mode, owner))
   tidy(key)

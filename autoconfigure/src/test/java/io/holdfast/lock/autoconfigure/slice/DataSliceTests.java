@@ -15,7 +15,7 @@ import io.holdfast.lock.LockHandle;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Slices with a database have locks and fences.
+ * Tests that slices with a database have locks and fences.
  */
 class DataSliceTests {
 

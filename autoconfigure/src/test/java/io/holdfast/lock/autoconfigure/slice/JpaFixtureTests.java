@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A test whose transaction has begun before the locked method is called.
+ * Tests for locked methods that are called within the transaction of a test.
  */
 @DataJpaTest
 @Import(JpaFixtureTests.Sales.class)
@@ -69,7 +69,7 @@ class JpaFixtureTests {
 	}
 
 	/**
-	 * Something that is sold.
+	 * An entity with a stock.
 	 */
 	@Entity(name = "item")
 	static class Item {

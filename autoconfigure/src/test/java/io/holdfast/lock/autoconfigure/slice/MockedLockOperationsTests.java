@@ -15,7 +15,7 @@ import io.holdfast.lock.WhenNotAcquired;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A test that mocks {@link LockOperations} without letting it run anything.
+ * Tests for a slice that mocks {@link LockOperations}, so that no action runs.
  */
 @WebMvcTest
 @Import(MockedLockOperationsTests.Sales.class)
@@ -28,7 +28,7 @@ class MockedLockOperationsTests {
 	private Sales sales;
 
 	@Test
-	void mockThatRunsNothingIsTold() {
+	void mockThatDoesNotRunTheActionIsReported() {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(this.sales::sell)
 			.withMessageContaining("Sales.sell()")
 			.withMessageContaining("as a mock does")
@@ -36,7 +36,7 @@ class MockedLockOperationsTests {
 	}
 
 	@Test
-	void mockIsToldWhereNothingMightBeRun() {
+	void mockIsReportedForAMethodThatMaySkip() {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(this.sales::skip);
 	}
 

@@ -11,7 +11,8 @@ import io.holdfast.lock.LockOperations;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A slice of the web layer has its locks, whatever store the application has.
+ * Tests that a slice of the web layer has its locks, whatever store the application
+ * configures.
  */
 @WebMvcTest(properties = { "distributed-lock.backend=redis", "distributed-lock.redis.address=redis://127.0.0.1:1" })
 class WebMvcSliceTests {

@@ -1,5 +1,5 @@
 /**
- * An application as test slices see it.
+ * Test slices of an application.
  */
 @NullMarked
 package io.holdfast.lock.autoconfigure.slice;

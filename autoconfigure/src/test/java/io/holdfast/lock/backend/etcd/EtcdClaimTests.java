@@ -29,19 +29,19 @@ import io.holdfast.lock.test.server.EtcdServer;
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.lasting;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
-import static io.holdfast.lock.backend.Verbs.soonTold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What becomes of a claim's key: requests that etcd carries out late, claims that end
- * while requests are under way, and the leases that keys live with.
+ * Tests for the key of a claim: requests that etcd carries out late, claims that end
+ * while requests are under way, and the leases that keys belong to.
  */
 class EtcdClaimTests {
 
@@ -87,14 +87,14 @@ class EtcdClaimTests {
 		return EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/sessions/").size();
 	}
 
-	private static Claim patient(Duration lease, boolean renewed) {
+	private static Claim fairClaim(Duration lease, boolean renewed) {
 		return new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, lease, renewed, Duration.ofMinutes(1), true);
 	}
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void attemptThatIsCarriedOutAfterTheReleaseLeavesNoKey(boolean renewed) throws Exception {
-		Claim claim = patient(Duration.ofSeconds(60), renewed);
+	void attemptExecutedAfterTheReleaseLeavesNoKey(boolean renewed) throws Exception {
+		Claim claim = fairClaim(Duration.ofSeconds(60), renewed);
 		this.client.holdBackNextAttempt();
 		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
 		released(this.backend, granted(this.backend, claim));
@@ -103,14 +103,14 @@ class EtcdClaimTests {
 	}
 
 	@Test
-	void releaseAndWithdrawalThatAreRefusedAreNotOfUnknownOutcome() throws Exception {
+	void refusedReleaseAndWithdrawalHaveAKnownOutcome() throws Exception {
 		Grant grant = granted(this.backend, claim(LOCK));
 		this.client.refusing(true);
 		for (CompletionStage<?> request : List.of(this.backend.release(grant), this.backend.abandon(grant.claim()))) {
 			assertThatExceptionOfType(Exception.class).isThrownBy(() -> answer(request))
 				.havingCause()
 				.isInstanceOf(LockBackendException.class)
-				.withMessageContainingAll("stock:42", "store etcd", "PERMISSION_DENIED");
+				.withMessageContainingAll("stock:42", "backend etcd", "PERMISSION_DENIED");
 		}
 		this.client.refusing(false);
 		released(this.backend, grant);
@@ -118,8 +118,8 @@ class EtcdClaimTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void attemptThatIsCarriedOutAfterTheClaimWasAbandonedLeavesNoKey(boolean renewed) throws Exception {
-		Claim claim = patient(Duration.ofSeconds(60), renewed);
+	void attemptExecutedAfterTheWithdrawalLeavesNoKey(boolean renewed) throws Exception {
+		Claim claim = fairClaim(Duration.ofSeconds(60), renewed);
 		this.client.holdBackNextAttempt();
 		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
 		answer(this.backend.abandon(claim));
@@ -129,7 +129,7 @@ class EtcdClaimTests {
 	}
 
 	@Test
-	void attemptThatIsCarriedOutAfterTheHoldWasLostLeavesNoKey() throws Exception {
+	void attemptExecutedAfterTheLossLeavesNoKey() throws Exception {
 		Claim claim = claim(LOCK);
 		this.client.holdBackNextAttempt();
 		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
@@ -141,7 +141,7 @@ class EtcdClaimTests {
 	}
 
 	@Test
-	void attemptOfAnotherClaimIsRepeatedWhenACleanupHasPassedIt() throws Exception {
+	void attemptOvertakenByACleanupIsRetried() throws Exception {
 		Claim unanswered = claim(LockName.of("stock", "1"));
 		this.client.holdBackNextAttempt();
 		assertThat(ask(this.backend, unanswered)).isInstanceOf(AcquireResult.Indeterminate.class);
@@ -150,7 +150,7 @@ class EtcdClaimTests {
 	}
 
 	@Test
-	void sessionKeyThatSomebodyDeletedIsWrittenAnew() throws Exception {
+	void deletedSessionKeyIsWrittenAgain() throws Exception {
 		released(this.backend, granted(this.backend, claim(LOCK)));
 		for (var session : EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/sessions/")) {
 			inspection.getKVClient().delete(session.getKey()).get();
@@ -163,10 +163,10 @@ class EtcdClaimTests {
 		Grant holder = granted(this.other, claim(LOCK));
 		Claim waiting = claim(LOCK);
 		refused(this.backend, waiting);
-		this.client.away(true);
+		this.client.failing(true);
 		assertThat(this.backend.abandon(waiting)).isNotNull()
 			.satisfies((stage) -> assertThat(stage.toCompletableFuture()).isCompletedExceptionally());
-		this.client.away(false);
+		this.client.failing(false);
 		assertThat(ask(this.backend, waiting)).isNotInstanceOf(AcquireResult.Acquired.class);
 		released(this.other, holder);
 		assertThat(ask(this.backend, waiting)).isNotInstanceOf(AcquireResult.Acquired.class);
@@ -175,12 +175,12 @@ class EtcdClaimTests {
 	}
 
 	@Test
-	void releaseThatIsSentAgainLongAfterFreesTheLock() throws Exception {
+	void lateRetryOfAReleaseFreesTheLock() throws Exception {
 		Grant grant = granted(this.backend, claim(LOCK));
-		this.client.away(true);
+		this.client.failing(true);
 		assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.Indeterminate.class);
 		assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.Indeterminate.class);
-		this.client.away(false);
+		this.client.failing(false);
 		assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.Released.class);
 		assertThat(keys()).isZero();
 	}
@@ -189,7 +189,7 @@ class EtcdClaimTests {
 	void waiterThatDoesNotRenewIsGrantedAFullLease() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
 		Duration lease = Duration.ofSeconds(8);
-		Claim waiting = patient(lease, false);
+		Claim waiting = fairClaim(lease, false);
 		refused(this.backend, waiting);
 		waitFor(Duration.ofSeconds(3));
 		released(this.other, holder);
@@ -202,9 +202,9 @@ class EtcdClaimTests {
 	@Test
 	void positionOfAWaiterLastsLongerThanItsLease() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
-		Claim first = patient(Duration.ofSeconds(2), false);
+		Claim first = fairClaim(Duration.ofSeconds(2), false);
 		refused(this.backend, first);
-		Claim second = patient(Duration.ofSeconds(60), false);
+		Claim second = fairClaim(Duration.ofSeconds(60), false);
 		refused(this.other, second);
 		waitFor(Duration.ofSeconds(6));
 		released(this.other, holder);
@@ -213,7 +213,9 @@ class EtcdClaimTests {
 		released(this.other, granted(this.other, second));
 	}
 
-	/** There is no condition to wait for: the time itself is what matters. */
+	/**
+	 * Waits for a fixed time. The test depends on the elapsed time, not on a condition.
+	 */
 	private static void waitFor(Duration time) {
 		Awaitility.await().timeout(time.multipliedBy(2)).pollDelay(time).until(() -> true);
 	}
@@ -240,15 +242,15 @@ class EtcdClaimTests {
 	}
 
 	@Test
-	void sessionThatIsNotUsedEnds() throws Exception {
+	void unusedSessionEnds() throws Exception {
 		for (int seconds = 2; seconds < 6; seconds++) {
-			released(this.backend, granted(this.backend, patient(Duration.ofSeconds(seconds), true)));
+			released(this.backend, granted(this.backend, fairClaim(Duration.ofSeconds(seconds), true)));
 		}
-		Grant used = granted(this.backend, patient(Duration.ofSeconds(6), true));
+		Grant used = granted(this.backend, fairClaim(Duration.ofSeconds(6), true));
 		Awaitility.await().atMost(BOUND.multipliedBy(2)).until(() -> sessions() == 1);
 		assertThat(renewed(this.backend, used)).isInstanceOf(RenewResult.Renewed.class);
 		released(this.backend, used);
-		released(this.backend, granted(this.backend, patient(Duration.ofSeconds(2), true)));
+		released(this.backend, granted(this.backend, fairClaim(Duration.ofSeconds(2), true)));
 	}
 
 	@Test
@@ -258,7 +260,7 @@ class EtcdClaimTests {
 		assertThat(renewed(this.backend, deleted)).isInstanceOf(RenewResult.Refused.class);
 		Grant revoked = granted(this.backend, claim(LOCK));
 		EtcdLockBackendContractTests.endSessions(inspection, "shop");
-		soonTold(revoked.revoked());
+		awaitSignal(revoked.revoked());
 		Grant expired = granted(this.backend, lasting(LOCK, Duration.ofSeconds(60)));
 		inspection.getLeaseClient()
 			.revoke(EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/locks/").iterator().next().getLease())

@@ -29,7 +29,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
@@ -43,6 +42,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.EtcdServer;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
@@ -63,7 +63,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 
 /**
- * What others have found wrong with locks in etcd, and with etcd.
+ * Tests for problems that others have reported with locks in etcd, and with etcd itself.
  */
 class EtcdFaultTests {
 
@@ -71,7 +71,7 @@ class EtcdFaultTests {
 
 	private static final Pattern LEASE = Pattern.compile("\"ID\":");
 
-	private final MeddledCalls calls = new MeddledCalls();
+	private final FaultyCalls calls = new FaultyCalls();
 
 	private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -117,7 +117,7 @@ class EtcdFaultTests {
 
 	private LockEngine engine(EtcdLockBackend backend) {
 		return open(new LockEngine(new LockBackends(List.of(backend), "etcd"), EngineSettings.DEFAULTS,
-				HoldBoundary.NONE, List.of()));
+				TransactionBoundary.NONE, List.of()));
 	}
 
 	private static LockRequest request(LockName lock, Duration waitTime) {
@@ -126,7 +126,7 @@ class EtcdFaultTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void clientsRestWhileEtcdIsAwayAndGoOnSoonAfter(Absence absence) throws Exception {
+	void clientsBackOffWhileEtcdIsDownAndRecoverSoon(Outage outage) throws Exception {
 		EtcdServer server = server();
 		TcpProxy wire = open(TcpProxy.to(server.port()));
 		LockEngine holding = engine(backend(wire));
@@ -138,16 +138,16 @@ class EtcdFaultTests {
 		List<CompletableFuture<Void>> turns = requests.stream()
 			.map((request) -> CompletableFuture.runAsync(() -> waiting.acquire(request).close(), this.threads))
 			.toList();
-		Awaitility.await().until(() -> places(server) == 20);
-		absence.begin(server);
-		assertAllRest(wire);
-		absence.end(server);
+		Awaitility.await().until(() -> queuedClaims(server) == 20);
+		outage.begin(server);
+		assertAllBackOff(wire);
+		outage.end(server);
 		held.forEach(LockHandle::close);
 		assertThat(CompletableFuture.allOf(turns.toArray(CompletableFuture[]::new))).succeedsWithin(BOUND);
 	}
 
-	/** Bounds that are far above what is needed, and far below what a loop would do. */
-	private void assertAllRest(TcpProxy wire) {
+	/** Asserts bounds far above the need and far below the load of a loop. */
+	private void assertAllBackOff(TcpProxy wire) {
 		Duration window = Duration.ofSeconds(5);
 		this.calls.sent();
 		int connections = wire.connections();
@@ -158,7 +158,7 @@ class EtcdFaultTests {
 		assertThat(Duration.ofNanos(busyNanos() - busy)).as("time of processors").isLessThan(window.dividedBy(4));
 	}
 
-	/** Of the threads that came with this test: what others leave behind is not ours. */
+	/** Returns the CPU time of this test's threads, not of those left by other tests. */
 	private long busyNanos() {
 		return LongStream.of(THREADS.getAllThreadIds())
 			.filter((id) -> !this.threadsOfOthers.contains(id))
@@ -168,28 +168,28 @@ class EtcdFaultTests {
 
 	@ParameterizedTest
 	@ValueSource(longs = { 9_223_372_036L, Long.MAX_VALUE, 0, -1, Long.MIN_VALUE })
-	void remainingTimeWithoutSenseMakesNoLeaseLonger(long seconds) throws Exception {
+	void invalidRemainingTimeExtendsNoLease(long seconds) throws Exception {
 		EtcdLockBackend backend = backend(server().endpoint());
 		this.calls.change((answer) -> (answer instanceof LeaseGrantResponse grant)
 				? grant.toBuilder().setTTL(seconds).build() : answer);
-		assertThat(ask(backend, claim(LOCK))).satisfies(EtcdFaultTests::lastsNoLongerThanAsked);
+		assertThat(ask(backend, claim(LOCK))).satisfies(EtcdFaultTests::lastsNoLongerThanRequested);
 		assertThat(ask(backend, lasting(LockName.of("another"), Duration.ofSeconds(20))))
-			.satisfies(EtcdFaultTests::lastsNoLongerThanAsked);
+			.satisfies(EtcdFaultTests::lastsNoLongerThanRequested);
 	}
 
-	private static void lastsNoLongerThanAsked(AcquireResult result) {
+	private static void lastsNoLongerThanRequested(AcquireResult result) {
 		if (result instanceof AcquireResult.Acquired acquired) {
 			assertThat(acquired.grant().lease()).isBetween(Duration.ofSeconds(1), acquired.grant().claim().leaseTime());
 		}
 		else {
 			assertThat(result).isInstanceOfSatisfying(AcquireResult.Indeterminate.class,
-					(unknown) -> assertThat(unknown.cause()).hasMessageContaining("without sense"));
+					(unknown) -> assertThat(unknown.cause()).hasMessageContaining("invalid lease duration"));
 		}
 	}
 
 	@ParameterizedTest
 	@ValueSource(longs = { 9_223_372_036L, Long.MAX_VALUE, 0, -1, Long.MIN_VALUE })
-	void renewalThatNamesATimeWithoutSenseMakesNoLeaseLonger(long seconds) throws Exception {
+	void renewalWithAnInvalidTimeExtendsNoLease(long seconds) throws Exception {
 		EtcdLockBackend backend = backend(server().endpoint());
 		Grant grant = granted(backend, claim(LOCK));
 		this.calls.change((answer) -> (answer instanceof LeaseKeepAliveResponse alive)
@@ -205,7 +205,7 @@ class EtcdFaultTests {
 	}
 
 	@Test
-	void memberThatIsCutOffFromTheOthersIsPassedOver() throws Exception {
+	void partitionedMemberIsSkipped() throws Exception {
 		List<EtcdServer> members = cluster();
 		EtcdServer cutOff = EtcdServer.leader(members);
 		List<EtcdServer> others = members.stream().filter((member) -> member != cutOff).toList();
@@ -224,7 +224,7 @@ class EtcdFaultTests {
 			.withMessageContaining("503");
 	}
 
-	/** With leases so long that none ends by itself while the test looks. */
+	/** The leases are so long that none expires while the test runs. */
 	@ParameterizedTest
 	@CsvSource({ "0,false", "1,false", "1,true", "2,false", "2,true", "3,false", "3,true" })
 	void attemptThatFailsAtAnyStepLeavesNoLease(int step, boolean carriedOut) throws Exception {
@@ -236,7 +236,7 @@ class EtcdFaultTests {
 	}
 
 	@Test
-	void leaseOfWhichNobodyHeardEndsByItself() throws Exception {
+	void leaseOfALostGrantExpires() throws Exception {
 		EtcdServer server = server();
 		LockEngine engine = engine(backend(server.endpoint()));
 		this.calls.fail(0, true);
@@ -246,14 +246,13 @@ class EtcdFaultTests {
 
 	@ParameterizedTest
 	@CsvSource({ "0,false", "1,false", "1,true", "2,false", "2,true", "3,false", "3,true" })
-	void attemptOfASessionThatFailsAtAnyStepLeavesNoKeyAndNoMoreThanTheSession(int step, boolean carriedOut)
-			throws Exception {
+	void failedAttemptOfASessionLeavesOnlyTheSession(int step, boolean carriedOut) throws Exception {
 		EtcdServer server = server();
 		EtcdLockBackend backend = backend(server.endpoint());
 		this.calls.fail(step, carriedOut);
 		try (LockEngine engine = engine(backend)) {
 			acquireAndRelease(engine, once(Duration.ofMinutes(5), true));
-			Awaitility.await().atMost(BOUND).until(() -> leases(server) <= 1 && places(server) == 0);
+			Awaitility.await().atMost(BOUND).until(() -> leases(server) <= 1 && queuedClaims(server) == 0);
 		}
 		backend.close();
 		assertThat(leases(server)).isZero();
@@ -274,7 +273,7 @@ class EtcdFaultTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void releaseWhoseAnswerIsLostIsNotTakenForALoss(boolean renewed) throws Exception {
+	void releaseWithALostAnswerIsNoLoss(boolean renewed) throws Exception {
 		EtcdLockBackend backend = backend(server().endpoint());
 		Grant grant = granted(backend, renewed ? claim(LOCK) : lasting(LOCK, Duration.ofMinutes(5)));
 		this.calls.fail(0, true);
@@ -282,18 +281,18 @@ class EtcdFaultTests {
 	}
 
 	@Test
-	void waiterThatGivesUpLeavesNoPlace() throws Exception {
+	void timedOutWaiterLeavesNoQueueNode() throws Exception {
 		EtcdServer server = server();
 		Grant holder = granted(backend(server.endpoint()), claim(LOCK));
 		LockEngine engine = engine(backend(server.endpoint()));
 		assertThatExceptionOfType(LockNotAcquiredException.class)
 			.isThrownBy(() -> engine.acquire(request(LOCK, Duration.ofMillis(500))));
-		Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> places(server) == 1);
+		Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> queuedClaims(server) == 1);
 		assertThat(holder.lease()).isGreaterThan(BOUND);
 	}
 
 	@Test
-	void waitForADeadHolderIsBoundedThoughTheLeaderIsReplaced() throws Exception {
+	void waitForADeadHolderIsBoundedDespiteALeaderChange() throws Exception {
 		List<EtcdServer> members = cluster();
 		EtcdLockBackend dead = backend(endpoints(members));
 		LockEngine engine = engine(backend(endpoints(members)));
@@ -310,8 +309,8 @@ class EtcdFaultTests {
 		return members.stream().map(EtcdServer::endpoint).toArray(String[]::new);
 	}
 
-	/** How many claims stand in lines. */
-	private static int places(EtcdServer server) throws Exception {
+	/** Returns the number of claims in wait queues. */
+	private static int queuedClaims(EtcdServer server) throws Exception {
 		try (Client inspection = Client.builder().endpoints(server.endpoint()).build()) {
 			return EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/locks/").size();
 		}
@@ -325,8 +324,8 @@ class EtcdFaultTests {
 		return (int) LEASE.matcher(answer).results().count();
 	}
 
-	/** How etcd is away. */
-	enum Absence {
+	/** How etcd becomes unavailable. */
+	enum Outage {
 
 		KILLED, PAUSED;
 

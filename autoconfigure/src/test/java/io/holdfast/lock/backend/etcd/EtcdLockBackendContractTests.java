@@ -90,7 +90,7 @@ class EtcdLockBackendContractTests extends LockBackendContract {
 			.getKvs();
 	}
 
-	/** As etcd does when a lease has ended. */
+	/** Ends all sessions, as etcd does when their leases expire. */
 	static void endSessions(Client client, String namespace) throws Exception {
 		for (KeyValue session : keys(client, "/holdfast/" + namespace + "/sessions/")) {
 			client.getLeaseClient().revoke(session.getLease()).get(10, TimeUnit.SECONDS);

@@ -33,6 +33,7 @@ import io.holdfast.lock.test.server.TcpProxy;
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.lasting;
@@ -42,12 +43,12 @@ import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static io.holdfast.lock.backend.Verbs.soonReleased;
 import static io.holdfast.lock.backend.Verbs.soonRenewed;
-import static io.holdfast.lock.backend.Verbs.soonTold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What is particular to etcd: leases and sessions, watches, members that fail, logins.
+ * Tests for {@link EtcdLockBackend} that are specific to etcd: leases and sessions,
+ * watches, failing members, logins.
  */
 class EtcdLockBackendTests {
 
@@ -129,7 +130,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void leaseThatEtcdMakesLongerIsTakenAsItIs() throws Exception {
+	void leaseExtendedByEtcdIsAccepted() throws Exception {
 		Grant grant = granted(this.backend, lasting(LOCK, Duration.ofMillis(100)));
 		assertThat(grant.lease()).isBetween(Duration.ofMillis(1_500), Duration.ofSeconds(2));
 		released(this.backend, grant);
@@ -143,7 +144,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void releaseWakesTheNextAndNobodyElse() throws Exception {
+	void releaseNotifiesOnlyTheNextWaiter() throws Exception {
 		EtcdLockBackend other = anotherOn(server.endpoint());
 		Grant holder = granted(this.backend, claim(LOCK));
 		List<Claim> waiting = List.of(claim(LOCK), claim(LOCK), claim(LOCK));
@@ -152,9 +153,9 @@ class EtcdLockBackendTests {
 			signals.add(refused(other, claim));
 		}
 		released(this.backend, holder);
-		soonTold(signals.get(0));
+		awaitSignal(signals.get(0));
 		released(other, granted(other, waiting.get(0)));
-		soonTold(signals.get(1));
+		awaitSignal(signals.get(1));
 		assertThat(signals.get(2).toCompletableFuture()).isNotDone();
 		answer(other.abandon(waiting.get(1)));
 		answer(other.abandon(waiting.get(2)));
@@ -168,7 +169,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void sessionIsWatchedAgainSoonAfterItsServerWasAway() throws Exception {
+	void sessionIsWatchedAgainSoonAfterAnOutage() throws Exception {
 		Claim claim = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofMinutes(5), true,
 				Duration.ofMinutes(1), false);
 		Grant grant = granted(this.backend, claim);
@@ -180,12 +181,12 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void waiterWhoseSessionEndedStandsAnewAndHoldsWhatItGets() throws Exception {
+	void waiterOfAnEndedSessionEnqueuesAgainAndAcquires() throws Exception {
 		Grant holder = granted(this.backend, lasting(LOCK, Duration.ofSeconds(20)));
 		Claim waiting = claim(LOCK);
 		CompletionStage<?> signal = refused(this.backend, waiting);
 		EtcdLockBackendContractTests.endSessions(inspection, "shop");
-		soonTold(signal);
+		awaitSignal(signal);
 		refused(this.backend, waiting);
 		released(this.backend, holder);
 		Grant grant = soonGranted(this.backend, waiting);
@@ -195,7 +196,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void keyThatSomebodyDeletedIsNotRenewedThoughItsLeaseLives() throws Exception {
+	void deletedKeyIsNotRenewedWithItsLease() throws Exception {
 		Grant grant = granted(this.backend, claim(LOCK));
 		inspection.getKVClient().delete(keys("locks/").iterator().next().getKey()).get(10, TimeUnit.SECONDS);
 		assertThat(renewed(this.backend, grant)).isInstanceOf(RenewResult.Refused.class);
@@ -216,7 +217,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void requestThatASilentServerCarriesOutLateLeavesNothing() throws Exception {
+	void requestExecutedLateByASilentServerLeavesNothing() throws Exception {
 		released(this.backend, granted(this.backend, claim(LOCK)));
 		Claim claim = claim(LOCK);
 		server.pause();
@@ -231,7 +232,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void waiterGetsInAfterACompactionAndABrokenConnection() throws Exception {
+	void waiterAcquiresAfterACompactionAndABrokenConnection() throws Exception {
 		EtcdLockBackend other = anotherOn(server.endpoint());
 		Grant holder = granted(other, claim(LOCK));
 		Claim waiting = claim(LOCK);
@@ -248,7 +249,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void holdAndWaiterOutliveALeaderThatDies() throws Exception {
+	void holdAndWaiterSurviveALeaderFailure() throws Exception {
 		List<EtcdServer> members = EtcdServer.cluster(3);
 		try {
 			EtcdLockBackend one = anotherOn(endpoints(members));
@@ -272,7 +273,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void withoutAMajorityNothingIsGrantedAndTheAnswerComesSoon() throws Exception {
+	void withoutAMajorityNothingIsGrantedAndAttemptsFailFast() throws Exception {
 		List<EtcdServer> members = EtcdServer.cluster(3);
 		try {
 			EtcdLockBackend one = anotherOn(endpoints(members));
@@ -291,7 +292,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void loginThatTheServerHasForgottenIsRenewedAndTheHoldKept() throws Exception {
+	void loginForgottenByTheServerIsRenewedAndTheHoldKept() throws Exception {
 		EtcdServer guarded = EtcdServer.started();
 		try {
 			guarded.enableAuthentication("shop", "secret", "/holdfast/shop/");
@@ -300,7 +301,7 @@ class EtcdLockBackendTests {
 					"shop", Duration.ofSeconds(1));
 			this.others.add(one);
 			Grant holder = granted(one, claim(LOCK));
-			// its tokens are in its memory only
+			// the server keeps its login tokens only in memory
 			guarded.restart();
 			soonRenewed(one, holder);
 			released(one, holder);
@@ -312,7 +313,7 @@ class EtcdLockBackendTests {
 	}
 
 	@Test
-	void refusedAccessIsAnErrorAndNotTriedAgain() {
+	void refusedAccessIsAnErrorAndNotRetried() {
 		EtcdServer guarded = EtcdServer.started();
 		try {
 			guarded.enableAuthentication("shop", "secret", "/holdfast/shop/");
@@ -321,7 +322,7 @@ class EtcdLockBackendTests {
 			assertThatExceptionOfType(Exception.class).isThrownBy(() -> ask(one, claim(LOCK)))
 				.havingCause()
 				.isInstanceOf(LockBackendException.class)
-				.withMessageContainingAll("stock:42", "store etcd", "user name is empty", "/holdfast/shop/");
+				.withMessageContainingAll("stock:42", "backend etcd", "user name is empty", "/holdfast/shop/");
 		}
 		finally {
 			closeOthers();

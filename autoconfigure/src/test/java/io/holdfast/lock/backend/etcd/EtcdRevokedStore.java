@@ -6,14 +6,14 @@ import java.util.List;
 import io.holdfast.lock.test.simulation.Simulation;
 
 /**
- * An etcd whose operator revokes leases that are in use. No lock survives that, so two
- * holders can be there until the first is notified; only what is left can be checked.
+ * An etcd whose operator revokes leases in use. No lock survives that: two holders can
+ * exist until the first is notified, so a run checks only the leftovers.
  */
 public final class EtcdRevokedStore extends EtcdStore {
 
 	/**
 	 * Creates an empty etcd.
-	 * @param simulation the run
+	 * @param simulation the simulation
 	 */
 	public EtcdRevokedStore(Simulation simulation) {
 		super(simulation);

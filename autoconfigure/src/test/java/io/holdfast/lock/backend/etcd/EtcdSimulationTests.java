@@ -12,7 +12,7 @@ import io.holdfast.lock.test.simulation.Simulations;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Runs the engine and the etcd backend with many seeds on a model of etcd.
+ * Runs the engine and the etcd backend on a model of etcd, with many seeds.
  */
 class EtcdSimulationTests {
 
@@ -23,7 +23,10 @@ class EtcdSimulationTests {
 		Simulations.of("etcd", EtcdStore::new).run(300);
 	}
 
-	/** Etcd carries out an attempt after its claim was released or abandoned. */
+	/**
+	 * The mutant lets etcd carry out an attempt after its claim was released or
+	 * abandoned.
+	 */
 	@Test
 	void attemptThatNoEpochEndsIsFound() {
 		Mutant mutant = new Mutant().complete("backend.etcd.Session#passed");
@@ -31,19 +34,19 @@ class EtcdSimulationTests {
 	}
 
 	/**
-	 * A waiting process stands still; when it goes on, its late attempt is granted and a
-	 * timer deletes the key.
+	 * A waiting process pauses. When it resumes, its late attempt is granted and a timer
+	 * deletes the key.
 	 */
 	@Test
 	void grantOfAClaimThatATimerHasEndedIsFound() {
 		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false)
-			.replace("backend.etcd.Place#grant", EtcdSimulationTests.class, "grantAnyway");
+			.replace("backend.etcd.QueueNode#grant", EtcdSimulationTests.class, "grantAnyway");
 		assertThat(mutant.find(EtcdTimerStore.class, SEEDS, "exclusion")).isPositive();
 	}
 
-	static boolean grantAnyway(Place place) {
-		ReflectionTestUtils.setField(place, "granted", true);
-		return place.lease() != null;
+	static boolean grantAnyway(QueueNode queueNode) {
+		ReflectionTestUtils.setField(queueNode, "granted", true);
+		return queueNode.lease() != null;
 	}
 
 	@Test
@@ -51,7 +54,7 @@ class EtcdSimulationTests {
 		assertThat(Simulations.find(EtcdRevokedStore.class.getName(), 200, "leftovers")).isZero();
 	}
 
-	/** A hold that was lost stays in the memory of its process. */
+	/** The mutant keeps a lost hold in the memory of its process. */
 	@Test
 	void lostHoldThatIsNotForgottenIsFound() {
 		Mutant mutant = new Mutant().complete("backend.etcd.EtcdLockBackend#lost");
@@ -59,13 +62,13 @@ class EtcdSimulationTests {
 	}
 
 	@Test
-	void waitsThatAreLongerThanLeasesAreServedInOrderAndWithAWholeLease() {
+	void waitsLongerThanLeasesEndInOrderAndWithAWholeLease() {
 		Simulations.of("etcd-short-leases", ShortLeasesStore::new).run(200);
 	}
 
-	/** A caller that had to wait is granted what its wait has left of the lease. */
+	/** The mutant grants a waiter only the rest of a lease that started with its wait. */
 	@Test
-	void leaseThatBeginsWithTheWaitIsFound() {
+	void leaseThatStartsWithTheWaitIsFound() {
 		Mutant mutant = new Mutant().replace("backend.etcd.EtcdLease#renewed", EtcdSimulationTests.class, "unchanged");
 		assertThat(mutant.find(ShortLeasesStore.class, SEEDS, "lease")).isPositive();
 	}
@@ -74,10 +77,10 @@ class EtcdSimulationTests {
 		return CompletableFuture.completedFuture(lease);
 	}
 
-	/** A caller that waits for longer than its lease lasts is overtaken. */
+	/** The mutant lets others overtake a waiter whose wait exceeds its lease. */
 	@Test
 	void positionThatEndsWithTheLeaseIsFound() {
-		Mutant mutant = new Mutant().skip("backend.etcd.Place#renewWhileWaiting");
+		Mutant mutant = new Mutant().skip("backend.etcd.QueueNode#renewWhileWaiting");
 		assertThat(mutant.find(ShortLeasesStore.class, SEEDS, "order")).isPositive();
 	}
 

@@ -24,9 +24,9 @@ import io.holdfast.lock.test.simulation.SimulatedStore;
 import io.holdfast.lock.test.simulation.Simulation;
 
 /**
- * The etcd backend on a model of etcd. Requests overtake each other and are carried out
- * late, after their client has given up; etcd ends expired leases late, and a new leader
- * starts all of them anew.
+ * The etcd backend on a model of etcd. Requests overtake each other, and etcd carries
+ * some out late, after their client has timed out. It expires leases late, and a new
+ * leader restarts all of them.
  */
 public class EtcdStore implements SimulatedStore {
 
@@ -46,7 +46,7 @@ public class EtcdStore implements SimulatedStore {
 
 	/**
 	 * Creates an empty etcd.
-	 * @param simulation the run
+	 * @param simulation the simulation
 	 */
 	public EtcdStore(Simulation simulation) {
 		this.simulation = simulation;
@@ -62,7 +62,7 @@ public class EtcdStore implements SimulatedStore {
 		return backend;
 	}
 
-	/** Runs as long as there are leases. */
+	/** Expires leases regularly while leases exist. */
 	private void expireRegularly() {
 		if (!this.expiring) {
 			this.expiring = true;
@@ -90,26 +90,29 @@ public class EtcdStore implements SimulatedStore {
 
 	@Override
 	public List<StoreFault> faults() {
-		return List.of(new StoreFault("etcd stands still", this.server::pause, this.server::resume),
+		return List.of(new StoreFault("etcd pauses", this.server::pause, this.server::resume),
 				new StoreFault("etcd has no leader", this.server::pause, () -> {
 					this.server.resume();
-					this.etcd.startLeasesAnew();
+					this.etcd.restartLeases();
 				}));
 	}
 
-	/** Ends all leases, as an operator can. */
+	/** Revokes all leases, as an operator can. */
 	final void revokeAll() {
 		List.copyOf(this.etcd.leases()).forEach(this.etcd::revoke);
 	}
 
-	/** A claim whose end was confirmed has no key, and never gets one again. */
+	/**
+	 * Checks that a claim has no key once its end was confirmed, and never gets one
+	 * again.
+	 */
 	private void checkKeys(SimulatedProcess process) {
 		List<String> known = this.backends.get(process).claimedKeys();
 		String owner = new UUID(process.number(), 0).toString().substring(0, 18);
 		this.etcd.keys()
 			.stream()
 			.filter((key) -> key.contains("-" + owner) && !known.contains(key) && !process.killed())
-			.forEach((key) -> this.simulation.checks().fail(process, "forgotten", "", "nobody deletes " + key, null));
+			.forEach((key) -> this.simulation.checks().fail(process, "forgotten", "", "left behind: " + key, null));
 	}
 
 	/** The client of one process. */
@@ -131,12 +134,13 @@ public class EtcdStore implements SimulatedStore {
 		}
 
 		/**
-		 * Like a client with a deadline, which does not keep etcd from carrying it out.
+		 * Sends a request with a deadline. After the deadline, etcd may still carry out
+		 * the request.
 		 */
 		private <T> CompletableFuture<T> send(Supplier<T> request) {
 			CompletableFuture<T> answer = new CompletableFuture<>();
 			Runnable timer = this.process.after(RESPONSE_TIMEOUT, () -> {
-				// other calls of this process may wait for the same answer
+				// other calls of this process may wait for the same response
 				this.process.disturbedUntil(EtcdStore.this.simulation.now());
 				answer
 					.completeExceptionally(Status.DEADLINE_EXCEEDED.withDescription("no answer in time").asException());
@@ -174,15 +178,15 @@ public class EtcdStore implements SimulatedStore {
 			});
 		}
 
-		/** Transactions are not repeated by the client. */
+		/** Commits a transaction, which the client does not retry. */
 		@Override
-		public CompletableFuture<Transaction.Answer> commit(Transaction transaction) {
+		public CompletableFuture<EtcdTransaction.Answer> commit(EtcdTransaction transaction) {
 			AtomicBoolean carriedOut = new AtomicBoolean();
 			return send(() -> {
 				if (!carriedOut.compareAndSet(false, true)) {
 					throw new IllegalStateException("a repetition that does not exist");
 				}
-				Transaction.Answer answer = EtcdStore.this.etcd.commit(transaction);
+				EtcdTransaction.Answer answer = EtcdStore.this.etcd.commit(transaction);
 				EtcdStore.this.server.record("carries out " + transaction + ": " + answer);
 				checkKeys(this.process);
 				return answer;
@@ -207,7 +211,7 @@ public class EtcdStore implements SimulatedStore {
 
 	}
 
-	/** A watch of one client. What it notices travels in order. */
+	/** A watch of one client. Its notifications arrive in order. */
 	private final class Watch {
 
 		private final Client client;

@@ -1,17 +1,17 @@
 package io.holdfast.lock.backend.etcd;
 
-import io.holdfast.lock.test.simulation.PatienceTimerStore;
+import io.holdfast.lock.test.simulation.ClaimTimerStore;
 import io.holdfast.lock.test.simulation.Simulation;
 import io.holdfast.lock.test.simulation.Workload;
 
 /**
- * The real backend of etcd with a timer that ends refused claims.
+ * The etcd backend with a timer that ends refused claims.
  */
-public final class EtcdTimerStore extends PatienceTimerStore {
+public final class EtcdTimerStore extends ClaimTimerStore {
 
 	/**
 	 * Creates an empty store.
-	 * @param simulation the run
+	 * @param simulation the simulation
 	 */
 	public EtcdTimerStore(Simulation simulation) {
 		super(new EtcdStore(simulation));

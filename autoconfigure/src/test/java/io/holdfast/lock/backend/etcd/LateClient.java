@@ -15,14 +15,14 @@ import org.jspecify.annotations.Nullable;
 import static io.holdfast.lock.backend.Verbs.BOUND;
 
 /**
- * Sends requests to a real etcd, and holds some of them back as a slow member does: the
- * client has given up when etcd carries them out.
+ * Sends requests to a real etcd and holds some of them back, as a slow member does. The
+ * client has timed out by the time that etcd carries them out.
  */
 final class LateClient implements EtcdClient {
 
 	private final EtcdClient client;
 
-	private final Queue<Predicate<Transaction>> awaited = new ArrayDeque<>();
+	private final Queue<Predicate<EtcdTransaction>> awaited = new ArrayDeque<>();
 
 	private final Queue<Supplier<CompletableFuture<?>>> heldBack = new ArrayDeque<>();
 
@@ -40,20 +40,20 @@ final class LateClient implements EtcdClient {
 	synchronized void holdBackNextAttempt() {
 		this.awaited.add((transaction) -> transaction.then()
 			.stream()
-			.anyMatch((step) -> step instanceof Transaction.Put put && put.key().contains("/locks/")));
+			.anyMatch((step) -> step instanceof EtcdTransaction.Put put && put.key().contains("/locks/")));
 	}
 
-	/** Lets every request fail that is sent from now on. */
-	void away(boolean away) {
-		this.failure = away ? new TimeoutException("etcd is away") : null;
+	/** Sets whether each later request fails. */
+	void failing(boolean failing) {
+		this.failure = failing ? new TimeoutException("etcd is unavailable") : null;
 	}
 
-	/** Lets etcd refuse every request that is sent from now on. */
+	/** Sets whether etcd denies each later request. */
 	void refusing(boolean refusing) {
 		this.failure = refusing ? Status.PERMISSION_DENIED.asRuntimeException() : null;
 	}
 
-	/** Lets etcd carry out what was held back; returns how many requests that were. */
+	/** Carries out the requests that were held back, and returns their number. */
 	synchronized int carryOut() throws Exception {
 		int count = this.heldBack.size();
 		while (!this.heldBack.isEmpty()) {
@@ -68,7 +68,7 @@ final class LateClient implements EtcdClient {
 	}
 
 	@Override
-	public synchronized CompletableFuture<Transaction.Answer> commit(Transaction transaction) {
+	public synchronized CompletableFuture<EtcdTransaction.Answer> commit(EtcdTransaction transaction) {
 		if (!this.awaited.isEmpty() && this.awaited.peek().test(transaction)) {
 			this.awaited.remove();
 			this.heldBack.add(() -> this.client.commit(transaction));

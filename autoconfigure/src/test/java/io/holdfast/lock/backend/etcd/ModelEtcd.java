@@ -16,12 +16,14 @@ import java.util.function.LongSupplier;
 import io.grpc.Status;
 
 /**
- * A model of etcd: carries out one request after another, and knows revisions, leases and
+ * A model of etcd that carries out one request after another, with revisions, leases and
  * watches as far as locks need them. {@link ModelEtcdTests} compares it with etcd.
  */
 final class ModelEtcd {
 
-	/** What etcd makes of shorter leases. */
+	/**
+	 * The shortest lease, in seconds. Like etcd, the model extends shorter leases to it.
+	 */
 	private static final long LEAST_SECONDS = 2;
 
 	private final LongSupplier clock;
@@ -43,13 +45,13 @@ final class ModelEtcd {
 	EtcdClient.GrantedLease grantLease(long seconds) {
 		Lease lease = new Lease(++this.lastLease, Math.max(LEAST_SECONDS, seconds));
 		this.leases.put(lease.id, lease);
-		lease.startAnew(this.clock.getAsLong());
+		lease.restart(this.clock.getAsLong());
 		return new EtcdClient.GrantedLease(lease.id, lease.seconds);
 	}
 
 	long keepAlive(long id) {
 		Lease lease = lease(id);
-		lease.startAnew(this.clock.getAsLong());
+		lease.restart(this.clock.getAsLong());
 		return lease.seconds;
 	}
 
@@ -57,15 +59,15 @@ final class ModelEtcd {
 		end(lease(id));
 	}
 
-	/** Ends the leases that have expired. */
+	/** Ends expired leases. */
 	void expire() {
 		long now = this.clock.getAsLong();
 		List.copyOf(this.leases.values()).stream().filter((lease) -> lease.expiresAt <= now).forEach(this::end);
 	}
 
-	/** Starts all leases anew, as a new leader does. */
-	void startLeasesAnew() {
-		this.leases.values().forEach((lease) -> lease.startAnew(this.clock.getAsLong()));
+	/** Restarts all leases, as a new leader does. */
+	void restartLeases() {
+		this.leases.values().forEach((lease) -> lease.restart(this.clock.getAsLong()));
 	}
 
 	Set<Long> leases() {
@@ -97,61 +99,61 @@ final class ModelEtcd {
 		}
 	}
 
-	Transaction.Answer commit(Transaction transaction) {
+	EtcdTransaction.Answer commit(EtcdTransaction transaction) {
 		boolean succeeded = transaction.conditions().stream().allMatch(this::isTrue);
-		List<Transaction.Operation> operations = succeeded ? transaction.then() : transaction.otherwise();
-		for (Transaction.Operation operation : operations) {
-			if (operation instanceof Transaction.Put put && put.lease() != 0) {
+		List<EtcdTransaction.Operation> operations = succeeded ? transaction.then() : transaction.otherwise();
+		for (EtcdTransaction.Operation operation : operations) {
+			if (operation instanceof EtcdTransaction.Put put && put.lease() != 0) {
 				lease(put.lease());
 			}
 		}
 		long next = this.revision + 1;
-		List<List<Transaction.Key>> read = new ArrayList<>();
-		for (Transaction.Operation operation : operations) {
+		List<List<EtcdTransaction.Key>> read = new ArrayList<>();
+		for (EtcdTransaction.Operation operation : operations) {
 			carryOut(operation, next, read);
 		}
-		return new Transaction.Answer(succeeded, this.revision, read);
+		return new EtcdTransaction.Answer(succeeded, this.revision, read);
 	}
 
-	private boolean isTrue(Transaction.Condition condition) {
+	private boolean isTrue(EtcdTransaction.Condition condition) {
 		Entry entry = this.keys.get(condition.key());
 		long present = (entry == null) ? 0
-				: (condition.change() == Transaction.Change.CREATED) ? entry.created : entry.written;
+				: (condition.change() == EtcdTransaction.Change.CREATED) ? entry.created : entry.written;
 		return present == condition.revision();
 	}
 
-	private void carryOut(Transaction.Operation operation, long next, List<List<Transaction.Key>> read) {
-		if (operation instanceof Transaction.Put put) {
+	private void carryOut(EtcdTransaction.Operation operation, long next, List<List<EtcdTransaction.Key>> read) {
+		if (operation instanceof EtcdTransaction.Put put) {
 			Entry before = this.keys.get(put.key());
 			this.revision = next;
 			this.keys.put(put.key(), new Entry((before != null) ? before.created : next, next, put.lease()));
 		}
-		else if (operation instanceof Transaction.Delete delete) {
+		else if (operation instanceof EtcdTransaction.Delete delete) {
 			if (this.keys.containsKey(delete.key())) {
 				this.revision = next;
 				delete(delete.key());
 			}
 		}
-		else if (operation instanceof Transaction.Get get) {
+		else if (operation instanceof EtcdTransaction.Get get) {
 			read.add(read(get.key()));
 		}
-		else if (operation instanceof Transaction.GetNewest newest) {
+		else if (operation instanceof EtcdTransaction.GetNewest newest) {
 			read.add(newest(newest));
 		}
 	}
 
-	private List<Transaction.Key> read(String key) {
+	private List<EtcdTransaction.Key> read(String key) {
 		Entry entry = this.keys.get(key);
-		return (entry != null) ? List.of(new Transaction.Key(key, entry.created)) : List.of();
+		return (entry != null) ? List.of(new EtcdTransaction.Key(key, entry.created)) : List.of();
 	}
 
-	private List<Transaction.Key> newest(Transaction.GetNewest newest) {
+	private List<EtcdTransaction.Key> newest(EtcdTransaction.GetNewest newest) {
 		return this.keys.entrySet()
 			.stream()
 			.filter((key) -> key.getKey().startsWith(newest.prefix()))
-			.map((key) -> new Transaction.Key(key.getKey(), key.getValue().created))
+			.map((key) -> new EtcdTransaction.Key(key.getKey(), key.getValue().created))
 			.filter((key) -> newest.until() == 0 || key.created() <= newest.until())
-			.sorted(Comparator.comparingLong(Transaction.Key::created).reversed())
+			.sorted(Comparator.comparingLong(EtcdTransaction.Key::created).reversed())
 			.limit(newest.limit())
 			.toList();
 	}
@@ -163,9 +165,9 @@ final class ModelEtcd {
 
 	/**
 	 * Watches a key.
-	 * @param created notified at once, with the present revision
+	 * @param created notified at once, with the current revision
 	 * @param deleted notified of each deletion
-	 * @return ends the watch
+	 * @return a callback that ends the watch
 	 */
 	Runnable watch(String key, LongConsumer created, Runnable deleted) {
 		Watch watch = new Watch(key, deleted);
@@ -207,7 +209,7 @@ final class ModelEtcd {
 			this.seconds = seconds;
 		}
 
-		void startAnew(long now) {
+		void restart(long now) {
 			this.expiresAt = now + TimeUnit.SECONDS.toNanos(this.seconds);
 		}
 

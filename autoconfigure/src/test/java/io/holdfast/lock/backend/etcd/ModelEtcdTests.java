@@ -10,20 +10,21 @@ import io.etcd.jetcd.Client;
 import io.grpc.StatusRuntimeException;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.backend.etcd.Transaction.Condition;
-import io.holdfast.lock.backend.etcd.Transaction.Delete;
-import io.holdfast.lock.backend.etcd.Transaction.Get;
-import io.holdfast.lock.backend.etcd.Transaction.GetNewest;
-import io.holdfast.lock.backend.etcd.Transaction.Operation;
-import io.holdfast.lock.backend.etcd.Transaction.Put;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Condition;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Delete;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Get;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.GetNewest;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Operation;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Put;
 import io.holdfast.lock.test.server.EtcdServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Compares the model of etcd with a real one: both get the same requests in the same
- * order. The model's time stands still, and no real lease is so short that it expires.
+ * Compares the model of etcd with a real server. Both receive the same requests in the
+ * same order. The time of the model does not advance, and no real lease is short enough
+ * to expire.
  */
 class ModelEtcdTests {
 
@@ -77,26 +78,26 @@ class ModelEtcdTests {
 
 	private void commit(EtcdClient etcd, int lease, int number) {
 		long seed = this.random.nextLong();
-		Transaction transaction = transaction(new Random(seed), this.leases.get(lease));
-		Transaction modelled = transaction(new Random(seed), this.modelLeases.get(lease));
+		EtcdTransaction transaction = transaction(new Random(seed), this.leases.get(lease));
+		EtcdTransaction modelled = transaction(new Random(seed), this.modelLeases.get(lease));
 		Object answer = outcome(() -> etcd.commit(transaction).join());
 		assertThat(outcome(() -> this.model.commit(modelled))).as("step %d: %s", number, transaction).isEqualTo(answer);
-		if (answer instanceof Transaction.Answer known) {
+		if (answer instanceof EtcdTransaction.Answer known) {
 			this.revision = known.revision();
 		}
 	}
 
-	private Transaction transaction(Random choice, long lease) {
+	private EtcdTransaction transaction(Random choice, long lease) {
 		return switch (choice.nextInt(5)) {
-			case 0 ->
-				new Transaction(List.of(Condition.created(key(choice), 0), Condition.written("s", revision(choice))),
-						stand(choice, lease), List.of(new Get(key(choice))));
-			case 1 -> new Transaction(List.of(Condition.created(key(choice), 0)), stand(choice, lease),
+			case 0 -> new EtcdTransaction(
+					List.of(Condition.created(key(choice), 0), Condition.written("s", revision(choice))),
+					stand(choice, lease), List.of(new Get(key(choice))));
+			case 1 -> new EtcdTransaction(List.of(Condition.created(key(choice), 0)), stand(choice, lease),
 					List.of(new Get(key(choice))));
-			case 2 -> Transaction.of(new Put("s", "", lease));
-			case 3 -> new Transaction(List.of(Condition.created(key(choice), revision(choice))),
+			case 2 -> EtcdTransaction.of(new Put("s", "", lease));
+			case 3 -> new EtcdTransaction(List.of(Condition.created(key(choice), revision(choice))),
 					List.of(new Delete(key(choice))), List.of(new Delete(key(choice)), new Get(key(choice))));
-			default -> Transaction.of(new Get(key(choice)), new GetNewest("x-", 2, revision(choice)));
+			default -> EtcdTransaction.of(new Get(key(choice)), new GetNewest("x-", 2, revision(choice)));
 		};
 	}
 
@@ -112,7 +113,7 @@ class ModelEtcdTests {
 		return Math.max(0, this.revision - choice.nextInt(6));
 	}
 
-	/** The answer, or that there is no such lease. */
+	/** Returns the response, or a text if the lease does not exist. */
 	private static Object outcome(Supplier<Object> request) {
 		try {
 			return request.get();

@@ -4,13 +4,13 @@ import io.holdfast.lock.test.simulation.Simulation;
 import io.holdfast.lock.test.simulation.Workload;
 
 /**
- * An etcd whose clients wait for much longer than their leases last.
+ * An etcd whose clients wait much longer than their leases last.
  */
 public final class ShortLeasesStore extends EtcdStore {
 
 	/**
 	 * Creates an empty etcd.
-	 * @param simulation the run
+	 * @param simulation the simulation
 	 */
 	public ShortLeasesStore(Simulation simulation) {
 		super(simulation);

@@ -62,8 +62,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * An application whose locks and data are in the same database, and whose transactions
- * and locks share one pool.
+ * Tests for an application whose locks and data are in the same database, and whose
+ * transactions and locks share a connection pool.
  */
 class JdbcCallerTests {
 
@@ -108,7 +108,7 @@ class JdbcCallerTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "postgres", "mariadb" })
-	void localeWithDigitsOfItsOwnChangesNoStatement(String database) {
+	void localeWithItsOwnDigitsChangesNoStatement(String database) {
 		ApplicationContextRunner runner = runner(database, 6);
 		Locale before = Locale.getDefault();
 		Locale.setDefault(Locale.forLanguageTag("ar-EG"));
@@ -128,7 +128,7 @@ class JdbcCallerTests {
 	@ParameterizedTest
 	@CsvSource({ "postgres, READ_COMMITTED", "postgres, REPEATABLE_READ", "postgres, SERIALIZABLE",
 			"mariadb, READ_COMMITTED", "mariadb, REPEATABLE_READ", "mariadb, SERIALIZABLE" })
-	void noUpdateIsLostWhateverTheIsolationOfTheCaller(String database, Isolation isolation) {
+	void noUpdateIsLostAtAnyIsolationLevel(String database, Isolation isolation) {
 		runner(database, 6).run((context) -> {
 			Counter counter = context.getBean(Counter.class);
 			String name = counter.create();
@@ -159,7 +159,7 @@ class JdbcCallerTests {
 	}
 
 	@Test
-	void transactionsThatUseUpThePoolFailInTimeWhenTheyWantLocks() {
+	void acquisitionsFailInTimeWhenThePoolIsExhausted() {
 		runner("postgres", THREADS).withPropertyValues("distributed-lock.wait-time=2s").run((context) -> {
 			Counter counter = context.getBean(Counter.class);
 			LockOperations locks = context.getBean(LockOperations.class);
@@ -177,7 +177,7 @@ class JdbcCallerTests {
 					return ex;
 				}
 			});
-			// when one has failed, the other may find its connection
+			// after one failure, the other thread may obtain a connection
 			assertThat(outcomes).hasAtLeastOneElementOfType(LockException.class)
 				.allMatch((outcome) -> outcome == null || outcome instanceof LockException);
 			String name = counter.create();
@@ -187,13 +187,13 @@ class JdbcCallerTests {
 	}
 
 	@Test
-	void poolWhoseConnectionsAreAllInUseIsNamed() {
+	void exhaustedPoolIsNamed() {
 		runner("postgres", 1).withPropertyValues("distributed-lock.wait-time=100ms").run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			context.getBean(Counter.class)
 				.inTransaction(() -> assertThatExceptionOfType(LockBackendException.class)
 					.isThrownBy(() -> locks.acquire(LockRequest.of("stock", 42)))
-					.withMessageContaining("The connection pool gave no connection")
+					.withMessageContaining("The connection pool is exhausted")
 					.withMessageContaining("request timed out after")
 					.withMessageContaining("'spring.datasource.hikari.maximum-pool-size'")
 					.withMessageNotContaining("reachable"));
@@ -201,7 +201,7 @@ class JdbcCallerTests {
 	}
 
 	@Test
-	void transactionThatKeepsTheLastConnectionForLongerThanTheLeaseLosesItsLock() {
+	void transactionThatKeepsTheLastConnectionLosesItsLock() {
 		runner("postgres", 1).withPropertyValues("distributed-lock.lease-time=1s").run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			Counter counter = context.getBean(Counter.class);
@@ -215,7 +215,7 @@ class JdbcCallerTests {
 
 	@Test
 	@ExtendWith(OutputCaptureExtension.class)
-	void poolThatWaitsLongerThanALockMayBeWaitedForIsWarnedOf(CapturedOutput output) {
+	void poolTimeoutLongerThanTheWaitTimeIsWarnedAbout(CapturedOutput output) {
 		String property = "spring.datasource.hikari.connection-timeout=";
 		runner("postgres", 1).withPropertyValues("distributed-lock.wait-time=5s", property + "5000")
 			.run((context) -> assertThat(context).hasNotFailed());
@@ -227,7 +227,7 @@ class JdbcCallerTests {
 	}
 
 	@Test
-	void attemptThatTheDatabaseRolledBackForAnotherIsMadeAgain() {
+	void attemptRolledBackByTheDatabaseIsRetried() {
 		AtomicInteger failures = new AtomicInteger();
 		runner("postgres", 4).run((context) -> {
 			JdbcLockBackend store = new JdbcLockBackend(failing(context, failures),
@@ -274,7 +274,7 @@ class JdbcCallerTests {
 		}
 	}
 
-	/** Reads, and writes what it has read and one more. */
+	/** A counter that reads its value and then writes the value plus one. */
 	static class Counter {
 
 		private final JdbcClient jdbc;

@@ -14,7 +14,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The statements that the documentation gives for rows of locks that are no longer used.
+ * Tests for the documented statements that delete rows of locks no longer in use.
  */
 class JdbcCleanUpTests extends OnEveryDatabase {
 
@@ -22,7 +22,7 @@ class JdbcCleanUpTests extends OnEveryDatabase {
 
 	@ParameterizedTest
 	@EnumSource
-	void onlyRowsOfLocksThatWereNotUsedForADayGo(Database database) throws Exception {
+	void onlyRowsUnusedForADayAreDeleted(Database database) throws Exception {
 		JdbcClient client = JdbcClient.create(opened(database, 1));
 		client.sql("DELETE FROM holdfast_lock").update();
 		String now = JdbcDialect.valueOf(database.name()).now();
@@ -45,7 +45,7 @@ class JdbcCleanUpTests extends OnEveryDatabase {
 		return client.sql("SELECT lock_name FROM holdfast_lock ORDER BY lock_name").query(String.class).list();
 	}
 
-	/** The statement that the documentation has for a database. */
+	/** Returns the documented statement for a database. */
 	static String statement(Database database) throws IOException {
 		String all = new ClassPathResource("clean-up.sql", JdbcCleanUpTests.class)
 			.getContentAsString(StandardCharsets.UTF_8);

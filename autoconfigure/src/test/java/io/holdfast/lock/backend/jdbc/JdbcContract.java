@@ -21,8 +21,8 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.test.contract.LockBackendContract;
 
 /**
- * The contract on one database: two clients with a pool each, and a third connection that
- * looks at what is left.
+ * Contract tests on one database, with two clients that each have a pool, and a third
+ * pool to inspect leftovers.
  */
 abstract class JdbcContract extends LockBackendContract {
 
@@ -38,7 +38,7 @@ abstract class JdbcContract extends LockBackendContract {
 
 	private LockBackend second;
 
-	/** The address of the database for one client. */
+	/** Returns the JDBC URL of the database for one client. */
 	abstract String url(int client);
 
 	String username() {
@@ -79,8 +79,8 @@ abstract class JdbcContract extends LockBackendContract {
 	}
 
 	/**
-	 * After a restart of the server. The pools look at a connection only if it was unused
-	 * for half a second, and a restart can be quicker.
+	 * Evicts all connections, for use after a restart of the server. The pools validate a
+	 * connection only if it was idle for half a second, and a restart can be quicker.
 	 */
 	final void forgetConnections() {
 		this.pools.forEach((pool) -> pool.getHikariPoolMXBean().softEvictConnections());
@@ -103,8 +103,8 @@ abstract class JdbcContract extends LockBackendContract {
 
 	@Override
 	protected Collection<String> leftovers() {
-		// a lease that has ended is none, though its row is only forgotten at the next
-		// use
+		// an expired lease is not a leftover, although its row is cleaned up only at the
+		// next use
 		long now = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
 		JdbcClient jdbc = JdbcClient.create(this.inspection);
 		List<String> left = new ArrayList<>();

@@ -23,7 +23,6 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -36,6 +35,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
 
@@ -46,21 +46,21 @@ import static io.holdfast.lock.backend.Verbs.renewed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What can go wrong between the store and its database, on real servers.
+ * Tests for faults between the backend and its database, on real servers.
  */
 class JdbcFaultTests extends OnEveryDatabase {
 
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
-	void frozenDatabaseHoldsNobodyLongerThanItsResponseTimeout(Database database) throws Exception {
+	void frozenDatabaseBlocksNoLongerThanItsResponseTimeout(Database database) throws Exception {
 		HikariDataSource pool = opened(database, 1);
 		LockBackend store = JdbcContract.backend(track(new SingleConnectionDataSource(pool.getConnection(), true)));
-		granted(store, impatient(newLock(), LockMode.EXCLUSIVE));
+		granted(store, nonWaiting(newLock(), LockMode.EXCLUSIVE));
 		ServerProcess server = server(database);
 		server.pause();
 		try {
 			CompletableFuture<AcquireResult> answer = CompletableFuture.supplyAsync(
-					() -> store.tryAcquire(impatient(newLock(), LockMode.EXCLUSIVE)).toCompletableFuture().join());
+					() -> store.tryAcquire(nonWaiting(newLock(), LockMode.EXCLUSIVE)).toCompletableFuture().join());
 			assertThat(answer.get(6, TimeUnit.SECONDS)).isInstanceOf(AcquireResult.Indeterminate.class);
 		}
 		finally {
@@ -68,10 +68,10 @@ class JdbcFaultTests extends OnEveryDatabase {
 		}
 	}
 
-	/** Before and after the clocks went back, the local time was the same. */
+	/** The local time is the same before and after the clocks go back. */
 	@ParameterizedTest
 	@ValueSource(longs = { 1_000_000_000L - 1_800, 1_000_000_000L + 1_800 })
-	void mariaDbsTimeIsNotThatOfTheSessionsTimeZone(long seconds) {
+	void timeOfMariaDbIgnoresTheSessionTimeZone(long seconds) {
 		SingleConnectionDataSource admin = track(new SingleConnectionDataSource(mariaDb.jdbcUrl(), "root", "", true));
 		JdbcClient jdbc = JdbcClient.create(admin);
 		List.of("REPLACE INTO mysql.time_zone VALUES (77, 'N')",
@@ -89,10 +89,10 @@ class JdbcFaultTests extends OnEveryDatabase {
 		HikariDataSource pool = opened(Database.POSTGRESQL, 1);
 		pool.addDataSourceProperty("options", "-c log_statement=all");
 		LockBackend store = JdbcContract.backend(pool);
-		released(store, granted(store, impatient(newLock(), LockMode.EXCLUSIVE)));
+		released(store, granted(store, nonWaiting(newLock(), LockMode.EXCLUSIVE)));
 		int before = logged().size();
-		Grant grant = granted(store, impatient(newLock(), LockMode.EXCLUSIVE));
-		assertThat(logged().stream().skip(before)).singleElement().asString().contains("takes the lock");
+		Grant grant = granted(store, nonWaiting(newLock(), LockMode.EXCLUSIVE));
+		assertThat(logged().stream().skip(before)).singleElement().asString().contains("Acquires the lock");
 		released(store, grant);
 		assertThat(logged().stream().skip(before)).hasSize(2);
 	}
@@ -103,20 +103,20 @@ class JdbcFaultTests extends OnEveryDatabase {
 		}
 	}
 
-	/** The server's {@code now()} would still be that of the transaction's begin. */
+	/** On the server, {@code now()} would return the start time of the transaction. */
 	@Test
-	void leaseBeginsAtTheClockAndNotAtTheBeginOfAnOldTransaction() throws Exception {
+	void leaseStartsAtTheStatementNotAtItsTransaction() throws Exception {
 		HikariDataSource pool = opened(Database.POSTGRESQL, 2);
 		JdbcClient jdbc = JdbcClient.create(pool);
 		LockBackend store = JdbcContract.backend(new TransactionAwareDataSourceProxy(pool));
 		new TransactionTemplate(new DataSourceTransactionManager(pool)).executeWithoutResult((status) -> {
 			jdbc.sql("SELECT pg_sleep(1.5)").query((row) -> {
 			});
-			Grant grant = now(store, impatient(newLock(), LockMode.EXCLUSIVE));
-			long begun = jdbc.sql("SELECT CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT)")
+			Grant grant = now(store, nonWaiting(newLock(), LockMode.EXCLUSIVE));
+			long started = jdbc.sql("SELECT CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT)")
 				.query(Long.class)
 				.single();
-			assertThat(grant.storeToken()).isGreaterThan(begun + 1_400_000);
+			assertThat(grant.storeToken()).isGreaterThan(started + 1_400_000);
 		});
 	}
 
@@ -134,11 +134,11 @@ class JdbcFaultTests extends OnEveryDatabase {
 		LockName lock = newLock();
 		new TransactionTemplate(new DataSourceTransactionManager(pool)).executeWithoutResult((status) -> {
 			jdbc.sql("INSERT INTO note VALUES ('a')").update();
-			now(store, impatient(lock, LockMode.EXCLUSIVE));
+			now(store, nonWaiting(lock, LockMode.EXCLUSIVE));
 			status.setRollbackOnly();
 		});
 		assertThat(jdbc.sql("SELECT COUNT(*) FROM note").query(Integer.class).single()).isZero();
-		assertThat(store.tryAcquire(impatient(lock, LockMode.EXCLUSIVE)).toCompletableFuture().join())
+		assertThat(store.tryAcquire(nonWaiting(lock, LockMode.EXCLUSIVE)).toCompletableFuture().join())
 			.isInstanceOf(AcquireResult.Contended.class);
 	}
 
@@ -148,38 +148,39 @@ class JdbcFaultTests extends OnEveryDatabase {
 		HikariDataSource pool = opened(database, 2);
 		LockBackend store = JdbcContract.backend(pool);
 		LockName lock = newLock();
-		Grant before = granted(store, impatient(lock, LockMode.EXCLUSIVE));
+		Grant before = granted(store, nonWaiting(lock, LockMode.EXCLUSIVE));
 		released(store, before);
 		assertThat(JdbcClient.create(pool)
 			.sql("DELETE FROM holdfast_lock WHERE lock_name = ?")
 			.param(lock.toString())
 			.update()).isOne();
-		assertThat(granted(store, impatient(lock, LockMode.EXCLUSIVE)).storeToken()).isGreaterThan(before.storeToken());
+		assertThat(granted(store, nonWaiting(lock, LockMode.EXCLUSIVE)).storeToken())
+			.isGreaterThan(before.storeToken());
 	}
 
-	/** As after a failover to a standby that did not have the last commits yet. */
+	/** Simulates a failover to a standby that lacks the last commits. */
 	@ParameterizedTest
 	@EnumSource
 	void tokenGrowsThoughAnOlderRowWasRestored(Database database) throws Exception {
 		HikariDataSource pool = opened(database, 2);
 		LockBackend store = JdbcContract.backend(pool);
 		LockName lock = newLock();
-		long first = granted(store, impatient(lock, LockMode.EXCLUSIVE)).storeToken();
+		long first = granted(store, nonWaiting(lock, LockMode.EXCLUSIVE)).storeToken();
 		JdbcClient jdbc = JdbcClient.create(pool);
 		String restore = "UPDATE holdfast_lock SET owner = '', until_us = 0, token = ? WHERE lock_name = ?";
 		jdbc.sql(restore).params(first, lock.toString()).update();
-		long lost = granted(store, impatient(lock, LockMode.EXCLUSIVE)).storeToken();
+		long lost = granted(store, nonWaiting(lock, LockMode.EXCLUSIVE)).storeToken();
 		jdbc.sql(restore).params(first, lock.toString()).update();
-		assertThat(granted(store, impatient(lock, LockMode.EXCLUSIVE)).storeToken()).isGreaterThan(lost);
+		assertThat(granted(store, nonWaiting(lock, LockMode.EXCLUSIVE)).storeToken()).isGreaterThan(lost);
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void renewalThatFindsTheRowLockedIsOfUnknownOutcomeAndLosesNothing(Database database) throws Exception {
+	void renewalOfALockedRowHasAnUnknownOutcome(Database database) throws Exception {
 		HikariDataSource pool = opened(database, 2);
 		LockBackend store = JdbcContract.backend(pool);
 		LockName lock = newLock();
-		Grant grant = granted(store, impatient(lock, LockMode.EXCLUSIVE));
+		Grant grant = granted(store, nonWaiting(lock, LockMode.EXCLUSIVE));
 		try (Connection other = pool.getConnection()) {
 			other.setAutoCommit(false);
 			try (PreparedStatement statement = other
@@ -194,20 +195,22 @@ class JdbcFaultTests extends OnEveryDatabase {
 		released(store, grant);
 	}
 
-	/** The statement that takes the lock, and the commit of a reader. */
+	/**
+	 * Loses the reply to the statement that acquires the lock, or to the commit of a
+	 * reader.
+	 */
 	@ParameterizedTest
-	@CsvSource({ "POSTGRESQL, EXCLUSIVE, takes the lock", "POSTGRESQL, SHARED, COMMIT",
-			"MARIADB, EXCLUSIVE, takes the lock", "MARIADB, SHARED, '\u0003COMMIT'" })
-	void lostReplyToAnAcquisitionIsAskedForAgainAndTheTokenIsTheSame(Database database, LockMode mode, String request)
-			throws Exception {
+	@CsvSource({ "POSTGRESQL, EXCLUSIVE, Acquires the lock", "POSTGRESQL, SHARED, COMMIT",
+			"MARIADB, EXCLUSIVE, Acquires the lock", "MARIADB, SHARED, '\u0003COMMIT'" })
+	void retryAfterALostReplyReturnsTheSameToken(Database database, LockMode mode, String request) throws Exception {
 		try (TcpProxy wire = TcpProxy.to(server(database).port())) {
 			HikariDataSource pool = opened(database, 1);
 			pool.setJdbcUrl(pool.getJdbcUrl().replace(":" + server(database).port(), ":" + wire.port()));
 			LockBackend store = JdbcContract.backend(pool);
 			LockBackend direct = JdbcContract.backend(opened(database, 1));
 			LockName lock = newLock();
-			released(direct, granted(direct, impatient(lock, mode)));
-			Claim claim = impatient(lock, mode);
+			released(direct, granted(direct, nonWaiting(lock, mode)));
+			Claim claim = nonWaiting(lock, mode);
 			wire.loseNextReplyTo(request);
 			assertThat(ask(store, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
 			long kept = JdbcClient.create(opened(database, 1))
@@ -221,15 +224,17 @@ class JdbcFaultTests extends OnEveryDatabase {
 		}
 	}
 
-	/** The pool waits for half a minute, and so does whoever asks it for a connection. */
+	/**
+	 * The pool waits up to 30 seconds for a connection, and so does each of its callers.
+	 */
 	@Test
-	void closingWithTheDatabaseGoneTakesNoLongerThanTheShutdownAndItsRequests() throws Exception {
+	void closeIsBoundedWhenTheDatabaseIsGone() throws Exception {
 		try (TcpProxy wire = TcpProxy.to(postgres.port())) {
 			HikariDataSource pool = opened(Database.POSTGRESQL, 2);
 			pool.setJdbcUrl(pool.getJdbcUrl().replace(":" + postgres.port(), ":" + wire.port()));
 			pool.setConnectionTimeout(30_000);
 			LockEngine engine = new LockEngine(new LockBackends(List.of(JdbcContract.backend(pool)), "jdbc"),
-					EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of());
+					EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of());
 			LockHandle held = engine.acquire(LockRequest.forLock(newLock()).leaseTime(Duration.ofSeconds(9)).build());
 			wire.close();
 			pool.getHikariPoolMXBean().softEvictConnections();

@@ -14,31 +14,31 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What locks that were used once leave on the heap.
+ * Tests for the objects that remain on the heap after locks were used once.
  */
 class JdbcFootprintTests extends OnEveryDatabase {
 
 	private static final int KEYS = 2_000;
 
-	/** While releases are under way they have objects, so the last one is waited for. */
+	/** A pending release keeps objects, so the test waits for the last release. */
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
-	void locksThatWereUsedOnceLeaveNoObjectWhenTheirReleasesAreAnswered(Database database) throws Exception {
+	void releasedLocksLeaveNoObjects(Database database) throws Exception {
 		HikariDataSource pool = opened(database, 4);
 		JdbcLockBackend store = track(new JdbcLockBackend(pool,
 				new JdbcLockOptions("test", JdbcContract.TABLE, Duration.ofSeconds(1), true)));
 		LockEngine engine = new LockEngine(new LockBackends(List.of(store), "jdbc"), EngineSettings.DEFAULTS,
-				HoldBoundary.NONE, List.of());
+				TransactionBoundary.NONE, List.of());
 		try {
 			useOnce(engine, 100);
 			awaitReleases(pool);
@@ -72,7 +72,7 @@ class JdbcFootprintTests extends OnEveryDatabase {
 				.single() == 0);
 	}
 
-	/** Reachable objects of ours, and futures. */
+	/** Returns the number of reachable objects of Holdfast and of futures. */
 	private static long objects() throws Exception {
 		String histogram = (String) ManagementFactory.getPlatformMBeanServer()
 			.invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"), "gcClassHistogram",

@@ -44,7 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Many that want one lock at the same moment, on real servers.
+ * Tests for many simultaneous requests for one lock, on real servers.
  */
 class JdbcRaceTests extends OnEveryDatabase {
 
@@ -52,7 +52,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 
 	private static final int ROUNDS = 100;
 
-	/** A time of the database, in microseconds. */
+	/** A time of the database, in microseconds since the epoch. */
 	private static final long NOON = 1_900_000_000_000_000L;
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
@@ -60,22 +60,25 @@ class JdbcRaceTests extends OnEveryDatabase {
 	@ParameterizedTest
 	@EnumSource
 	void firstReadersOfALockAreAllAdmittedAtOnce(Database database) throws Exception {
-		LockBackend store = patient(opened(database, 20));
+		LockBackend store = withLongTimeout(opened(database, 20));
 		LockName lock = newLock();
 		assertThat(race(store, lock, LockMode.SHARED)).hasOnlyElementsOfType(AcquireResult.Acquired.class);
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void oneOfManyFirstWritersWinsAndNoneMeetsAnError(Database database) throws Exception {
-		LockBackend store = patient(opened(database, 20));
+	void oneOfManyFirstWritersWinsAndNoneFails(Database database) throws Exception {
+		LockBackend store = withLongTimeout(opened(database, 20));
 		List<AcquireResult> results = race(store, newLock(), LockMode.EXCLUSIVE);
 		assertThat(results).filteredOn(AcquireResult.Acquired.class::isInstance).hasSize(1);
 		assertThat(results).filteredOn(AcquireResult.Contended.class::isInstance).hasSize(RACERS - 1);
 	}
 
-	/** Whoever races in a crowd on a busy machine may be answered late. */
-	private static LockBackend patient(HikariDataSource pool) {
+	/**
+	 * Returns a backend with a long response timeout, because many concurrent requests on
+	 * a busy machine may be answered late.
+	 */
+	private static LockBackend withLongTimeout(HikariDataSource pool) {
 		return new JdbcLockBackend(pool, new JdbcLockOptions("test", JdbcContract.TABLE, LEASE, true));
 	}
 
@@ -85,7 +88,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 		try {
 			List<Future<AcquireResult>> racers = IntStream.range(0, RACERS).mapToObj((i) -> threads.submit(() -> {
 				start.await();
-				return store.tryAcquire(impatient(lock, mode)).toCompletableFuture().join();
+				return store.tryAcquire(nonWaiting(lock, mode)).toCompletableFuture().join();
 			})).toList();
 			List<AcquireResult> results = new ArrayList<>();
 			for (Future<AcquireResult> racer : racers) {
@@ -98,15 +101,18 @@ class JdbcRaceTests extends OnEveryDatabase {
 		}
 	}
 
-	/** PostgreSQL fails a statement there that waited for a row which was changed. */
+	/**
+	 * At this isolation level, PostgreSQL fails a statement that waited for a changed
+	 * row.
+	 */
 	@ParameterizedTest
 	@EnumSource
-	void poolWhoseTransactionsAreSerializableMakesNoOnesAttemptFail(Database database) throws Exception {
+	void serializableIsolationFailsNoAttempt(Database database) throws Exception {
 		HikariDataSource pool = opened(database, 20);
 		pool.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
 		LockBackend store = JdbcContract.backend(pool);
 		LockName lock = newLock();
-		Grant earlier = granted(store, impatient(lock, LockMode.EXCLUSIVE));
+		Grant earlier = granted(store, nonWaiting(lock, LockMode.EXCLUSIVE));
 		released(store, earlier);
 		List<AcquireResult> results = race(store, lock, LockMode.EXCLUSIVE);
 		assertThat(results).filteredOn(AcquireResult.Acquired.class::isInstance).hasSize(1);
@@ -137,7 +143,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 
 	@ParameterizedTest
 	@EnumSource
-	void ofTakersAtTheEndOfALeaseOneWinsAndTokensGrow(Database database) throws Exception {
+	void oneCallerWinsAtTheEndOfALeaseAndTokensGrow(Database database) throws Exception {
 		LockBackend store = JdbcContract.backend(opened(database, 3));
 		LockName lock = newLock();
 		ExecutorService threads = Executors.newFixedThreadPool(2);
@@ -160,9 +166,9 @@ class JdbcRaceTests extends OnEveryDatabase {
 		}
 	}
 
-	/** Ask on and on until somebody has it, and once more after that. */
+	/** Retries until one of the threads has the lock, and once more after that. */
 	private static Void take(LockBackend store, LockName lock, Queue<Grant> winners) throws Exception {
-		Claim claim = impatient(lock, LockMode.EXCLUSIVE);
+		Claim claim = nonWaiting(lock, LockMode.EXCLUSIVE);
 		boolean last;
 		do {
 			last = !winners.isEmpty();
@@ -175,39 +181,42 @@ class JdbcRaceTests extends OnEveryDatabase {
 		return null;
 	}
 
-	/** With clocks that stand still, so that all is asked at the very instant. */
+	/**
+	 * The clocks of the databases are frozen, so that each request happens at an exact
+	 * instant.
+	 */
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
-	void atTheInstantAtWhichALeaseEndsItIsOpenToOneAndCannotBeRenewed(Database database) throws Exception {
+	void leaseAtItsEndAdmitsOneOwnerAndCannotBeRenewed(Database database) throws Exception {
 		LockBackend atNoon = JdbcContract.backend(poolAt(database, NOON));
 		LockBackend justBeforeTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE) - 1));
 		LockBackend atTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE)));
 		LockName lock = newLock();
-		Grant ending = granted(atNoon, impatient(lock, LockMode.EXCLUSIVE));
+		Grant ending = granted(atNoon, nonWaiting(lock, LockMode.EXCLUSIVE));
 		assertThat(ending.storeToken()).as("the time that it was granted at").isEqualTo(NOON);
-		refused(justBeforeTheEnd, impatient(lock, LockMode.EXCLUSIVE));
+		refused(justBeforeTheEnd, nonWaiting(lock, LockMode.EXCLUSIVE));
 		assertThat(renewed(atTheEnd, ending)).isInstanceOf(RenewResult.Refused.class);
-		Grant next = granted(atTheEnd, impatient(lock, LockMode.EXCLUSIVE));
+		Grant next = granted(atTheEnd, nonWaiting(lock, LockMode.EXCLUSIVE));
 		assertThat(next.storeToken()).isGreaterThan(ending.storeToken());
-		refused(atTheEnd, impatient(lock, LockMode.EXCLUSIVE));
+		refused(atTheEnd, nonWaiting(lock, LockMode.EXCLUSIVE));
 		LockName another = newLock();
-		Grant lasting = granted(atNoon, impatient(another, LockMode.EXCLUSIVE));
+		Grant lasting = granted(atNoon, nonWaiting(another, LockMode.EXCLUSIVE));
 		assertThat(renewed(justBeforeTheEnd, lasting)).isInstanceOf(RenewResult.Renewed.class);
-		refused(atTheEnd, impatient(another, LockMode.EXCLUSIVE));
+		refused(atTheEnd, nonWaiting(another, LockMode.EXCLUSIVE));
 	}
 
-	/** A statement may wait for its row, and see its clock as it was before. */
+	/** A statement that waits for its row may see the clock as it was before the wait. */
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
-	void statementFromBeforeTheEndOfALeaseFindsNoLeaseOnceAnotherWasAdmitted(Database database) throws Exception {
+	void statementFromBeforeTheExpiryFindsNoLeaseAfterIt(Database database) throws Exception {
 		LockBackend justBeforeTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE) - 1));
 		LockBackend atTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE)));
 		LockBackend atNoon = JdbcContract.backend(poolAt(database, NOON));
 		for (LockMode mode : LockMode.values()) {
 			LockName lock = newLock();
 			LockMode other = (mode == LockMode.SHARED) ? LockMode.EXCLUSIVE : LockMode.SHARED;
-			Grant ended = granted(atNoon, impatient(lock, mode));
-			Grant next = granted(atTheEnd, impatient(lock, other));
+			Grant ended = granted(atNoon, nonWaiting(lock, mode));
+			Grant next = granted(atTheEnd, nonWaiting(lock, other));
 			assertThat(renewed(justBeforeTheEnd, ended)).as(mode.name()).isInstanceOf(RenewResult.Refused.class);
 			refused(justBeforeTheEnd, ended.claim());
 			assertThat(answer(justBeforeTheEnd.release(ended))).isInstanceOf(ReleaseResult.NotHeld.class);
@@ -217,11 +226,11 @@ class JdbcRaceTests extends OnEveryDatabase {
 
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
-	void ownerWhoseLeaseHasEndedAndWhoAsksAgainGetsANewToken(Database database) throws Exception {
+	void ownerThatRetriesAfterItsLeaseGetsANewToken(Database database) throws Exception {
 		LockBackend atNoon = JdbcContract.backend(poolAt(database, NOON));
 		LockBackend atTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE)));
 		for (LockMode mode : LockMode.values()) {
-			Grant ended = granted(atNoon, impatient(newLock(), mode));
+			Grant ended = granted(atNoon, nonWaiting(newLock(), mode));
 			Grant again = granted(atTheEnd, ended.claim());
 			assertThat(again.storeToken()).as(mode.name()).isGreaterThan(ended.storeToken());
 			released(atTheEnd, again);
@@ -232,7 +241,10 @@ class JdbcRaceTests extends OnEveryDatabase {
 		return TimeUnit.NANOSECONDS.toMicros(duration.toNanos());
 	}
 
-	/** Connections for which the clock of the database always shows one time. */
+	/**
+	 * Returns connections for which the clock of the database always shows the given
+	 * time.
+	 */
 	private HikariDataSource poolAt(Database database, long micros) {
 		HikariDataSource pool = opened(database, 1);
 		pool.setConnectionInitSql((database == Database.MARIADB) ? "SET timestamp = %d.%06d"

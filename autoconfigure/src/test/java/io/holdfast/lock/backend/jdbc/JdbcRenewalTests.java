@@ -36,7 +36,7 @@ import static io.holdfast.lock.backend.Verbs.released;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Renewals of many leases at once, on real servers.
+ * Tests for simultaneous renewals of many leases, on real servers.
  */
 class JdbcRenewalTests extends OnEveryDatabase {
 
@@ -48,11 +48,12 @@ class JdbcRenewalTests extends OnEveryDatabase {
 	}
 
 	/**
-	 * With one statement after another it was a second for the row, and 250 round trips.
+	 * With one statement per lease, the renewal took one second for the locked row, and
+	 * 250 round trips.
 	 */
 	@ParameterizedTest
 	@MethodSource("everyDatabaseAndMode")
-	void lockedRowCostsItsOwnRenewalAndNoOther(Database database, LockMode mode) throws Exception {
+	void lockedRowFailsOnlyItsOwnRenewal(Database database, LockMode mode) throws Exception {
 		DataSource pool = opened(database, 2);
 		AtomicInteger statements = new AtomicInteger();
 		LockBackend store = JdbcContract.backend(counting(pool, statements));
@@ -75,7 +76,7 @@ class JdbcRenewalTests extends OnEveryDatabase {
 
 	@ParameterizedTest
 	@MethodSource("everyDatabaseAndMode")
-	void leasesOfDifferentLengthAreRenewedEachByItsOwn(Database database, LockMode mode) throws Exception {
+	void leasesAreRenewedEachByItsOwnDuration(Database database, LockMode mode) throws Exception {
 		LockBackend store = JdbcContract.backend(opened(database, 2));
 		Grant one = granted(store, claim(mode, Duration.ofSeconds(30)));
 		Grant other = granted(store, claim(mode, Duration.ofSeconds(50)));
@@ -94,7 +95,7 @@ class JdbcRenewalTests extends OnEveryDatabase {
 	private static List<Grant> grants(LockBackend store, LockMode mode, int count) throws Exception {
 		List<Grant> grants = new ArrayList<>();
 		for (int i = 0; i < count; i++) {
-			grants.add(granted(store, impatient(newLock(), mode)));
+			grants.add(granted(store, nonWaiting(newLock(), mode)));
 		}
 		return grants;
 	}
@@ -110,7 +111,7 @@ class JdbcRenewalTests extends OnEveryDatabase {
 		return connection;
 	}
 
-	/** Connections that count what is sent over them: statements and commits. */
+	/** Returns connections that count the statements and commits sent over them. */
 	private static DataSource counting(DataSource pool, AtomicInteger statements) {
 		return new DelegatingDataSource(pool) {
 

@@ -11,9 +11,9 @@ import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
 
 /**
- * The contract on a database that is a server of its own.
+ * Contract tests on a database that is a server of its own.
  *
- * @param <S> the server
+ * @param <S> the type of the server
  */
 abstract class JdbcServerContract<S extends ServerProcess> extends JdbcContract {
 
@@ -29,7 +29,7 @@ abstract class JdbcServerContract<S extends ServerProcess> extends JdbcContract 
 		this.secondWire = TcpProxy.to(server.port());
 	}
 
-	/** The address of the database behind a port. */
+	/** Returns the JDBC URL of the database behind a port. */
 	abstract String urlAt(int port);
 
 	@Override

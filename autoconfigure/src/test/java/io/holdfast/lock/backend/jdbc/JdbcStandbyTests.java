@@ -19,7 +19,6 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
@@ -31,6 +30,7 @@ import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.fencing.JdbcFencingGuard;
 import io.holdfast.lock.spi.LockDigest;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.TcpProxy;
 
@@ -39,8 +39,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A real standby that follows asynchronously, and takes over without what its primary has
- * granted and confirmed last.
+ * Tests for a real standby that replicates asynchronously and takes over without the last
+ * grants that its primary confirmed.
  */
 class JdbcStandbyTests {
 
@@ -86,7 +86,7 @@ class JdbcStandbyTests {
 		return closeable;
 	}
 
-	/** Connections to whichever of the two takes writes. */
+	/** Returns connections to the server that accepts writes. */
 	private HikariDataSource pool(int size) {
 		HikariDataSource pool = new HikariDataSource();
 		pool.setJdbcUrl(
@@ -101,10 +101,13 @@ class JdbcStandbyTests {
 	private LockEngine engine() {
 		return closedLater(
 				new LockEngine(new LockBackends(List.of(JdbcContract.backend(pool(3))), JdbcLockBackend.NAME),
-						EngineSettings.DEFAULTS, HoldBoundary.NONE, List.of()));
+						EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of()));
 	}
 
-	/** What was granted until now has arrived, and nothing of what comes now will. */
+	/**
+	 * Stops replication. The standby has received all earlier grants and receives no
+	 * later one.
+	 */
 	private void stopReplication() {
 		long confirmed = number(this.primary, "SELECT pg_current_wal_lsn() - '0/0'");
 		Awaitility.await("the standby to have it all")
@@ -138,7 +141,7 @@ class JdbcStandbyTests {
 	}
 
 	@Test
-	void standbyWithoutTheLockLetsASecondHolderInAndTheFirstIsTold() throws Exception {
+	void standbyWithoutTheLockAdmitsASecondHolder() throws Exception {
 		LockEngine one = engine();
 		LockEngine other = engine();
 		LockHandle earlier = one.acquire(REQUEST);
@@ -158,12 +161,12 @@ class JdbcStandbyTests {
 	}
 
 	/**
-	 * What the standby lacks of the fence it also lacks of what the fence guards: nobody
-	 * is refused for the sake of something that is lost, and nothing that is there is
-	 * overwritten.
+	 * The standby lacks the same changes of the fence and of the data that the fence
+	 * protects. So the fence rejects no holder because of a lost change, and no existing
+	 * change is overwritten.
 	 */
 	@Test
-	void fenceGoesBackTogetherWithItsDataAndRefusesTheFirstOnceTheSecondHasPassed() {
+	void fenceRevertsWithItsDataAndRejectsTheFirstHolder() {
 		LockEngine one = engine();
 		LockEngine other = engine();
 		Shop shop = new Shop(pool(2));
@@ -196,7 +199,7 @@ class JdbcStandbyTests {
 		Shop(HikariDataSource pool) {
 			this.jdbc = JdbcClient.create(pool);
 			this.guard = new JdbcFencingGuard(pool, "holdfast_fence",
-					(hold) -> LockDigest.of(hold.backend(), hold.name()));
+					(hold) -> LockDigest.of(hold.backend(), hold.lock()));
 			this.transaction = new TransactionTemplate(new DataSourceTransactionManager(pool));
 		}
 

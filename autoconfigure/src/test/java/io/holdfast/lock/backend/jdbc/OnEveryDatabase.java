@@ -19,11 +19,11 @@ import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.ServerProcess;
 
 /**
- * Tests of the store on each database that it knows, on real servers.
+ * Base class for tests of the backend on each supported database, on real servers.
  */
 abstract class OnEveryDatabase {
 
-	/** Where locks are kept. */
+	/** A database that keeps locks. */
 	enum Database {
 
 		H2, POSTGRESQL, MARIADB
@@ -87,7 +87,7 @@ abstract class OnEveryDatabase {
 		return LockName.of("fault", UUID.randomUUID().toString());
 	}
 
-	static Claim impatient(LockName lock, LockMode mode) {
+	static Claim nonWaiting(LockName lock, LockMode mode) {
 		return new Claim(lock, OwnerId.random(), mode, Duration.ofSeconds(30), true, Duration.ZERO, false);
 	}
 

@@ -22,7 +22,7 @@ import static io.holdfast.lock.backend.Verbs.renewed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A PostgreSQL whose clock is moved.
+ * Tests for a PostgreSQL server whose clock moves.
  */
 class PostgresMovedClockTests extends MovedClockContract {
 
@@ -49,9 +49,9 @@ class PostgresMovedClockTests extends MovedClockContract {
 		this.server.close();
 	}
 
-	/** By the statement that the documentation has for it. */
+	/** Deletes the rows with the documented statement. */
 	@Test
-	void rowsOfLocksThatNobodyTookForADayMayGo() throws Exception {
+	void rowsUnusedForADayMayBeDeleted() throws Exception {
 		LockName lock = LockName.of("purged");
 		Grant before = granted(this.first, claim(lock));
 		released(this.first, before);

@@ -27,7 +27,7 @@ class LocalLockBackendTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
-	/** Starts just below the overflow, which a monotonic clock may pass. */
+	/** Starts just below the overflow, because a monotonic clock may overflow. */
 	private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - LEASE.toNanos() / 2);
 
 	private final LocalLockBackend store = new LocalLockBackend(this.clock::get);
@@ -43,7 +43,7 @@ class LocalLockBackendTests {
 	}
 
 	@Test
-	void renewalStartsTheLeaseAnew() {
+	void renewalRestartsTheLease() {
 		Grant grant = granted(claim(LOCK));
 		pass(LEASE.minusSeconds(1));
 		assertThat(renew(grant)).isEqualTo(new RenewResult.Renewed(LEASE));
@@ -87,7 +87,7 @@ class LocalLockBackendTests {
 	}
 
 	@Test
-	void leasesThatNobodyReleasedAreForgottenByAndBy() {
+	void unreleasedLeasesAreRemovedOverTime() {
 		for (int i = 0; i < 1000; i++) {
 			granted(claim(LockName.of("stock", Integer.toString(i))));
 		}
@@ -99,31 +99,31 @@ class LocalLockBackendTests {
 	}
 
 	@Test
-	void waiterIsForgottenWhenItsPatienceHasRunOut() {
+	void waiterIsRemovedWhenItsWaitTimeEnds() {
 		Grant holder = granted(claim(LOCK));
-		refused(claim(LOCK).withPatience(Duration.ofSeconds(1)));
+		refused(claim(LOCK).withRemainingWait(Duration.ofSeconds(1)));
 		pass(Duration.ofSeconds(1));
 		release(holder);
 		assertThat(this.store.remembered()).isZero();
 	}
 
 	@Test
-	void onlyTheFirstExclusiveWaiterIsWoken() {
+	void onlyTheFirstExclusiveWaiterIsNotified() {
 		Grant holder = granted(claim(LOCK));
-		List<String> woken = new ArrayList<>();
-		Claim first = claim(LOCK).withPatience(LEASE);
-		refused(first).signal().thenRun(() -> woken.add("first"));
-		refused(claim(LOCK).withPatience(LEASE)).signal().thenRun(() -> woken.add("second"));
+		List<String> notified = new ArrayList<>();
+		Claim first = claim(LOCK).withRemainingWait(LEASE);
+		refused(first).signal().thenRun(() -> notified.add("first"));
+		refused(claim(LOCK).withRemainingWait(LEASE)).signal().thenRun(() -> notified.add("second"));
 		release(holder);
-		assertThat(woken).containsExactly("first");
+		assertThat(notified).containsExactly("first");
 		this.store.abandon(first);
-		assertThat(woken).containsExactly("first", "second");
+		assertThat(notified).containsExactly("first", "second");
 	}
 
 	@Test
 	void waiterMayUseTheStoreFromWithinItsSignal() {
 		Grant holder = granted(claim(LOCK));
-		Claim waiter = claim(LOCK).withPatience(LEASE);
+		Claim waiter = claim(LOCK).withRemainingWait(LEASE);
 		List<AcquireResult> results = new ArrayList<>();
 		refused(waiter).signal().thenRun(() -> results.add(answer(this.store.tryAcquire(waiter), Acquired.class)));
 		release(holder);
@@ -131,21 +131,21 @@ class LocalLockBackendTests {
 	}
 
 	@Test
-	void everyReaderBeforeTheNextWriterIsWoken() {
+	void everyReaderBeforeTheNextWriterIsNotified() {
 		Grant holder = granted(claim(LOCK));
-		List<String> woken = new ArrayList<>();
-		refused(shared().withPatience(LEASE)).signal().thenRun(() -> woken.add("reader 1"));
-		refused(shared().withPatience(LEASE)).signal().thenRun(() -> woken.add("reader 2"));
-		refused(claim(LOCK).withPatience(LEASE)).signal().thenRun(() -> woken.add("writer"));
-		refused(shared().withPatience(LEASE)).signal().thenRun(() -> woken.add("reader 3"));
+		List<String> notified = new ArrayList<>();
+		refused(shared().withRemainingWait(LEASE)).signal().thenRun(() -> notified.add("reader 1"));
+		refused(shared().withRemainingWait(LEASE)).signal().thenRun(() -> notified.add("reader 2"));
+		refused(claim(LOCK).withRemainingWait(LEASE)).signal().thenRun(() -> notified.add("writer"));
+		refused(shared().withRemainingWait(LEASE)).signal().thenRun(() -> notified.add("reader 3"));
 		release(holder);
-		assertThat(woken).containsExactly("reader 1", "reader 2", "writer");
+		assertThat(notified).containsExactly("reader 1", "reader 2", "writer");
 	}
 
 	@Test
 	void unfairNewcomerMayOvertakeUnfairWaitersButNoFairOne() {
 		Grant holder = granted(claim(LOCK));
-		refused(claim(LOCK).withPatience(LEASE));
+		refused(claim(LOCK).withRemainingWait(LEASE));
 		release(holder);
 		Grant overtaking = granted(claim(LOCK));
 		refused(fair(claim(LOCK)));
@@ -154,12 +154,12 @@ class LocalLockBackendTests {
 	}
 
 	@Test
-	void leasesAndPatienceBeyondAnyClockAreKept() {
-		Duration forEver = Duration.ofSeconds(Long.MAX_VALUE);
-		Claim claim = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, forEver, false, forEver, false);
+	void leasesAndWaitTimesBeyondAnyClockAreKept() {
+		Duration forever = Duration.ofSeconds(Long.MAX_VALUE);
+		Claim claim = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, forever, false, forever, false);
 		granted(claim);
 		pass(Duration.ofDays(365));
-		assertThat(refused(claim(LOCK).withPatience(forEver)).retryAfter()).isPositive();
+		assertThat(refused(claim(LOCK).withRemainingWait(forever)).retryAfter()).isPositive();
 	}
 
 	private void pass(Duration time) {

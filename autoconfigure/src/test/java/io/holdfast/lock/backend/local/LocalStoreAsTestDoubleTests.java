@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What {@code docs/how-to/test-with-the-local-store.md} shows.
+ * Tests for the examples in {@code docs/how-to/test-with-the-local-store.md}.
  */
 class LocalStoreAsTestDoubleTests {
 
@@ -58,7 +58,7 @@ class LocalStoreAsTestDoubleTests {
 	}
 
 	@Test
-	void holderLearnsThatItsLeaseHasEnded() {
+	void holderIsNotifiedThatItsLeaseHasExpired() {
 		this.runner.run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			AtomicLong clock = context.getBean(AtomicLong.class);
@@ -79,7 +79,7 @@ class LocalStoreAsTestDoubleTests {
 			LockOperations locks = context.getBean(LockOperations.class);
 			LocalLockBackend store = context.getBean(LocalLockBackend.class);
 			try (LockHandle handle = locks.acquire(LockRequest.of("stock", 42))) {
-				assertThat(store.inUse()).containsExactly(handle.name());
+				assertThat(store.inUse()).containsExactly(handle.lock());
 			}
 			// tag::nothing[]
 			Awaitility.await().until(() -> store.inUse().isEmpty());

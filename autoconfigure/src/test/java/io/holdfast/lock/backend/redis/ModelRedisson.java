@@ -23,7 +23,7 @@ import io.holdfast.lock.test.simulation.SimulatedLink;
 import io.holdfast.lock.test.simulation.SimulatedProcess;
 
 /**
- * As much of a Redisson client as the backend uses, on a model of Redis.
+ * A Redisson client on a model of Redis, limited to the methods that the backend uses.
  */
 final class ModelRedisson {
 
@@ -62,13 +62,13 @@ final class ModelRedisson {
 		});
 	}
 
-	/** From now on, messages travel in virtual time. */
+	/** Delivers messages in virtual time from now on. */
 	void startRun() {
 		this.running = true;
 	}
 
-	/** Sends a message to the listener, if Redis knows that somebody listens. */
-	boolean hears(String message) {
+	/** Sends a message to the listener and returns whether Redis knows of one. */
+	boolean deliver(String message) {
 		MessageListener<String> present = this.listener;
 		if (present == null || this.process.killed()) {
 			return false;
@@ -84,7 +84,10 @@ final class ModelRedisson {
 		});
 	}
 
-	/** Its requests travel one by one, which is more than can happen to a pipeline. */
+	/**
+	 * Returns a batch whose requests travel one by one, which allows more interleavings
+	 * than a pipeline does.
+	 */
 	private RBatch batch() {
 		return proxy(RBatch.class, (method, args) -> switch (method) {
 			case "getScript" -> script();
@@ -125,7 +128,7 @@ final class ModelRedisson {
 				(self, method, args) -> behaviour.call(method.getName(), args)));
 	}
 
-	/** What the methods of an interface do. */
+	/** The behavior of an interface's methods. */
 	private interface Behaviour {
 
 		Object call(String method, Object[] args);

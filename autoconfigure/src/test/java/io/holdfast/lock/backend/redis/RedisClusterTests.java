@@ -27,8 +27,8 @@ import io.holdfast.lock.test.server.RedisServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * On a Cluster of three masters the locks are spread, and each has all its keys in one
- * slot.
+ * Tests for a Redis Cluster of three masters: locks spread over the masters, and all keys
+ * of a lock are in one slot.
  */
 class RedisClusterTests {
 
@@ -74,10 +74,10 @@ class RedisClusterTests {
 	}
 
 	@Test
-	void waitersAreWokenWhicheverNodeKeepsTheLock() throws Exception {
+	void waitersAreNotifiedByEveryNode() throws Exception {
 		for (int i = 0; i < 12; i++) {
 			Grant grant = granted(first, claim("wake", "n" + i));
-			Claim waiting = claim("wake", "n" + i).withPatience(Duration.ofSeconds(9));
+			Claim waiting = claim("wake", "n" + i).withRemainingWait(Duration.ofSeconds(9));
 			Contended contended = (Contended) get(second.tryAcquire(waiting));
 			assertThat(get(first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
 			get(contended.signal());
@@ -86,10 +86,10 @@ class RedisClusterTests {
 	}
 
 	@Test
-	void keysWithBracesKeepToOneSlot() throws Exception {
+	void keysWithBracesMapToOneSlot() throws Exception {
 		for (String key : List.of("}", "{", "a}b", "{a}", "}{")) {
 			Grant grant = granted(first, claim("braces", key));
-			Claim waiting = claim("braces", key).withPatience(Duration.ofSeconds(5));
+			Claim waiting = claim("braces", key).withRemainingWait(Duration.ofSeconds(5));
 			assertThat(get(second.tryAcquire(waiting))).isInstanceOf(Contended.class);
 			get(second.abandon(waiting));
 			assertThat(get(first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
@@ -97,7 +97,7 @@ class RedisClusterTests {
 	}
 
 	@Test
-	void lockThatMovesToAnotherNodeStaysItsHolders() throws Exception {
+	void lockMovedToAnotherNodeStaysHeld() throws Exception {
 		Grant grant = granted(first, claim("moving", "1"));
 		cluster.moveSlotOf("test:{moving:1}:lock");
 		assertThat(get(second.tryAcquire(claim("moving", "1")))).isInstanceOf(Contended.class);
@@ -109,7 +109,7 @@ class RedisClusterTests {
 	}
 
 	@Test
-	void lockThatIsBeingMovedIsOfUnknownOutcomeUntilItHasMoved() throws Exception {
+	void lockThatIsBeingMovedHasAnUnknownOutcome() throws Exception {
 		Grant grant = granted(first, claim("moving", "2"));
 		Runnable move = cluster.beginToMoveSlotOf("test:{moving:2}:lock");
 		assertThat(get(first.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Indeterminate.class);
@@ -121,7 +121,7 @@ class RedisClusterTests {
 	}
 
 	@Test
-	void lockThatNobodyHasUsedIsGrantedWhenItsSlotHasMoved() throws Exception {
+	void unusedLockIsGrantedWhenItsSlotHasMoved() throws Exception {
 		Runnable move = cluster.beginToMoveSlotOf("test:{moving:3}:lock");
 		Claim claim = claim("moving", "3");
 		assertThat(get(second.tryAcquire(claim))).isInstanceOf(AcquireResult.Indeterminate.class);
@@ -132,7 +132,7 @@ class RedisClusterTests {
 	}
 
 	@Test
-	void locksOnOtherNodesDoNotSufferForADeadOne() throws Exception {
+	void deadNodeDoesNotAffectLocksOnOthers() throws Exception {
 		try (RedisCluster broken = RedisCluster.started(); RedisLockBackend backend = backend(broken)) {
 			List<Grant> grants = grants(backend);
 			int lost = broken.nodes().get(1).keys("test:{survivor:*}:lock").size();
@@ -150,7 +150,7 @@ class RedisClusterTests {
 	}
 
 	@Test
-	void locksOnOtherNodesDoNotSufferForASilentOne() throws Exception {
+	void silentNodeDoesNotAffectLocksOnOthers() throws Exception {
 		try (RedisCluster broken = RedisCluster.started(); RedisLockBackend backend = backend(broken)) {
 			List<Grant> grants = grants(backend);
 			int lost = broken.nodes().get(1).keys("test:{survivor:*}:lock").size();

@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
@@ -25,6 +24,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
@@ -38,11 +38,13 @@ import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static io.holdfast.lock.backend.Verbs.soonRenewed;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What others have found wrong with locks in Redis, and with Redis.
+ * Tests for problems that others have reported with locks in Redis, and with Redis
+ * itself.
  */
 class RedisFaultTests {
 
@@ -50,7 +52,7 @@ class RedisFaultTests {
 
 	private static final String KEY = "test:{" + LOCK + "}:lock";
 
-	/** Write half a megabyte. */
+	/** A script that writes half a megabyte. */
 	private static final String FILL = """
 			local time = redis.call('TIME')
 			for i = 1, 500 do
@@ -93,8 +95,8 @@ class RedisFaultTests {
 	}
 
 	private LockEngine engine(RedisLockBackend backend, EngineSettings settings) {
-		return open(
-				new LockEngine(new LockBackends(List.of(backend), "redis"), settings, HoldBoundary.NONE, List.of()));
+		return open(new LockEngine(new LockBackends(List.of(backend), "redis"), settings, TransactionBoundary.NONE,
+				List.of()));
 	}
 
 	private static LockRequest request(Duration waitTime) {
@@ -131,23 +133,23 @@ class RedisFaultTests {
 	}
 
 	@Test
-	void waiterThatIsNotToldOfTheReleaseComesLongBeforeTheLeaseEnds() throws Exception {
+	void waiterWithoutNotificationRetriesBeforeTheLeaseEnds() throws Exception {
 		RedisServer server = server();
 		TcpProxy wire = wire(server);
 		RedisLockBackend holding = backend(server);
 		Grant held = granted(holding, claim(LOCK));
 		LockEngine engine = engine(backend(wire, 0));
-		wire.swallow("message");
-		CompletableFuture<Void> turn = CompletableFuture
+		wire.dropReplies("message");
+		CompletableFuture<Void> acquired = CompletableFuture
 			.runAsync(() -> engine.acquire(request(Duration.ofMinutes(1))).close());
 		Awaitility.await().until(() -> server.ask("zcard", "test:{" + LOCK + "}:waiters").equals("1"));
 		released(holding, held);
-		assertThat(turn).succeedsWithin(held.lease().dividedBy(4));
-		assertThat(wire.swallowed()).isPositive();
+		assertThat(acquired).succeedsWithin(held.lease().dividedBy(4));
+		assertThat(wire.droppedReplies()).isPositive();
 	}
 
 	@Test
-	void lockThatNoReplicaKnewOfIsLostWithItsPrimaryAndTheTokenGrows() throws Exception {
+	void unreplicatedLockIsLostWithItsPrimaryAndTokensGrow() throws Exception {
 		RedisServer primary = server();
 		TcpProxy replication = wire(primary);
 		RedisServer replica = open(replica(primary, replication));
@@ -165,7 +167,7 @@ class RedisFaultTests {
 	}
 
 	@Test
-	void lockThatNoReplicaKnewOfDoesNotCountIfReplicasAreWaitedFor() throws Exception {
+	void unreplicatedGrantDoesNotCountIfReplicasAreAwaited() throws Exception {
 		RedisServer primary = server();
 		TcpProxy replication = wire(primary);
 		RedisServer replica = open(replica(primary, replication));
@@ -173,7 +175,7 @@ class RedisFaultTests {
 		RedisLockBackend careful = backend(wire, 1);
 		Grant before = granted(careful, claim(LOCK));
 		released(careful, before);
-		Awaitility.await("the replica hears of the release")
+		Awaitility.await("the replica receives the release")
 			.atMost(BOUND)
 			.until(() -> !replica.keys("*").contains("test:{" + LOCK + "}:lock"));
 		replication.stall();
@@ -190,17 +192,17 @@ class RedisFaultTests {
 	}
 
 	/**
-	 * As whoever watches over them would; clients then find the replica where the primary
-	 * was.
+	 * Promotes the replica, as a failover monitor does. Clients then find the replica at
+	 * the address of the primary.
 	 */
 	private static void promote(RedisServer primary, RedisServer replica, TcpProxy wire) {
 		primary.kill();
 		replica.ask("replicaof", "no", "one");
-		wire.leadTo(replica.port());
+		wire.redirectTo(replica.port());
 	}
 
 	@Test
-	void lockThatRedisThrewAwayIsLostAtTheNextRenewal() {
+	void lockEvictedByRedisIsLostAtTheNextRenewal() {
 		RedisServer server = server("maxmemory-policy allkeys-lru", "maxmemory-samples 10");
 		LockEngine engine = engine(backend(server));
 		AtomicBoolean lost = new AtomicBoolean();
@@ -218,7 +220,7 @@ class RedisFaultTests {
 	}
 
 	@Test
-	void requestsToAServerThatLoadsItsDataAreOfUnknownOutcomeUntilItHas() throws Exception {
+	void requestsToALoadingServerHaveAnUnknownOutcome() throws Exception {
 		RedisServer server = server("key-load-delay 1000", "loading-process-events-interval-bytes 1024");
 		RedisLockBackend backend = backend(server);
 		Grant held = granted(backend, claim(LOCK));
@@ -238,22 +240,25 @@ class RedisFaultTests {
 	}
 
 	@Test
-	void grantThatWasLongerUnderWayThanItLastsIsNoneAndIsGivenBack() {
+	void grantThatExpiredOnItsWayIsReleased() {
 		RedisServer server = server();
-		RedisLockBackend patient = open(TestRedis.backend(TestRedis.config(server.address()), new RedisLockOptions(
+		RedisLockBackend slowBackend = open(TestRedis.backend(TestRedis.config(server.address()), new RedisLockOptions(
 				TestRedis.NAMESPACE, Duration.ofSeconds(8), 0, Duration.ZERO, "the test's server")));
-		LockEngine engine = engine(patient, new EngineSettings(Duration.ZERO, Duration.ofMillis(500),
-				Duration.ofSeconds(8), false, false, Duration.ofSeconds(10), false, Duration.ZERO));
+		LockEngine engine = engine(slowBackend,
+				settings().waitTime(Duration.ZERO)
+					.leaseTime(Duration.ofMillis(500))
+					.responseTimeout(Duration.ofSeconds(8))
+					.build());
 		server.ask("client", "pause", "1500", "ALL");
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> engine.acquire(LockRequest.forLock(LOCK).build()))
-			.withMessageContaining("took longer to arrive than its lease");
+			.withMessageContaining("arrived after its lease of");
 		assertThat(server.ask("exists", KEY)).isEqualTo("0");
 	}
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void callerThatWaitsForADeadRedisIsToldInTime(boolean paused) {
+	void callerOfADeadRedisFailsInTime(boolean paused) {
 		RedisServer server = server();
 		LockEngine engine = engine(backend(server));
 		if (paused) {

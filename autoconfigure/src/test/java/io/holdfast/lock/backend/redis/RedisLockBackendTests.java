@@ -137,7 +137,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void refusedClaimLeavesAPlaceThatEndsByItself() throws Exception {
+	void refusedClaimLeavesAPositionThatExpires() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Claim waiting = claim(Duration.ofMillis(300));
 		refused(second, waiting);
@@ -148,27 +148,27 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void refusedClaimWithoutPatienceLeavesNothing() throws Exception {
+	void refusedClaimWithoutWaitTimeLeavesNothing() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Claim waiting = claim(Duration.ofSeconds(5));
 		refused(second, waiting);
-		Contended last = refused(second, waiting.withPatience(Duration.ZERO));
+		Contended last = refused(second, waiting.withRemainingWait(Duration.ZERO));
 		assertThat(last.signal().toCompletableFuture()).isNotDone();
 		assertThat(server.ask("exists", key("waiters"))).isEqualTo("0");
 		released(first, grant);
 	}
 
 	@Test
-	void releaseWakesTheWaiterWhoCameFirst() throws Exception {
+	void releaseNotifiesTheFirstWaiter() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Claim early = claim(Duration.ofSeconds(8));
-		Contended woken = refused(second, early);
+		Contended notified = refused(second, early);
 		Claim later = claim(Duration.ofSeconds(2));
 		Contended late = refused(second, later);
 		refused(second, early);
 		List<String> commands = server.watched(() -> {
 			released(first, grant);
-			return get(woken.signal());
+			return get(notified.signal());
 		});
 		assertThat(late.signal().toCompletableFuture()).isNotDone();
 		assertThat(commands).filteredOn((line) -> line.contains("\"PUBLISH\"")).hasSize(1);
@@ -208,7 +208,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void releaseWakesAllReadersBeforeTheNextWriter() throws Exception {
+	void releaseNotifiesAllReadersBeforeTheNextWriter() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Contended one = refused(first, shared(Duration.ofSeconds(9)));
 		Contended two = refused(second, shared(Duration.ofSeconds(9)));
@@ -226,7 +226,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void lastReaderWakesTheWriterAndOthersPublishNothing() throws Exception {
+	void lastReaderNotifiesTheWriterAndOthersPublishNothing() throws Exception {
 		Grant one = granted(first, shared(Duration.ZERO));
 		Grant two = granted(second, shared(Duration.ZERO));
 		Claim writer = claim(Duration.ofSeconds(9));
@@ -243,7 +243,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void writerThatLeavesLetsReadersInThatItKeptOut() throws Exception {
+	void withdrawnWriterAdmitsTheReadersBehindIt() throws Exception {
 		Grant reader = granted(first, shared(Duration.ZERO));
 		Claim writer = claim(Duration.ofSeconds(9));
 		refused(second, writer);
@@ -256,7 +256,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void wokenClaimThatDoesNotComeLosesItsPlaceSoon() throws Exception {
+	void notifiedClaimThatDoesNotRetryLosesItsPosition() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Contended silent = refused(second, fair(Duration.ofSeconds(9)));
 		released(first, grant);
@@ -268,7 +268,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void fairClaimWithoutPatienceTakesNoPlace() throws Exception {
+	void fairClaimWithoutWaitTimeTakesNoPosition() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		refused(second, fair(Duration.ZERO));
 		assertThat(server.ask("exists", key("waiters"))).isEqualTo("0");
@@ -276,7 +276,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void arrivalCountsEvenIfTheClockGoesBack() throws Exception {
+	void arrivalOrderCountsEvenIfTheClockGoesBack() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		String ends = Long.toString(System.currentTimeMillis() + 9000);
 		server.ask("zadd", key("waiters"), ends, "9000000000000000|EXCLUSIVE|1|1|gone|somebody");
@@ -288,21 +288,21 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void wakeUpOfAWithdrawnClaimIsPassedOn() throws Exception {
+	void notificationOfAWithdrawnClaimIsPassedOn() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Claim leaving = claim(Duration.ofSeconds(2));
-		Contended woken = refused(second, leaving);
+		Contended notified = refused(second, leaving);
 		Claim staying = claim(Duration.ofSeconds(9));
 		Contended waiting = refused(first, staying);
 		released(first, grant);
-		get(woken.signal());
+		get(notified.signal());
 		get(second.abandon(leaving));
 		get(waiting.signal());
 		released(first, granted(first, staying));
 	}
 
 	@Test
-	void withdrawalOfAHeldLockWakesTheNext() throws Exception {
+	void withdrawalOfAHeldLockNotifiesTheNext() throws Exception {
 		Claim holder = claim(Duration.ZERO);
 		granted(first, holder);
 		Claim next = claim(Duration.ofSeconds(5));
@@ -314,7 +314,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void placeOfADeadJvmDoesNotSwallowTheWakeUp() throws Exception {
+	void positionOfADeadJvmDoesNotSwallowTheNotification() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		RedisLockBackend dying = TestRedis.backend(server.address());
 		refused(dying, claim(Duration.ofSeconds(1)));
@@ -329,7 +329,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void lateWakeUpOfAnEarlierAttemptIsOnlyNeedless() throws Exception {
+	void lateNotificationOfAnEarlierAttemptIsHarmless() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Claim waiting = claim(Duration.ofSeconds(9));
 		Contended one = refused(second, waiting);
@@ -368,13 +368,13 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void leaseBeyondWhatRedisTakesIsCut() throws Exception {
+	void leaseBeyondTheLimitOfRedisIsCut() throws Exception {
 		Claim claim = new Claim(this.lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(Long.MAX_VALUE),
 				false, Duration.ofSeconds(Long.MAX_VALUE), false);
 		Grant grant = granted(first, claim);
 		assertThat(grant.lease()).isEqualTo(Duration.ofDays(36500));
 		refused(second, new Claim(this.lock, OwnerId.random(), LockMode.EXCLUSIVE, claim.leaseTime(), false,
-				claim.patience(), false));
+				claim.remainingWait(), false));
 		server.ask("del", key("waiters"));
 		released(first, grant);
 	}
@@ -389,7 +389,7 @@ class RedisLockBackendTests {
 				.isInstanceOf(LockBackendException.class)
 				.withMessageContaining("Lock '" + this.lock + "' could not be acquired")
 				.withMessageContaining("WRONGTYPE")
-				.withMessageContaining("Set another 'distributed-lock.namespace'");
+				.withMessageContaining("Set a 'distributed-lock.namespace'");
 		}
 		finally {
 			server.ask("del", key("lock"));
@@ -415,7 +415,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void silenceLongerThanTheTimeOutIsOfUnknownOutcome() throws Exception {
+	void requestThatTimesOutHasAnUnknownOutcome() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		server.ask("client", "pause", "2500", "ALL");
 		long start = System.nanoTime();
@@ -431,7 +431,7 @@ class RedisLockBackendTests {
 	}
 
 	@Test
-	void readOnlyServerIsOfUnknownOutcome() throws Exception {
+	void requestToAReadOnlyServerHasAnUnknownOutcome() throws Exception {
 		try (RedisServer replica = server.startReplica()) {
 			server.ask("config", "set", "min-replicas-to-write", "2");
 			assertThat(get(first.tryAcquire(claim(Duration.ZERO)))).isInstanceOf(AcquireResult.Indeterminate.class);
@@ -519,21 +519,21 @@ class RedisLockBackendTests {
 		return "test:{" + this.lock + "}:" + part;
 	}
 
-	private Claim claim(Duration patience) {
-		return claim(this.lock, patience);
+	private Claim claim(Duration waitTime) {
+		return claim(this.lock, waitTime);
 	}
 
-	private Claim shared(Duration patience) {
-		return new Claim(this.lock, OwnerId.random(), LockMode.SHARED, Duration.ofSeconds(30), false, patience, false);
+	private Claim shared(Duration waitTime) {
+		return new Claim(this.lock, OwnerId.random(), LockMode.SHARED, Duration.ofSeconds(30), false, waitTime, false);
 	}
 
-	private Claim fair(Duration patience) {
-		return new Claim(this.lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false, patience,
+	private Claim fair(Duration waitTime) {
+		return new Claim(this.lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false, waitTime,
 				true);
 	}
 
-	private static Claim claim(LockName lock, Duration patience) {
-		return new Claim(lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false, patience, false);
+	private static Claim claim(LockName lock, Duration waitTime) {
+		return new Claim(lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false, waitTime, false);
 	}
 
 	private static Grant granted(RedisLockBackend backend, Claim claim) throws Exception {

@@ -13,12 +13,15 @@ import java.util.function.ToIntBiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the scripts do on one Redis, in Java: the same keys, arguments and answers.
+ * Java model of the scripts on one Redis server, with the same keys, arguments and
+ * results.
  */
 final class RedisModel {
 
-	/** A waiter that was woken and has not come by then has vanished. */
-	private static final long WOKEN_MILLIS = 3_000;
+	/**
+	 * How long a notified waiter keeps its position without retrying, in milliseconds.
+	 */
+	private static final long NOTIFIED_MILLIS = 3_000;
 
 	private final Map<String, Lock> locks = new TreeMap<>();
 
@@ -28,16 +31,16 @@ final class RedisModel {
 
 	/**
 	 * Creates an empty Redis.
-	 * @param clockMicros its time of day
-	 * @param publish sends a message to a channel and returns how many listen there
+	 * @param clockMicros the time of day of the server, in microseconds
+	 * @param publish sends a message to a channel and returns the number of subscribers
 	 */
 	RedisModel(LongSupplier clockMicros, ToIntBiFunction<String, String> publish) {
 		this.clockMicros = clockMicros;
 		this.publish = publish;
 	}
 
-	/** Lets the next token of a lock be greater than this. */
-	void remember(LockKeys keys, long token) {
+	/** Makes the next token of a lock greater than the given one. */
+	void remember(RedisKeys keys, long token) {
 		lock(keys.lock()).token = token;
 	}
 
@@ -46,11 +49,11 @@ final class RedisModel {
 	}
 
 	/**
-	 * Carries out a script.
-	 * @param sha1 its digest
+	 * Runs a script.
+	 * @param sha1 the SHA-1 digest of the script
 	 * @param keys the keys of the lock
 	 * @param args the arguments
-	 * @return the answer
+	 * @return the result
 	 */
 	List<Object> run(String sha1, List<?> keys, Object... args) {
 		Lock lock = lock(keys.get(0).toString());
@@ -94,28 +97,28 @@ final class RedisModel {
 			mine.ends = ends;
 			return List.of(1L, mine.token());
 		}
-		Place place = lock.placeOf(owner);
-		long until = Math.max(lock.heldUntil(shared), lock.keptUntil(place, shared, fair));
+		QueuePosition position = lock.positionOf(owner);
+		long until = Math.max(lock.heldUntil(shared), lock.keptUntil(position, shared, fair));
 		if (until > 0) {
-			long patience = Long.parseLong(args.get(2));
-			lock.places.remove(place);
-			if (patience > 0) {
-				Place kept = (place != null) ? place
-						: new Place(nextNumber(lock), owner, shared, fair, args.get(7).equals("1"), args.get(3));
-				kept.ends = now + patience;
-				lock.places.add(kept);
+			long waitTime = Long.parseLong(args.get(2));
+			lock.positions.remove(position);
+			if (waitTime > 0) {
+				QueuePosition kept = (position != null) ? position : new QueuePosition(nextNumber(lock), owner, shared,
+						fair, args.get(7).equals("1"), args.get(3));
+				kept.ends = now + waitTime;
+				lock.positions.add(kept);
 			}
 			return List.of(0L, until - now);
 		}
 		lock.token = Math.max(this.clockMicros.getAsLong(), lock.token + 1);
 		lock.grants.add(new Grant(owner + ":" + lock.token, shared, ends));
-		lock.places.remove(place);
+		lock.positions.remove(position);
 		return List.of(1L, lock.token);
 	}
 
 	private long nextNumber(Lock lock) {
-		List<Place> line = lock.line();
-		long last = line.isEmpty() ? -1 : line.get(line.size() - 1).number;
+		List<QueuePosition> waitQueue = lock.waitQueue();
+		long last = waitQueue.isEmpty() ? -1 : waitQueue.get(waitQueue.size() - 1).number;
 		return Math.max(this.clockMicros.getAsLong(), last + 1);
 	}
 
@@ -132,73 +135,73 @@ final class RedisModel {
 	private boolean release(Lock lock, String value, String channels) {
 		boolean found = lock.grants.removeIf((grant) -> grant.value.equals(value));
 		if (found) {
-			wake(lock, channels);
+			notifyWaiters(lock, channels);
 		}
 		return found;
 	}
 
 	private boolean abandon(Lock lock, String owner, String channels) {
-		boolean waited = lock.places.remove(lock.placeOf(owner));
+		boolean waited = lock.positions.remove(lock.positionOf(owner));
 		boolean held = lock.grants.remove(lock.grantOf(owner));
 		if (waited || held) {
-			wake(lock, channels);
+			notifyWaiters(lock, channels);
 		}
 		return waited || held;
 	}
 
-	private void wake(Lock lock, String channels) {
+	private void notifyWaiters(Lock lock, String channels) {
 		if (lock.grants.stream().anyMatch((grant) -> !grant.shared)) {
 			return;
 		}
 		boolean reading = !lock.grants.isEmpty();
-		for (Place place : lock.line()) {
-			if (reading && !place.shared) {
+		for (QueuePosition position : lock.waitQueue()) {
+			if (reading && !position.shared) {
 				return;
 			}
-			int heard = this.publish.applyAsInt(channels + place.instance, place.owner);
-			if (heard == 0 && place.counted) {
-				lock.places.remove(place);
+			int subscribers = this.publish.applyAsInt(channels + position.instance, position.owner);
+			if (subscribers == 0 && position.counted) {
+				lock.positions.remove(position);
 				continue;
 			}
-			place.ends = Math.min(place.ends, millis() + WOKEN_MILLIS);
-			if (!place.shared) {
+			position.ends = Math.min(position.ends, millis() + NOTIFIED_MILLIS);
+			if (!position.shared) {
 				return;
 			}
 			reading = true;
 		}
 	}
 
-	/** What Redis has of one lock. */
+	/** The state of one lock in Redis. */
 	private static final class Lock {
 
 		private final List<Grant> grants = new ArrayList<>();
 
-		private final List<Place> places = new ArrayList<>();
+		private final List<QueuePosition> positions = new ArrayList<>();
 
 		private long token;
 
 		void tidy(long now) {
 			this.grants.removeIf((grant) -> grant.ends <= now);
-			this.places.removeIf((place) -> place.ends <= now);
+			this.positions.removeIf((position) -> position.ends <= now);
 		}
 
 		boolean isUsed() {
-			return !this.grants.isEmpty() || !this.places.isEmpty();
+			return !this.grants.isEmpty() || !this.positions.isEmpty();
 		}
 
 		@Nullable Grant grantOf(String owner) {
 			return this.grants.stream().filter((grant) -> grant.isOf(owner)).findFirst().orElse(null);
 		}
 
-		@Nullable Place placeOf(String owner) {
-			return this.places.stream().filter((place) -> place.owner.equals(owner)).findFirst().orElse(null);
+		@Nullable QueuePosition positionOf(String owner) {
+			return this.positions.stream().filter((position) -> position.owner.equals(owner)).findFirst().orElse(null);
 		}
 
-		List<Place> line() {
-			return this.places.stream().sorted(Comparator.comparingLong((place) -> place.number)).toList();
+		List<QueuePosition> waitQueue() {
+			return this.positions.stream().sorted(Comparator.comparingLong((position) -> position.number)).toList();
 		}
 
-		/** How long others hold the lock at most, or 0. */
+		/** Returns the time until which others hold the lock at most, or 0. */
 		long heldUntil(boolean shared) {
 			return this.grants.stream()
 				.filter((grant) -> !(shared && grant.shared))
@@ -207,12 +210,12 @@ final class RedisModel {
 				.orElse(0);
 		}
 
-		/** How long those who came before keep a claim out at most, or 0. */
-		long keptUntil(@Nullable Place own, boolean shared, boolean fair) {
-			return line().stream()
-				.takeWhile((place) -> !Objects.equals(place, own))
-				.filter((place) -> !(shared && place.shared) && (fair || place.fair || shared))
-				.mapToLong((place) -> place.ends)
+		/** Returns the time until which earlier waiters exclude a claim at most, or 0. */
+		long keptUntil(@Nullable QueuePosition own, boolean shared, boolean fair) {
+			return waitQueue().stream()
+				.takeWhile((position) -> !Objects.equals(position, own))
+				.filter((position) -> !(shared && position.shared) && (fair || position.fair || shared))
+				.mapToLong((position) -> position.ends)
 				.max()
 				.orElse(0);
 		}
@@ -244,8 +247,8 @@ final class RedisModel {
 
 	}
 
-	/** A place of one who waits. */
-	private static final class Place {
+	/** The position of one waiter in the wait queue. */
+	private static final class QueuePosition {
 
 		private final long number;
 
@@ -261,7 +264,7 @@ final class RedisModel {
 
 		private long ends;
 
-		Place(long number, String owner, boolean shared, boolean fair, boolean counted, String instance) {
+		QueuePosition(long number, String owner, boolean shared, boolean fair, boolean counted, String instance) {
 			this.number = number;
 			this.owner = owner;
 			this.shared = shared;

@@ -23,8 +23,8 @@ import io.holdfast.lock.test.server.RedisServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Holds the model against a real Redis: the same requests in the same order, at times
- * that are the same to some milliseconds, get the same answers.
+ * Compares the model with a real Redis server. The same requests in the same order, at
+ * times within some milliseconds of each other, have the same results.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RedisModelTests {
@@ -33,13 +33,13 @@ class RedisModelTests {
 
 	private static final int LENGTH = 50;
 
-	/** Above any time, so that tokens do not depend on the clock. */
+	/** Exceeds any time, so that tokens do not depend on the clock. */
 	private static final long FIRST_TOKEN = 4_000_000_000_000_000L;
 
-	/** Leases and places last up to three of these. */
+	/** Unit of leases and positions, which last up to three of these, in milliseconds. */
 	private static final long UNIT = 40_000;
 
-	/** So that time passes: nothing ends near a multiple of it. */
+	/** Advance of the clock. No lease or position ends near a multiple of it. */
 	private static final Duration STEP = Duration.ofSeconds(50);
 
 	private static final long NEAR = UNIT / 4;
@@ -48,7 +48,7 @@ class RedisModelTests {
 
 	private static final String LISTENS = "listens";
 
-	private final LockKeys keys = LockKeys.of("model", LockName.of("lock", "of the test"));
+	private final RedisKeys keys = RedisKeys.of("model", LockName.of("lock", "of the test"));
 
 	private final RedisServer server = RedisServer.started();
 
@@ -127,7 +127,7 @@ class RedisModelTests {
 			case 1, 2 -> new Request("release", RedisScript.RELEASE, grant, CHANNELS);
 			case 3 -> new Request("abandon", RedisScript.ABANDON, owner, CHANNELS);
 			default -> new Request("acquire", RedisScript.ACQUIRE, owner, lease, UNIT * random.nextInt(4),
-					random.nextBoolean() ? LISTENS : "is gone", Timing.IDLE_TOKEN_MILLIS,
+					random.nextBoolean() ? LISTENS : "is gone", RedisTimes.IDLE_TOKEN_MILLIS,
 					LockMode.values()[random.nextInt(2)].name(), bit(random), bit(random));
 		};
 	}
@@ -136,9 +136,6 @@ class RedisModelTests {
 		return random.nextBoolean() ? "1" : "0";
 	}
 
-	/**
-	 * One request.
-	 */
 	private record Request(String name, RedisScript script, Object... args) {
 
 		@Override

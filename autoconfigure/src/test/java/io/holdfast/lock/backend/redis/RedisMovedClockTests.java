@@ -9,7 +9,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.test.server.RedisServer;
 
 /**
- * A Redis whose clock is moved.
+ * Tests for a Redis server whose clock moves.
  */
 class RedisMovedClockTests extends MovedClockContract {
 

@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @ExtendWith(OutputCaptureExtension.class)
 class RedisPermissionsTests {
 
-	/** As in docs/how-to/redis.md. */
+	/** The minimum permissions, as documented in {@code docs/how-to/redis.md}. */
 	private static final String MINIMUM = "~test:* &test:* +@connection +eval +evalsha +script|load +get +set +del +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +zscore +publish +subscribe +unsubscribe";
 
 	@Test
@@ -88,17 +88,17 @@ class RedisPermissionsTests {
 			.started("user app on >s3cret " + MINIMUM.replace("+zscore", "").replace("~test:*", "~other:*"))) {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(0)))
-				.withMessageContaining("Give the user at least: " + MINIMUM);
+				.withMessageContaining("Grant the user at least: " + MINIMUM);
 		}
 	}
 
-	/** Some versions of Redis have it among the commands of a connection. */
+	/** Some Redis versions include {@code WAIT} in {@code @connection}. */
 	@Test
 	void missingPermissionToWaitForReplicasStopsTheStartWithTheRemedy() {
 		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM + " -wait")) {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(1)))
-				.withMessageContaining("+wait, if replicas are waited for");
+				.withMessageContaining("+wait if 'wait-replicas' is set");
 		}
 	}
 
@@ -110,7 +110,7 @@ class RedisPermissionsTests {
 			assertThat(get(backend.tryAcquire(claim(Duration.ZERO)))).isInstanceOfSatisfying(Indeterminate.class,
 					(result) -> assertThat(result.cause())
 						.hasMessageContaining("Lock 'guarded' was not confirmed by replicas")
-						.hasMessageContaining("+wait, if replicas are waited for"));
+						.hasMessageContaining("+wait if 'wait-replicas' is set"));
 		}
 	}
 
@@ -120,7 +120,7 @@ class RedisPermissionsTests {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(0)))
 				.withMessageContaining("can't publish")
-				.withMessageContaining("Give the user at least: " + MINIMUM);
+				.withMessageContaining("Grant the user at least: " + MINIMUM);
 		}
 	}
 
@@ -133,19 +133,19 @@ class RedisPermissionsTests {
 				.isThrownBy(() -> get(backend.tryAcquire(claim(Duration.ZERO))))
 				.havingCause()
 				.isInstanceOf(LockBackendException.class)
-				.withMessageContaining("Lock 'guarded' could not be acquired: Redis at the test's server says")
+				.withMessageContaining("Lock 'guarded' could not be acquired: Redis at the test's server failed with")
 				.withMessageContaining("The user executing the script")
-				.withMessageContaining("Give the user at least");
+				.withMessageContaining("Grant the user at least");
 		}
 	}
 
 	@Test
-	void passwordShowsNowhereWhenItIsWrong(CapturedOutput output) {
+	void wrongPasswordIsNotShown(CapturedOutput output) {
 		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM)) {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> TestRedis.backend(config(server, "not-th1s"), TestRedis.options(0)))
 				.withMessageContaining("WRONGPASS")
-				.withMessageContaining("Check username and password")
+				.withMessageContaining("Check the username and password")
 				.satisfies((ex) -> assertThat(ex).hasStackTraceContaining("WRONGPASS"));
 		}
 		assertThat(output.getAll()).doesNotContain("not-th1s");
@@ -161,12 +161,12 @@ class RedisPermissionsTests {
 				for (int i = 0; i < 50; i++) {
 					get(backend.tryAcquire(claim(Duration.ZERO)));
 				}
-			}).havingCause().withMessageContaining("Check username and password");
+			}).havingCause().withMessageContaining("Check the username and password");
 		}
 	}
 
 	@Test
-	void evictionIsWarnedOf(CapturedOutput output) {
+	void evictionIsWarnedAbout(CapturedOutput output) {
 		try (RedisServer server = RedisServer.started("maxmemory 100mb", "maxmemory-policy allkeys-lru");
 				RedisLockBackend backend = TestRedis.backend(server.address())) {
 			assertThat(backend.name()).isEqualTo("redis");
@@ -175,17 +175,17 @@ class RedisPermissionsTests {
 	}
 
 	@Test
-	void missingReplicasAreWarnedOfAtTheStart(CapturedOutput output) {
+	void missingReplicasAreWarnedAboutAtTheStart(CapturedOutput output) {
 		try (RedisServer server = RedisServer.started();
 				RedisLockBackend backend = TestRedis.backend(TestRedis.config(server.address()),
 						TestRedis.options(1))) {
 			assertThat(backend.name()).isEqualTo("redis");
-			assertThat(output.getAll()).contains("'distributed-lock.redis.wait-replicas' is 1, and 0 replicas");
+			assertThat(output.getAll()).contains("'distributed-lock.redis.wait-replicas' is 1, but 0 replicas");
 		}
 	}
 
 	@Test
-	void noEvictionIsNotWarnedOf(CapturedOutput output) {
+	void disabledEvictionIsNotWarnedAbout(CapturedOutput output) {
 		try (RedisServer server = RedisServer.started("maxmemory 100mb", "maxmemory-policy noeviction");
 				RedisLockBackend backend = TestRedis.backend(server.address())) {
 			assertThat(backend.name()).isEqualTo("redis");
@@ -200,9 +200,9 @@ class RedisPermissionsTests {
 		return config;
 	}
 
-	private static Claim claim(Duration patience) {
+	private static Claim claim(Duration waitTime) {
 		return new Claim(LockName.of("guarded"), OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false,
-				patience, false);
+				waitTime, false);
 	}
 
 	private static Claim shared() {

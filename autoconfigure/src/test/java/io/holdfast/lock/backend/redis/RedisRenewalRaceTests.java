@@ -16,20 +16,21 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.RedisServer;
 
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Releases at the very moment when a renewal is due, thousands of them, as Redis sees
- * them.
+ * Tests for thousands of releases at the moment when a renewal is due, in the order in
+ * which Redis receives them.
  */
 class RedisRenewalRaceTests {
 
@@ -38,27 +39,28 @@ class RedisRenewalRaceTests {
 	private static final int ROUNDS = 20;
 
 	/**
-	 * A renewal is waited for as long as the next one is away: longer than Redis may
-	 * take.
+	 * The engine waits for a renewal until the next one is due. With this lease, that is
+	 * longer than Redis may take.
 	 */
 	private static final Duration LEASE = Duration.ofMillis(1_500);
 
-	/** The arguments of a release are the grant and the beginning of channels' names. */
+	/**
+	 * Matches the arguments of a release: the grant and the prefix of the channel names.
+	 */
 	private static final Pattern RELEASE = Pattern.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"[^\"]*[a-z][^\"]*\"$");
 
-	/** Those of a renewal are the grant and milliseconds. */
+	/** Matches the arguments of a renewal: the grant and milliseconds. */
 	private static final Pattern RENEWAL = Pattern.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"\\d+\"$");
 
 	@Test
 	void nothingIsRenewedAfterItsRelease() throws Exception {
-		EngineSettings settings = new EngineSettings(Duration.ofSeconds(5), LEASE, Duration.ofSeconds(1), true, false,
-				Duration.ZERO, false, Duration.ZERO);
+		EngineSettings settings = settings().leaseTime(LEASE).awaitRelease(true).shutdownTimeout(Duration.ZERO).build();
 		try (RedisServer server = RedisServer.started();
 				RedisLockBackend backend = TestRedis.backend(server.address());
 				LockEngine engine = new LockEngine(new LockBackends(List.of(backend), "redis"), settings,
-						HoldBoundary.NONE, List.of())) {
+						TransactionBoundary.NONE, List.of())) {
 			List<String> commands = server.watched(() -> {
-				holdAndLetGo(engine);
+				holdAndRelease(engine);
 				return null;
 			});
 			Set<String> released = new HashSet<>();
@@ -79,7 +81,7 @@ class RedisRenewalRaceTests {
 		}
 	}
 
-	private static void holdAndLetGo(LockEngine engine) throws Exception {
+	private static void holdAndRelease(LockEngine engine) throws Exception {
 		ExecutorService threads = Executors.newFixedThreadPool(THREADS);
 		try {
 			List<Future<?>> runs = IntStream.range(0, THREADS).<Future<?>>mapToObj((i) -> threads.submit(() -> {

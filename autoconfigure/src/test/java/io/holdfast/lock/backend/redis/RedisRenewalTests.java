@@ -23,7 +23,7 @@ import io.holdfast.lock.support.SchedulingClock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Renewals at several nodes, one of which does not answer.
+ * Tests for renewals on several nodes, one of which does not respond.
  */
 class RedisRenewalTests {
 
@@ -53,11 +53,11 @@ class RedisRenewalTests {
 
 	};
 
-	private final Renewals renewals = new Renewals(new RedisScripts(cluster(), OPTIONS), new RedisErrors(OPTIONS),
-			OPTIONS, this.clock);
+	private final RedisRenewals renewals = new RedisRenewals(new RedisScripts(cluster(), OPTIONS),
+			new RedisErrors(OPTIONS), OPTIONS, this.clock);
 
 	@Test
-	void silentNodeDoesNotHoldUpTheAnswersOfTheOthers() {
+	void silentNodeDoesNotDelayTheAnswersOfOthers() {
 		CompletableFuture<List<RenewResult>> results = renew();
 		answer(ANSWERED);
 		assertThat(results).isNotDone();
@@ -85,7 +85,7 @@ class RedisRenewalTests {
 	}
 
 	private void answer(LockName lock) {
-		this.answers.get(LockKeys.of(OPTIONS.namespace(), lock).lock()).complete(List.of(1L));
+		this.answers.get(RedisKeys.of(OPTIONS.namespace(), lock).lock()).complete(List.of(1L));
 	}
 
 	private RedissonClient cluster() {

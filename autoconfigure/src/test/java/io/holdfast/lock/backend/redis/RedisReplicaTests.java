@@ -13,15 +13,15 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.test.server.RedisServer;
 
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
-import static io.holdfast.lock.backend.Verbs.soonTold;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Clients that know the replicas of their server.
+ * Tests for clients that know the replicas of their server.
  */
 class RedisReplicaTests {
 
@@ -43,9 +43,9 @@ class RedisReplicaTests {
 		primary.close();
 	}
 
-	/** Its subscription is none that PUBLISH on the primary counts. */
+	/** {@code PUBLISH} on the primary does not count a subscriber on a replica. */
 	@Test
-	void fairWaiterWhoListensOnAReplicaIsWokenAndKeepsItsPlace() throws Exception {
+	void fairWaiterOnAReplicaIsNotifiedAndKeepsItsPosition() throws Exception {
 		try (RedisLockBackend onReplica = TestRedis.backend(listeningOnTheReplica(), TestRedis.options(0));
 				RedisLockBackend onPrimary = TestRedis.backend(primary.address())) {
 			assertThat(replica.ask("pubsub", "channels", "test:wake:*")).isNotEmpty();
@@ -57,7 +57,7 @@ class RedisReplicaTests {
 				refused(onPrimary, second);
 				released(onPrimary, held);
 				refused(onPrimary, second);
-				soonTold(signal);
+				awaitSignal(signal);
 				Grant inOrder = granted(onReplica, first);
 				released(onReplica, inOrder);
 				released(onPrimary, granted(onPrimary, second));
@@ -81,8 +81,8 @@ class RedisReplicaTests {
 
 	private static Claim fair() {
 		Claim claim = claim(LOCK);
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renewed(),
-				claim.patience(), true);
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renew(),
+				claim.remainingWait(), true);
 	}
 
 }

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RedisSentinelTests {
 
 	@Test
-	void locksAndWakeUpsWorkAgainAfterAFailoverAndTokensGrow() throws Exception {
+	void locksAndNotificationsWorkAfterAFailoverAndTokensGrow() throws Exception {
 		try (RedisSentinel group = RedisSentinel.started();
 				RedisLockBackend first = backend(group);
 				RedisLockBackend second = backend(group)) {
@@ -40,12 +40,12 @@ class RedisSentinelTests {
 			release(first, before);
 			Grant after = ((Acquired) eventually(second, waiting)).grant();
 			assertThat(after.storeToken()).isGreaterThan(before.storeToken());
-			assertWokenInTheEnd(first, second, after);
+			assertEventuallyNotified(first, second, after);
 		}
 	}
 
 	@Test
-	void clientsFollowWhenTheFormerPrimaryComesBackAndTakesOverAgain() throws Exception {
+	void clientsFollowWhenTheFormerPrimaryTakesOverAgain() throws Exception {
 		try (RedisSentinel group = RedisSentinel.started();
 				RedisLockBackend first = backend(group);
 				RedisLockBackend second = backend(group)) {
@@ -53,36 +53,39 @@ class RedisSentinelTests {
 			Grant before = ((Acquired) eventually(first, claim(Duration.ZERO))).grant();
 			group.reunite();
 			assertThat(group.primary().ask("wait", "1", "2000")).isEqualTo("1");
-			group.changePlaces();
+			group.switchRoles();
 			assertThat(eventually(second, claim(Duration.ZERO))).as("it follows and knows of the lock")
 				.isInstanceOf(Contended.class);
 			release(first, before);
 			Grant after = ((Acquired) eventually(second, claim(Duration.ZERO))).grant();
 			assertThat(after.storeToken()).isGreaterThan(before.storeToken());
-			assertWokenInTheEnd(first, second, after);
+			assertEventuallyNotified(first, second, after);
 		}
 	}
 
-	private static void assertWokenInTheEnd(RedisLockBackend first, RedisLockBackend second, Grant held)
+	private static void assertEventuallyNotified(RedisLockBackend first, RedisLockBackend second, Grant held)
 			throws Exception {
 		Grant[] grant = { held };
 		Awaitility.await("the channel listens again").atMost(Duration.ofMinutes(1)).until(() -> {
 			Claim waiting = claim(Duration.ofSeconds(9));
 			Contended contended = (Contended) eventually(first, waiting);
 			release(second, grant[0]);
-			boolean woken = contended.signal()
+			boolean notified = contended.signal()
 				.toCompletableFuture()
 				.handle((value, failure) -> true)
 				.completeOnTimeout(false, 500, TimeUnit.MILLISECONDS)
 				.get();
 			answered(() -> get(first.abandon(waiting)) == null);
 			grant[0] = ((Acquired) eventually(second, claim(Duration.ZERO))).grant();
-			return woken;
+			return notified;
 		});
 		release(second, grant[0]);
 	}
 
-	/** A release that is repeated may have been carried out before. */
+	/**
+	 * Retries the release until it succeeds. An earlier attempt may have released the
+	 * lock already.
+	 */
 	private static void release(RedisLockBackend backend, Grant grant) {
 		AtomicBoolean repeated = new AtomicBoolean();
 		answered(() -> {
@@ -92,7 +95,10 @@ class RedisSentinelTests {
 		});
 	}
 
-	/** A client that has just found its server again may answer late. */
+	/**
+	 * Retries a request until it succeeds, because a client that has just reconnected may
+	 * respond late.
+	 */
 	private static void answered(Callable<Boolean> request) {
 		Awaitility.await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(request);
 	}
@@ -117,9 +123,9 @@ class RedisSentinelTests {
 		return TestRedis.backend(config, TestRedis.options(0));
 	}
 
-	private static Claim claim(Duration patience) {
+	private static Claim claim(Duration waitTime) {
 		return new Claim(LockName.of("failover"), OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(60), false,
-				patience, false);
+				waitTime, false);
 	}
 
 	private static Grant granted(RedisLockBackend backend, Claim claim) throws Exception {

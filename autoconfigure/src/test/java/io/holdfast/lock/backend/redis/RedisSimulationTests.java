@@ -8,7 +8,7 @@ import io.holdfast.lock.test.simulation.Simulations;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Runs the engine and the Redis backend with many seeds on a model of Redis.
+ * Runs the engine and the Redis backend on a model of Redis, with many seeds.
  */
 class RedisSimulationTests {
 
@@ -19,10 +19,10 @@ class RedisSimulationTests {
 		Simulations.of("redis", RedisStore::new).run(300);
 	}
 
-	/** A claim that has ended still waits for a wake-up. */
+	/** The mutant keeps a claim that has ended registered for release notifications. */
 	@Test
 	void claimThatIsNotForgottenIsFound() {
-		Mutant mutant = new Mutant().skip("backend.redis.WakeUps#forget");
+		Mutant mutant = new Mutant().skip("backend.redis.ReleaseNotifications#forget");
 		assertThat(mutant.find(RedisStore.class, SEEDS, "leftovers")).isPositive();
 	}
 

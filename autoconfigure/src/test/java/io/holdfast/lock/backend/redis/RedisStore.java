@@ -16,7 +16,7 @@ import io.holdfast.lock.test.simulation.SimulatedStore;
 import io.holdfast.lock.test.simulation.Simulation;
 
 /**
- * The real backend on a model of one Redis.
+ * The Redis backend on a model of one Redis server.
  */
 public final class RedisStore implements SimulatedStore {
 
@@ -35,7 +35,7 @@ public final class RedisStore implements SimulatedStore {
 
 	/**
 	 * Creates an empty Redis.
-	 * @param simulation the run
+	 * @param simulation the simulation
 	 */
 	public RedisStore(Simulation simulation) {
 		this.server = simulation.server("redis");
@@ -44,7 +44,7 @@ public final class RedisStore implements SimulatedStore {
 
 	private int publish(String channel, String message) {
 		ModelRedisson listener = this.listeners.get(channel);
-		return (listener != null && listener.hears(message)) ? 1 : 0;
+		return (listener != null && listener.deliver(message)) ? 1 : 0;
 	}
 
 	@Override
@@ -53,7 +53,7 @@ public final class RedisStore implements SimulatedStore {
 		ModelRedisson client = new ModelRedisson(process, link, this.model, this.listeners);
 		RedisLockBackend backend = new RedisLockBackend(client.proxy(), true, OPTIONS, process, () -> {
 		});
-		// that has happened when the application started, before the run
+		// an application does this at startup, before the run
 		backend.start();
 		client.startRun();
 		this.backends.put(process, backend);
@@ -73,7 +73,7 @@ public final class RedisStore implements SimulatedStore {
 
 	@Override
 	public List<StoreFault> faults() {
-		return List.of(new StoreFault("the server stands still", this.server::pause, this.server::resume));
+		return List.of(new StoreFault("the server pauses", this.server::pause, this.server::resume));
 	}
 
 }

@@ -7,7 +7,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /**
- * Clients for tests.
+ * Creates Redis clients and backends for tests.
  */
 final class TestRedis {
 

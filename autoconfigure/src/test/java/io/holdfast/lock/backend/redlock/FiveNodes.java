@@ -14,7 +14,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
@@ -27,12 +26,13 @@ import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.ServerProcess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Five real masters, on each of which every case begins anew.
+ * Base class for tests on five real masters, which hold no data when a test starts.
  */
 abstract class FiveNodes {
 
@@ -85,8 +85,8 @@ abstract class FiveNodes {
 	}
 
 	static LockEngine engine(RedlockLockBackend backend) {
-		return new LockEngine(new LockBackends(List.of(backend), "redlock"), EngineSettings.DEFAULTS, HoldBoundary.NONE,
-				List.of());
+		return new LockEngine(new LockBackends(List.of(backend), "redlock"), EngineSettings.DEFAULTS,
+				TransactionBoundary.NONE, List.of());
 	}
 
 	LockRequest request(Duration waitTime) {
@@ -126,7 +126,7 @@ abstract class FiveNodes {
 		return "test:{" + this.lock + "}:" + part;
 	}
 
-	/** What {@link RedlockScripts#RELEASE} is told when an attempt is undone. */
+	/** Runs {@link RedlockScripts#RELEASE} with the arguments that undo an attempt. */
 	String undo(Claim claim, String attempt) {
 		return nodes.get(0)
 			.ask("eval", RedlockScripts.RELEASE.text(), "3", key("part"), key("part-readers"), key("part-waiters"),
@@ -145,7 +145,7 @@ abstract class FiveNodes {
 		return new Claim(lock, OwnerId.random(), LockMode.EXCLUSIVE, lease, false, Duration.ZERO, false);
 	}
 
-	/** Asks as often as it takes. */
+	/** Retries until the lock is granted. */
 	static Grant soonGranted(RedlockLockBackend backend, Claim claim) {
 		return Awaitility.await().atMost(Duration.ofSeconds(8)).until(() -> {
 			AcquireResult result = get(backend.tryAcquire(claim));

@@ -11,17 +11,17 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.test.ForwardingBackend;
 import io.holdfast.lock.test.simulation.SimulatedNetwork.Kind;
-import io.holdfast.lock.test.simulation.SimulatedNetwork.Trouble;
+import io.holdfast.lock.test.simulation.SimulatedNetwork.NetworkFault;
 import io.holdfast.lock.test.simulation.SimulatedProcess;
 import io.holdfast.lock.test.simulation.SimulatedStore;
 import io.holdfast.lock.test.simulation.Simulation;
 import io.holdfast.lock.test.simulation.Workload;
 
 /**
- * A {@link RedlockStore} whose grants often reach the engine after their lease, because
- * the process stands still on the way, and whose nodes often get a request a second time.
- * So owners ask again for grants that have ended, after others have held the lock for a
- * moment, and find parts of them that lasted longer or came later.
+ * A {@link RedlockStore} whose grants often reach the engine after their lease has
+ * expired, because the process pauses meanwhile. Its nodes often receive a request twice.
+ * Owners therefore request expired grants again, after others have held the lock for a
+ * moment. They find parts of these grants that lasted longer or arrived later.
  */
 public final class LateGrantsStore implements SimulatedStore {
 
@@ -31,7 +31,7 @@ public final class LateGrantsStore implements SimulatedStore {
 
 	/**
 	 * Creates nodes that vote.
-	 * @param simulation the run
+	 * @param simulation the simulation
 	 */
 	public LateGrantsStore(Simulation simulation) {
 		this.store = new RedlockStore(simulation);
@@ -39,7 +39,7 @@ public final class LateGrantsStore implements SimulatedStore {
 
 	@Override
 	public LockBackend connect(SimulatedProcess process) {
-		process.simulation().network().begin(new Trouble(Kind.REPETITION, process, 1, LATEST_REPETITION));
+		process.simulation().network().begin(new NetworkFault(Kind.REPETITION, process, 1, LATEST_REPETITION));
 		return new LateBackend(process, this.store.connect(process));
 	}
 

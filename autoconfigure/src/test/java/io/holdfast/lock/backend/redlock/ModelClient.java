@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * One client of a {@link TokenModel}: what {@link Attempt} and {@link Renewal} do, one
- * message at a time.
+ * One client of a {@link TokenModel}, which acts as {@link QuorumAcquisition} and
+ * {@link QuorumRenewal} do, one message at a time.
  */
 final class ModelClient {
 
@@ -16,7 +16,7 @@ final class ModelClient {
 
 	private enum State {
 
-		IDLE, ASKS, AGREES, RENEWS, HOLDS, STANDS_STILL
+		IDLE, ASKS, AGREES, RENEWS, HOLDS, PAUSED
 
 	}
 
@@ -37,9 +37,9 @@ final class ModelClient {
 	private int attempt;
 
 	/** The token of the grant, or zero. */
-	private long told;
+	private long heldToken;
 
-	/** The token to agree on. */
+	/** The token that the nodes are to agree on. */
 	private long proposed;
 
 	private int round;
@@ -64,9 +64,9 @@ final class ModelClient {
 		return this.shared;
 	}
 
-	/** Whether the lock is this client's as far as it knows. */
-	boolean believes() {
-		return this.told > 0 && this.world.now() < this.validUntil;
+	/** Whether this client holds the lock, as far as it knows. */
+	boolean believesHeld() {
+		return this.heldToken > 0 && this.world.now() < this.validUntil;
 	}
 
 	void step() {
@@ -76,7 +76,7 @@ final class ModelClient {
 			case AGREES -> agree();
 			case RENEWS -> renew();
 			case HOLDS -> hold();
-			case STANDS_STILL -> standStill();
+			case PAUSED -> pause();
 		}
 	}
 
@@ -84,7 +84,7 @@ final class ModelClient {
 		this.owner = this.world.newOwner();
 		this.shared = this.world.chance(2);
 		this.attempt = 0;
-		this.told = 0;
+		this.heldToken = 0;
 		attempt();
 	}
 
@@ -92,10 +92,10 @@ final class ModelClient {
 		this.attempt++;
 		this.mustExceed = this.world.greatestBut(this.owner);
 		this.votes.clear();
-		turnTo(State.ASKS);
+		enter(State.ASKS);
 	}
 
-	private void turnTo(State next) {
+	private void enter(State next) {
 		this.state = next;
 		this.confirmed.clear();
 		this.toAsk = this.world.shuffled();
@@ -109,7 +109,7 @@ final class ModelClient {
 			vote();
 		}
 		else if (this.toAsk.isEmpty()) {
-			inVain();
+			undo();
 		}
 		else {
 			ModelNode node = this.toAsk.remove(0);
@@ -121,19 +121,19 @@ final class ModelClient {
 	}
 
 	private void vote() {
-		// those not asked yet may still grant, unseen by the vote
+		// nodes that were not asked yet may still grant the lock, unseen by the vote
 		for (ModelNode node : this.toAsk) {
 			if (this.world.arrives()) {
 				node.acquire(this.owner, this.shared, this.attempt);
 			}
 		}
 		long unbroken = this.votes.values().stream().filter(ModelNode.Vote::before).count();
-		boolean remembers = this.world.rules().memoryEndsWithTheLease() ? believes() : this.told > 0;
+		boolean remembers = this.world.rules().memoryEndsWithTheLease() ? believesHeld() : this.heldToken > 0;
 		if (remembers && unbroken >= this.world.quorum()) {
-			held(this.told);
+			held(this.heldToken);
 			return;
 		}
-		TokenVote vote = TokenVote.of(this.votes.values().stream().map(ModelNode.Vote::token).toList(),
+		TokenAgreement vote = TokenAgreement.of(this.votes.values().stream().map(ModelNode.Vote::token).toList(),
 				this.world.quorum());
 		if (vote.agreed()) {
 			held(vote.token());
@@ -150,7 +150,7 @@ final class ModelClient {
 	private void propose(long token) {
 		this.proposed = token;
 		this.refusedFor = 0;
-		turnTo(State.AGREES);
+		enter(State.AGREES);
 	}
 
 	private void agree() {
@@ -169,18 +169,18 @@ final class ModelClient {
 			propose(this.refusedFor + 1 + this.world.upTo(3));
 		}
 		else {
-			inVain();
+			undo();
 		}
 	}
 
 	private void held(long token) {
 		long until = this.askedAt + TokenModel.LEASE;
 		if (this.world.now() >= until) {
-			inVain();
+			undo();
 			return;
 		}
-		boolean same = token == this.told;
-		this.told = token;
+		boolean same = token == this.heldToken;
+		this.heldToken = token;
 		this.validUntil = until;
 		this.state = State.HOLDS;
 		if (same) {
@@ -194,15 +194,18 @@ final class ModelClient {
 	private void hold() {
 		switch (this.world.upTo(4)) {
 			case 0 -> end();
-			case 1 -> turnTo(State.RENEWS);
+			case 1 -> enter(State.RENEWS);
 			case 2 -> attempt();
-			default -> this.state = State.STANDS_STILL;
+			default -> this.state = State.PAUSED;
 		}
 	}
 
-	/** Until the lease has ended; then the owner asks again, or knows that it is over. */
-	private void standStill() {
-		if (!believes()) {
+	/**
+	 * Waits until the lease has expired. The owner then retries, or knows that it no
+	 * longer holds the lock.
+	 */
+	private void pause() {
+		if (!believesHeld()) {
 			if (this.world.chance(2)) {
 				attempt();
 			}
@@ -214,10 +217,10 @@ final class ModelClient {
 
 	private void renew() {
 		if (this.confirmed.size() >= this.world.quorum()) {
-			if (believes()) {
+			if (believesHeld()) {
 				this.validUntil = this.askedAt + TokenModel.LEASE;
 				this.state = State.HOLDS;
-				this.world.stillHeld(this, this.told);
+				this.world.stillHeld(this, this.heldToken);
 			}
 			else {
 				end();
@@ -234,11 +237,11 @@ final class ModelClient {
 		}
 	}
 
-	/** What was given is undone; the owner may ask again before that has arrived. */
-	private void inVain() {
+	/** Undoes the attempt. The owner may retry before the release has arrived. */
+	private void undo() {
 		this.validUntil = 0;
 		if (this.world.rules().memoryEndsWithTheLease()) {
-			this.told = 0;
+			this.heldToken = 0;
 		}
 		sendRelease(this.attempt);
 		if (this.world.chance(2)) {
@@ -250,15 +253,15 @@ final class ModelClient {
 	}
 
 	private void end() {
-		this.told = 0;
+		this.heldToken = 0;
 		sendRelease(-1);
 		this.state = State.IDLE;
 	}
 
 	private void sendRelease(int last) {
-		int whose = this.owner;
+		int releasedOwner = this.owner;
 		for (ModelNode node : this.world.shuffled()) {
-			this.world.send(() -> node.release(whose, last));
+			this.world.send(() -> node.release(releasedOwner, last));
 		}
 	}
 

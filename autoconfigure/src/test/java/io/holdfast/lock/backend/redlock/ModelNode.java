@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One node of a {@link TokenModel}: what the scripts do.
+ * One node of a {@link TokenModel}, which acts as the scripts do.
  */
 final class ModelNode {
 
@@ -35,7 +35,7 @@ final class ModelNode {
 		return this.world.now() + this.skew;
 	}
 
-	void suffer() {
+	void injectFault() {
 		if (this.world.chance(25)) {
 			this.parts.clear();
 			this.counter = -1;
@@ -57,16 +57,16 @@ final class ModelNode {
 		return (this.world.leasesLast() && this.world.rules().quarantine()) ? TokenModel.LEASE : TokenModel.SKEW;
 	}
 
-	private void forgetWhatHasEnded() {
+	private void removeExpired() {
 		this.parts.values().removeIf((part) -> part.ends() <= this.world.now());
 	}
 
-	/** As acquire.lua. */
+	/** Acquires a part as {@code acquire.lua} does. */
 	@Nullable Vote acquire(int owner, boolean shared, int attempt) {
 		if (!this.votes) {
 			return null;
 		}
-		forgetWhatHasEnded();
+		removeExpired();
 		Part mine = this.parts.get(owner);
 		if (mine != null) {
 			boolean followed = mine.token() != this.counter;
@@ -75,7 +75,7 @@ final class ModelNode {
 			this.parts.put(owner, part(shared, Math.max(mine.attempt(), attempt), token));
 			return new Vote(token, true);
 		}
-		if (this.parts.values().stream().anyMatch((part) -> mind(part, shared))) {
+		if (this.parts.values().stream().anyMatch((part) -> conflicts(part, shared))) {
 			return null;
 		}
 		long token = nextToken();
@@ -83,7 +83,7 @@ final class ModelNode {
 		return new Vote(token, false);
 	}
 
-	private boolean mind(Part other, boolean shared) {
+	private boolean conflicts(Part other, boolean shared) {
 		return !other.shared() || (!shared && this.world.rules().readersKeepWritersOut());
 	}
 
@@ -104,12 +104,12 @@ final class ModelNode {
 	}
 
 	/**
-	 * As agree.lua.
-	 * @return zero if agreed, -1 if the lock is not the owner's here, else the token that
-	 * was given meanwhile
+	 * Agrees on a token as {@code agree.lua} does.
+	 * @return zero if the node agrees, -1 if it does not vote or the owner does not hold
+	 * the lock here, otherwise the token that was granted meanwhile
 	 */
 	long agree(int owner, long token) {
-		forgetWhatHasEnded();
+		removeExpired();
 		Part mine = this.parts.get(owner);
 		if (!this.votes || mine == null) {
 			return -1;
@@ -126,9 +126,9 @@ final class ModelNode {
 		return 0;
 	}
 
-	/** As renew.lua. */
+	/** Renews a part as {@code renew.lua} does. */
 	boolean renew(int owner) {
-		forgetWhatHasEnded();
+		removeExpired();
 		Part mine = this.parts.get(owner);
 		if (!this.votes || mine == null) {
 			return false;
@@ -137,7 +137,7 @@ final class ModelNode {
 		return true;
 	}
 
-	/** As release.lua. */
+	/** Releases a part as {@code release.lua} does. */
 	void release(int owner, int last) {
 		Part mine = this.parts.get(owner);
 		if (mine != null && (last < 0 || mine.attempt() <= last || !this.world.rules().attempts())) {
@@ -146,16 +146,16 @@ final class ModelNode {
 	}
 
 	/**
-	 * What a node has granted.
+	 * The part of a lock that a node has granted.
 	 */
 	private record Part(boolean shared, int attempt, long token, long ends) {
 	}
 
 	/**
-	 * What a node grants.
+	 * The vote of a node that grants its part of a lock.
 	 *
-	 * @param token its token
-	 * @param before whether it was the owner's before
+	 * @param token the token of the node
+	 * @param before whether the owner held the part before
 	 */
 	record Vote(long token, boolean before) {
 	}

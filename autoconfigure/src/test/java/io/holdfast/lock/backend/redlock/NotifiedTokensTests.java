@@ -39,7 +39,7 @@ class NotifiedTokensTests {
 	}
 
 	@Test
-	void renewalProlongsIt() {
+	void renewalExtendsIt() {
 		this.tokens.put(this.owner, 7, 100);
 		this.tokens.extend(this.owner, 200);
 		this.tokens.extend(this.owner, 150);
@@ -48,7 +48,7 @@ class NotifiedTokensTests {
 	}
 
 	@Test
-	void renewalThatIsAnsweredAfterTheEndDoesNotBringItBack() {
+	void renewalAnsweredAfterTheExpiryDoesNotRestoreIt() {
 		this.tokens.put(this.owner, 7, 100);
 		this.now.set(100);
 		this.tokens.extend(this.owner, 200);

@@ -28,16 +28,16 @@ import io.holdfast.lock.test.server.TcpProxy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What others have found wrong with Redlock.
+ * Tests for problems that others have reported with Redlock.
  */
 class RedlockFaultTests extends FiveNodes {
 
 	/**
-	 * A node's clock that jumps ahead by more than the rest of a lease ends the lease
-	 * there.
+	 * A clock that jumps ahead by more than the rest of a lease expires the lease on that
+	 * node.
 	 */
 	@Test
-	void clockThatJumpedLetsASecondHolderInWithAGreaterTokenAndTheFirstHearsOfIt() throws Exception {
+	void clockJumpOfOneNodeAdmitsASecondHolder() throws Exception {
 		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), OPTIONS);
 		Grant held = granted(cutOff);
 		refused(this.first, claim());
@@ -51,9 +51,9 @@ class RedlockFaultTests extends FiveNodes {
 		assertThat(get(this.first.renew(List.of(second)))).first().isInstanceOf(RenewResult.Renewed.class);
 	}
 
-	/** The answers come when the lease that they grant has ended long since. */
+	/** The responses arrive long after the lease that they grant has expired. */
 	@Test
-	void nodeThatIsSlowByMoreThanALeaseNeverLetsTwoIn() throws Exception {
+	void nodeSlowerThanALeaseNeverAdmitsTwoHolders() throws Exception {
 		List<RedlockLockBackend> clients = threeNodes(3);
 		Duration lease = Duration.ofMillis(300);
 		for (int round = 0; round < 3; round++) {
@@ -79,7 +79,7 @@ class RedlockFaultTests extends FiveNodes {
 	}
 
 	@Test
-	void tokenRisesWhereSomeNodesSawFailedAttemptsAndOthersDidNot() throws Exception {
+	void tokenRisesAfterAttemptsThatOnlySomeNodesSaw() throws Exception {
 		Grant before = granted(this.first);
 		get(this.first.release(before));
 		awaitNothingLeft(0, 1, 2, 3, 4);
@@ -97,11 +97,11 @@ class RedlockFaultTests extends FiveNodes {
 	}
 
 	/**
-	 * An attempt of the first owner comes late to a majority, when the second has
-	 * released: its reply and what undoes it are lost.
+	 * An attempt of the first owner reaches a majority late, after the second owner has
+	 * released the lock. Its reply and the request that undoes it are lost.
 	 */
 	@Test
-	void ownerWhoseLeaseHasEndedDoesNotGetTheTokenOfThatLeaseAgain() throws Exception {
+	void ownerOfAnExpiredLeaseGetsANewToken() throws Exception {
 		Claim claim = claim(this.lock, Duration.ofMillis(600));
 		Grant first = granted(this.first, claim);
 		RedlockLockBackend other = open(ports(0, 1, 2, 3, 4), OPTIONS);
@@ -116,7 +116,7 @@ class RedlockFaultTests extends FiveNodes {
 	}
 
 	@Test
-	void callersInLockStepDoNotSplitTheVotesForEver() throws Exception {
+	void callersInLockStepDoNotSplitTheVotesForever() throws Exception {
 		List<LockEngine> engines = threeNodes(3).stream().map(FiveNodes::engine).toList();
 		List<Long> times = new ArrayList<>();
 		for (int round = 0; round < 30; round++) {
@@ -157,7 +157,7 @@ class RedlockFaultTests extends FiveNodes {
 	}
 
 	@Test
-	void refusedClaimLeavesNothingThoughANodeHearsLateOfTheHolder() throws Exception {
+	void refusedClaimLeavesNothingOnALateNode() throws Exception {
 		RedlockLockBackend other = open(ports(0, 1, 2, 3, 4), OPTIONS);
 		other.connect();
 		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
@@ -170,9 +170,11 @@ class RedlockFaultTests extends FiveNodes {
 				.allMatch((part) -> part.startsWith(holder.claim().owner().value())));
 	}
 
-	/** What the nodes say lies in the client's host until the client goes on. */
+	/**
+	 * The responses of the nodes wait on the host of the client until the client resumes.
+	 */
 	@Test
-	void clientThatStandsStillBeforeItReadsTheAnswersDoesNotHold() throws Exception {
+	void clientPausedBeforeItReadsTheAnswersDoesNotHold() throws Exception {
 		List<TcpProxy> wires = nodes.all().stream().map((node) -> TcpProxy.to(node.port())).toList();
 		try {
 			RedlockLockBackend still = open(wires.stream().map(TcpProxy::port).toList(),
@@ -198,7 +200,7 @@ class RedlockFaultTests extends FiveNodes {
 	}
 
 	@Test
-	void leaseIsNoLongerThanAskedAfterAWait() throws Exception {
+	void leaseIsNoLongerThanRequestedAfterAWait() throws Exception {
 		granted(this.first);
 		RedlockLockBackend other = open(ports(0, 1, 2, 3, 4), OPTIONS);
 		Duration lease = Duration.ofSeconds(1);
@@ -212,7 +214,7 @@ class RedlockFaultTests extends FiveNodes {
 	}
 
 	@Test
-	void nodesAreAskedAtOnceAndOnlyTheSlowestThatIsNeededIsWaitedFor() throws Exception {
+	void nodesAreCalledInParallelUntilAQuorumAnswers() throws Exception {
 		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
 		nodes.get(3).pause();
 		nodes.get(4).pause();

@@ -19,7 +19,7 @@ import io.holdfast.lock.test.server.TcpProxy;
 
 class RedlockLockBackendContractTests extends LockBackendContract {
 
-	/** Ample, since a busy machine must not decide what the contract says. */
+	/** Generous timeouts, because a busy machine must not affect the result. */
 	private static final RedlockOptions OPTIONS = TestNodes.options(Duration.ofMillis(800), Duration.ofSeconds(30));
 
 	private final TestNodes nodes = TestNodes.admitted(5);
@@ -40,7 +40,9 @@ class RedlockLockBackendContractTests extends LockBackendContract {
 		return TestNodes.started(wires.stream().map(TcpProxy::port).toList(), OPTIONS);
 	}
 
-	/** Between two cases no lock is held, so an operator may say so. */
+	/**
+	 * Admits restarted nodes as an operator may, because no lock is held between tests.
+	 */
 	@BeforeEach
 	void admitWhatRestarted() {
 		this.nodes.each(TestNodes::admit);
@@ -55,7 +57,7 @@ class RedlockLockBackendContractTests extends LockBackendContract {
 		this.nodes.close();
 	}
 
-	/** Far above the time that a node is waited for, as it has to be. */
+	/** Returns a lease far above the node timeout, as the backend requires. */
 	@Override
 	protected Duration shortLease() {
 		return Duration.ofSeconds(2);
@@ -72,8 +74,9 @@ class RedlockLockBackendContractTests extends LockBackendContract {
 	}
 
 	/**
-	 * A node that a majority did not wait for may still have to hear of the last attempt;
-	 * what it keeps of it is not to be seen as something new later.
+	 * Waits for the requests under way. A node that the majority did not wait for may
+	 * still receive the last attempt. The keys that it then keeps must not appear later
+	 * as new ones.
 	 */
 	@Override
 	protected Collection<String> leftovers() {
@@ -92,7 +95,7 @@ class RedlockLockBackendContractTests extends LockBackendContract {
 	protected Map<Ability, String> lacks() {
 		return Map.of(Ability.UNDIVIDED_VOTE,
 				"claims of the same moment may split the votes, and all of them come again", Ability.FAIR,
-				"masters that know nothing of each other keep no line", Ability.SIGNAL, "waiters poll at random times",
+				"independent masters have no common wait queue", Ability.SIGNAL, "waiters poll at random times",
 				Ability.KILLED_SESSION, "a grant is tied to no session");
 	}
 
@@ -101,8 +104,8 @@ class RedlockLockBackendContractTests extends LockBackendContract {
 		return new StoreFaults() {
 
 			/**
-			 * As many as the store is to survive; where all are lost, the attempt is
-			 * undone.
+			 * Loses as many replies as the store tolerates. If all replies are lost, the
+			 * backend undoes the attempt.
 			 */
 			@Override
 			public void loseNextReply() {
@@ -115,7 +118,8 @@ class RedlockLockBackendContractTests extends LockBackendContract {
 			}
 
 			/**
-			 * As many as the store is to survive at once: they must not vote for a while.
+			 * Restarts as many nodes as the store tolerates at once, because restarted
+			 * nodes do not vote for a while.
 			 */
 			@Override
 			public void restart() {

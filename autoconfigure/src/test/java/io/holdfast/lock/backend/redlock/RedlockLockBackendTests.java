@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Five real masters, and what happens to some of them.
+ * Tests for {@link RedlockLockBackend} on five real masters, some of which fail.
  */
 class RedlockLockBackendTests extends FiveNodes {
 
@@ -133,7 +133,7 @@ class RedlockLockBackendTests extends FiveNodes {
 	}
 
 	@Test
-	void memoryThatADiskBroughtBackFromAnEarlierRunDoesNotVote() throws Exception {
+	void nodeRestoredFromAnOldDiskDoesNotVote() throws Exception {
 		kill(3, 4);
 		String earlier = "0123456789012345678901234567890123456789/x";
 		nodes.get(0).ask("hset", "test:redlock", "memory", earlier, "admitted", earlier);
@@ -153,7 +153,7 @@ class RedlockLockBackendTests extends FiveNodes {
 	}
 
 	@Test
-	void longerLeaseThatOtherNodesKnowProlongsTheQuarantine() throws Exception {
+	void longerLeaseKnownToOtherNodesExtendsTheQuarantine() throws Exception {
 		nodes.get(4).ask("hset", "test:redlock", "longest", "600000");
 		kill(3);
 		granted(this.first, claim(LockName.of("other"), LONGEST_LEASE));
@@ -167,7 +167,7 @@ class RedlockLockBackendTests extends FiveNodes {
 	}
 
 	@Test
-	void tokenRisesThoughTheClocksOfTheOthersAreBehind() throws Exception {
+	void tokenRisesThoughOtherClocksAreBehind() throws Exception {
 		long ahead = granted(this.first).storeToken() + Duration.ofHours(1).toNanos() / 1000;
 		for (int i = 0; i < 3; i++) {
 			nodes.get(i).ask("set", key("part-token"), Long.toString(ahead));
@@ -186,7 +186,7 @@ class RedlockLockBackendTests extends FiveNodes {
 	}
 
 	@Test
-	void grantThatTookItsLeaseUpIsNone() throws Exception {
+	void grantThatUsedUpItsLeaseDoesNotCount() throws Exception {
 		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
 		for (int i = 0; i < 3; i++) {
 			nodes.get(i).ask("client", "pause", "250", "ALL");
@@ -198,7 +198,7 @@ class RedlockLockBackendTests extends FiveNodes {
 	}
 
 	@Test
-	void lateGrantIsGivenBack() throws Exception {
+	void lateGrantIsReleased() throws Exception {
 		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
 		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).pause());
 		Claim claim = claim();
@@ -222,7 +222,7 @@ class RedlockLockBackendTests extends FiveNodes {
 	}
 
 	@Test
-	void ofManyContendersNeverTwoHoldAndOneGetsIn() throws Exception {
+	void oneOfManyContendersAcquiresAndNeverTwo() throws Exception {
 		List<RedlockLockBackend> clients = List.of(this.first, open(ports(0, 1, 2, 3, 4), OPTIONS),
 				open(ports(0, 1, 2, 3, 4), OPTIONS));
 		for (RedlockLockBackend client : clients) {
@@ -248,7 +248,7 @@ class RedlockLockBackendTests extends FiveNodes {
 			.until(() -> get(this.first.tryAcquire(claim())) instanceof Acquired);
 	}
 
-	/** One to acquire and one to release. A node that answers late is asked again. */
+	/** One request acquires and one releases. The backend asks a late node again. */
 	@Test
 	void uncontendedLockTakesOneRequestPerNodeOnceTheNodesAgree() {
 		Awaitility.await().ignoreExceptions().untilAsserted(() -> {
@@ -265,7 +265,7 @@ class RedlockLockBackendTests extends FiveNodes {
 	}
 
 	@Test
-	void leaseIsNoLongerThanAskedOnAnyNode() throws Exception {
+	void leaseIsNoLongerThanRequestedOnAnyNode() throws Exception {
 		granted(this.first, claim(this.lock, Duration.ofSeconds(1)));
 		Awaitility.await().until(() -> this.first.underWay() == 0);
 		for (RedisServer node : nodes.all()) {
@@ -284,7 +284,7 @@ class RedlockLockBackendTests extends FiveNodes {
 	}
 
 	@Test
-	void majorityThatForgotTheLockRefusesTheRenewalAndTheRestIsFreed() throws Exception {
+	void majorityThatForgotTheLockRefusesTheRenewal() throws Exception {
 		Grant grant = granted(this.first);
 		Awaitility.await().until(() -> this.first.underWay() == 0);
 		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).ask("del", key("part")));

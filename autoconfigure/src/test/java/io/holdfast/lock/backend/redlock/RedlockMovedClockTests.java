@@ -20,7 +20,7 @@ import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Three masters whose clocks are all moved.
+ * Tests for {@link RedlockLockBackend} on three masters whose clocks all move.
  */
 class RedlockMovedClockTests extends MovedClockContract {
 
@@ -51,10 +51,10 @@ class RedlockMovedClockTests extends MovedClockContract {
 		return this.nodes.get(node).port();
 	}
 
-	/** The third node has never heard of the lock. */
+	/** The third node has never received a request for the lock. */
 	@ParameterizedTest
 	@ValueSource(ints = { -1, 1 })
-	void nodeThatRestartedIsKeptOutWhateverItsClockSaysOfWhen(int hours) throws Exception {
+	void restartedNodeIsQuarantinedWhateverItsClock(int hours) throws Exception {
 		LockName lock = LockName.of("restarted", Integer.toString(hours));
 		RedisServer forgetful = this.nodes.get(1);
 		try (RedlockLockBackend cutOff = client(ServerProcess.freePort(), SHORT);

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.backend.redis.RedisScript;
 
 /**
- * What the scripts of Redlock do on one node, in Java: the same keys, arguments and
- * answers. A node that restarts has forgotten everything.
+ * Java model of the Redlock scripts on one node, with the same keys, arguments and
+ * results. A node that restarts has lost all data.
  */
 final class RedlockNodeModel {
 
@@ -42,7 +42,7 @@ final class RedlockNodeModel {
 		this.clockMicros = clockMicros;
 	}
 
-	/** As an operator does, or after a first quarantine. */
+	/** Admits the node, as an operator does or as happens after a first quarantine. */
 	void admit() {
 		admit(micros());
 	}
@@ -144,7 +144,7 @@ final class RedlockNodeModel {
 		}
 		long rest = lock.rest(owner, shared, millis());
 		if (rest >= 0) {
-			lock.place(owner, shared, Long.parseLong(args.get(7)), micros());
+			lock.updatePosition(owner, shared, Long.parseLong(args.get(7)), micros());
 			return List.of(0L, rest, known);
 		}
 		this.longest = known;
@@ -205,15 +205,15 @@ final class RedlockNodeModel {
 	private List<Object> release(String stem, List<String> args) {
 		String owner = args.get(0);
 		long last = Long.parseLong(args.get(1));
-		long place = Long.parseLong(args.get(3));
+		long position = Long.parseLong(args.get(3));
 		Lock lock = lock(stem);
 		Part mine = lock.parts.get(owner);
 		boolean found = mine != null && (last < 0 || mine.attempt() <= last);
 		if (found) {
 			lock.parts.remove(owner);
 		}
-		if (place == 0 || found) {
-			lock.place(owner, args.get(2).equals("SHARED"), place, micros());
+		if (position == 0 || found) {
+			lock.updatePosition(owner, args.get(2).equals("SHARED"), position, micros());
 		}
 		return List.of(found ? 1L : 0L);
 	}
@@ -237,46 +237,46 @@ final class RedlockNodeModel {
 		return List.of(this.run, (name != null) ? name : "", "");
 	}
 
-	/** What the node has of one lock. */
+	/** The state of one lock on the node. */
 	private static final class Lock {
 
 		private final Map<String, Part> parts = new TreeMap<>();
 
-		private final Map<String, Place> places = new TreeMap<>();
+		private final Map<String, QueuePosition> positions = new TreeMap<>();
 
 		private long token;
 
 		void tidy(long now) {
 			this.parts.values().removeIf((part) -> part.ends() <= now);
-			this.places.values().removeIf((place) -> place.ends() <= now);
+			this.positions.values().removeIf((position) -> position.ends() <= now);
 		}
 
 		boolean isUsed() {
-			return !this.parts.isEmpty() || !this.places.isEmpty();
+			return !this.parts.isEmpty() || !this.positions.isEmpty();
 		}
 
-		/** How long others are in the way at most, or -1. */
+		/** Returns how long others exclude the owner at most, in milliseconds, or -1. */
 		long rest(String owner, boolean shared, long now) {
-			long number = this.places.containsKey(owner) ? this.places.get(owner).number() : Long.MAX_VALUE;
+			long number = this.positions.containsKey(owner) ? this.positions.get(owner).number() : Long.MAX_VALUE;
 			long rest = -1;
 			for (Part part : this.parts.values()) {
 				if (!shared || !part.shared()) {
 					rest = Math.max(rest, part.ends() - now);
 				}
 			}
-			for (Place place : this.places.values()) {
-				if (shared && !place.shared() && place.number() < number) {
-					rest = Math.max(rest, place.ends() - now);
+			for (QueuePosition position : this.positions.values()) {
+				if (shared && !position.shared() && position.number() < number) {
+					rest = Math.max(rest, position.ends() - now);
 				}
 			}
 			return rest;
 		}
 
-		/** Keeps the owner's place, or gives it one at the end, or removes it. */
-		void place(String owner, boolean shared, long millis, long micros) {
-			Place present = this.places.remove(owner);
+		/** Keeps, appends or removes the owner's position in the wait queue. */
+		void updatePosition(String owner, boolean shared, long millis, long micros) {
+			QueuePosition present = this.positions.remove(owner);
 			if (millis > 0) {
-				this.places.put(owner, new Place((present != null) ? present.number() : micros,
+				this.positions.put(owner, new QueuePosition((present != null) ? present.number() : micros,
 						(present != null) ? present.shared() : shared, micros / 1_000 + millis));
 			}
 		}
@@ -284,7 +284,7 @@ final class RedlockNodeModel {
 		@Override
 		public String toString() {
 			return this.parts + " "
-					+ this.places.values().stream().sorted(Comparator.comparing(Place::number)).toList();
+					+ this.positions.values().stream().sorted(Comparator.comparing(QueuePosition::number)).toList();
 		}
 
 	}
@@ -292,7 +292,7 @@ final class RedlockNodeModel {
 	private record Part(boolean shared, long attempt, long token, long ends) {
 	}
 
-	private record Place(long number, boolean shared, long ends) {
+	private record QueuePosition(long number, boolean shared, long ends) {
 	}
 
 }

@@ -19,8 +19,8 @@ import io.holdfast.lock.test.server.RedisServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Holds the model of a node against a real one: the same requests in the same order get
- * the same answers, apart from times, which only have to be near.
+ * Compares the model of a node with a real one. The same requests in the same order have
+ * the same results, except for times, which only have to be close.
  */
 class RedlockNodeModelTests {
 
@@ -28,7 +28,7 @@ class RedlockNodeModelTests {
 
 	private static final int LENGTH = 50;
 
-	/** Above any time, so that tokens do not depend on the clock. */
+	/** Exceeds any time, so that tokens do not depend on the clock. */
 	private static final long FLOOR = 4_000_000_000_000_000L;
 
 	private static final long NEAR = Duration.ofSeconds(20).toMillis();
@@ -84,24 +84,21 @@ class RedlockNodeModelTests {
 		String mode = LockMode.values()[random.nextInt(2)].name();
 		long attempt = random.nextInt(6);
 		long lease = 60_000 + 1_000L * random.nextInt(5);
-		long place = random.nextBoolean() ? 0 : 60_000;
+		long positionMillis = random.nextBoolean() ? 0 : 60_000;
 		return switch (random.nextInt(8)) {
 			case 0, 1, 2, 3 -> new Request("acquire", RedlockScripts.ACQUIRE, this.keys.of(lock), "r", "1", owner,
-					lease, attempt, RedlockTiming.IDLE_TOKEN_MILLIS, mode, place);
+					lease, attempt, RedlockTimes.IDLE_TOKEN_MILLIS, mode, positionMillis);
 			case 4 -> new Request("agree", RedlockScripts.AGREE, this.keys.of(lock), "r", "1", owner,
-					FLOOR + random.nextInt(30), RedlockTiming.IDLE_TOKEN_MILLIS);
+					FLOOR + random.nextInt(30), RedlockTimes.IDLE_TOKEN_MILLIS);
 			case 5 -> new Request("renew", RedlockScripts.RENEW,
 					List.of(this.keys.node(), this.keys.part(lock, LockMode.valueOf(mode))), "r", "1", owner, lease,
 					mode);
 			case 6 -> new Request("look", RedlockScripts.LOOK, List.of(this.keys.node()), "r");
 			default -> new Request("release", RedlockScripts.RELEASE, this.keys.parts(lock), owner,
-					random.nextBoolean() ? -1 : attempt, mode, place);
+					random.nextBoolean() ? -1 : attempt, mode, positionMillis);
 		};
 	}
 
-	/**
-	 * One request.
-	 */
 	private record Request(String name, RedisScript script, List<Object> keys, Object... args) {
 
 		@Override

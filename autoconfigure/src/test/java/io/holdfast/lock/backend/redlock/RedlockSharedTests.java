@@ -24,11 +24,11 @@ import io.holdfast.lock.spi.RenewResult;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Readers and writers on five real masters.
+ * Tests for shared and exclusive holders on five real masters.
  */
 class RedlockSharedTests extends FiveNodes {
 
-	private static final Duration PATIENCE = Duration.ofMinutes(1);
+	private static final Duration WAIT_TIME = Duration.ofMinutes(1);
 
 	@Test
 	void readersNeedNoMoreThanAMajority() throws Exception {
@@ -70,7 +70,7 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void majorityThatForgotAReaderRefusesItsRenewalAndTheRestIsFreed() throws Exception {
+	void majorityThatForgotAReaderRefusesItsRenewal() throws Exception {
 		Grant reader = granted(this.first, shared());
 		Awaitility.await().until(() -> this.first.underWay() == 0);
 		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).ask("del", key("part-readers")));
@@ -98,7 +98,7 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void readersOfTheSameMomentAllGetInWithTokensOfTheirOwn() throws Exception {
+	void concurrentReadersAllAcquireWithDistinctTokens() throws Exception {
 		List<RedlockLockBackend> clients = Stream.generate(() -> open(ports(0, 1, 2, 3, 4), OPTIONS)).limit(3).toList();
 		clients.forEach((client) -> client.connect());
 		List<Long> tokens = new ArrayList<>();
@@ -122,10 +122,10 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void refusedWriterKeepsNewReadersOutAlsoWhereItWasGrantedInVain() throws Exception {
+	void refusedWriterBlocksNewReadersAlsoWhereItWasUndone() throws Exception {
 		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), OPTIONS);
 		granted(cutOff, shared());
-		Claim writer = claim().withPatience(PATIENCE);
+		Claim writer = claim().withRemainingWait(WAIT_TIME);
 		refused(this.first, writer);
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(nodes.all()).allMatch((node) -> !node.keys(key("part-waiters")).isEmpty()));
@@ -138,10 +138,10 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void lastAttemptOfAWriterLeavesNoPlace() throws Exception {
+	void lastAttemptOfAWriterLeavesNoPosition() throws Exception {
 		granted(this.first, shared());
 		Claim writer = claim();
-		refused(this.first, writer.withPatience(PATIENCE));
+		refused(this.first, writer.withRemainingWait(WAIT_TIME));
 		refused(this.first, shared());
 		refused(this.first, writer);
 		Awaitility.await().until(() -> this.first.underWay() == 0);
@@ -150,20 +150,20 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void placeOfAWriterThatVanishedEndsByItself() throws Exception {
+	void positionOfAVanishedWriterExpires() throws Exception {
 		granted(this.first, shared());
-		refused(this.first, claim().withPatience(Duration.ofSeconds(2)));
+		refused(this.first, claim().withRemainingWait(Duration.ofSeconds(2)));
 		refused(this.first, shared());
 		awaitNoWaiter();
 		granted(this.first, shared());
 	}
 
 	@Test
-	void waitingReaderIsNotOvertakenByAllWritersToCome() throws Exception {
+	void waitingReaderIsNotOvertakenByAllLaterWriters() throws Exception {
 		Grant holder = granted(this.first);
-		Claim reader = shared().withPatience(PATIENCE);
+		Claim reader = shared().withRemainingWait(WAIT_TIME);
 		refused(this.first, reader);
-		Claim later = claim().withPatience(PATIENCE);
+		Claim later = claim().withRemainingWait(WAIT_TIME);
 		refused(this.first, later);
 		Awaitility.await().until(() -> this.first.underWay() == 0);
 		get(this.first.release(holder));
@@ -186,7 +186,7 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void readerThatAsksAgainKeepsItsTokenThoughOthersCameAndOtherNodesAnswer() throws Exception {
+	void readerThatRetriesKeepsItsToken() throws Exception {
 		Claim reader = shared();
 		Grant before = granted(this.first, reader);
 		Awaitility.await().until(() -> this.first.underWay() == 0);
@@ -196,7 +196,7 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void lateGrantOfAReaderIsGivenBack() throws Exception {
+	void lateGrantOfAReaderIsReleased() throws Exception {
 		granted(this.first, shared());
 		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).pause());
 		Claim late = shared();
@@ -209,19 +209,19 @@ class RedlockSharedTests extends FiveNodes {
 	}
 
 	@Test
-	void placeThatAVanishedClaimGotLateIsTakenAway() throws Exception {
+	void latePositionOfAVanishedClaimIsRemoved() throws Exception {
 		granted(this.first, shared());
 		Awaitility.await().until(() -> this.first.underWay() == 0);
 		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).pause());
-		Claim writer = claim().withPatience(PATIENCE);
-		CompletionStage<AcquireResult> unheard = this.first.tryAcquire(writer);
+		Claim writer = claim().withRemainingWait(WAIT_TIME);
+		CompletionStage<AcquireResult> lateAttempt = this.first.tryAcquire(writer);
 		this.first.abandon(writer);
-		get(unheard);
+		get(lateAttempt);
 		IntStream.of(0, 1, 2).forEach((i) -> nodes.get(i).resume());
 		Awaitility.await().until(() -> this.first.underWay() == 0);
-		Duration lessThanAPlaceLasts = Duration.ofSeconds(3);
+		Duration lessThanAPositionLasts = Duration.ofSeconds(3);
 		Awaitility.await()
-			.atMost(lessThanAPlaceLasts)
+			.atMost(lessThanAPositionLasts)
 			.untilAsserted(() -> assertThat(nodes.all()).allMatch((node) -> node.keys(key("part-waiters")).isEmpty()));
 	}
 

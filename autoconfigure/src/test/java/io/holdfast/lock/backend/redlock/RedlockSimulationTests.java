@@ -8,7 +8,7 @@ import io.holdfast.lock.test.simulation.Simulations;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Runs the engine and Redlock's backend with many seeds on models of its nodes.
+ * Runs the engine and the Redlock backend on models of its nodes, with many seeds.
  */
 class RedlockSimulationTests {
 
@@ -24,10 +24,13 @@ class RedlockSimulationTests {
 		Simulations.of("redlock-late-grants", LateGrantsStore::new).run(300);
 	}
 
-	/** A token is used again after its lease, below the token of another owner. */
+	/**
+	 * The mutant uses a token again after its lease has expired, below the token of
+	 * another owner.
+	 */
 	@Test
 	void tokenThatIsRememberedBeyondItsLeaseIsFound() {
-		Mutant mutant = new Mutant().answer("backend.redlock.NotifiedTokens#lasts", true);
+		Mutant mutant = new Mutant().answer("backend.redlock.NotifiedTokens#isValid", true);
 		assertThat(mutant.find(LateGrantsStore.class, SEEDS, "tokens")).isPositive();
 	}
 

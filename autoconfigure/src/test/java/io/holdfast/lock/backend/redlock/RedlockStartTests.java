@@ -23,7 +23,7 @@ import static io.holdfast.lock.backend.Verbs.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The start with nodes that remember nothing of earlier locks.
+ * Tests for startup with nodes that have no memory of earlier locks.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class RedlockStartTests {
@@ -47,7 +47,7 @@ class RedlockStartTests {
 				RedlockLockBackend second = this.nodes.backend(OPTIONS)) {
 			start(first);
 			assertThat(output).containsOnlyOnce("No lock is granted for 2.02s")
-				.contains("the start waits for that", "A majority of the Redis nodes votes after");
+				.contains("Startup waits for this", "A majority of the Redis nodes votes after");
 			assertThat(warnings(output)).hasSize(1);
 			assertThat(ask(first, claim(LOCK))).isInstanceOf(Acquired.class);
 			start(second);
@@ -62,17 +62,17 @@ class RedlockStartTests {
 		this.nodes.each(RedisServer::start);
 		try (RedlockLockBackend backend = this.nodes.backend(OPTIONS)) {
 			start(backend);
-			assertThat(output).contains("the start waits for that");
+			assertThat(output).contains("Startup waits for this");
 			assertThat(ask(backend, claim(LOCK))).isInstanceOf(Acquired.class);
 		}
 	}
 
 	@Test
-	void startThatWouldWaitTooLongGoesOnAndRequestsSayHowLongItTakes(CapturedOutput output) throws Exception {
+	void startThatWouldWaitTooLongContinuesAndRequestsSayWhy(CapturedOutput output) throws Exception {
 		try (RedlockLockBackend backend = this.nodes
 			.backend(TestNodes.options(Duration.ofMillis(400), Duration.ofMinutes(5)))) {
 			start(backend);
-			assertThat(output).contains("the start does not wait for that");
+			assertThat(output).contains("Startup does not wait for this");
 			assertThat(ask(backend, claim(LOCK))).isInstanceOfSatisfying(Indeterminate.class,
 					(result) -> assertThat(result.cause()).hasMessageContaining("may not vote for")
 						.hasMessageContaining("s more"));
@@ -114,7 +114,7 @@ class RedlockStartTests {
 	}
 
 	private static List<String> warnings(CapturedOutput output) {
-		// the name of a logger may be shortened
+		// the logging system may abbreviate the name of a logger
 		return output.getAll().lines().filter((line) -> line.contains("WARN") && line.contains(".redlock.")).toList();
 	}
 

@@ -17,7 +17,7 @@ import io.holdfast.lock.test.simulation.SimulatedStore;
 import io.holdfast.lock.test.simulation.Simulation;
 
 /**
- * The real backend on models of three nodes.
+ * The Redlock backend on models of three nodes.
  */
 public final class RedlockStore implements SimulatedStore {
 
@@ -32,7 +32,7 @@ public final class RedlockStore implements SimulatedStore {
 
 	/**
 	 * Creates nodes that vote.
-	 * @param simulation the run
+	 * @param simulation the simulation
 	 */
 	public RedlockStore(Simulation simulation) {
 		for (int i = 1; i <= 3; i++) {
@@ -62,9 +62,8 @@ public final class RedlockStore implements SimulatedStore {
 	@Override
 	public List<StoreFault> faults() {
 		List<StoreFault> faults = new ArrayList<>();
-		this.servers
-			.forEach((server) -> faults.add(new StoreFault(server + " stands still", server::pause, server::resume)));
-		// one only: without two of three there is no lock for the longest lease
+		this.servers.forEach((server) -> faults.add(new StoreFault(server + " pauses", server::pause, server::resume)));
+		// only one node: without two of three, no lock is granted for the longest lease
 		SimulatedNode restarting = this.servers.get(2);
 		faults.add(new StoreFault(restarting + " restarts without memory", restarting::pause, () -> {
 			this.models.get(2).restart();
@@ -98,7 +97,9 @@ public final class RedlockStore implements SimulatedStore {
 			return answer.whenComplete((value, failure) -> cancel.run());
 		}
 
-		/** That has happened when the application started, before the run. */
+		/**
+		 * Responds at once, because an application connects at startup, before the run.
+		 */
 		@Override
 		public CompletionStage<List<Object>> connect(RedisScript script, List<Object> keys, Object... args) {
 			return CompletableFuture.completedFuture(this.model.run(script, keys, args));

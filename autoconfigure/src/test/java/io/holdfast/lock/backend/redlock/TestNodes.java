@@ -18,7 +18,7 @@ final class TestNodes implements AutoCloseable {
 
 	static final String NAMESPACE = "test";
 
-	/** What an operator runs on a node of which he knows that no lock is held there. */
+	/** The script that an operator runs on a node known to hold no lock. */
 	private static final String ADMIT = """
 			local memory = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') .. '/operator'
 			local floor = (redis.call('TIME')[1] + 1) .. '000000'
@@ -30,14 +30,14 @@ final class TestNodes implements AutoCloseable {
 		this.servers = Stream.generate(() -> RedisServer.started()).limit(count).toList();
 	}
 
-	/** Nodes that vote at once. */
+	/** Returns nodes that vote at once. */
 	static TestNodes admitted(int count) {
 		TestNodes nodes = new TestNodes(count);
 		nodes.servers.forEach(TestNodes::admit);
 		return nodes;
 	}
 
-	/** Nodes as they are when they were just set up. */
+	/** Returns nodes that were just set up. */
 	static TestNodes fresh(int count) {
 		return new TestNodes(count);
 	}

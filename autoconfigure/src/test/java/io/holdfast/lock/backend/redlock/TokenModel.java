@@ -10,16 +10,19 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A world of nodes and clients that fight for one lock, alone or shared, one random step
- * after another: requests and replies get lost or come late, nodes restart without memory
- * and their clocks differ. In one half of the worlds parts of a lock also end at any
- * moment, so that as many tokens as possible are given; in the other they last as long as
- * their leases, and after every acquisition it looks whether somebody else still believes
- * that he holds the lock. In all of them it looks at the token.
+ * Random model of nodes and clients that compete for one lock, exclusive or shared.
+ * Requests and replies get lost or arrive late, nodes restart without memory, and their
+ * clocks differ.
+ *
+ * <p>
+ * For half of the seeds, parts of a lock also end at any moment, so that the nodes grant
+ * as many tokens as possible. For the other half, parts last as long as their leases. The
+ * model then checks after every acquisition that no other client still believes that it
+ * holds the lock. It always checks the tokens.
  */
 final class TokenModel {
 
-	/** By how much the nodes' clocks differ at most. */
+	/** The largest difference between the clocks of the nodes. */
 	static final int SKEW = 40;
 
 	static final int LEASE = 240;
@@ -42,19 +45,19 @@ final class TokenModel {
 
 	private final List<Runnable> late = new ArrayList<>();
 
-	/** Who was given which token. */
+	/** The owner of each granted token. */
 	private final TreeMap<Long, Integer> given = new TreeMap<>();
 
-	/** The greatest token that was given to one alone. */
-	private long greatestAlone;
+	/** The greatest token of an exclusive grant. */
+	private long greatestExclusive;
 
 	private long now = 1_000;
 
 	private int owners;
 
-	private int alone;
+	private int exclusiveGrants;
 
-	private int together;
+	private int sharedGrants;
 
 	private @Nullable String violation;
 
@@ -72,8 +75,8 @@ final class TokenModel {
 	}
 
 	/**
-	 * Let the world go on.
-	 * @return what is wrong with a token or a holder, or {@code null}
+	 * Advances the model.
+	 * @return the problem with a token or a holder, or {@code null}
 	 */
 	@Nullable String run(int steps) {
 		for (int i = 0; i < steps && this.violation == null; i++) {
@@ -85,20 +88,20 @@ final class TokenModel {
 				this.late.remove(this.random.nextInt(this.late.size())).run();
 			}
 			else {
-				this.nodes.get(this.random.nextInt(this.nodes.size())).suffer();
+				this.nodes.get(this.random.nextInt(this.nodes.size())).injectFault();
 			}
 		}
 		return this.violation;
 	}
 
-	/** How often the lock was given to one alone. */
-	int alone() {
-		return this.alone;
+	/** Returns how often the lock was granted exclusively. */
+	int exclusiveGrants() {
+		return this.exclusiveGrants;
 	}
 
-	/** How often a reader got it while another read. */
-	int together() {
-		return this.together;
+	/** Returns how often a reader acquired the lock while another reader held it. */
+	int sharedGrants() {
+		return this.sharedGrants;
 	}
 
 	Rules rules() {
@@ -129,12 +132,14 @@ final class TokenModel {
 		return this.random.nextInt(bound);
 	}
 
-	/** A message is lost now and then. */
+	/** Whether a message arrives; one in ten is lost. */
 	boolean arrives() {
 		return !chance(10);
 	}
 
-	/** Nobody waits for this message: it may come at any time. */
+	/**
+	 * Sends a message whose response no client awaits, and which may arrive at any time.
+	 */
 	void send(Runnable message) {
 		if (chance(5)) {
 			this.late.add(message);
@@ -150,7 +155,7 @@ final class TokenModel {
 		return all;
 	}
 
-	/** The greatest token that any other has. */
+	/** Returns the greatest token of any other owner. */
 	long greatestBut(int owner) {
 		for (Map.Entry<Long, Integer> entry : this.given.descendingMap().entrySet()) {
 			if (entry.getValue() != owner) {
@@ -160,61 +165,63 @@ final class TokenModel {
 		return 0;
 	}
 
-	void acquired(ModelClient who, long token, long mustExceed) {
+	void acquired(ModelClient holder, long token, long mustExceed) {
 		if (token <= mustExceed) {
 			this.violation = "token %d after %d".formatted(token, mustExceed);
 		}
-		if (!who.shared()) {
-			this.greatestAlone = Math.max(this.greatestAlone, token);
+		if (!holder.shared()) {
+			this.greatestExclusive = Math.max(this.greatestExclusive, token);
 		}
-		Integer other = this.given.put(token, who.owner());
-		if (other != null && other != who.owner()) {
+		Integer other = this.given.put(token, holder.owner());
+		if (other != null && other != holder.owner()) {
 			this.violation = "token %d twice".formatted(token);
 		}
-		holds(who);
+		holds(holder);
 	}
 
 	/**
-	 * The same grant as before, with the same token. A part that a node has just
-	 * confirmed may end before the next node does so, but not if leases last.
+	 * Checks a grant that is confirmed with the same token. A part that a node has just
+	 * confirmed may end before the next node confirms its own, but not if leases last.
 	 */
-	void stillHeld(ModelClient who, long token) {
-		long greatest = who.shared() ? this.greatestAlone : this.given.lastKey();
+	void stillHeld(ModelClient holder, long token) {
+		long greatest = holder.shared() ? this.greatestExclusive : this.given.lastKey();
 		if (this.leasesLast && greatest > token) {
 			this.violation = "token %d given again after %d".formatted(token, greatest);
 		}
-		holds(who);
+		holds(holder);
 	}
 
-	private void holds(ModelClient who) {
+	private void holds(ModelClient holder) {
 		List<ModelClient> others = this.clients.stream()
-			.filter((client) -> client != who && client.believes())
+			.filter((client) -> client != holder && client.believesHeld())
 			.toList();
-		if (!who.shared()) {
-			this.alone++;
+		if (!holder.shared()) {
+			this.exclusiveGrants++;
 		}
 		else if (others.stream().anyMatch(ModelClient::shared)) {
-			this.together++;
+			this.sharedGrants++;
 		}
-		if (this.leasesLast && others.stream().anyMatch((other) -> !(who.shared() && other.shared()))) {
+		if (this.leasesLast && others.stream().anyMatch((other) -> !(holder.shared() && other.shared()))) {
 			this.violation = "held twice";
 		}
 	}
 
 	/**
-	 * What may be left out to see whether it matters.
+	 * Rules that can be switched off to show that each one matters.
 	 *
 	 * @param writeBack a token counts when a majority remembers it
-	 * @param floor a node that restarted gives no token below those that it forgot
-	 * @param refusesSmallerToken a node agrees to no less than it gave this owner
-	 * @param refusesTokenOfAnother nor to what it may have given another reader
-	 * @param newTokenWhereOthersFollowed a reader that asks again does not bring an old
+	 * @param floor a restarted node grants no token below those that it lost
+	 * @param refusesSmallerToken a node agrees to no token below the one that it granted
+	 * to this owner
+	 * @param refusesTokenOfAnother a node agrees to no token that it may have granted to
+	 * another reader
+	 * @param newTokenWhereOthersFollowed a reader that retries does not bring an old
 	 * token into a new vote
-	 * @param quarantine a node that restarted does not vote for as long as a lease lasts
-	 * @param attempts what undoes an attempt leaves later ones alone
+	 * @param quarantine a restarted node does not vote for the duration of a lease
+	 * @param attempts undoing an attempt leaves later attempts alone
 	 * @param readersKeepWritersOut a writer needs a majority without readers
-	 * @param memoryEndsWithTheLease a client whose lease has ended knows of no token when
-	 * it asks again
+	 * @param memoryEndsWithTheLease a client whose lease has expired remembers no token
+	 * when it retries
 	 */
 	record Rules(boolean writeBack, boolean floor, boolean refusesSmallerToken, boolean refusesTokenOfAnother,
 			boolean newTokenWhereOthersFollowed, boolean quarantine, boolean attempts, boolean readersKeepWritersOut,
@@ -222,7 +229,7 @@ final class TokenModel {
 
 		static final Rules ALL = new Rules(true, true, true, true, true, true, true, true, true);
 
-		/** All rules but one. */
+		/** Returns all rules but one. */
 		static Rules without(int index) {
 			boolean[] on = new boolean[9];
 			for (int i = 0; i < on.length; i++) {

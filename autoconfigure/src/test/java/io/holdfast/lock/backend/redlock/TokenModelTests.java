@@ -17,17 +17,17 @@ class TokenModelTests {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 3, 5 })
-	void tokensNeverFallAndAreNeverGivenTwiceAndNobodyHoldsWithAWriter(int nodes) {
-		long alone = 0;
-		long together = 0;
+	void tokensStrictlyIncreaseAndWritersHoldAlone(int nodes) {
+		long exclusiveGrants = 0;
+		long sharedGrants = 0;
 		for (long seed = 0; seed < WORLDS; seed++) {
 			TokenModel world = new TokenModel(seed, nodes, Rules.ALL);
 			assertThat(world.run(STEPS)).as("seed %d", seed).isNull();
-			alone += world.alone();
-			together += world.together();
+			exclusiveGrants += world.exclusiveGrants();
+			sharedGrants += world.sharedGrants();
 		}
-		assertThat(alone).as("grants to one alone").isGreaterThan(5L * WORLDS);
-		assertThat(together).as("grants to a reader beside another").isGreaterThan(5L * WORLDS);
+		assertThat(exclusiveGrants).as("grants to one alone").isGreaterThan(5L * WORLDS);
+		assertThat(sharedGrants).as("grants to a reader beside another").isGreaterThan(5L * WORLDS);
 	}
 
 	@ParameterizedTest
@@ -43,13 +43,13 @@ class TokenModelTests {
 	}
 
 	@Test
-	void tokensAreGivenTwiceIfANodeAgreesToLessThanItKnows() {
+	void tokensRepeatIfANodeAgreesToASmallerOne() {
 		assertThat(firstViolation(3, Rules.without(2))).contains("token");
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 3, 5 })
-	void tokensAreGivenTwiceIfANodeAgreesToWhatAnotherReaderMayHave(int nodes) {
+	void tokensRepeatIfANodeAgreesToThatOfAnotherReader(int nodes) {
 		assertThat(firstViolation(nodes, Rules.without(3))).contains("token");
 	}
 
@@ -73,13 +73,13 @@ class TokenModelTests {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 3, 5 })
-	void aWriterHoldsBesideReadersIfTheNodesLetIt(int nodes) {
+	void writerHoldsBesideReadersIfTheNodesAllowIt(int nodes) {
 		assertThat(firstViolation(nodes, Rules.without(7))).isEqualTo("held twice");
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 3, 5 })
-	void tokensFallIfWhatAClientWasToldOutlivesItsLease(int nodes) {
+	void tokensFallIfARememberedTokenOutlivesItsLease(int nodes) {
 		assertThat(firstViolation(nodes, Rules.without(8))).contains("given again after");
 	}
 

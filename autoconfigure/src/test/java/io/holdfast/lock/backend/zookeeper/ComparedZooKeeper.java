@@ -20,9 +20,9 @@ import io.holdfast.lock.backend.zookeeper.ZooKeeperCalls.Watch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A real ZooKeeper or its model, seen through several clients. Answers become texts in
- * which sessions and transactions have the numbers of their order, so that they can be
- * compared.
+ * A real ZooKeeper or its model, as several clients see it. Converts responses to text in
+ * which sessions and transactions are numbered in their order, so that the texts of both
+ * can be compared.
  */
 final class ComparedZooKeeper {
 
@@ -32,14 +32,14 @@ final class ComparedZooKeeper {
 
 	private final List<Long> sessions = new ArrayList<>(List.of(0L));
 
-	/** The transactions that created nodes, by the paths of these. */
+	/** The transaction that created each node, by the path of the node. */
 	private final Map<String, Long> transactions = new HashMap<>();
 
 	private long lastTransaction;
 
 	/**
-	 * Creates one without clients.
-	 * @param await waits for an answer
+	 * Creates an instance without clients.
+	 * @param await waits for a response
 	 */
 	ComparedZooKeeper(Function<CompletableFuture<String>, String> await) {
 		this.await = await;
@@ -55,7 +55,7 @@ final class ComparedZooKeeper {
 		return this.clients.get(client).calls;
 	}
 
-	/** The answer to a request, or the code of its failure. */
+	/** Returns the response to a request, or the code of its failure. */
 	String describe(int client, Function<ZooKeeperCalls, CompletableFuture<?>> request) {
 		return this.await.apply(request.apply(calls(client)).handle(this::text));
 	}
@@ -73,7 +73,10 @@ final class ComparedZooKeeper {
 				: String.valueOf(answer);
 	}
 
-	/** Later nodes have greater numbers, and a node keeps its own. */
+	/**
+	 * Describes the transaction that created a node. Later nodes must have greater
+	 * numbers, and a node must keep its own.
+	 */
 	private String transaction(Node node) {
 		Long known = this.transactions.putIfAbsent(node.path(), node.czxid());
 		if (known == null) {
@@ -84,7 +87,7 @@ final class ComparedZooKeeper {
 		return (known == node.czxid()) ? "created before" : "created by another transaction";
 	}
 
-	/** Watches a node; the answer. */
+	/** Watches a node and returns the response. */
 	String watch(int client, String path) {
 		Client watching = this.clients.get(client);
 		int number = watching.watches.size();
@@ -104,7 +107,7 @@ final class ComparedZooKeeper {
 		}
 	}
 
-	/** The watches that have fired so far, but those that nobody waits for any more. */
+	/** Returns the watches that have fired so far, except those that were canceled. */
 	Set<Integer> fired(int client) {
 		Set<Integer> fired = new TreeSet<>(this.clients.get(client).fired);
 		fired.removeAll(this.clients.get(client).cancelled);
@@ -115,7 +118,10 @@ final class ComparedZooKeeper {
 		this.clients.get(client).fired.clear();
 	}
 
-	/** How the client was notified of an interruption that is over, and its session. */
+	/**
+	 * Waits for the end of an interruption, and returns its notifications and the session
+	 * of the client.
+	 */
 	String interruption(int client) {
 		Client interrupted = this.clients.get(client);
 		List<Connection> states = new ArrayList<>();
@@ -126,15 +132,15 @@ final class ComparedZooKeeper {
 			interrupted.connected = new CompletableFuture<>();
 		}
 		long session = interrupted.calls.session();
-		boolean anew = !this.sessions.contains(session);
-		if (anew) {
+		boolean newSession = !this.sessions.contains(session);
+		if (newSession) {
 			this.sessions.add(session);
 		}
 		return states.stream().map(Connection::name).collect(Collectors.joining(", ")) + ", "
-				+ (anew ? "another session" : "session " + this.sessions.indexOf(session));
+				+ (newSession ? "another session" : "session " + this.sessions.indexOf(session));
 	}
 
-	/** One client, and what it was notified of. */
+	/** A client and its notifications. */
 	private static final class Client {
 
 		private final ZooKeeperCalls calls;
@@ -156,7 +162,10 @@ final class ComparedZooKeeper {
 			calls.listen(this::changed);
 		}
 
-		/** The first connection is not recorded: a client may be connected already. */
+		/**
+		 * Records a change of the connection, except the first: a client may be connected
+		 * already.
+		 */
 		private void changed(Connection state) {
 			synchronized (this.states) {
 				this.interrupted |= state == Connection.SUSPENDED;

@@ -13,8 +13,8 @@ import org.apache.zookeeper.KeeperException;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperCalls.Node;
 
 /**
- * The nodes of a model of ZooKeeper: what one server knows. Containers are made with
- * their first child, and numbers count what was created within their parent.
+ * The nodes of a model of ZooKeeper, as one server knows them. A container is created
+ * with its first child, and sequence numbers count the nodes created within a parent.
  */
 final class ModelTree {
 
@@ -56,7 +56,7 @@ final class ModelTree {
 		return (node != null) ? node : container.node;
 	}
 
-	/** Passes if a node exists. */
+	/** Verifies that a node exists. */
 	void check(String path) throws KeeperException {
 		node(path);
 	}
@@ -84,7 +84,7 @@ final class ModelTree {
 			.toList();
 	}
 
-	/** Watches a node that exists for its deletion. */
+	/** Watches an existing node for its deletion. */
 	void watch(String path, Runnable changed) throws KeeperException {
 		node(path);
 		this.watches.computeIfAbsent(path, (watched) -> new ArrayList<>()).add(changed);
@@ -144,7 +144,7 @@ final class ModelTree {
 
 		private final Node node;
 
-		/** How many children it has had. */
+		/** The number of children created so far. */
 		private long created;
 
 		Container(Node node) {

@@ -18,8 +18,9 @@ import static io.holdfast.lock.backend.Verbs.BOUND;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Compares the model of ZooKeeper with a real one: clients of both send the same requests
- * in the same order, lose their connections and sessions, and are notified of the same.
+ * Compares the model of ZooKeeper with a real server. Clients of both send the same
+ * requests in the same order, lose their connections and sessions, and receive the same
+ * notifications.
  */
 class ModelZooKeeperTests {
 
@@ -27,7 +28,7 @@ class ModelZooKeeperTests {
 
 	private static final int CLIENTS = 3;
 
-	/** One step in so many breaks a connection or ends a session. */
+	/** One step in this many breaks a connection or ends a session. */
 	private static final int RARELY = 75;
 
 	private static final String ROOT = "/model";
@@ -68,7 +69,7 @@ class ModelZooKeeperTests {
 
 	@Test
 	void modelAnswersAsZooKeeperDoes() throws Exception {
-		// a line that one client never leaves is not removed by the server
+		// the server does not remove a wait queue in which a client keeps a node
 		compare(CLIENTS, (client) -> client.create(ROOT + "/a/x-", ""));
 		compare(CLIENTS, (client) -> client.create(ROOT + "/b/x-", ""));
 		for (int i = 0; i < STEPS; i++) {
@@ -77,7 +78,7 @@ class ModelZooKeeperTests {
 	}
 
 	@Test
-	void modelForgetsTheNumbersOfALineThatTheServerHasRemoved() {
+	void modelForgetsTheNumbersOfARemovedQueue() {
 		create(0, ROOT + "/a/x-");
 		compare(0, (client) -> client.delete(ROOT + "/a/x-0000000000"));
 		Awaitility.await()
@@ -94,11 +95,11 @@ class ModelZooKeeperTests {
 			return;
 		}
 		String node = this.nodes.get(this.random.nextInt(this.nodes.size()));
-		String line = ROOT + "/" + (char) ('a' + this.random.nextInt(2));
+		String queue = ROOT + "/" + (char) ('a' + this.random.nextInt(2));
 		int kind = this.random.nextInt(10);
 		switch (kind) {
-			case 0, 1 -> create(client, line + "/x-");
-			case 2 -> createAndRead(client, line);
+			case 0, 1 -> create(client, queue + "/x-");
+			case 2 -> createAndRead(client, queue);
 			case 3 -> compare(client, (calls) -> calls.stat(node));
 			case 4 -> compare(client, (calls) -> calls.check(node));
 			case 5 -> compare(client, (calls) -> calls.children(node));
@@ -107,9 +108,9 @@ class ModelZooKeeperTests {
 			case 8 -> assertSame(this.real.watch(client, node), this.modelled.watch(client, node), "watch " + node);
 			default -> cancelWatch(client, this.random.nextInt());
 		}
-		// notifications arrive before the answers of later requests
+		// notifications arrive before the responses to later requests
 		for (int i = 0; i < CLIENTS; i++) {
-			compare(i, (calls) -> calls.children(line));
+			compare(i, (calls) -> calls.children(queue));
 			assertSame(this.real.fired(i), this.modelled.fired(i), "watches that fired after " + kind + " " + node);
 		}
 	}
@@ -118,11 +119,11 @@ class ModelZooKeeperTests {
 		this.nodes.add(compare(client, (calls) -> calls.create(prefix, "")).replaceAll(" .*", ""));
 	}
 
-	/** A request that is sent right behind another sees what that one has done. */
-	private void createAndRead(int client, String line) {
+	/** Sends a request directly after another one, whose effect it must see. */
+	private void createAndRead(int client, String queue) {
 		Function<ZooKeeperCalls, CompletableFuture<?>> both = (calls) -> {
-			CompletableFuture<?> created = calls.create(line + "/s-", "");
-			CompletableFuture<?> read = calls.children(line);
+			CompletableFuture<?> created = calls.create(queue + "/s-", "");
+			CompletableFuture<?> read = calls.children(queue);
 			return created.thenCompose((done) -> read);
 		};
 		compare(client, both);
@@ -147,7 +148,7 @@ class ModelZooKeeperTests {
 		assertSame(this.real.interruption(client), this.modelled.interruption(client), "interruption " + forGood);
 		compare(client, (calls) -> calls.sync(ROOT));
 		assertSame(this.real.fired(client), this.modelled.fired(client), "watches that fired at an interruption");
-		// those that stay can fire once more
+		// remaining watches can fire once more
 		this.real.forgetFired(client);
 		this.modelled.forgetFired(client);
 	}

@@ -6,7 +6,7 @@ import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
 /**
- * A client of a real server, whose connection and session can be ended.
+ * A client of a real server, whose connection and session a test can end.
  */
 final class RealZooKeeperClient implements AutoCloseable {
 

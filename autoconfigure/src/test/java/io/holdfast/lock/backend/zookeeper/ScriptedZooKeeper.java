@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException;
 
 /**
- * A client of a model server whose requests are answered at once, unless a test holds
- * them in order to decide when each is carried out and answered, and how.
+ * A client of a model server that responds to requests at once, unless a test holds them.
+ * The test then decides when and how each held request is carried out and answered.
  */
 final class ScriptedZooKeeper implements ZooKeeperCalls {
 
@@ -21,7 +21,7 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 
 	private final List<Request<?>> held = new ArrayList<>();
 
-	/** Requests that wait for the test: those whose name begins like this. */
+	/** The prefix of the kinds of requests that are held for the test. */
 	private String holding = "nothing";
 
 	private final List<String> sent = new ArrayList<>();
@@ -36,7 +36,7 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 		this.session = session;
 	}
 
-	/** From now on the test carries out and answers each request of a kind. */
+	/** Holds each later request of a kind, for the test to carry out and to answer. */
 	void hold(String kind) {
 		this.holding = kind;
 	}
@@ -45,7 +45,7 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 		this.holding = "nothing";
 	}
 
-	/** The oldest request that is held. */
+	/** Removes and returns the oldest held request. */
 	@SuppressWarnings("unchecked")
 	<T> Request<T> next() {
 		return (Request<T>) this.held.remove(0);
@@ -55,19 +55,19 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 		return !this.held.isEmpty();
 	}
 
-	/** What was sent since this was asked last. */
+	/** Returns the requests sent since the last call of this method. */
 	List<String> sent() {
 		List<String> all = List.copyOf(this.sent);
 		this.sent.clear();
 		return all;
 	}
 
-	/** The client learns of a change of its connection. */
+	/** Notifies the client of a change of its connection. */
 	void connection(Connection state) {
 		this.listener.accept(state);
 	}
 
-	/** The server ends the session, and the client begins another. */
+	/** Ends the session on the server and starts another session of the client. */
 	void expire(long next) {
 		this.server.endSession(this.session);
 		this.session = next;
@@ -75,7 +75,7 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 		connection(Connection.LOST);
 	}
 
-	/** The client has another session, or does not tell which. */
+	/** Sets the session of the client, which may be unknown. */
 	void session(long id) {
 		this.session = id;
 	}
@@ -158,7 +158,7 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 	}
 
 	/**
-	 * One request.
+	 * A request that can be held.
 	 */
 	static final class Request<T> {
 
@@ -174,7 +174,7 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 			this.carryOut = carryOut;
 		}
 
-		/** The server carries it out, perhaps once more. */
+		/** Carries out the request on the server, possibly once more. */
 		Request<T> carryOut() {
 			try {
 				this.result = this.carryOut.call();
@@ -186,7 +186,7 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 			return this;
 		}
 
-		/** The client hears of what came of it last. */
+		/** Returns the latest outcome to the client. */
 		void answer() {
 			if (this.failure != null) {
 				this.answer.completeExceptionally(this.failure);
@@ -196,7 +196,7 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 			}
 		}
 
-		/** The client hears that its connection broke before the answer. */
+		/** Notifies the client that its connection broke before the response. */
 		void lose() {
 			fail(new KeeperException.ConnectionLossException());
 		}

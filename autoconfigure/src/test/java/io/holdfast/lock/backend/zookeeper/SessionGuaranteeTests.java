@@ -9,13 +9,14 @@ import io.holdfast.lock.support.SchedulingClock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What answers prove of a session of 16 s, whose leader sends a ping every 4 s at least.
+ * Tests for {@link SessionGuarantee} with a session of 16 s, whose leader sends a ping at
+ * least every 4 s.
  */
 class SessionGuaranteeTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(16);
 
-	/** What a member of a cluster that works adds to each request. */
+	/** The time that a member of a healthy cluster adds to each request. */
 	private static final Duration ROUND_TRIP = Duration.ofMillis(10);
 
 	private final Time time = new Time();
@@ -23,16 +24,16 @@ class SessionGuaranteeTests {
 	private final SessionGuarantee guarantee = new SessionGuarantee(this.time, 0);
 
 	@Test
-	void sessionLastsFromWhenItHadNotBegun() {
+	void sessionLastsFromBeforeItsStart() {
 		this.guarantee.seen(1, at(1));
-		assertThat(lasts()).isBetween(Duration.ofMillis(14_900), Duration.ofSeconds(15));
+		assertThat(remaining()).isBetween(Duration.ofMillis(14_900), Duration.ofSeconds(15));
 	}
 
 	@Test
 	void answerProvesNothingOfItsOwnRequest() {
 		committedAt(2);
 		committedAt(10);
-		assertThat(lasts()).as("counted from the beginning").isLessThan(Duration.ofMillis(6_000));
+		assertThat(remaining()).as("counted from the beginning").isLessThan(Duration.ofMillis(6_000));
 	}
 
 	@Test
@@ -40,9 +41,10 @@ class SessionGuaranteeTests {
 		committedAt(2);
 		committedAt(7);
 		committedAt(8);
-		assertThat(lasts()).as("the leader may not have read the reply to its ping").isLessThan(Duration.ofSeconds(8));
+		assertThat(remaining()).as("the leader may not have read the reply to its ping")
+			.isLessThan(Duration.ofSeconds(8));
 		committedAt(9);
-		assertThat(lasts()).as("counted from the request at 2 s")
+		assertThat(remaining()).as("counted from the request at 2 s")
 			.isBetween(Duration.ofMillis(8_800), Duration.ofSeconds(9));
 	}
 
@@ -52,16 +54,16 @@ class SessionGuaranteeTests {
 		committedAt(5);
 		committedAt(5.5);
 		committedAt(5.9);
-		assertThat(lasts()).isLessThan(Duration.ofMillis(10_100));
+		assertThat(remaining()).isLessThan(Duration.ofMillis(10_100));
 	}
 
 	@Test
-	void answersRightBehindEachOtherMayPrecedeThePingOfALeaderThatStoodStill() {
+	void consecutiveAnswersMayPrecedeThePingOfAPausedLeader() {
 		committedAt(2);
 		committedAt(7);
 		committedAt(7.02);
 		committedAt(7.04);
-		assertThat(lasts()).isLessThan(Duration.ofSeconds(9));
+		assertThat(remaining()).isLessThan(Duration.ofSeconds(9));
 	}
 
 	@Test
@@ -69,9 +71,9 @@ class SessionGuaranteeTests {
 		for (int i = 2; i < 12; i++) {
 			syncedAt(i);
 		}
-		assertThat(lasts()).as("counted from the beginning").isLessThan(Duration.ofSeconds(5));
+		assertThat(remaining()).as("counted from the beginning").isLessThan(Duration.ofSeconds(5));
 		committedAt(12);
-		assertThat(lasts()).as("a majority confirms what was answered before").isGreaterThan(Duration.ofSeconds(8));
+		assertThat(remaining()).as("a majority confirms what was answered before").isGreaterThan(Duration.ofSeconds(8));
 	}
 
 	@Test
@@ -83,7 +85,7 @@ class SessionGuaranteeTests {
 		for (int i = 0; i < 100; i++) {
 			second += 0.13;
 			committedAt(second);
-			assertThat(lasts()).isBetween(Duration.ofMillis(9_200), Duration.ofSeconds(12));
+			assertThat(remaining()).isBetween(Duration.ofMillis(9_200), Duration.ofSeconds(12));
 		}
 	}
 
@@ -92,34 +94,34 @@ class SessionGuaranteeTests {
 		this.guarantee.seen(1, at(1));
 		this.guarantee.seen(1, at(20));
 		this.guarantee.seen(2, at(22));
-		assertThat(lasts()).isBetween(Duration.ofMillis(13_900), Duration.ofSeconds(14));
+		assertThat(remaining()).isBetween(Duration.ofMillis(13_900), Duration.ofSeconds(14));
 		this.guarantee.answered(1, at(22), TIMEOUT, true);
 		this.guarantee.seen(2, at(38));
-		assertThat(this.guarantee.lasts(at(38), TIMEOUT)).isNull();
+		assertThat(this.guarantee.remaining(at(38), TIMEOUT)).isNull();
 	}
 
 	@Test
-	void reconnectionIsHeardByTheLeader() {
+	void reconnectionReachesTheLeader() {
 		this.guarantee.seen(1, at(1));
 		long sentAt = at(15);
 		at(15.5);
 		this.guarantee.disconnected(1, sentAt);
-		assertThat(lasts()).as("no answer yet").isNull();
+		assertThat(remaining()).as("no answer yet").isNull();
 		syncedAt(15.6);
-		assertThat(lasts()).as("no answer of a majority yet").isNull();
+		assertThat(remaining()).as("no answer of a majority yet").isNull();
 		committedAt(15.7);
-		assertThat(lasts()).isBetween(Duration.ofSeconds(15), Duration.ofMillis(15_300));
+		assertThat(remaining()).isBetween(Duration.ofSeconds(15), Duration.ofMillis(15_300));
 	}
 
 	@Test
-	void requestThatWasSentBeforeTheConnectionBrokeProvesNoReconnection() {
+	void requestSentBeforeTheBreakProvesNoReconnection() {
 		this.guarantee.seen(1, at(1));
 		long sentEarlier = at(14.9);
 		long sentAt = at(15);
 		at(15.5);
 		this.guarantee.disconnected(1, sentAt);
 		this.guarantee.answered(1, sentEarlier, TIMEOUT, true);
-		assertThat(lasts()).isNull();
+		assertThat(remaining()).isNull();
 	}
 
 	@Test
@@ -130,8 +132,8 @@ class SessionGuaranteeTests {
 		assertThat(this.guarantee.pause(TIMEOUT)).isEqualTo(TIMEOUT.dividedBy(64));
 	}
 
-	private Duration lasts() {
-		return this.guarantee.lasts(this.time.now, TIMEOUT);
+	private Duration remaining() {
+		return this.guarantee.remaining(this.time.now, TIMEOUT);
 	}
 
 	private long at(double seconds) {
@@ -155,7 +157,7 @@ class SessionGuaranteeTests {
 	}
 
 	/**
-	 * Time that only a test moves.
+	 * A clock that only the test advances.
 	 */
 	private static final class Time implements SchedulingClock {
 

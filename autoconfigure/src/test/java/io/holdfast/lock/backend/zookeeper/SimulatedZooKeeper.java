@@ -20,9 +20,9 @@ import io.holdfast.lock.test.simulation.SimulatedStore;
 import io.holdfast.lock.test.simulation.Simulation;
 
 /**
- * A model of an ensemble: a leader, which carries out all requests and ends sessions, and
- * two followers, which forward requests and tell the leader of the sessions that they
- * have heard of when it sends a ping. Runs the real backend.
+ * A model of an ensemble with a leader and two followers, for the real backend. The
+ * leader carries out all requests and ends sessions. The followers forward requests. When
+ * the leader sends a ping, they report the sessions that they received requests from.
  */
 public class SimulatedZooKeeper implements SimulatedStore {
 
@@ -48,8 +48,8 @@ public class SimulatedZooKeeper implements SimulatedStore {
 	private long sessions;
 
 	/**
-	 * Creates an ensemble that keeps nothing.
-	 * @param simulation the run
+	 * Creates an empty ensemble.
+	 * @param simulation the simulation
 	 */
 	public SimulatedZooKeeper(Simulation simulation) {
 		this.leader = simulation.server("leader");
@@ -80,17 +80,17 @@ public class SimulatedZooKeeper implements SimulatedStore {
 		this.clients.forEach((client) -> client.sessionOver(session));
 	}
 
-	/** The client of the process that was connected last. */
+	/** Returns the client of the process that connected last. */
 	SimulatedZooKeeperClient latestClient() {
 		return this.clients.get(this.clients.size() - 1);
 	}
 
-	/** The leader hears of a session. */
+	/** Extends a session of which the leader is notified. */
 	void touch(long session) {
 		this.deadlines.computeIfPresent(session, (id, deadline) -> this.leader.nanos() + TIMEOUT.toNanos());
 	}
 
-	/** Carries out a request when the leader runs, in the order of arrival. */
+	/** Carries out a request in the order of arrival, once the leader runs. */
 	<T> CompletableFuture<T> carryOut(Callable<T> request) {
 		CompletableFuture<T> answer = new CompletableFuture<>();
 		Runnable task = () -> {
@@ -127,7 +127,7 @@ public class SimulatedZooKeeper implements SimulatedStore {
 		return this.deadlines.containsKey(session);
 	}
 
-	/** The tree as the leader lets a session use it. */
+	/** Returns the tree as the leader lets a session use it. */
 	ModelTree tree(long session) throws KeeperException {
 		if (!alive(session)) {
 			throw new KeeperException.SessionExpiredException();
@@ -135,12 +135,12 @@ public class SimulatedZooKeeper implements SimulatedStore {
 		return this.tree;
 	}
 
-	/** The tree as a follower shows it. */
+	/** Returns the tree as a follower shows it. */
 	ModelTree tree() {
 		return this.tree;
 	}
 
-	/** The member that a process tries to connect to. */
+	/** Returns the member that a process tries to connect to. */
 	Follower follower(int process, int attempt) {
 		return this.followers.get(Math.floorMod(process + attempt, this.followers.size()));
 	}
@@ -161,7 +161,7 @@ public class SimulatedZooKeeper implements SimulatedStore {
 		List<String> left = new ArrayList<>(this.tree.paths());
 		this.backends.forEach((process, backend) -> {
 			if (!process.killed() && backend.remembered() > 0) {
-				left.add("places of " + process + ": " + backend.remembered());
+				left.add("claims of " + process + ": " + backend.remembered());
 			}
 		});
 		return left;
@@ -170,18 +170,18 @@ public class SimulatedZooKeeper implements SimulatedStore {
 	@Override
 	public List<StoreFault> faults() {
 		Follower first = this.followers.get(0);
-		return List.of(new StoreFault("follower0 stands still", first.node::pause, first.node::resume),
-				new StoreFault("follower0 dies", first::die, first::comeBack),
-				new StoreFault("the leader stands still", this.leader::pause, this::resumeLeader));
+		return List.of(new StoreFault("follower0 pauses", first.node::pause, first.node::resume),
+				new StoreFault("follower0 crashes", first::crash, first::recover),
+				new StoreFault("the leader pauses", this.leader::pause, this::resumeLeader));
 	}
 
-	/** What is proven of the session at any time when all is well. */
+	/** Returns the session time that is proven at any moment when no fault occurs. */
 	@Override
 	public Duration longestLease() {
 		return TIMEOUT.dividedBy(2);
 	}
 
-	/** That of the next heartbeat, and that of the one under way. */
+	/** Counts the timers of the next heartbeat and of the heartbeat under way. */
 	@Override
 	public int timersPerProcess() {
 		return 2;
@@ -194,7 +194,7 @@ public class SimulatedZooKeeper implements SimulatedStore {
 
 		final SimulatedNode node;
 
-		private final Set<Long> heardOf = new HashSet<>();
+		private final Set<Long> pendingSessions = new HashSet<>();
 
 		private final List<Runnable> connections = new ArrayList<>();
 
@@ -210,11 +210,11 @@ public class SimulatedZooKeeper implements SimulatedStore {
 			return this.dead;
 		}
 
-		void hears(long session) {
-			this.heardOf.add(session);
+		void noteSession(long session) {
+			this.pendingSessions.add(session);
 		}
 
-		/** Accepts a connection, which is cut when this member dies. */
+		/** Accepts a connection, which breaks when this member dies. */
 		void accept(Runnable cut) {
 			this.connections.add(cut);
 		}
@@ -233,19 +233,19 @@ public class SimulatedZooKeeper implements SimulatedStore {
 				this.node.pause();
 			}
 			if (!this.node.paused()) {
-				this.heardOf.forEach(SimulatedZooKeeper.this::touch);
-				this.heardOf.clear();
+				this.pendingSessions.forEach(SimulatedZooKeeper.this::touch);
+				this.pendingSessions.clear();
 			}
 		}
 
-		private void die() {
+		private void crash() {
 			this.dead = true;
-			this.heardOf.clear();
+			this.pendingSessions.clear();
 			List.copyOf(this.connections).forEach(Runnable::run);
 			this.connections.clear();
 		}
 
-		private void comeBack() {
+		private void recover() {
 			this.dead = false;
 		}
 

@@ -13,8 +13,8 @@ import io.holdfast.lock.test.simulation.SimulatedLink;
 import io.holdfast.lock.test.simulation.SimulatedProcess;
 
 /**
- * A client of the model of an ensemble: one connection at a time, to one follower after
- * another, and one session after another.
+ * A client of the model of an ensemble. It connects to one follower after another, and
+ * has one connection and one session at a time.
  */
 final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 
@@ -45,7 +45,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 		this.ensemble = ensemble;
 		this.process = process;
 		dial();
-		// the application starts when its client is connected
+		// the application starts once its client is connected
 		this.session = ensemble.createSession();
 		this.connected = true;
 	}
@@ -61,7 +61,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 		this.follower.accept(next::cut);
 	}
 
-	/** The connected server closes the connection of a session that is over. */
+	/** Makes the connected server close the connection of a session that has ended. */
 	void sessionOver(long id) {
 		SimulatedLink present = this.link;
 		if (this.session == id) {
@@ -81,7 +81,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 		if (this.connected) {
 			this.connected = false;
 			this.listener.accept(Connection.SUSPENDED);
-			// watches are notified of the interruption as well, and stay
+			// watches are notified of the interruption too, and remain
 			List.copyOf(this.watches).forEach((watching) -> watching.changed.run());
 		}
 		dial();
@@ -90,7 +90,10 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 			.thenAccept((id) -> connected(id, former));
 	}
 
-	/** The leader hears of a session that is taken up again. */
+	/**
+	 * Resumes the former session, of which the leader was notified, or starts a new one,
+	 * whose id is negative here.
+	 */
 	private void connected(long id, long former) {
 		this.session = Math.abs(id);
 		this.connected = true;
@@ -114,7 +117,8 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 	}
 
 	/**
-	 * A process that stood still, or whose server did, has to prove its session again.
+	 * Notes that the process or its server was paused, so that the process has to prove
+	 * its session again.
 	 */
 	private long noteSilence(long since) {
 		long now = this.process.nanos();
@@ -137,7 +141,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 		boolean reconnects = !this.connected;
 		Runnable cancel = this.process.after(READ_TIMEOUT, present::cut);
 		return present.send(() -> {
-			member.hears(id);
+			member.noteSession(id);
 			return this.ensemble.carryOut(() -> {
 				if (reconnects) {
 					this.ensemble.touch(id);
@@ -234,7 +238,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 	public void close() {
 	}
 
-	/** A watch that the client tells of once. */
+	/** A watch that notifies its client once. */
 	private final class Watching implements Runnable {
 
 		private final String path;

@@ -6,14 +6,14 @@ import io.holdfast.lock.test.simulation.Simulation;
 import io.holdfast.lock.test.simulation.Workload;
 
 /**
- * An ensemble of whose members each client knows one only. A follower answers and then
- * stands still, before the leader hears from it.
+ * An ensemble in which each client knows only one member. A follower responds and then
+ * pauses before the leader receives its report.
  */
 public final class SingleMemberStore extends SimulatedZooKeeper {
 
 	/**
-	 * Creates an ensemble that keeps nothing.
-	 * @param simulation the run
+	 * Creates an empty ensemble.
+	 * @param simulation the simulation
 	 */
 	public SingleMemberStore(Simulation simulation) {
 		super(simulation);
@@ -32,7 +32,7 @@ public final class SingleMemberStore extends SimulatedZooKeeper {
 	@Override
 	public List<StoreFault> faults() {
 		Follower first = follower(0, 0);
-		return List.of(new StoreFault("follower0 stands still at the next ping", first::pauseAtPing, first::resume));
+		return List.of(new StoreFault("follower0 pauses at the next ping", first::pauseAtPing, first::resume));
 	}
 
 }

@@ -11,27 +11,31 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryNTimes;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
- * Clients, stores and engines of one test, and what they have left in the tree.
+ * Clients, backends and engines of one test, and the nodes that they have left in the
+ * tree.
  */
 final class ZooKeeperBench implements AutoCloseable {
 
 	private final List<AutoCloseable> opened = new ArrayList<>();
 
-	/** Sessions of an earlier test may live for a while, and with them their locks. */
+	/**
+	 * A unique namespace, because sessions of an earlier test, and with them their locks,
+	 * may live for a while.
+	 */
 	private final String namespace = "shop-" + UUID.randomUUID();
 
 	private final CuratorFramework inspection;
 
-	/** When clients were started. */
+	/** The start time of each client, in nanoseconds. */
 	private final Map<CuratorFramework, Long> startedAt = new IdentityHashMap<>();
 
 	ZooKeeperBench(String connectString) {
@@ -54,7 +58,7 @@ final class ZooKeeperBench implements AutoCloseable {
 		return opened(new ZooKeeperLockBackend(client, "/holdfast", this.namespace, whenSuspended, age(client)));
 	}
 
-	/** One that sends nothing unless asked. */
+	/** Returns a backend that sends no requests on its own. */
 	ZooKeeperLockBackend storeWithoutHeartbeats(CuratorFramework client) {
 		SystemSchedulingClock time = new SystemSchedulingClock("holdfast-test");
 		SchedulingClock untimed = new SchedulingClock() {
@@ -85,7 +89,7 @@ final class ZooKeeperBench implements AutoCloseable {
 
 	LockEngine engine(ZooKeeperLockBackend store, LockObserver... observers) {
 		return opened(new LockEngine(new LockBackends(List.of(store), "zookeeper"), EngineSettings.DEFAULTS,
-				HoldBoundary.NONE, List.of(observers)));
+				TransactionBoundary.NONE, List.of(observers)));
 	}
 
 	private <T extends AutoCloseable> T opened(T resource) {
@@ -93,30 +97,30 @@ final class ZooKeeperBench implements AutoCloseable {
 		return resource;
 	}
 
-	/** A client whose session has nothing to do with any lock. */
+	/** Returns a client whose session has nothing to do with any lock. */
 	CuratorFramework inspection() {
 		return this.inspection;
 	}
 
-	/** The node below which the lines are. */
+	/** Returns the path of the node that contains the wait queues. */
 	String root() {
 		return "/holdfast/" + this.namespace;
 	}
 
-	/** The lines of locks, each with its path. */
-	List<String> lines() throws Exception {
+	/** Returns the paths of the wait queues of locks. */
+	List<String> waitQueues() throws Exception {
 		return ZooKeeperLockBackendContractTests.children(this.inspection, root())
 			.stream()
-			.map((line) -> root() + "/" + line)
+			.map((queue) -> root() + "/" + queue)
 			.toList();
 	}
 
-	/** The nodes of claims, each with its path. */
+	/** Returns the paths of the nodes of claims. */
 	List<String> nodes() throws Exception {
 		List<String> nodes = new ArrayList<>();
-		for (String line : lines()) {
-			for (String node : ZooKeeperLockBackendContractTests.children(this.inspection, line)) {
-				nodes.add(line + "/" + node);
+		for (String queue : waitQueues()) {
+			for (String node : ZooKeeperLockBackendContractTests.children(this.inspection, queue)) {
+				nodes.add(queue + "/" + node);
 			}
 		}
 		return nodes;

@@ -24,8 +24,8 @@ import static io.holdfast.lock.backend.Verbs.renewed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What becomes of a claim that is granted, abandoned, refused or lost while requests for
- * it are under way, in each order.
+ * Tests for claims that are granted, abandoned, refused or lost while their requests are
+ * under way, in each order.
  */
 class ZooKeeperClaimTests {
 
@@ -45,10 +45,10 @@ class ZooKeeperClaimTests {
 				});
 	}
 
-	private void nothingIsLeft() {
+	private void assertNothingLeft() {
 		assertThat(this.server.paths()).as("nodes").isEmpty();
 		assertThat(this.server.watches()).as("watches").isZero();
-		assertThat(this.store.remembered()).as("places").isZero();
+		assertThat(this.store.remembered()).as("claims").isZero();
 	}
 
 	@Test
@@ -61,40 +61,40 @@ class ZooKeeperClaimTests {
 		this.calls.next().carryOut().answer();
 		assertThat(attempt).isCompletedWithValueMatching((result) -> result instanceof AcquireResult.Indeterminate);
 		assertThat(abandoned).isCompleted();
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test
-	void nodeWhoseReplyIsLateAndWhoseClaimWasAbandonedIsDeleted() {
+	void nodeOfAnAbandonedClaimWithALateReplyIsDeleted() {
 		this.calls.hold("create");
 		attempt(claim(LOCK));
 		Request<?> creation = this.calls.next().carryOut();
 		CompletableFuture<Void> abandoned = this.store.abandon(this.claim).toCompletableFuture();
 		creation.answer();
 		assertThat(abandoned).isCompleted();
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test
-	void nodeWhoseReplyIsLostAndWhoseClaimWasAbandonedIsDeleted() {
+	void nodeOfAnAbandonedClaimWithALostReplyIsDeleted() {
 		this.calls.hold("create");
 		attempt(claim(LOCK));
 		Request<?> creation = this.calls.next().carryOut();
 		CompletableFuture<Void> abandoned = this.store.abandon(this.claim).toCompletableFuture();
 		creation.lose();
 		assertThat(abandoned).isCompleted();
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test
-	void bothNodesOfACreationThatWasRepeatedAreDeletedWithTheClaim() {
+	void bothNodesOfARepeatedCreationAreDeleted() {
 		this.calls.hold("create");
 		attempt(claim(LOCK));
 		Request<?> creation = this.calls.next().carryOut();
 		CompletableFuture<Void> abandoned = this.store.abandon(this.claim).toCompletableFuture();
 		creation.carryOut().answer();
 		assertThat(abandoned).isCompleted();
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test
@@ -111,11 +111,11 @@ class ZooKeeperClaimTests {
 		assertThat(this.calls.sent()).isEmpty();
 		this.calls.next().carryOut().answer();
 		assertThat(abandoned).isCompleted();
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test
-	void attemptUnderWayWhenItsClaimIsAbandonedIsNotGranted() throws Exception {
+	void attemptInProgressOfAnAbandonedClaimIsNotGranted() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
 		Claim claim = claim(LOCK);
 		refused(this.store, claim);
@@ -127,11 +127,11 @@ class ZooKeeperClaimTests {
 		this.store.abandon(claim);
 		check.answer();
 		assertThat(attempt).isCompletedWithValueMatching((result) -> !(result instanceof AcquireResult.Acquired));
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test
-	void withdrawalWithoutAnAnswerIsSentAgainAndLeavesNothing() throws Exception {
+	void unansweredWithdrawalIsRetriedAndLeavesNothing() throws Exception {
 		granted(this.store, claim(LOCK));
 		Claim claim = claim(LOCK);
 		refused(this.store, claim);
@@ -147,19 +147,19 @@ class ZooKeeperClaimTests {
 	}
 
 	@Test
-	void refusedClaimThatWillNotAskAgainIsDeletedWithoutReadingTheLine() throws Exception {
+	void refusedLastAttemptIsDeletedWithoutReadingTheQueue() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
 		this.calls.sent();
-		refused(this.store, claim(LOCK).withPatience(Duration.ZERO));
+		refused(this.store, claim(LOCK).withRemainingWait(Duration.ZERO));
 		assertThat(this.calls.sent()).hasSize(3)
 			.satisfiesExactly((sent) -> assertThat(sent).startsWith("create"),
 					(sent) -> assertThat(sent).startsWith("children"), (sent) -> assertThat(sent).startsWith("delete"));
 		released(this.other, holder);
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test
-	void lineThatIsRemovedBetweenItsMakingAndThatOfTheNodeIsMadeAgain() throws Exception {
+	void queueRemovedBeforeItsNodeIsCreatedIsCreatedAgain() throws Exception {
 		this.calls.hold("create");
 		CompletableFuture<AcquireResult> attempt = attempt(claim(LOCK));
 		Request<?> first = this.calls.next();
@@ -174,7 +174,7 @@ class ZooKeeperClaimTests {
 		Grant grant = granted(this.store, claim(LOCK));
 		this.server.delete(this.server.paths().get(0));
 		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Refused.class);
-		nothingIsLeft();
+		assertNothingLeft();
 		assertThat(this.store.release(grant).toCompletableFuture())
 			.isCompletedWithValueMatching((answer) -> answer instanceof ReleaseResult.NotHeld);
 	}
@@ -185,11 +185,11 @@ class ZooKeeperClaimTests {
 		refused(this.store, claim(LOCK));
 		this.calls.expire(3);
 		assertThat(grant.revoked().toCompletableFuture()).isCompleted();
-		nothingIsLeft();
+		assertNothingLeft();
 	}
 
 	@Test
-	void sessionThatIsReplacedBeforeItsLossIsReportedIsRefusedAndForgotten() throws Exception {
+	void sessionReplacedBeforeItsLossIsReportedIsForgotten() throws Exception {
 		Grant grant = granted(this.store, claim(LOCK));
 		this.calls.session(3);
 		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Refused.class);
@@ -197,7 +197,7 @@ class ZooKeeperClaimTests {
 	}
 
 	@Test
-	void sessionThatTheClientDoesNotTellIsNoLoss() throws Exception {
+	void sessionThatTheClientDoesNotReportIsNoLoss() throws Exception {
 		Grant grant = granted(this.store, claim(LOCK));
 		this.calls.session(ZooKeeperCalls.UNKNOWN_SESSION);
 		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Indeterminate.class);
@@ -227,7 +227,7 @@ class ZooKeeperClaimTests {
 	}
 
 	/**
-	 * A clock on which no time passes.
+	 * A clock that never advances.
 	 */
 	private static final class StoppedClock implements SchedulingClock {
 

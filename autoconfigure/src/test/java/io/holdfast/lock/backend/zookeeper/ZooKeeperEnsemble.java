@@ -20,19 +20,22 @@ import io.holdfast.lock.test.server.TcpProxy;
 import static io.holdfast.lock.backend.Verbs.BOUND;
 
 /**
- * Three servers whose members reach each other over wires, so that one can be made to lag
- * behind the others while its clients notice nothing.
+ * Three servers that reach each other through proxies, so that one can lag behind the
+ * others while its clients notice nothing.
  */
 final class ZooKeeperEnsemble implements AutoCloseable {
 
 	private static final int TICK_MILLIS = 500;
 
-	/** How long a member that hears nothing of its leader goes on answering reads. */
-	private static final int TICKS_OF_PATIENCE = 60;
+	/**
+	 * How long a member keeps answering reads without a message from its leader, in
+	 * ticks.
+	 */
+	private static final int SYNC_LIMIT_TICKS = 60;
 
 	private final List<InstanceSpec> members = new ArrayList<>();
 
-	/** For each member, by its port, its wires to the others. */
+	/** The proxies from each member to the others, by the port of the member. */
 	private final Map<Integer, List<TcpProxy>> wires = new LinkedHashMap<>();
 
 	private final TestingCluster cluster;
@@ -50,10 +53,10 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 
 	private static InstanceSpec member(@Nullable File directory, int port, int electionPort, int quorumPort, int id) {
 		return new InstanceSpec(directory, port, electionPort, quorumPort, true, id, TICK_MILLIS, -1,
-				Map.of("syncLimit", Integer.toString(TICKS_OF_PATIENCE)), "127.0.0.1");
+				Map.of("syncLimit", Integer.toString(SYNC_LIMIT_TICKS)), "127.0.0.1");
 	}
 
-	/** The ensemble as one member sees it: the others are behind its wires. */
+	/** Returns the ensemble as one member sees it, with the others behind its proxies. */
 	private List<InstanceSpec> view(InstanceSpec viewer) {
 		List<InstanceSpec> view = new ArrayList<>();
 		for (InstanceSpec member : this.members) {
@@ -65,7 +68,7 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 		return view;
 	}
 
-	/** The ports of those who are {@code leader} or {@code follower}. */
+	/** Returns the ports of the members that are {@code leader} or {@code follower}. */
 	List<Integer> ports(String mode) {
 		return this.members.stream()
 			.map(InstanceSpec::getPort)
@@ -92,7 +95,7 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 		return ports("follower").get(0);
 	}
 
-	/** Let a member hear nothing of the others any more, and not notice it. */
+	/** Stalls the connections of a member to the others, unnoticed by the member. */
 	void stall(int port) {
 		this.wires.get(port).forEach(TcpProxy::stall);
 	}

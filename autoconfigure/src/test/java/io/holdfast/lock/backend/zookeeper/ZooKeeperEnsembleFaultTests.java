@@ -27,6 +27,7 @@ import io.holdfast.lock.test.server.TcpProxy;
 
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
@@ -34,11 +35,11 @@ import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static io.holdfast.lock.backend.Verbs.soonRefused;
-import static io.holdfast.lock.backend.Verbs.soonTold;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An ensemble of which one member lags behind, or whose leader dies at the worst moment.
+ * Tests for an ensemble of which one member lags behind, or whose leader dies at the
+ * worst moment.
  */
 class ZooKeeperEnsembleFaultTests {
 
@@ -46,7 +47,7 @@ class ZooKeeperEnsembleFaultTests {
 
 	private static final int SESSION_MILLIS = 3_000;
 
-	/** Enough for what a lagging member would answer by itself. */
+	/** Longer than a lagging member needs for a response of its own. */
 	private static final Duration SHORTLY = Duration.ofSeconds(1);
 
 	private static final Duration LONG = Duration.ofSeconds(60);
@@ -85,7 +86,7 @@ class ZooKeeperEnsembleFaultTests {
 	}
 
 	@Test
-	void staleViewOfAMemberThatLagsBehindIsNoRenewal() throws Exception {
+	void staleViewOfALaggingMemberIsNoRenewal() throws Exception {
 		Grant holder = soonGranted(this.atFollower, claim(LOCK));
 		String path = this.bench.nodes().get(0);
 		this.ensemble.stall(this.follower);
@@ -107,12 +108,12 @@ class ZooKeeperEnsembleFaultTests {
 	}
 
 	@Test
-	void staleViewOfAMemberThatLagsBehindIsNoGrant() throws Exception {
+	void staleViewOfALaggingMemberIsNoGrant() throws Exception {
 		Grant holder = soonGranted(this.atLeader, claim(LOCK));
 		Claim waiting = claim(LOCK);
 		CompletionStage<?> signal = soonRefused(this.atFollower, waiting);
 		released(this.atLeader, holder);
-		soonTold(signal);
+		awaitSignal(signal);
 		String path = this.bench.nodes().get(0);
 		this.ensemble.stall(this.follower);
 		awaitGone(path);
@@ -132,7 +133,7 @@ class ZooKeeperEnsembleFaultTests {
 	}
 
 	@Test
-	void memberThatIsCutOffRightAfterARenewalDoesNotProlongTheHoldBeyondTheSession() throws Exception {
+	void partitionedMemberDoesNotExtendTheHoldBeyondTheSession() throws Exception {
 		CountDownLatch renewals = new CountDownLatch(3);
 		LockEngine here = this.bench.engine(this.bench.store(this.clientOfFollower), new LockObserver() {
 
@@ -153,13 +154,13 @@ class ZooKeeperEnsembleFaultTests {
 			next.close();
 			return !firstHeld;
 		});
-		assertThat(alone).as("the first knew when the successor held").succeedsWithin(LONG).isEqualTo(true);
+		assertThat(alone).as("the first detects its loss before the second holds").succeedsWithin(LONG).isEqualTo(true);
 		assertThat(renewals.getCount()).isZero();
 	}
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void leaderThatDiesWhileANodeIsMadeLeavesOneNodeAndOneHold(boolean made) throws Exception {
+	void leaderFailureDuringCreationLeavesOneNodeAndOneHold(boolean made) throws Exception {
 		try (TcpProxy wire = TcpProxy.to(this.follower);
 				CuratorFramework client = this.bench.client("127.0.0.1:" + wire.port(), 10_000);
 				ZooKeeperLockBackend store = this.bench.store(client)) {
@@ -178,8 +179,8 @@ class ZooKeeperEnsembleFaultTests {
 			}
 			assertThat(answer(first)).isNotInstanceOf(AcquireResult.Contended.class);
 			Grant grant = soonGranted(store, claim);
-			String line = ZooKeeperLockBackendContractTests.children(client, this.bench.root()).get(0);
-			String path = this.bench.root() + "/" + line;
+			String queue = ZooKeeperLockBackendContractTests.children(client, this.bench.root()).get(0);
+			String path = this.bench.root() + "/" + queue;
 			List<String> nodes = client.getChildren().forPath(path);
 			assertThat(nodes).hasSize(1);
 			assertThat(grant.storeToken()).isGreaterThan(before.storeToken())

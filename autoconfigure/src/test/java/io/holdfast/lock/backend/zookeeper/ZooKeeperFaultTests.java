@@ -32,18 +32,18 @@ import io.holdfast.lock.test.server.ZooKeeperServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
-import static io.holdfast.lock.backend.Verbs.soonTold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Faults between one client and one server, each at the moment that matters.
+ * Tests for faults between one client and one server, each at the critical moment.
  */
 class ZooKeeperFaultTests {
 
@@ -98,7 +98,7 @@ class ZooKeeperFaultTests {
 	}
 
 	@Test
-	void nodeThatStillStandsThoughItsSessionWasGivenUpIsNotTakenForOurs() throws Exception {
+	void nodeOfAnAbandonedSessionIsNotTakenForOurs() throws Exception {
 		CuratorFramework client = this.bench.client("127.0.0.1:" + this.wire.port(), LONG_SESSION);
 		ZooKeeperLockBackend here = this.bench.store(client);
 		Claim claim = claim(LOCK);
@@ -108,13 +108,13 @@ class ZooKeeperFaultTests {
 		this.wire.cut();
 		client.getZookeeperClient().getZooKeeper().getTestable().injectSessionExpiration();
 		this.wire.flow();
-		soonTold(old.revoked());
+		awaitSignal(old.revoked());
 		assertThat(this.bench.nodes()).as("the server does not know yet").containsExactly(path);
 		assertThat(renewed(here, old)).isInstanceOf(RenewResult.Refused.class);
-		Grant anew = soonGranted(here, claim);
+		Grant newGrant = soonGranted(here, claim);
 		assertThat(this.bench.nodes()).hasSize(1).doesNotContain(path);
-		assertThat(anew.storeToken()).isEqualTo(czxid(this.bench.nodes().get(0))).isGreaterThan(old.storeToken());
-		released(here, anew);
+		assertThat(newGrant.storeToken()).isEqualTo(czxid(this.bench.nodes().get(0))).isGreaterThan(old.storeToken());
+		released(here, newGrant);
 	}
 
 	@Test
@@ -131,7 +131,7 @@ class ZooKeeperFaultTests {
 	}
 
 	@Test
-	void nodeThatSomebodyDeletesIsALossAndCannotBeEnteredAgain() throws Exception {
+	void deletedNodeIsALossAndCannotBeReentered() throws Exception {
 		LockEngine engine = this.bench.engine(store(SHORT_SESSION));
 		try (LockHandle handle = engine.acquire(LockRequest.of("stock", 42))) {
 			this.bench.inspection().delete().forPath(this.bench.nodes().get(0));
@@ -146,10 +146,10 @@ class ZooKeeperFaultTests {
 		}
 	}
 
-	/** Where an acquisition that has to wait is when it ends. */
+	/** The step at which a waiting acquisition ends. */
 	enum Step {
 
-		CREATION_ON_ITS_WAY, CREATED_AND_NOT_HEARD_OF, WATCH_ON_ITS_WAY, WAITING, NEXT_LOOK_ON_ITS_WAY
+		CREATION_SENT, CREATION_REPLY_LOST, WATCH_SENT, WAITING, NEXT_CHECK_SENT
 
 	}
 
@@ -185,28 +185,28 @@ class ZooKeeperFaultTests {
 		CompletableFuture<Attempt> attempt = new CompletableFuture<>();
 		Runnable end = () -> attempt.join().end().run();
 		switch (step) {
-			case CREATION_ON_ITS_WAY -> this.wire.holdNext("/x-", end);
-			case CREATED_AND_NOT_HEARD_OF -> {
+			case CREATION_SENT -> this.wire.holdNext("/x-", end);
+			case CREATION_REPLY_LOST -> {
 				this.wire.loseNextReplyTo("/x-");
 				this.wire.holdNext("/x-", end);
 			}
-			case WATCH_ON_ITS_WAY -> this.wire.holdNext(first, end);
+			case WATCH_SENT -> this.wire.holdNext(first, end);
 			default -> {
 			}
 		}
 		attempt.complete(begin.get());
-		if (step == Step.WAITING || step == Step.NEXT_LOOK_ON_ITS_WAY) {
+		if (step == Step.WAITING || step == Step.NEXT_CHECK_SENT) {
 			Awaitility.await("a waiter").atMost(BOUND).until(() -> server.ask("wchp").contains(first));
 			if (step == Step.WAITING) {
 				end.run();
 			}
 			else {
-				this.wire.holdNext(this.bench.lines().get(0), end);
+				this.wire.holdNext(this.bench.waitQueues().get(0), end);
 				released(this.other, holder);
 			}
 		}
 		assertThat(attempt.join().handle()).failsWithin(BOUND);
-		if (step != Step.NEXT_LOOK_ON_ITS_WAY) {
+		if (step != Step.NEXT_CHECK_SENT) {
 			Awaitility.await("its node to go")
 				.atMost(BOUND)
 				.untilAsserted(() -> assertThat(this.bench.nodes()).containsExactly(first));
@@ -219,25 +219,25 @@ class ZooKeeperFaultTests {
 	/**
 	 * An acquisition under way.
 	 *
-	 * @param handle what it is to get
-	 * @param end what ends it
+	 * @param handle the handle that it is to return
+	 * @param end ends it
 	 */
 	private record Attempt(CompletableFuture<LockHandle> handle, Runnable end) {
 	}
 
 	@Test
-	void predecessorThatLeavesBeforeItIsWatchedWakesTheWaiter() throws Exception {
+	void predecessorGoneBeforeItsWatchNotifiesTheWaiter() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
 		Claim waiting = claim(LOCK);
 		this.wire.holdNext(this.bench.nodes().get(0), () -> quietly(() -> released(this.other, holder)));
 		CompletionStage<?> signal = refused(this.store, waiting);
-		soonTold(signal);
+		awaitSignal(signal);
 		released(this.store, granted(this.store, waiting));
 		assertThat(watchedNodes()).isEmpty();
 	}
 
 	@Test
-	void lineThatIsRemovedWhileANodeIsMadeIsMadeAgain() throws Exception {
+	void queueRemovedDuringCreationIsCreatedAgain() throws Exception {
 		Grant before = granted(this.store, claim(LOCK));
 		released(this.store, before);
 		this.wire.holdNext("/x-", () -> quietly(
@@ -249,22 +249,22 @@ class ZooKeeperFaultTests {
 	}
 
 	@Test
-	void foreignNodesInALineArePassedOver() throws Exception {
+	void foreignNodesInAQueueAreIgnored() throws Exception {
 		released(this.store, granted(this.store, claim(LOCK)));
 		Grant holder = granted(this.store, claim(LOCK));
-		String line = this.bench.lines().get(0);
+		String queue = this.bench.waitQueues().get(0);
 		List<String> foreign = List.of("config", "lock-0000000000", "x-", "x-me-0000000000",
 				"_c_" + OwnerId.random() + "-lock-0000000000", "y-" + OwnerId.random() + "-0000000000");
 		for (String name : foreign) {
-			this.bench.inspection().create().withMode(CreateMode.PERSISTENT).forPath(line + "/" + name);
+			this.bench.inspection().create().withMode(CreateMode.PERSISTENT).forPath(queue + "/" + name);
 		}
 		Claim waiting = claim(LOCK);
 		CompletionStage<?> signal = refused(this.other, waiting);
 		released(this.store, holder);
-		soonTold(signal);
+		awaitSignal(signal);
 		released(this.other, granted(this.other, waiting));
 		released(this.store, granted(this.store, claim(LOCK)));
-		assertThat(this.bench.inspection().getChildren().forPath(line)).as("still there")
+		assertThat(this.bench.inspection().getChildren().forPath(queue)).as("still there")
 			.containsExactlyInAnyOrderElementsOf(foreign);
 	}
 

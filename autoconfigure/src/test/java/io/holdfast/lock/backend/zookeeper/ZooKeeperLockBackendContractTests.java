@@ -86,13 +86,16 @@ class ZooKeeperLockBackendContractTests extends LockBackendContract {
 	@Override
 	protected Collection<String> leftovers() throws Exception {
 		List<String> left = new ArrayList<>();
-		for (String line : children(this.inspection, "/holdfast/test")) {
-			left.addAll(children(this.inspection, "/holdfast/test/" + line));
+		for (String queue : children(this.inspection, "/holdfast/test")) {
+			left.addAll(children(this.inspection, "/holdfast/test/" + queue));
 		}
 		return left;
 	}
 
-	/** None as well where nobody has locked yet, or an empty line was reaped just now. */
+	/**
+	 * Returns the children of a node. A missing node has none: no lock was requested yet,
+	 * or the server has just reaped an empty wait queue.
+	 */
 	static List<String> children(CuratorFramework client, String path) throws Exception {
 		try {
 			return client.getChildren().forPath(path);
@@ -120,9 +123,7 @@ class ZooKeeperLockBackendContractTests extends LockBackendContract {
 		};
 	}
 
-	/**
-	 * Whoever knows a session's password can end it, as the server does when it expires.
-	 */
+	/** Ends a session with its password, as the server does when it expires. */
 	static void endSession(CuratorFramework client, String connectString) throws Exception {
 		ZooKeeper session = client.getZookeeperClient().getZooKeeper();
 		CountDownLatch connected = new CountDownLatch(1);

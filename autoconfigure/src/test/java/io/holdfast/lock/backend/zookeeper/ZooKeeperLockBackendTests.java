@@ -22,7 +22,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.HoldBoundary;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
@@ -35,12 +34,14 @@ import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.lasting;
@@ -51,13 +52,12 @@ import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static io.holdfast.lock.backend.Verbs.soonRefused;
 import static io.holdfast.lock.backend.Verbs.soonReleased;
 import static io.holdfast.lock.backend.Verbs.soonRenewed;
-import static io.holdfast.lock.backend.Verbs.soonTold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What is particular to ZooKeeper: sessions, lines of nodes, watches, access, an ensemble
- * whose members fail.
+ * Tests for {@link ZooKeeperLockBackend} that are specific to ZooKeeper: sessions, queue
+ * nodes, watches, access, an ensemble whose members fail.
  */
 class ZooKeeperLockBackendTests {
 
@@ -129,15 +129,15 @@ class ZooKeeperLockBackendTests {
 
 	private static List<String> nodes() throws Exception {
 		List<String> nodes = new ArrayList<>();
-		for (String line : ZooKeeperLockBackendContractTests.children(inspection, "/holdfast/shop")) {
-			for (String node : ZooKeeperLockBackendContractTests.children(inspection, "/holdfast/shop/" + line)) {
-				nodes.add("/holdfast/shop/" + line + "/" + node);
+		for (String queue : ZooKeeperLockBackendContractTests.children(inspection, "/holdfast/shop")) {
+			for (String node : ZooKeeperLockBackendContractTests.children(inspection, "/holdfast/shop/" + queue)) {
+				nodes.add("/holdfast/shop/" + queue + "/" + node);
 			}
 		}
 		return nodes;
 	}
 
-	/** How many sessions watch each node of ours that is watched. */
+	/** Returns the number of watching sessions for each watched node of Holdfast. */
 	private static List<Integer> watches() throws Exception {
 		List<Integer> watches = new ArrayList<>();
 		boolean ours = false;
@@ -160,7 +160,7 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void everyWaiterWatchesOneNodeAndAReleaseWakesOne() throws Exception {
+	void everyWaiterWatchesOneNodeAndAReleaseNotifiesOne() throws Exception {
 		Grant holder = granted(this.store, claim(LOCK));
 		List<Claim> waiting = List.of(claim(LOCK), claim(LOCK), claim(LOCK));
 		List<CompletionStage<?>> signals = new ArrayList<>();
@@ -171,9 +171,9 @@ class ZooKeeperLockBackendTests {
 			.atMost(BOUND)
 			.untilAsserted(() -> assertThat(watches()).hasSize(3).allMatch((watchers) -> watchers == 1));
 		released(this.store, holder);
-		soonTold(signals.get(0));
+		awaitSignal(signals.get(0));
 		released(this.other, granted(this.other, waiting.get(0)));
-		soonTold(signals.get(1));
+		awaitSignal(signals.get(1));
 		assertThat(signals.get(2).toCompletableFuture()).isNotDone();
 		answer(this.other.abandon(waiting.get(1)));
 		answer(this.other.abandon(waiting.get(2)));
@@ -181,7 +181,7 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void attemptsOfOneOwnerThatOverlapMakeOneNode() throws Exception {
+	void overlappingAttemptsOfOneOwnerCreateOneNode() throws Exception {
 		Claim claim = claim(LOCK);
 		CompletableFuture<AcquireResult> first = this.store.tryAcquire(claim).toCompletableFuture();
 		CompletableFuture<AcquireResult> second = this.store.tryAcquire(claim).toCompletableFuture();
@@ -197,8 +197,10 @@ class ZooKeeperLockBackendTests {
 		released(this.store, granted(this.store, claim(LOCK)));
 		Claim claim = claim(LOCK);
 		Grant before = granted(this.other, claim(LOCK));
-		String line = nodes().get(0).substring(0, nodes().get(0).lastIndexOf('/'));
-		inspection.create().withMode(CreateMode.EPHEMERAL_SEQUENTIAL).forPath(line + "/" + PlaceName.prefix(claim));
+		String queue = nodes().get(0).substring(0, nodes().get(0).lastIndexOf('/'));
+		inspection.create()
+			.withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
+			.forPath(queue + "/" + QueueNodeName.prefix(claim));
 		refused(this.store, claim);
 		released(this.other, before);
 		Grant grant = soonGranted(this.store, claim);
@@ -207,12 +209,12 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void waiterWhoseSessionEndedStandsAnewAndHoldsWhatItGets() throws Exception {
+	void waiterOfAnEndedSessionEnqueuesAgainAndAcquires() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
 		Claim waiting = claim(LOCK);
 		CompletionStage<?> signal = refused(this.store, waiting);
 		endSession();
-		soonTold(signal);
+		awaitSignal(signal);
 		released(this.other, holder);
 		Grant grant = soonGranted(this.store, waiting);
 		assertThat(grant.revoked().toCompletableFuture()).isNotDone();
@@ -232,29 +234,29 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void holderThatIsCutOffKnowsOfItsLossBeforeAnotherGetsIn() throws Exception {
+	void partitionedHolderDetectsItsLossBeforeAnotherAcquires() throws Exception {
 		LockRequest request = LockRequest.forLock(LOCK).waitTime(BOUND).build();
 		try (LockEngine here = engine(this.store); LockEngine there = engine(this.other)) {
 			LockHandle handle = here.acquire(request);
 			CompletableFuture<Void> lost = new CompletableFuture<>();
 			handle.onLost((cause) -> lost.complete(null));
 			this.wire.close();
-			CompletableFuture<Boolean> knewWhenAnotherGotIn = there.acquireAsync(request)
+			CompletableFuture<Boolean> detectedFirst = there.acquireAsync(request)
 				.toCompletableFuture()
 				.thenApply((next) -> {
-					boolean knew = !handle.isHeld();
+					boolean detected = !handle.isHeld();
 					next.close();
-					return knew;
+					return detected;
 				});
-			assertThat(answer(knewWhenAnotherGotIn)).isTrue();
-			soonTold(lost);
+			assertThat(answer(detectedFirst)).isTrue();
+			awaitSignal(lost);
 			handle.close();
 		}
 	}
 
 	private static LockEngine engine(ZooKeeperLockBackend store) {
-		return new LockEngine(new LockBackends(List.of(store), "zookeeper"), EngineSettings.DEFAULTS, HoldBoundary.NONE,
-				List.of());
+		return new LockEngine(new LockBackends(List.of(store), "zookeeper"), EngineSettings.DEFAULTS,
+				TransactionBoundary.NONE, List.of());
 	}
 
 	@Test
@@ -281,7 +283,7 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void linesOfLocksThatNobodyUsesDisappear() throws Exception {
+	void queuesOfUnusedLocksAreRemoved() throws Exception {
 		released(this.store, granted(this.store, claim(LOCK)));
 		Awaitility.await()
 			.atMost(BOUND)
@@ -289,7 +291,7 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void tokensGrowThoughTheLineWasRemovedInBetween() throws Exception {
+	void tokensGrowThoughTheQueueWasRemovedInBetween() throws Exception {
 		Grant first = granted(this.store, claim(LOCK));
 		released(this.store, first);
 		inspection.delete().deletingChildrenIfNeeded().forPath("/holdfast/shop");
@@ -299,7 +301,7 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void accessControlOfTheClientIsHonoured() throws Exception {
+	void accessControlOfTheClientIsHonored() throws Exception {
 		CuratorFramework guarded = open(plain(server.connectString()).authorization("digest", "shop:secret".getBytes())
 			.aclProvider(new CreatorOnly())
 			.build());
@@ -309,22 +311,22 @@ class ZooKeeperLockBackendTests {
 		assertThatExceptionOfType(Exception.class).isThrownBy(() -> ask(strangers, claim(LOCK)))
 			.havingCause()
 			.isInstanceOf(LockBackendException.class)
-			.withMessageContainingAll("stock:42", "store zookeeper", "/guarded/shop");
+			.withMessageContainingAll("stock:42", "backend zookeeper", "/guarded/shop");
 		released(ours, grant);
 	}
 
 	@Test
-	void releaseAndWithdrawalThatAreRefusedAreNotOfUnknownOutcome() throws Exception {
+	void refusedReleaseAndWithdrawalHaveAKnownOutcome() throws Exception {
 		Grant grant = granted(this.store, claim(LOCK));
-		String line = nodes().get(0).substring(0, nodes().get(0).lastIndexOf('/'));
-		inspection.setACL().withACL(List.of(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE))).forPath(line);
+		String queue = nodes().get(0).substring(0, nodes().get(0).lastIndexOf('/'));
+		inspection.setACL().withACL(List.of(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE))).forPath(queue);
 		for (CompletionStage<?> request : List.of(this.store.release(grant), this.store.abandon(grant.claim()))) {
 			assertThatExceptionOfType(Exception.class).isThrownBy(() -> answer(request))
 				.havingCause()
 				.isInstanceOf(LockBackendException.class)
-				.withMessageContainingAll("stock:42", "store zookeeper", "/holdfast/shop");
+				.withMessageContainingAll("stock:42", "backend zookeeper", "/holdfast/shop");
 		}
-		inspection.setACL().withACL(Ids.OPEN_ACL_UNSAFE).forPath(line);
+		inspection.setACL().withACL(Ids.OPEN_ACL_UNSAFE).forPath(queue);
 		released(this.store, grant);
 	}
 
@@ -366,7 +368,7 @@ class ZooKeeperLockBackendTests {
 		}
 	}
 
-	/** Nodes are their maker's alone. */
+	/** Restricts access to a node to its creator. */
 	private static final class CreatorOnly implements ACLProvider {
 
 		@Override

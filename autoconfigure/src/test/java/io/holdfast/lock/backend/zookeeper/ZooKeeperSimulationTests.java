@@ -14,7 +14,7 @@ import io.holdfast.lock.test.simulation.Simulations;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Runs the engine with the real backend and many seeds on a model of an ensemble.
+ * Runs the engine and the ZooKeeper backend on a model of an ensemble, with many seeds.
  */
 class ZooKeeperSimulationTests {
 
@@ -26,14 +26,16 @@ class ZooKeeperSimulationTests {
 	}
 
 	@Test
-	void followerThatTheLeaderDoesNotHearFromProlongsNoHold() {
+	void followerWithoutContactToTheLeaderExtendsNoHold() {
 		Simulations.of("zookeeper-single-member", SingleMemberStore::new).run(100);
 	}
 
-	/** A follower answers, and stands still before the leader hears of the session. */
+	/**
+	 * A follower responds and then pauses before the leader is notified of the session.
+	 */
 	@Test
 	void sessionThatLastsFromEachAnswerIsFound() {
-		Mutant mutant = new Mutant().replace("backend.zookeeper.ProvingCalls#sessionLasts",
+		Mutant mutant = new Mutant().replace("backend.zookeeper.ProvingCalls#remainingSession",
 				ZooKeeperSimulationTests.class, "wholeTimeout");
 		assertThat(mutant.find(SingleMemberStore.class, SEEDS, "exclusion")).isPositive();
 	}
@@ -43,27 +45,30 @@ class ZooKeeperSimulationTests {
 	}
 
 	/**
-	 * A waiting process stands still; when it goes on, its late attempt is granted and a
-	 * timer deletes the node.
+	 * A waiting process pauses. When it resumes, its late attempt is granted and a timer
+	 * deletes the node.
 	 */
 	@Test
 	void grantOfAClaimThatATimerHasEndedIsFound() {
 		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false)
-			.answer("backend.zookeeper.Place#over", false);
+			.answer("backend.zookeeper.QueueNode#isEnded", false);
 		assertThat(mutant.find(ZooKeeperTimerStore.class, SEEDS, "exclusion")).isPositive();
 	}
 
-	/** A hold that was lost with its session stays in the memory of its process. */
+	/**
+	 * The mutant keeps a hold that was lost with its session in the memory of its
+	 * process.
+	 */
 	@Test
 	void lostHoldThatIsNotForgottenIsFound() {
-		Mutant mutant = new Mutant().replace("backend.zookeeper.Places#sessionLost", ZooKeeperSimulationTests.class,
+		Mutant mutant = new Mutant().replace("backend.zookeeper.QueueNodes#sessionLost", ZooKeeperSimulationTests.class,
 				"keepAll");
 		assertThat(mutant.find(SimulatedZooKeeper.class, SEEDS, "leftovers")).isPositive();
 	}
 
-	static void keepAll(Places places, long session) {
-		Object all = Objects.requireNonNull(ReflectionTestUtils.getField(places, "byOwner"));
-		((Map<?, ?>) all).values().forEach((place) -> ((Place) place).sessionLost(session));
+	static void keepAll(QueueNodes queueNodes, long session) {
+		Object all = Objects.requireNonNull(ReflectionTestUtils.getField(queueNodes, "byOwner"));
+		((Map<?, ?>) all).values().forEach((queueNode) -> ((QueueNode) queueNode).sessionLost(session));
 	}
 
 }

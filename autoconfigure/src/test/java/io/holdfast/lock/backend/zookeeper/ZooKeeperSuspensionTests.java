@@ -21,6 +21,7 @@ import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.ManagedHold;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
@@ -39,7 +40,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What becomes of a hold while its connection is suspended, and after it.
+ * Tests for a hold while its connection is suspended, and afterwards.
  */
 class ZooKeeperSuspensionTests {
 
@@ -76,7 +77,9 @@ class ZooKeeperSuspensionTests {
 		return this.bench.client("127.0.0.1:" + this.wire.port(), sessionMillis);
 	}
 
-	/** Break the connection, keep it from coming back, and let the store see it. */
+	/**
+	 * Breaks the connection, prevents a new one, and waits until the backend has noticed.
+	 */
 	private void suspend(ZooKeeperLockBackend store, Grant any) {
 		this.wire.stall();
 		this.wire.cut();
@@ -108,7 +111,7 @@ class ZooKeeperSuspensionTests {
 		try (LockHandle handle = this.bench.engine(store).acquire(LockRequest.of("stock", 42))) {
 			Grant other = granted(store, claim(LockName.of("stock", "43")));
 			suspend(store, other);
-			CompletableFuture<Void> commit = waiting(handle::assertHeldAtCommit);
+			CompletableFuture<Void> commit = waiting(((ManagedHold) handle)::assertHeldAtCommit);
 			this.wire.flow();
 			assertThat(commit).succeedsWithin(BOUND);
 			soonReleased(store, other);
@@ -122,7 +125,7 @@ class ZooKeeperSuspensionTests {
 		LockEngine engine = this.bench.engine(store);
 		try (LockHandle handle = engine.acquire(LockRequest.of("stock", 42))) {
 			suspend(store, granted(store, claim(LockName.of("stock", "43"))));
-			CompletableFuture<Void> commit = waiting(handle::assertHeldAtCommit);
+			CompletableFuture<Void> commit = waiting(((ManagedHold) handle)::assertHeldAtCommit);
 			ZooKeeperLockBackendContractTests.endSession(client, server.connectString());
 			this.wire.flow();
 			assertLost(commit);
@@ -131,7 +134,7 @@ class ZooKeeperSuspensionTests {
 	}
 
 	@Test
-	void whatWasLostIsNotAcquiredAgainUnlessAskedFor() throws Exception {
+	void lostLockIsNotReacquiredUnlessRequested() throws Exception {
 		CuratorFramework client = client(LONG_SESSION);
 		ZooKeeperLockBackend store = this.bench.store(client);
 		LockEngine engine = this.bench.engine(store);
@@ -145,9 +148,10 @@ class ZooKeeperSuspensionTests {
 			assertThat(this.bench.nodes()).as("the new session has no node but the one asked for").hasSize(1);
 			assertThat(lost.isHeld()).isFalse();
 			soonReleased(store, probe);
-			try (LockHandle anew = CompletableFuture.supplyAsync(() -> engine.acquire(LockRequest.of("stock", 42)))
+			try (LockHandle reacquired = CompletableFuture
+				.supplyAsync(() -> engine.acquire(LockRequest.of("stock", 42)))
 				.get()) {
-				assertThat(anew.fencingToken()).isGreaterThan(lost.fencingToken());
+				assertThat(reacquired.fencingToken()).isGreaterThan(lost.fencingToken());
 			}
 		}
 	}
@@ -157,7 +161,7 @@ class ZooKeeperSuspensionTests {
 		ZooKeeperLockBackend store = this.bench.store(client(SHORT_SESSION));
 		try (LockHandle handle = this.bench.engine(store).acquire(LockRequest.of("stock", 42))) {
 			suspend(store, granted(store, claim(LockName.of("stock", "43"))));
-			assertLost(CompletableFuture.runAsync(handle::assertHeldAtCommit));
+			assertLost(CompletableFuture.runAsync(((ManagedHold) handle)::assertHeldAtCommit));
 		}
 	}
 
@@ -169,37 +173,37 @@ class ZooKeeperSuspensionTests {
 	}
 
 	@Test
-	void commitFailsAtOnceIfAskedToAndTheLockIsNotLost() throws Exception {
+	void failFastCommitFailsAtOnceAndKeepsTheLock() throws Exception {
 		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION), WhenSuspended.FAIL);
 		try (LockHandle handle = this.bench.engine(store).acquire(LockRequest.of("stock", 42))) {
 			Grant other = granted(store, claim(LockName.of("stock", "43")));
 			suspend(store, other);
-			assertThatExceptionOfType(LockBackendException.class).isThrownBy(handle::assertHeldAtCommit)
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(((ManagedHold) handle)::assertHeldAtCommit)
 				.withMessageContainingAll("Lock 'stock:42' is in doubt", "is suspended", "The commit was refused");
 			assertThat(handle.isHeld()).isTrue();
 			this.wire.flow();
 			Awaitility.await()
 				.atMost(BOUND)
 				.ignoreException(LockBackendException.class)
-				.untilAsserted(handle::assertHeldAtCommit);
+				.untilAsserted(((ManagedHold) handle)::assertHeldAtCommit);
 			soonReleased(store, other);
 		}
 	}
 
 	@Test
-	void nodeThatWentWhileTheConnectionWasSuspendedIsNotConfirmed() throws Exception {
+	void nodeDeletedDuringTheSuspensionIsNotConfirmed() throws Exception {
 		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION));
 		Grant grant = granted(store, claim(LOCK));
 		suspend(store, grant);
-		CompletionStage<Boolean> word = store.confirm(grant);
+		CompletionStage<Boolean> confirmation = store.confirm(grant);
 		this.bench.inspection().delete().forPath(this.bench.nodes().get(0));
 		this.wire.flow();
-		assertThat(answer(word)).isFalse();
+		assertThat(answer(confirmation)).isFalse();
 		assertThat(renewed(store, grant)).isInstanceOf(RenewResult.Refused.class);
 	}
 
 	@Test
-	void breakThatTheSessionOutlivesLosesNeitherAHoldNorAPlace() throws Exception {
+	void breakShorterThanTheSessionLosesNoHoldAndNoPosition() throws Exception {
 		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION));
 		Grant grant = granted(store, claim(LOCK));
 		Claim waiting = claim(LOCK);
@@ -218,7 +222,7 @@ class ZooKeeperSuspensionTests {
 	}
 
 	@Test
-	void holdIsAskedForOnceAfterEachBreak() throws Exception {
+	void holdIsConfirmedOnceAfterEachBreak() throws Exception {
 		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION));
 		Grant grant = granted(store, claim(LOCK));
 		assertThat(store.confirm(grant) == ZooKeeperLockBackend.CERTAIN).as("certain without a request").isTrue();

@@ -1,17 +1,17 @@
 package io.holdfast.lock.backend.zookeeper;
 
-import io.holdfast.lock.test.simulation.PatienceTimerStore;
+import io.holdfast.lock.test.simulation.ClaimTimerStore;
 import io.holdfast.lock.test.simulation.Simulation;
 import io.holdfast.lock.test.simulation.Workload;
 
 /**
- * The real backend of ZooKeeper with a timer that ends refused claims.
+ * The ZooKeeper backend with a timer that ends refused claims.
  */
-public final class ZooKeeperTimerStore extends PatienceTimerStore {
+public final class ZooKeeperTimerStore extends ClaimTimerStore {
 
 	/**
 	 * Creates an empty store.
-	 * @param simulation the run
+	 * @param simulation the simulation
 	 */
 	public ZooKeeperTimerStore(Simulation simulation) {
 		super(new SimulatedZooKeeper(simulation));

@@ -1,43 +1,45 @@
 package io.holdfast.lock.test.contract;
 
 /**
- * What a case of the contract may need from a store or from the harness that runs it, and
- * that not every store has.
+ * Features that a case of the contract may require from a store or from its test harness,
+ * and that not every store has.
  *
  * @see LockBackendContract#lacks()
  */
 public enum Ability {
 
-	/** The store knows {@code LockMode.SHARED}. */
+	/** The store supports {@code LockMode.SHARED}. */
 	SHARED,
 
-	/** The store can grant in the order of arrival. */
+	/** The store can grant locks in order of arrival. */
 	FAIR,
 
-	/** Of many single attempts at the same moment, one is always granted. */
+	/** The store always grants one of several single attempts made at the same time. */
 	UNDIVIDED_VOTE,
 
-	/** The store can keep a lock for a time although the client is gone. */
+	/** The store can keep a lock for a fixed time after its client has closed. */
 	RETAIN,
 
-	/** A refused claim's signal completes when the lock becomes free. */
+	/** The signal of a refused claim completes when the lock becomes available. */
 	SIGNAL,
 
 	/**
-	 * The harness can lose the reply to an acquisition that the store has carried out.
+	 * The harness can drop the reply to an acquisition that the store has processed.
 	 */
 	LOST_REPLY,
 
 	/** The harness can break the connections between the clients and the store. */
 	CUT_CONNECTION,
 
-	/** The harness can stop the store and start it again. */
+	/** The harness can stop and restart the store. */
 	RESTART,
 
-	/** The harness can make the store silent for longer than a client waits for it. */
+	/**
+	 * The harness can stop the store from responding for longer than a client's timeout.
+	 */
 	PAUSE,
 
-	/** Grants live with a session, and the harness can end it. */
+	/** Grants are bound to a session, and the harness can end that session. */
 	KILLED_SESSION
 
 }

@@ -29,12 +29,12 @@ import io.holdfast.lock.spi.RenewResult;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The work bench of one case: the two clients and the verbs of a store, awaited. Knows
- * nothing of what it has asked, so any thread may use it.
+ * Fixture of one case: two clients of a store, with operations that wait for their
+ * results. Thread-safe, because it keeps no record of its requests.
  */
 final class Bench {
 
-	private static final long PATIENCE_AFTER_SILENCE_NANOS = Duration.ofMillis(50).toNanos();
+	private static final long PAUSE_AFTER_INDETERMINATE_NANOS = Duration.ofMillis(50).toNanos();
 
 	private final LockBackendContract contract;
 
@@ -60,7 +60,7 @@ final class Bench {
 		return this.second;
 	}
 
-	/** The clients in turn. */
+	/** Returns the first client for an even number, the second one for an odd number. */
 	LockBackend client(int number) {
 		return (number % 2 == 0) ? first() : second();
 	}
@@ -81,66 +81,66 @@ final class Bench {
 		return this.contract.leftovers();
 	}
 
-	AcquireResult ask(LockBackend client, Claim claim) throws Exception {
+	AcquireResult tryAcquire(LockBackend client, Claim claim) throws Exception {
 		return answer(client.tryAcquire(claim));
 	}
 
 	/**
-	 * Asks and must be granted; asks again only while the outcome is unknown, as it is
-	 * for a moment after faults of an earlier case.
+	 * Acquires the lock and asserts that it was granted. Retries only while the outcome
+	 * is unknown, which is possible for a moment after the faults of an earlier case.
 	 */
-	Grant granted(LockBackend client, Claim claim) throws Exception {
+	Grant acquire(LockBackend client, Claim claim) throws Exception {
 		long start = System.nanoTime();
-		AcquireResult result = ask(client, claim);
+		AcquireResult result = tryAcquire(client, claim);
 		while (result instanceof AcquireResult.Indeterminate && System.nanoTime() - start < bound().toNanos()) {
-			LockSupport.parkNanos(PATIENCE_AFTER_SILENCE_NANOS);
-			result = ask(client, claim);
+			LockSupport.parkNanos(PAUSE_AFTER_INDETERMINATE_NANOS);
+			result = tryAcquire(client, claim);
 		}
 		assertThat(result).as("answer to %s", claim).isInstanceOf(Acquired.class);
 		return ((Acquired) result).grant();
 	}
 
-	/** Asks once and must be refused. */
-	Contended refused(LockBackend client, Claim claim) throws Exception {
-		AcquireResult result = ask(client, claim);
+	/** Makes one attempt and asserts that it was refused. */
+	Contended assertContended(LockBackend client, Claim claim) throws Exception {
+		AcquireResult result = tryAcquire(client, claim);
 		assertThat(result).as("answer to %s", claim).isInstanceOf(Contended.class);
 		return (Contended) result;
 	}
 
 	/**
-	 * Asks as the engine does, again after each signal or pause, and must be granted
-	 * soon.
+	 * Acquires the lock within {@link #bound()}. Retries after each signal or delay, as
+	 * the engine does.
 	 */
-	Grant soonGranted(LockBackend client, Claim claim) throws Exception {
-		return soonGrantedSince(client, claim).grant();
+	Grant acquireSoon(LockBackend client, Claim claim) throws Exception {
+		return acquireSoonSince(client, claim).grant();
 	}
 
-	Granted soonGrantedSince(LockBackend client, Claim claim) throws Exception {
+	Granted acquireSoonSince(LockBackend client, Claim claim) throws Exception {
 		long start = System.nanoTime();
 		while (true) {
-			long asked = System.nanoTime();
-			Duration left = bound().minusNanos(asked - start);
+			long requestedAt = System.nanoTime();
+			Duration left = bound().minusNanos(requestedAt - start);
 			assertThat(left).as("time left to get in as %s", claim).isPositive();
-			AcquireResult result = ask(client, claim.withPatience(Claims.LONG_LEASE));
+			AcquireResult result = tryAcquire(client, claim.withRemainingWait(Claims.LONG_LEASE));
 			if (result instanceof Acquired acquired) {
-				return new Granted(acquired.grant(), asked);
+				return new Granted(acquired.grant(), requestedAt);
 			}
 			else if (result instanceof Contended contended) {
-				awaitTurn(contended, left);
+				awaitRetry(contended, left);
 			}
 			else {
-				LockSupport.parkNanos(PATIENCE_AFTER_SILENCE_NANOS);
+				LockSupport.parkNanos(PAUSE_AFTER_INDETERMINATE_NANOS);
 			}
 		}
 	}
 
-	private static void awaitTurn(Contended contended, Duration atMost) throws InterruptedException {
+	private static void awaitRetry(Contended contended, Duration atMost) throws InterruptedException {
 		long nanos = Math.min(contended.retryAfter().toNanos(), atMost.toNanos());
 		try {
 			contended.signal().toCompletableFuture().get(nanos, TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			// either way it is time to ask again
+			// retry in either case
 		}
 	}
 
@@ -156,13 +156,13 @@ final class Bench {
 		return answer(client.release(grant));
 	}
 
-	/** Releases and must have held. */
-	void released(LockBackend client, Grant grant) throws Exception {
+	/** Releases the lock and asserts that it was held. */
+	void assertReleased(LockBackend client, Grant grant) throws Exception {
 		assertThat(release(client, grant)).as("release of %s", grant).isInstanceOf(Released.class);
 	}
 
-	/** Releases what is not held any more. */
-	void releasedInVain(LockBackend client, Grant grant) throws Exception {
+	/** Releases the lock and asserts that it was no longer held. */
+	void assertNotHeld(LockBackend client, Grant grant) throws Exception {
 		assertThat(release(client, grant)).as("release of %s", grant).isInstanceOf(NotHeld.class);
 	}
 
@@ -174,8 +174,8 @@ final class Bench {
 		return stage.toCompletableFuture().get(bound().toNanos(), TimeUnit.NANOSECONDS);
 	}
 
-	/** Runs all at the same moment, each on a thread of its own. */
-	<T> List<T> together(List<Callable<T>> tasks) throws Exception {
+	/** Runs all tasks at the same time, each on its own thread. */
+	<T> List<T> runConcurrently(List<Callable<T>> tasks) throws Exception {
 		CountDownLatch start = new CountDownLatch(tasks.size());
 		ExecutorService threads = Executors.newFixedThreadPool(tasks.size());
 		try {
@@ -200,9 +200,9 @@ final class Bench {
 	}
 
 	/**
-	 * A grant and when the request for it left.
+	 * A grant, and the time at which its request was sent.
 	 */
-	record Granted(Grant grant, long asked) {
+	record Granted(Grant grant, long requestedAt) {
 	}
 
 }

@@ -14,8 +14,9 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Gives each case its bench, and proves after it that nothing new is left in the store. A
- * case that has failed is not asked: it ended in the middle of something.
+ * Provides each case with its {@link Bench}, and asserts afterwards that the case left
+ * nothing new in the store. Skips this check if the case has failed, because it may have
+ * stopped halfway.
  */
 final class BenchExtension implements ParameterResolver, BeforeTestExecutionCallback, AfterTestExecutionCallback {
 

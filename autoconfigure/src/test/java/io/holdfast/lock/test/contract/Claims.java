@@ -9,8 +9,8 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
 
 /**
- * Claims of owners that nobody has seen before. Unless said otherwise they are exclusive,
- * not renewed, without patience, and of a lease that no case outlives.
+ * Factory for claims with new, random owners. By default, a claim is exclusive, is not
+ * renewed, and does not wait. Its lease is longer than any case runs.
  */
 final class Claims {
 
@@ -32,23 +32,25 @@ final class Claims {
 	}
 
 	static Claim lasting(Duration lease, Claim claim) {
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), lease, claim.renewed(), claim.patience(),
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), lease, claim.renew(), claim.remainingWait(),
 				claim.fair());
 	}
 
 	static Claim renewed(Claim claim) {
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), true, claim.patience(),
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), true, claim.remainingWait(),
 				claim.fair());
 	}
 
-	/** The claim of one who waits, and who is not forgotten while a case runs. */
-	static Claim patient(Claim claim) {
-		return claim.withPatience(LONG_LEASE);
+	/**
+	 * Returns the claim with a remaining wait that no case exceeds, so the store keeps
+	 * it.
+	 */
+	static Claim waiting(Claim claim) {
+		return claim.withRemainingWait(LONG_LEASE);
 	}
 
 	static Claim fair(Claim claim) {
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renewed(), LONG_LEASE,
-				true);
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renew(), LONG_LEASE, true);
 	}
 
 }

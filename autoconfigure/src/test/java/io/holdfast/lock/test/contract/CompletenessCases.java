@@ -17,12 +17,13 @@ import io.holdfast.lock.spi.BackendCapabilities;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Nothing of the contract is left out unsaid.
+ * Cases that verify that the contract is complete: each ability is exercised, each one
+ * that is lacking is reported, and no case is overridden.
  */
 interface CompletenessCases {
 
 	@Test
-	default void whatIsLackingIsListed(Bench bench, TestReporter reporter) {
+	default void missingAbilitiesAreListed(Bench bench, TestReporter reporter) {
 		Map<Ability, String> lacks = bench.contract().lacks();
 		assertThat(lacks.values()).as("reasons in lacks()").allMatch((reason) -> !reason.isBlank());
 		for (Method method : cases().filter((candidate) -> candidate.isAnnotationPresent(Needs.class)).toList()) {

@@ -16,20 +16,20 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.test.ForwardingBackend;
 
 /**
- * A store whose claims live with a session, together with the timers of the engine: they
- * release a lease that is not renewed when it ends, and withdraw a refused claim when its
- * patience does. Such a store has no timers of its own.
+ * Adds the engine's timers to a session-bound backend, which has none of its own. They
+ * release a lease that is not renewed when it expires, and withdraw a refused claim when
+ * its wait time has elapsed.
  */
 final class EngineTimers extends ForwardingBackend {
 
-	/** The last timer of each owner; an earlier one has no effect. */
+	/** The latest timer of each owner. An earlier timer has no effect. */
 	private final Map<OwnerId, Object> timers = new ConcurrentHashMap<>();
 
 	private EngineTimers(LockBackend store) {
 		super(store);
 	}
 
-	/** The store itself if it ends leases by itself. */
+	/** Returns the backend itself if its store expires leases on its own. */
 	static LockBackend around(LockBackend store) {
 		return store.capabilities().sessionBound() ? new EngineTimers(store) : store;
 	}
@@ -38,11 +38,11 @@ final class EngineTimers extends ForwardingBackend {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		this.timers.remove(claim.owner());
 		return super.tryAcquire(claim).thenApply((result) -> {
-			if (result instanceof AcquireResult.Acquired acquired && !claim.renewed()) {
+			if (result instanceof AcquireResult.Acquired acquired && !claim.renew()) {
 				after(acquired.grant().lease(), claim, () -> super.release(acquired.grant()));
 			}
-			else if (result instanceof AcquireResult.Contended && !claim.patience().isZero()) {
-				after(claim.patience(), claim, () -> super.abandon(claim));
+			else if (result instanceof AcquireResult.Contended && !claim.remainingWait().isZero()) {
+				after(claim.remainingWait(), claim, () -> super.abandon(claim));
 			}
 			return result;
 		});

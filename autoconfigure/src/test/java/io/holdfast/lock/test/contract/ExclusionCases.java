@@ -17,7 +17,7 @@ import io.holdfast.lock.spi.Grant;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * One lock has one holder.
+ * Cases that verify that a lock has one holder.
  */
 interface ExclusionCases {
 
@@ -25,9 +25,9 @@ interface ExclusionCases {
 	default void onlyOneOfManyContendersIsGranted(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		List<Callable<AcquireResult>> contenders = IntStream.range(0, 16)
-			.<Callable<AcquireResult>>mapToObj((i) -> () -> bench.ask(bench.client(i), Claims.exclusive(lock)))
+			.<Callable<AcquireResult>>mapToObj((i) -> () -> bench.tryAcquire(bench.client(i), Claims.exclusive(lock)))
 			.toList();
-		List<AcquireResult> results = bench.together(contenders);
+		List<AcquireResult> results = bench.runConcurrently(contenders);
 		assertThat(results).filteredOn(Acquired.class::isInstance).hasSize(1);
 		assertThat(results).filteredOn(Contended.class::isInstance).hasSize(15);
 		Acquired winner = results.stream()
@@ -35,60 +35,60 @@ interface ExclusionCases {
 			.map(Acquired.class::cast)
 			.findFirst()
 			.orElseThrow();
-		bench.released(bench.client(results.indexOf(winner)), winner.grant());
+		bench.assertReleased(bench.client(results.indexOf(winner)), winner.grant());
 	}
 
 	@Test
 	default void clientsExcludeEachOther(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant ofFirst = bench.granted(bench.first(), Claims.exclusive(lock));
-		bench.refused(bench.second(), Claims.exclusive(lock));
-		bench.released(bench.first(), ofFirst);
-		Grant ofSecond = bench.granted(bench.second(), Claims.exclusive(lock));
-		bench.refused(bench.first(), Claims.exclusive(lock));
-		bench.released(bench.second(), ofSecond);
+		Grant ofFirst = bench.acquire(bench.first(), Claims.exclusive(lock));
+		bench.assertContended(bench.second(), Claims.exclusive(lock));
+		bench.assertReleased(bench.first(), ofFirst);
+		Grant ofSecond = bench.acquire(bench.second(), Claims.exclusive(lock));
+		bench.assertContended(bench.first(), Claims.exclusive(lock));
+		bench.assertReleased(bench.second(), ofSecond);
 	}
 
 	@Test
 	default void ownersOfOneClientExcludeEachOther(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant grant = bench.granted(bench.first(), Claims.exclusive(lock));
-		bench.refused(bench.first(), Claims.exclusive(lock));
-		Callable<AcquireResult> otherThread = () -> bench.ask(bench.first(), Claims.exclusive(lock));
-		assertThat(bench.together(List.of(otherThread))).allMatch(Contended.class::isInstance);
-		bench.released(bench.first(), grant);
+		Grant grant = bench.acquire(bench.first(), Claims.exclusive(lock));
+		bench.assertContended(bench.first(), Claims.exclusive(lock));
+		Callable<AcquireResult> otherThread = () -> bench.tryAcquire(bench.first(), Claims.exclusive(lock));
+		assertThat(bench.runConcurrently(List.of(otherThread))).allMatch(Contended.class::isInstance);
+		bench.assertReleased(bench.first(), grant);
 	}
 
 	@Test
-	default void sameOwnerAskingAgainGetsTheSameGrant(Bench bench) throws Exception {
+	default void repeatedRequestOfAnOwnerReturnsTheSameGrant(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		Claim claim = Claims.exclusive(lock);
-		Grant grant = bench.granted(bench.first(), claim);
-		Grant again = bench.granted(bench.first(), claim);
+		Grant grant = bench.acquire(bench.first(), claim);
+		Grant again = bench.acquire(bench.first(), claim);
 		assertThat(again.storeToken()).isEqualTo(grant.storeToken());
-		bench.refused(bench.second(), Claims.exclusive(lock));
-		bench.released(bench.first(), grant);
-		bench.released(bench.second(), bench.granted(bench.second(), Claims.exclusive(lock)));
+		bench.assertContended(bench.second(), Claims.exclusive(lock));
+		bench.assertReleased(bench.first(), grant);
+		bench.assertReleased(bench.second(), bench.acquire(bench.second(), Claims.exclusive(lock)));
 	}
 
 	@Test
-	default void grantSaysWhatWasGranted(Bench bench) throws Exception {
+	default void grantDescribesTheClaim(Bench bench) throws Exception {
 		Claim claim = Claims.exclusive(Claims.newLock());
-		Grant grant = bench.granted(bench.first(), claim);
+		Grant grant = bench.acquire(bench.first(), claim);
 		assertThat(grant.claim().lock()).isEqualTo(claim.lock());
 		assertThat(grant.claim().owner()).isEqualTo(claim.owner());
 		assertThat(grant.lease()).isPositive();
 		assertThat(FencingToken.of(grant.storeToken(), 0).value()).isPositive();
-		bench.released(bench.first(), grant);
+		bench.assertReleased(bench.first(), grant);
 	}
 
 	@Test
-	default void refusalSaysWhenToAskAgain(Bench bench) throws Exception {
+	default void contendedResultHasARetryDelay(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant grant = bench.granted(bench.first(), Claims.exclusive(lock));
-		Contended refusal = bench.refused(bench.second(), Claims.exclusive(lock));
+		Grant grant = bench.acquire(bench.first(), Claims.exclusive(lock));
+		Contended refusal = bench.assertContended(bench.second(), Claims.exclusive(lock));
 		assertThat(refusal.retryAfter()).isPositive().isLessThanOrEqualTo(grant.lease().plus(bench.bound()));
-		bench.released(bench.first(), grant);
+		bench.assertReleased(bench.first(), grant);
 	}
 
 }

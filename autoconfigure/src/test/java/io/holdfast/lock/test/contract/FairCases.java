@@ -8,65 +8,66 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 
 /**
- * First come, first served, across clients.
+ * Cases that verify that fair claims of several clients are granted in order of arrival.
  */
 interface FairCases {
 
-	/** Those who came last ask first, each time. */
+	/** In each round, the waiters retry in reverse order of arrival. */
 	@Needs(Ability.FAIR)
 	default void fairClaimsAreGrantedInTheOrderOfTheirArrival(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant holder = bench.granted(bench.first(), Claims.fair(Claims.exclusive(lock)));
-		List<Claim> line = new ArrayList<>();
+		Grant holder = bench.acquire(bench.first(), Claims.fair(Claims.exclusive(lock)));
+		List<Claim> waiters = new ArrayList<>();
 		for (int i = 0; i < 5; i++) {
 			Claim waiter = Claims.fair(Claims.exclusive(lock));
-			bench.refused(bench.client(i), waiter);
-			line.add(waiter);
+			bench.assertContended(bench.client(i), waiter);
+			waiters.add(waiter);
 		}
-		bench.released(bench.first(), holder);
-		for (int next = 0; next < line.size(); next++) {
-			for (int i = line.size() - 1; i > next; i--) {
-				bench.refused(bench.client(i), line.get(i));
+		bench.assertReleased(bench.first(), holder);
+		for (int next = 0; next < waiters.size(); next++) {
+			for (int i = waiters.size() - 1; i > next; i--) {
+				bench.assertContended(bench.client(i), waiters.get(i));
 			}
-			bench.released(bench.client(next), bench.soonGranted(bench.client(next), line.get(next)));
+			bench.assertReleased(bench.client(next), bench.acquireSoon(bench.client(next), waiters.get(next)));
 		}
 	}
 
 	@Needs(Ability.FAIR)
 	default void newcomerDoesNotOvertakeAFairWaiter(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant holder = bench.granted(bench.first(), Claims.fair(Claims.exclusive(lock)));
+		Grant holder = bench.acquire(bench.first(), Claims.fair(Claims.exclusive(lock)));
 		Claim waiter = Claims.fair(Claims.exclusive(lock));
-		bench.refused(bench.second(), waiter);
-		bench.released(bench.first(), holder);
+		bench.assertContended(bench.second(), waiter);
+		bench.assertReleased(bench.first(), holder);
 		Claim newcomer = Claims.fair(Claims.exclusive(lock));
-		bench.refused(bench.first(), newcomer);
-		bench.released(bench.second(), bench.soonGranted(bench.second(), waiter));
-		bench.released(bench.first(), bench.soonGranted(bench.first(), newcomer));
+		bench.assertContended(bench.first(), newcomer);
+		bench.assertReleased(bench.second(), bench.acquireSoon(bench.second(), waiter));
+		bench.assertReleased(bench.first(), bench.acquireSoon(bench.first(), newcomer));
 	}
 
 	@Needs(Ability.FAIR)
-	default void fairWaiterThatGaveUpDoesNotBlockTheLine(Bench bench) throws Exception {
+	default void abandonedFairWaiterDoesNotBlockTheQueue(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant holder = bench.granted(bench.first(), Claims.fair(Claims.exclusive(lock)));
+		Grant holder = bench.acquire(bench.first(), Claims.fair(Claims.exclusive(lock)));
 		Claim leaving = Claims.fair(Claims.exclusive(lock));
-		bench.refused(bench.second(), leaving);
+		bench.assertContended(bench.second(), leaving);
 		Claim staying = Claims.fair(Claims.exclusive(lock));
-		Turn turn = new Turn(bench.refused(bench.first(), staying));
-		bench.released(bench.first(), holder);
+		RetryHint hint = new RetryHint(bench.assertContended(bench.first(), staying));
+		bench.assertReleased(bench.first(), holder);
 		bench.abandon(bench.second(), leaving);
-		turn.comesSoon(bench);
-		bench.released(bench.first(), bench.soonGranted(bench.first(), staying));
+		hint.awaitSoon(bench);
+		bench.assertReleased(bench.first(), bench.acquireSoon(bench.first(), staying));
 	}
 
 	@Needs(Ability.FAIR)
-	default void fairWaiterThatVanishedBlocksTheLineNoLongerThanItsPatience(Bench bench) throws Exception {
+	default void vanishedFairWaiterBlocksTheQueueUntilItsWaitTimeEnds(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant holder = bench.granted(bench.first(), Claims.fair(Claims.exclusive(lock)));
-		bench.refused(bench.second(), Claims.fair(Claims.exclusive(lock)).withPatience(bench.shortLease()));
-		bench.released(bench.first(), holder);
-		Grant next = bench.soonGranted(bench.first(), Claims.fair(Claims.exclusive(lock)));
-		bench.released(bench.first(), next);
+		Grant holder = bench.acquire(bench.first(), Claims.fair(Claims.exclusive(lock)));
+		bench.assertContended(bench.second(),
+				Claims.fair(Claims.exclusive(lock)).withRemainingWait(bench.shortLease()));
+		bench.assertReleased(bench.first(), holder);
+		Grant next = bench.acquireSoon(bench.first(), Claims.fair(Claims.exclusive(lock)));
+		bench.assertReleased(bench.first(), next);
 	}
 
 }

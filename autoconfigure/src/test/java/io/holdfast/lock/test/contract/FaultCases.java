@@ -17,108 +17,109 @@ import io.holdfast.lock.spi.RenewResult.Refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What is not known is never taken for a no, and nothing that was cut short stays held.
+ * Cases that verify that an unknown outcome is never reported as contended, and that an
+ * interrupted request leaves no lock held.
  */
 interface FaultCases {
 
-	/** A client that repeats the request by itself may well hear of its grant. */
+	/** A client that repeats the request itself may return the grant. */
 	@Needs(Ability.LOST_REPLY)
 	default void lostReplyAfterGrantIsNotReportedAsContended(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		Claim claim = Claims.exclusive(lock);
 		bench.faults().loseNextReply();
-		AcquireResult result = bench.ask(bench.first(), claim);
+		AcquireResult result = bench.tryAcquire(bench.first(), claim);
 		assertThat(result).isNotInstanceOf(Contended.class);
-		bench.refused(bench.second(), Claims.exclusive(lock));
-		Grant grant = bench.soonGranted(bench.first(), claim);
+		bench.assertContended(bench.second(), Claims.exclusive(lock));
+		Grant grant = bench.acquireSoon(bench.first(), claim);
 		if (result instanceof Acquired acquired) {
 			assertThat(grant.storeToken()).isEqualTo(acquired.grant().storeToken());
 		}
-		bench.released(bench.first(), grant);
+		bench.assertReleased(bench.first(), grant);
 	}
 
 	@Needs(Ability.LOST_REPLY)
-	default void abandonedGrantThatWasNeverHeardOfIsFree(Bench bench) throws Exception {
+	default void abandonedGrantWithLostReplyIsReleased(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		Claim claim = Claims.exclusive(lock);
 		bench.faults().loseNextReply();
-		assertThat(bench.ask(bench.first(), claim)).isNotInstanceOf(Contended.class);
+		assertThat(bench.tryAcquire(bench.first(), claim)).isNotInstanceOf(Contended.class);
 		bench.abandon(bench.first(), claim);
-		bench.released(bench.second(), bench.soonGranted(bench.second(), Claims.exclusive(lock)));
+		bench.assertReleased(bench.second(), bench.acquireSoon(bench.second(), Claims.exclusive(lock)));
 	}
 
 	@Needs(Ability.CUT_CONNECTION)
 	default void cutConnectionDoesNotFreeTheHolder(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant holder = bench.granted(bench.first(), Claims.renewed(Claims.exclusive(lock)));
+		Grant holder = bench.acquire(bench.first(), Claims.renewed(Claims.exclusive(lock)));
 		bench.faults().cutConnections();
 		Claim other = Claims.exclusive(lock);
 		Awaitility.await("a refusal").atMost(bench.bound()).until(() -> {
-			AcquireResult result = bench.ask(bench.second(), other);
+			AcquireResult result = bench.tryAcquire(bench.second(), other);
 			assertThat(result).isNotInstanceOf(Acquired.class);
 			return result instanceof Contended;
 		});
-		releasedInTheEnd(bench, holder);
-		bench.released(bench.second(), bench.soonGranted(bench.second(), other));
+		releaseEventually(bench, holder);
+		bench.assertReleased(bench.second(), bench.acquireSoon(bench.second(), other));
 	}
 
 	@Needs(Ability.RESTART)
 	default void storeIsUsableAgainAfterARestart(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant before = bench.granted(bench.first(), Claims.exclusive(lock));
+		Grant before = bench.acquire(bench.first(), Claims.exclusive(lock));
 		bench.faults().restart();
-		releasedInTheEnd(bench, before);
+		releaseEventually(bench, before);
 		for (int i = 0; i < 2; i++) {
-			bench.released(bench.client(i), bench.soonGranted(bench.client(i), Claims.exclusive(lock)));
+			bench.assertReleased(bench.client(i), bench.acquireSoon(bench.client(i), Claims.exclusive(lock)));
 		}
 	}
 
 	@Needs(Ability.PAUSE)
-	default void silenceIsIndeterminate(Bench bench) throws Exception {
+	default void unansweredRequestIsIndeterminate(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		Claim claim = Claims.exclusive(lock);
 		AcquireResult result;
 		bench.faults().pause();
 		try {
-			result = bench.ask(bench.first(), claim);
+			result = bench.tryAcquire(bench.first(), claim);
 		}
 		finally {
 			bench.faults().resume();
 		}
 		assertThat(result).isInstanceOf(Indeterminate.class);
-		abandonedInTheEnd(bench, claim);
-		bench.released(bench.second(), bench.soonGranted(bench.second(), Claims.exclusive(lock)));
+		abandonEventually(bench, claim);
+		bench.assertReleased(bench.second(), bench.acquireSoon(bench.second(), Claims.exclusive(lock)));
 	}
 
 	@Needs(Ability.KILLED_SESSION)
 	default void killedSessionReportsLost(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant grant = bench.granted(bench.first(), Claims.renewed(Claims.exclusive(lock)));
+		Grant grant = bench.acquire(bench.first(), Claims.renewed(Claims.exclusive(lock)));
 		assertThat(grant.revocable()).isTrue();
 		CompletableFuture<?> revoked = grant.revoked().toCompletableFuture();
 		assertThat(revoked).isNotDone();
 		bench.faults().killSession();
 		Awaitility.await("the revocation").atMost(bench.bound()).until(revoked::isDone);
-		Grant successor = bench.soonGranted(bench.second(), Claims.exclusive(lock));
+		Grant successor = bench.acquireSoon(bench.second(), Claims.exclusive(lock));
 		assertThat(successor.storeToken()).isGreaterThan(grant.storeToken());
 		Awaitility.await("a refusal")
 			.atMost(bench.bound())
 			.until(() -> bench.renew(bench.first(), grant).get(0) instanceof Refused);
-		Awaitility.await("a release in vain")
+		Awaitility.await("a release that is not held")
 			.atMost(bench.bound())
 			.until(() -> bench.release(bench.first(), grant) instanceof NotHeld);
-		bench.refused(bench.first(), Claims.exclusive(lock));
-		bench.released(bench.second(), successor);
+		bench.assertContended(bench.first(), Claims.exclusive(lock));
+		bench.assertReleased(bench.second(), successor);
 	}
 
-	private static void releasedInTheEnd(Bench bench, Grant grant) {
+	private static void releaseEventually(Bench bench, Grant grant) {
 		Awaitility.await("a release that is answered")
 			.atMost(bench.bound())
 			.until(() -> !(bench.release(bench.first(),
 					grant) instanceof io.holdfast.lock.spi.ReleaseResult.Indeterminate));
 	}
 
-	private static void abandonedInTheEnd(Bench bench, Claim claim) {
+	private static void abandonEventually(Bench bench, Claim claim) {
 		Awaitility.await("a withdrawal that is answered")
 			.atMost(bench.bound())
 			.ignoreExceptions()

@@ -19,32 +19,32 @@ import io.holdfast.lock.test.contract.Bench.Granted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a crowd has seen, put in order afterwards: nobody held while another did, and each
- * grant has a greater token than the one before.
+ * Cases that record the holds of many contenders and check their order afterwards: no two
+ * holds overlap, and each grant has a greater token than the one before.
  */
 interface HistoryCases {
 
-	/** How many owners there are at a time. */
+	/** The number of owners that contend at the same time. */
 	int CONTENDERS = 8;
 
-	/** How many of them vanish once while they hold. */
+	/** The number of contenders that vanish once during a hold. */
 	int VANISHING = 2;
 
-	/** How often each of them holds. */
+	/** The number of holds of each contender. */
 	int ROUNDS = 12;
 
 	@Test
-	default void historyOfACrowdHasNoOverlapAndGrowingTokens(Bench bench) throws Exception {
+	default void concurrentHoldsDoNotOverlapAndTokensGrow(Bench bench) throws Exception {
 		long seed = System.nanoTime();
 		LockName lock = Claims.newLock();
-		List<Callable<List<Hold>>> crowd = new ArrayList<>();
+		List<Callable<List<Hold>>> contenders = new ArrayList<>();
 		for (int i = 0; i < CONTENDERS; i++) {
 			LockBackend client = bench.client(i);
 			boolean vanishing = i < VANISHING;
 			Random random = new Random(seed + i);
-			crowd.add(() -> contend(bench, client, lock, vanishing, random));
+			contenders.add(() -> contend(bench, client, lock, vanishing, random));
 		}
-		List<Hold> history = bench.together(crowd)
+		List<Hold> history = bench.runConcurrently(contenders)
 			.stream()
 			.flatMap(List::stream)
 			.sorted(Comparator.comparingLong((hold) -> hold.from() - seed))
@@ -61,7 +61,8 @@ interface HistoryCases {
 	}
 
 	/**
-	 * Half-way, some vanish without a release and come back to it when all is over.
+	 * Acquires and releases the lock in each round. Halfway, a vanishing contender does
+	 * not release its hold. It releases that hold after its last round.
 	 */
 	private static List<Hold> contend(Bench bench, LockBackend client, LockName lock, boolean vanishing, Random random)
 			throws Exception {
@@ -72,7 +73,7 @@ interface HistoryCases {
 			holds.add(hold(bench, client, Claims.exclusive(lock), vanishes, random));
 		}
 		for (Hold hold : holds) {
-			bench.releasedInVain(client, hold.grant());
+			bench.assertNotHeld(client, hold.grant());
 		}
 		return holds;
 	}
@@ -80,22 +81,22 @@ interface HistoryCases {
 	private static Hold hold(Bench bench, LockBackend client, Claim claim, boolean vanishes, Random random)
 			throws Exception {
 		Duration lease = vanishes ? bench.shortLease() : Claims.LONG_LEASE;
-		Granted granted = bench.soonGrantedSince(client, Claims.lasting(lease, claim));
+		Granted granted = bench.acquireSoonSince(client, Claims.lasting(lease, claim));
 		long from = System.nanoTime();
 		if (vanishes) {
 			long validity = granted.grant().lease().dividedBy(50).multipliedBy(49).minusMillis(2).toNanos();
-			return new Hold(granted.grant(), from, Math.max(from, granted.asked() + validity));
+			return new Hold(granted.grant(), from, Math.max(from, granted.requestedAt() + validity));
 		}
 		LockSupport.parkNanos(random.nextInt(1_000_000));
 		long until = System.nanoTime();
-		assertThat(Duration.ofNanos(until - granted.asked())).as("hold within its lease").isLessThan(lease);
-		bench.released(client, granted.grant());
+		assertThat(Duration.ofNanos(until - granted.requestedAt())).as("hold within its lease").isLessThan(lease);
+		bench.assertReleased(client, granted.grant());
 		return new Hold(granted.grant(), from, until);
 	}
 
 	/**
-	 * One hold, from when it was heard of until just before it was let go, or until its
-	 * holder had to take it for lost.
+	 * One hold. It starts when the response arrives. It ends right before the release, or
+	 * when the holder must treat the lease as lost.
 	 */
 	record Hold(Grant grant, long from, long until) {
 

@@ -15,63 +15,66 @@ import io.holdfast.lock.spi.RenewResult.Renewed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A lease ends when it is said to end, and not before.
+ * Cases that verify that a lease expires on time, and not earlier.
  */
 interface LeaseCases {
 
 	@Test
 	default void expiredLeaseIsGrantedToTheNextOwner(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		long asked = System.nanoTime();
-		Grant expiring = bench.granted(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
-		Grant next = bench.soonGranted(bench.second(), Claims.exclusive(lock));
-		Duration kept = Duration.ofNanos(System.nanoTime() - asked);
-		// a store may count in milliseconds, and its clock may run a little fast
+		long requestedAt = System.nanoTime();
+		Grant expiring = bench.acquire(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
+		Grant next = bench.acquireSoon(bench.second(), Claims.exclusive(lock));
+		Duration kept = Duration.ofNanos(System.nanoTime() - requestedAt);
+		// a store may round to milliseconds, and its clock may be slightly fast
 		Duration tolerance = expiring.lease().dividedBy(50).plusMillis(2);
 		assertThat(kept).as("time that the lease was kept").isGreaterThan(expiring.lease().minus(tolerance));
-		bench.releasedInVain(bench.first(), expiring);
-		bench.released(bench.second(), next);
+		bench.assertNotHeld(bench.first(), expiring);
+		bench.assertReleased(bench.second(), next);
 	}
 
 	@Test
 	default void renewalExtendsTheLease(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant grant = bench.granted(bench.first(), enduring(bench, Claims.renewed(Claims.exclusive(lock))));
+		Grant grant = bench.acquire(bench.first(), enduring(bench, Claims.renewed(Claims.exclusive(lock))));
 		staysHeld(bench, grant,
 				() -> assertThat(bench.renew(bench.first(), grant)).hasSize(1).allMatch(Renewed.class::isInstance));
-		bench.released(bench.first(), grant);
+		bench.assertReleased(bench.first(), grant);
 	}
 
 	@Test
-	default void sameOwnerAskingAgainStartsTheLeaseAnew(Bench bench) throws Exception {
+	default void repeatedRequestOfAnOwnerRestartsTheLease(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		Claim claim = enduring(bench, Claims.exclusive(lock));
-		Grant grant = bench.granted(bench.first(), claim);
-		staysHeld(bench, grant, () -> bench.granted(bench.first(), claim));
-		bench.released(bench.first(), grant);
+		Grant grant = bench.acquire(bench.first(), claim);
+		staysHeld(bench, grant, () -> bench.acquire(bench.first(), claim));
+		bench.assertReleased(bench.first(), grant);
 	}
 
 	@Test
-	default void renewalAnswersEachInOrder(Bench bench) throws Exception {
-		Grant one = bench.granted(bench.first(), Claims.renewed(Claims.exclusive(Claims.newLock())));
-		Grant lost = bench.granted(bench.first(), Claims.renewed(Claims.exclusive(Claims.newLock())));
-		Grant other = bench.granted(bench.first(), Claims.renewed(Claims.exclusive(Claims.newLock())));
-		bench.released(bench.first(), lost);
+	default void renewalReturnsResultsInOrder(Bench bench) throws Exception {
+		Grant one = bench.acquire(bench.first(), Claims.renewed(Claims.exclusive(Claims.newLock())));
+		Grant lost = bench.acquire(bench.first(), Claims.renewed(Claims.exclusive(Claims.newLock())));
+		Grant other = bench.acquire(bench.first(), Claims.renewed(Claims.exclusive(Claims.newLock())));
+		bench.assertReleased(bench.first(), lost);
 		assertThat(bench.renew(bench.first(), one, lost, other)).satisfiesExactly(
 				(result) -> assertThat(result).isInstanceOf(Renewed.class),
 				(result) -> assertThat(result).isInstanceOf(Refused.class),
 				(result) -> assertThat(result).isInstanceOf(Renewed.class));
 		assertThat(bench.renew(bench.first(), lost)).hasSize(1).allMatch(Refused.class::isInstance);
-		bench.released(bench.first(), one);
-		bench.released(bench.first(), other);
+		bench.assertReleased(bench.first(), one);
+		bench.assertReleased(bench.first(), other);
 	}
 
 	@Test
-	default void renewalOfNothingAnswersNothing(Bench bench) throws Exception {
+	default void renewalOfNoGrantsReturnsNoResults(Bench bench) throws Exception {
 		assertThat(bench.answer(bench.first().renew(List.of()))).isEmpty();
 	}
 
-	/** A lease that a busy machine keeps although it is extended only now and then. */
+	/**
+	 * Returns the claim with a lease that lasts between extensions even on a busy
+	 * machine.
+	 */
 	private static Claim enduring(Bench bench, Claim claim) {
 		return Claims.lasting(bench.shortLease().multipliedBy(2), claim);
 	}
@@ -85,13 +88,13 @@ interface LeaseCases {
 			.pollInterval(lease.dividedBy(6))
 			.until(() -> {
 				extend.attempt();
-				bench.refused(bench.second(), Claims.exclusive(grant.claim().lock()));
+				bench.assertContended(bench.second(), Claims.exclusive(grant.claim().lock()));
 				return System.nanoTime() - start > lease.multipliedBy(2).toNanos();
 			});
 	}
 
 	/**
-	 * One attempt to keep the lease.
+	 * One attempt to extend the lease.
 	 */
 	interface AttemptToExtend {
 

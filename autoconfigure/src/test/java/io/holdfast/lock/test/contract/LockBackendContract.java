@@ -11,8 +11,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import io.holdfast.lock.spi.LockBackend;
 
 /**
- * What every store must prove: extend this class, hand it two clients of a real store,
- * and all of its cases must pass.
+ * Tests that every backend must pass. Extend this class and provide two clients of a real
+ * store.
  *
  * <pre>{@code
  * class AcmeLockBackendContractTests extends LockBackendContract {
@@ -39,52 +39,53 @@ import io.holdfast.lock.spi.LockBackend;
  * }</pre>
  *
  * <p>
- * One instance runs all cases, one after the other; {@code @BeforeAll} and
- * {@code @BeforeEach} may replace the clients. Every case takes locks that no other case
- * uses, all of the lock name {@code contract}, so they can share one store. After each
- * case nothing new may be left in the store.
+ * One instance runs all cases sequentially. {@code @BeforeAll} and {@code @BeforeEach}
+ * methods may replace the clients. Each case uses its own locks, all with the lock name
+ * {@code contract} except one named {@code other}, so all cases can share one store. A
+ * case must not leave anything new in the store.
  *
  * <p>
- * A case that needs an {@link Ability} runs unless the store {@link #lacks()} it; then it
- * is not generated at all, and the case {@code whatIsLackingIsListed} reports it with its
- * reason. Nothing is skipped. A store that is not there must fail the tests.
+ * A case that needs an {@link Ability} runs unless {@link #lacks()} contains this
+ * ability. Otherwise the case is not generated, and the case
+ * {@code missingAbilitiesAreListed} reports it with the reason. No case is skipped. If
+ * the store is not available, the tests must fail.
  *
  * <p>
- * The kit needs JUnit Jupiter with its parameters, AssertJ and Awaitility on the class
- * path. Cases speak to the store in single attempts, from several threads, and take
- * seconds; they are about what the store does and not about the engine above it.
+ * Requires JUnit Jupiter with {@code junit-jupiter-params}, AssertJ, and Awaitility on
+ * the class path. Cases send single attempts to the store, from several threads, and take
+ * seconds. They test the store and its backend, not the engine.
  */
 @TestInstance(Lifecycle.PER_CLASS)
 @ExtendWith(BenchExtension.class)
 public abstract class LockBackendContract
-		implements ExclusionCases, LeaseCases, RetainCases, StaleHolderCases, GivingUpCases, WaitingCases, TokenCases,
+		implements ExclusionCases, LeaseCases, RetainCases, StaleHolderCases, AbandonCases, WaitingCases, TokenCases,
 		NameCases, FaultCases, SharedCases, FairCases, HistoryCases, CompletenessCases {
 
 	/**
-	 * The first client of the store.
+	 * Returns the first client of the store.
 	 * @return the client, the same during one case
 	 */
 	protected abstract LockBackend backend();
 
 	/**
-	 * Another client of the same store, which shares nothing with the first that two JVMs
-	 * would not share.
+	 * Returns another client of the same store. The two clients must share only what two
+	 * JVMs could share.
 	 * @return the client, the same during one case
 	 */
 	protected abstract LockBackend secondClient();
 
 	/**
-	 * What the store remembers of locks at this moment: their keys, nodes, rows, leases
-	 * and waiters, held or not. A memory that only serves to let tokens grow is not among
-	 * them.
-	 * @return one readable line for each, empty if there is nothing
-	 * @throws Exception if the store could not be asked
+	 * Lists everything that the store currently keeps for locks: keys, nodes, rows,
+	 * leases, and waiters, whether the locks are held or not. Data that only ensures
+	 * growing tokens is not included.
+	 * @return one readable line for each item, empty if there is none
+	 * @throws Exception if the store cannot be queried
 	 */
 	protected abstract Collection<String> leftovers() throws Exception;
 
 	/**
-	 * What this store, or its harness, cannot do, each with the reason. Asked before the
-	 * clients are.
+	 * Returns the abilities that this store or its harness lacks, each with the reason.
+	 * The contract calls this method before it requests the clients.
 	 * @return the reasons; empty by default
 	 */
 	protected Map<Ability, String> lacks() {
@@ -92,7 +93,7 @@ public abstract class LockBackendContract
 	}
 
 	/**
-	 * What the harness can do to this store.
+	 * Returns the faults that the harness can cause in this store.
 	 * @return the faults; none by default
 	 */
 	protected StoreFaults faults() {
@@ -100,10 +101,10 @@ public abstract class LockBackendContract
 	}
 
 	/**
-	 * The lease of grants that a case lets end. Short, but long enough for a few requests
-	 * on a busy machine.
-	 * @return the lease; by default half a second, or the store's shortest if that is
-	 * longer
+	 * Returns the lease time of grants that expire during a case. It must be short, but
+	 * long enough for a few requests on a busy machine.
+	 * @return the lease time; by default 500 milliseconds, or the shortest lease of the
+	 * store if that is longer
 	 */
 	protected Duration shortLease() {
 		Duration shortest = backend().capabilities().shortestLease();
@@ -112,9 +113,10 @@ public abstract class LockBackendContract
 	}
 
 	/**
-	 * How long a case waits for what must happen soon: an answer, a wake-up, the end of a
-	 * short lease, a reconnection. Far below the minute that long leases have.
-	 * @return the bound; ten seconds by default
+	 * Returns how long a case waits for an event that must happen soon: a response, a
+	 * signal, the expiry of a short lease, or a reconnection. The bound must be far below
+	 * the long lease of one minute.
+	 * @return the bound; 10 seconds by default
 	 */
 	protected Duration bound() {
 		return Duration.ofSeconds(10);

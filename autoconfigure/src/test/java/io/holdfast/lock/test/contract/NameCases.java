@@ -12,18 +12,19 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.Grant;
 
 /**
- * Any key is a key, and two different ones are two locks.
+ * Cases that verify that any text can be a key, and that different names are different
+ * locks.
  */
 interface NameCases {
 
 	@ParameterizedTest
 	@EnumSource
-	default void keyOfAnyTextIsALock(OddKey key, Bench bench) throws Exception {
+	default void anyTextIsAValidKey(OddKey key, Bench bench) throws Exception {
 		LockName lock = LockName.of("contract", key.text());
-		Grant grant = bench.granted(bench.first(), Claims.exclusive(lock));
-		bench.refused(bench.second(), Claims.exclusive(lock));
-		bench.released(bench.first(), grant);
-		bench.released(bench.second(), bench.granted(bench.second(), Claims.exclusive(lock)));
+		Grant grant = bench.acquire(bench.first(), Claims.exclusive(lock));
+		bench.assertContended(bench.second(), Claims.exclusive(lock));
+		bench.assertReleased(bench.first(), grant);
+		bench.assertReleased(bench.second(), bench.acquire(bench.second(), Claims.exclusive(lock)));
 	}
 
 	@Test
@@ -37,10 +38,10 @@ interface NameCases {
 		locks.add(LockName.of("other", "contract"));
 		List<Grant> grants = new ArrayList<>();
 		for (LockName lock : locks) {
-			grants.add(bench.granted(bench.first(), Claims.exclusive(lock)));
+			grants.add(bench.acquire(bench.first(), Claims.exclusive(lock)));
 		}
 		for (Grant grant : grants) {
-			bench.released(bench.first(), grant);
+			bench.assertReleased(bench.first(), grant);
 		}
 	}
 

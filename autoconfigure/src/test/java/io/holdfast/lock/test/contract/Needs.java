@@ -9,7 +9,7 @@ import org.junit.jupiter.api.TestTemplate;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * A case that is generated only for stores that have what it needs.
+ * Marks a case that is generated only for stores that have all of the given abilities.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)

@@ -8,8 +8,8 @@ import org.junit.jupiter.api.extension.TestTemplateInvocationContext;
 import org.junit.jupiter.api.extension.TestTemplateInvocationContextProvider;
 
 /**
- * Generates a case once if the store lacks nothing that it needs, and not at all
- * otherwise.
+ * Generates a case once if the store has all the abilities that the case needs, and not
+ * at all otherwise.
  */
 final class NeedsExtension implements TestTemplateInvocationContextProvider {
 

@@ -5,8 +5,8 @@ import java.util.List;
 import io.holdfast.lock.LockName;
 
 /**
- * Keys that a store may stumble over: by its separators, its quoting, its column's length
- * or its collation.
+ * Keys that a store may not handle correctly, due to its separators, its quoting, or the
+ * length or collation of a column.
  */
 enum OddKey {
 
@@ -47,8 +47,9 @@ enum OddKey {
 	}
 
 	/**
-	 * Keys that some comparison takes for the same: of equal hash code, other case, other
-	 * accents, other normal form, trailing space, or equal but for the end.
+	 * Returns keys that some comparisons treat as equal. They have the same hash code, or
+	 * differ only in case, accents, Unicode normalization form, a trailing space, or the
+	 * last character.
 	 */
 	static List<String> alike(String prefix) {
 		String filler = "x".repeat(LockName.MAX_KEY_LENGTH - prefix.length() - 1);

@@ -9,55 +9,56 @@ import io.holdfast.lock.spi.Grant;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A lock that is retained is free when the time is over, and not before.
+ * Cases that verify that a retained lock becomes available when the retention time has
+ * elapsed, and not earlier.
  */
 interface RetainCases {
 
 	@Needs(Ability.RETAIN)
-	default void retainingCutsALongLeaseShort(Bench bench) throws Exception {
+	default void retainShortensALongLease(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		keepsOutForTheTime(bench, Claims.renewed(Claims.exclusive(lock)), Claims.exclusive(lock));
+		assertRetained(bench, Claims.renewed(Claims.exclusive(lock)), Claims.exclusive(lock));
 	}
 
 	@Needs(Ability.RETAIN)
-	default void retainingCutsALongLeaseThatIsNotRenewedShort(Bench bench) throws Exception {
+	default void retainShortensALongLeaseWithoutRenewal(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		keepsOutForTheTime(bench, Claims.exclusive(lock), Claims.exclusive(lock));
+		assertRetained(bench, Claims.exclusive(lock), Claims.exclusive(lock));
 	}
 
 	@Needs(Ability.RETAIN)
-	default void retainingExtendsAShortLease(Bench bench) throws Exception {
+	default void retainExtendsAShortLease(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		keepsOutForTheTime(bench, Claims.lasting(bench.shortLease(), Claims.exclusive(lock)), Claims.exclusive(lock));
+		assertRetained(bench, Claims.lasting(bench.shortLease(), Claims.exclusive(lock)), Claims.exclusive(lock));
 	}
 
 	@Needs({ Ability.RETAIN, Ability.SHARED })
-	default void retainedReaderKeepsWritersOutForTheTime(Bench bench) throws Exception {
+	default void retainedReaderExcludesWritersForTheDuration(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		keepsOutForTheTime(bench, Claims.renewed(Claims.shared(lock)), Claims.exclusive(lock));
+		assertRetained(bench, Claims.renewed(Claims.shared(lock)), Claims.exclusive(lock));
 	}
 
 	@Needs(Ability.RETAIN)
-	default void retainingTooLateDoesNotStealFromTheSuccessor(Bench bench) throws Exception {
+	default void lateRetainDoesNotAffectTheSuccessor(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant expiring = bench.granted(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
-		Grant next = bench.soonGranted(bench.second(), Claims.exclusive(lock));
+		Grant expiring = bench.acquire(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
+		Grant next = bench.acquireSoon(bench.second(), Claims.exclusive(lock));
 		assertThat(bench.retain(bench.first(), expiring, Claims.LONG_LEASE)).as("retention of %s", expiring).isFalse();
-		bench.released(bench.second(), next);
-		bench.released(bench.second(), bench.granted(bench.second(), Claims.exclusive(lock)));
+		bench.assertReleased(bench.second(), next);
+		bench.assertReleased(bench.second(), bench.acquire(bench.second(), Claims.exclusive(lock)));
 	}
 
-	/** Retained by one client, the lock is waited for by the other. */
-	private static void keepsOutForTheTime(Bench bench, Claim retained, Claim next) throws Exception {
+	/** Retains the lock with one client and acquires it with the other. */
+	private static void assertRetained(Bench bench, Claim retained, Claim next) throws Exception {
 		Duration remaining = bench.shortLease().multipliedBy(2);
-		Grant grant = bench.granted(bench.first(), retained);
-		long asked = System.nanoTime();
+		Grant grant = bench.acquire(bench.first(), retained);
+		long requestedAt = System.nanoTime();
 		assertThat(bench.retain(bench.first(), grant, remaining)).as("retention of %s", grant).isTrue();
-		Grant successor = bench.soonGranted(bench.second(), next);
-		Duration kept = Duration.ofNanos(System.nanoTime() - asked);
+		Grant successor = bench.acquireSoon(bench.second(), next);
+		Duration kept = Duration.ofNanos(System.nanoTime() - requestedAt);
 		Duration tolerance = remaining.dividedBy(50).plusMillis(2);
 		assertThat(kept).as("time that the lock was kept").isGreaterThan(remaining.minus(tolerance));
-		bench.released(bench.second(), successor);
+		bench.assertReleased(bench.second(), successor);
 	}
 
 }

@@ -10,14 +10,14 @@ import io.holdfast.lock.spi.RenewResult.Renewed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Whoever was overtaken cannot harm the successor, whatever it does.
+ * Cases that verify that no operation of a stale holder affects its successor.
  */
 interface StaleHolderCases {
 
 	@Test
 	default void lateReleaseDoesNotFreeTheSuccessor(Bench bench) throws Exception {
 		Takeover takeover = Takeover.happen(bench);
-		bench.releasedInVain(bench.first(), takeover.stale());
+		bench.assertNotHeld(bench.first(), takeover.stale());
 		takeover.successorStillHolds(bench);
 	}
 
@@ -36,17 +36,17 @@ interface StaleHolderCases {
 	}
 
 	@Test
-	default void overtakenOwnerAskingAgainIsRefused(Bench bench) throws Exception {
+	default void staleOwnerIsRefusedWhenItRetries(Bench bench) throws Exception {
 		Takeover takeover = Takeover.happen(bench);
-		bench.refused(bench.first(), takeover.stale().claim());
+		bench.assertContended(bench.first(), takeover.stale().claim());
 		takeover.successorStillHolds(bench);
 	}
 
 	@Test
-	default void overtakenOwnerGetsANewTokenAfterItsSuccessor(Bench bench) throws Exception {
+	default void staleOwnerGetsANewTokenAfterItsSuccessor(Bench bench) throws Exception {
 		Takeover takeover = Takeover.happen(bench);
-		bench.released(bench.second(), takeover.successor());
-		Grant again = bench.soonGranted(bench.first(), takeover.stale().claim());
+		bench.assertReleased(bench.second(), takeover.successor());
+		Grant again = bench.acquireSoon(bench.first(), takeover.stale().claim());
 		assertThat(again.storeToken()).isGreaterThan(takeover.successor().storeToken());
 		bench.abandon(bench.first(), again.claim());
 	}
@@ -54,30 +54,30 @@ interface StaleHolderCases {
 	@Test
 	default void releaseIsIdempotent(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant grant = bench.granted(bench.first(), Claims.exclusive(lock));
-		bench.released(bench.first(), grant);
-		bench.releasedInVain(bench.first(), grant);
-		Grant successor = bench.granted(bench.second(), Claims.exclusive(lock));
-		bench.releasedInVain(bench.first(), grant);
-		bench.refused(bench.first(), Claims.exclusive(lock));
-		bench.released(bench.second(), successor);
+		Grant grant = bench.acquire(bench.first(), Claims.exclusive(lock));
+		bench.assertReleased(bench.first(), grant);
+		bench.assertNotHeld(bench.first(), grant);
+		Grant successor = bench.acquire(bench.second(), Claims.exclusive(lock));
+		bench.assertNotHeld(bench.first(), grant);
+		bench.assertContended(bench.first(), Claims.exclusive(lock));
+		bench.assertReleased(bench.second(), successor);
 	}
 
 	/**
-	 * One holder whose lease ended without its notice, and the next.
+	 * A holder whose lease has expired without its knowledge, and its successor.
 	 */
 	record Takeover(Grant stale, Grant successor) {
 
 		static Takeover happen(Bench bench) throws Exception {
 			LockName lock = Claims.newLock();
-			Grant stale = bench.granted(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
-			return new Takeover(stale, bench.soonGranted(bench.second(), Claims.renewed(Claims.exclusive(lock))));
+			Grant stale = bench.acquire(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
+			return new Takeover(stale, bench.acquireSoon(bench.second(), Claims.renewed(Claims.exclusive(lock))));
 		}
 
 		void successorStillHolds(Bench bench) throws Exception {
-			bench.refused(bench.first(), Claims.exclusive(this.successor.claim().lock()));
+			bench.assertContended(bench.first(), Claims.exclusive(this.successor.claim().lock()));
 			assertThat(bench.renew(bench.second(), this.successor)).hasSize(1).allMatch(Renewed.class::isInstance);
-			bench.released(bench.second(), this.successor);
+			bench.assertReleased(bench.second(), this.successor);
 		}
 
 	}

@@ -1,63 +1,66 @@
 package io.holdfast.lock.test.contract;
 
 /**
- * What the harness of a store can do to it. Each method belongs to an {@link Ability} and
- * must be implemented unless the store lacks that one; none is called otherwise.
+ * Faults that a test harness can cause in a store. Each method belongs to an
+ * {@link Ability} and must be implemented unless the store lacks this ability. The
+ * contract does not call a method whose ability is lacking.
  */
 public interface StoreFaults {
 
-	/** A harness that can do nothing. */
+	/** A harness that supports no faults. */
 	StoreFaults NONE = new StoreFaults() {
 	};
 
 	/**
-	 * Arrange that the store carries out the next acquisition of the first client and
-	 * that its reply gets lost. See {@link Ability#LOST_REPLY}.
-	 * @throws Exception if that failed
+	 * Drops the reply to the next acquisition of the first client, after the store has
+	 * processed that acquisition. See {@link Ability#LOST_REPLY}.
+	 * @throws Exception if the fault cannot be caused
 	 */
 	default void loseNextReply() throws Exception {
 		throw missing(Ability.LOST_REPLY);
 	}
 
 	/**
-	 * Break all present connections of both clients. New ones must be possible at once.
-	 * See {@link Ability#CUT_CONNECTION}.
-	 * @throws Exception if that failed
+	 * Breaks all existing connections of both clients. New connections must be possible
+	 * immediately. See {@link Ability#CUT_CONNECTION}.
+	 * @throws Exception if the fault cannot be caused
 	 */
 	default void cutConnections() throws Exception {
 		throw missing(Ability.CUT_CONNECTION);
 	}
 
 	/**
-	 * Stop the store, as hard as it may happen in production, start it again and return
-	 * when it can be reached. Whether it remembers anything is its own affair. See
+	 * Stops the store as abruptly as may happen in production, restarts it, and returns
+	 * when it is reachable. The store may or may not keep its data. See
 	 * {@link Ability#RESTART}.
-	 * @throws Exception if that failed
+	 * @throws Exception if the fault cannot be caused
 	 */
 	default void restart() throws Exception {
 		throw missing(Ability.RESTART);
 	}
 
 	/**
-	 * Make the store silent, without closing a connection. See {@link Ability#PAUSE}.
-	 * @throws Exception if that failed
+	 * Stops the store from responding, without closing any connection. See
+	 * {@link Ability#PAUSE}.
+	 * @throws Exception if the fault cannot be caused
 	 */
 	default void pause() throws Exception {
 		throw missing(Ability.PAUSE);
 	}
 
 	/**
-	 * End the silence. Called after every {@link #pause()}.
-	 * @throws Exception if that failed
+	 * Lets the store respond again. The contract calls this method after every
+	 * {@link #pause()}.
+	 * @throws Exception if the store cannot be resumed
 	 */
 	default void resume() throws Exception {
 		throw missing(Ability.PAUSE);
 	}
 
 	/**
-	 * End the session of the first client at the store. See
+	 * Ends the session of the first client on the server. See
 	 * {@link Ability#KILLED_SESSION}.
-	 * @throws Exception if that failed
+	 * @throws Exception if the fault cannot be caused
 	 */
 	default void killSession() throws Exception {
 		throw missing(Ability.KILLED_SESSION);

@@ -9,7 +9,8 @@ import io.holdfast.lock.spi.Grant;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The token of a lock grows with every grant, whatever happened in between.
+ * Cases that verify that the token of a lock grows with every grant, whatever happens
+ * between grants.
  */
 interface TokenCases {
 
@@ -18,53 +19,53 @@ interface TokenCases {
 		LockName lock = Claims.newLock();
 		long last = 0;
 		for (int i = 0; i < 10; i++) {
-			Grant grant = bench.granted(bench.client(i), Claims.exclusive(lock));
+			Grant grant = bench.acquire(bench.client(i), Claims.exclusive(lock));
 			assertThat(grant.storeToken()).as("token of grant %d", i).isGreaterThan(last);
 			last = grant.storeToken();
-			bench.released(bench.client(i), grant);
+			bench.assertReleased(bench.client(i), grant);
 		}
 	}
 
 	@Test
 	default void tokensGrowAcrossATakeover(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant stale = bench.granted(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
-		Grant successor = bench.soonGranted(bench.second(), Claims.exclusive(lock));
+		Grant stale = bench.acquire(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
+		Grant successor = bench.acquireSoon(bench.second(), Claims.exclusive(lock));
 		assertThat(successor.storeToken()).isGreaterThan(stale.storeToken());
-		bench.released(bench.second(), successor);
+		bench.assertReleased(bench.second(), successor);
 	}
 
 	@Test
 	default void tokensGrowAcrossAnAbandonedGrant(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Claim unheard = Claims.exclusive(lock);
-		Grant abandoned = bench.granted(bench.first(), unheard);
-		bench.abandon(bench.first(), unheard);
-		Grant next = bench.soonGranted(bench.second(), Claims.exclusive(lock));
+		Claim unanswered = Claims.exclusive(lock);
+		Grant abandoned = bench.acquire(bench.first(), unanswered);
+		bench.abandon(bench.first(), unanswered);
+		Grant next = bench.acquireSoon(bench.second(), Claims.exclusive(lock));
 		assertThat(next.storeToken()).isGreaterThan(abandoned.storeToken());
-		bench.released(bench.second(), next);
+		bench.assertReleased(bench.second(), next);
 	}
 
 	@Needs(Ability.RESTART)
 	default void tokensGrowAcrossARestart(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant before = bench.granted(bench.first(), Claims.exclusive(lock));
-		bench.released(bench.first(), before);
+		Grant before = bench.acquire(bench.first(), Claims.exclusive(lock));
+		bench.assertReleased(bench.first(), before);
 		bench.faults().restart();
-		Grant after = bench.soonGranted(bench.second(), Claims.exclusive(lock));
+		Grant after = bench.acquireSoon(bench.second(), Claims.exclusive(lock));
 		assertThat(after.storeToken()).isGreaterThan(before.storeToken());
-		bench.released(bench.second(), after);
+		bench.assertReleased(bench.second(), after);
 	}
 
 	@Needs(Ability.CUT_CONNECTION)
 	default void tokensGrowAcrossAReconnection(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant before = bench.granted(bench.first(), Claims.exclusive(lock));
-		bench.released(bench.first(), before);
+		Grant before = bench.acquire(bench.first(), Claims.exclusive(lock));
+		bench.assertReleased(bench.first(), before);
 		bench.faults().cutConnections();
-		Grant after = bench.soonGranted(bench.first(), Claims.exclusive(lock));
+		Grant after = bench.acquireSoon(bench.first(), Claims.exclusive(lock));
 		assertThat(after.storeToken()).isGreaterThan(before.storeToken());
-		bench.released(bench.first(), after);
+		bench.assertReleased(bench.first(), after);
 	}
 
 }

@@ -11,54 +11,54 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 
 /**
- * A waiter hears that it is worth coming again.
+ * Cases that verify that a waiter is notified when it should retry.
  */
 interface WaitingCases {
 
 	@Test
-	default void releaseLetsAWaiterInSoon(Bench bench) throws Exception {
+	default void releaseGrantsTheLockToAWaiterSoon(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant holder = bench.granted(bench.first(), Claims.exclusive(lock));
-		Claim waiter = Claims.patient(Claims.exclusive(lock));
-		Turn turn = new Turn(bench.refused(bench.second(), waiter));
-		bench.released(bench.first(), holder);
-		turn.comesSoon(bench);
-		bench.released(bench.second(), bench.soonGranted(bench.second(), waiter));
+		Grant holder = bench.acquire(bench.first(), Claims.exclusive(lock));
+		Claim waiter = Claims.waiting(Claims.exclusive(lock));
+		RetryHint hint = new RetryHint(bench.assertContended(bench.second(), waiter));
+		bench.assertReleased(bench.first(), holder);
+		hint.awaitSoon(bench);
+		bench.assertReleased(bench.second(), bench.acquireSoon(bench.second(), waiter));
 	}
 
 	@Needs(Ability.SIGNAL)
 	default void releaseCompletesTheSignal(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant holder = bench.granted(bench.first(), Claims.exclusive(lock));
-		Claim waiter = Claims.patient(Claims.exclusive(lock));
-		Contended refusal = bench.refused(bench.second(), waiter);
-		bench.released(bench.first(), holder);
+		Grant holder = bench.acquire(bench.first(), Claims.exclusive(lock));
+		Claim waiter = Claims.waiting(Claims.exclusive(lock));
+		Contended refusal = bench.assertContended(bench.second(), waiter);
+		bench.assertReleased(bench.first(), holder);
 		completes(bench, refusal);
-		bench.released(bench.second(), bench.soonGranted(bench.second(), waiter));
+		bench.assertReleased(bench.second(), bench.acquireSoon(bench.second(), waiter));
 	}
 
 	@Needs(Ability.SIGNAL)
 	default void abandonedGrantCompletesTheSignal(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Claim unheard = Claims.exclusive(lock);
-		bench.granted(bench.first(), unheard);
-		Claim waiter = Claims.patient(Claims.exclusive(lock));
-		Contended refusal = bench.refused(bench.second(), waiter);
-		bench.abandon(bench.first(), unheard);
+		Claim unanswered = Claims.exclusive(lock);
+		bench.acquire(bench.first(), unanswered);
+		Claim waiter = Claims.waiting(Claims.exclusive(lock));
+		Contended refusal = bench.assertContended(bench.second(), waiter);
+		bench.abandon(bench.first(), unanswered);
 		completes(bench, refusal);
-		bench.released(bench.second(), bench.soonGranted(bench.second(), waiter));
+		bench.assertReleased(bench.second(), bench.acquireSoon(bench.second(), waiter));
 	}
 
 	@Needs(Ability.SIGNAL)
-	default void everyAttemptOfAWaiterIsToldOfTheRelease(Bench bench) throws Exception {
+	default void everyAttemptOfAWaiterIsNotifiedOfTheRelease(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant holder = bench.granted(bench.first(), Claims.exclusive(lock));
-		Claim waiter = Claims.patient(Claims.exclusive(lock));
-		bench.refused(bench.second(), waiter);
-		Contended latest = bench.refused(bench.second(), waiter);
-		bench.released(bench.first(), holder);
+		Grant holder = bench.acquire(bench.first(), Claims.exclusive(lock));
+		Claim waiter = Claims.waiting(Claims.exclusive(lock));
+		bench.assertContended(bench.second(), waiter);
+		Contended latest = bench.assertContended(bench.second(), waiter);
+		bench.assertReleased(bench.first(), holder);
 		completes(bench, latest);
-		bench.released(bench.second(), bench.soonGranted(bench.second(), waiter));
+		bench.assertReleased(bench.second(), bench.acquireSoon(bench.second(), waiter));
 	}
 
 	private static void completes(Bench bench, Contended refusal) {

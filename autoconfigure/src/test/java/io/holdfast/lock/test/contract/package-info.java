@@ -1,10 +1,11 @@
 /**
- * The contract of a store as tests: what every {@code LockBackend} must do, whoever wrote
- * it. Published in the {@code tests} jar; its entry is {@code LockBackendContract}.
+ * The contract of {@code LockBackend} as tests, which every backend must pass, including
+ * custom ones. Published in the {@code tests} jar. The entry point is
+ * {@code LockBackendContract}.
  *
  * <p>
- * Each {@code …Cases} interface holds the cases of one subject. This room knows the API
- * and the SPI and nothing of any store.
+ * Each {@code …Cases} interface contains the cases of one topic. This package depends on
+ * the API and the SPI, and on no store.
  */
 @NullMarked
 package io.holdfast.lock.test.contract;

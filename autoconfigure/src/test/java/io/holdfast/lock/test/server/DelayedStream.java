@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes packets in their order, each after a delay, without slowing down the writer. One
- * thread writes to it.
+ * Writes packets in order, each after a delay, without blocking the caller. For use by
+ * one thread.
  */
 final class DelayedStream implements AutoCloseable {
 
@@ -29,10 +29,11 @@ final class DelayedStream implements AutoCloseable {
 	}
 
 	/**
-	 * Write a packet.
-	 * @param buffer the packet
-	 * @param length its length
-	 * @param delayMillis how late; a packet is never written before an earlier one
+	 * Writes a packet.
+	 * @param buffer the buffer that contains the packet
+	 * @param length the length of the packet
+	 * @param delayMillis the delay in milliseconds; a packet is never written before an
+	 * earlier one
 	 */
 	void write(byte[] buffer, int length, long delayMillis) throws IOException {
 		if (delayMillis == 0 && this.pending.get() == 0) {
@@ -75,8 +76,8 @@ final class DelayedStream implements AutoCloseable {
 	/**
 	 * A packet that is written later.
 	 *
-	 * @param bytes the packet
-	 * @param due when
+	 * @param bytes the content
+	 * @param due the time at which to write it, in {@link System#nanoTime()}
 	 */
 	private record Packet(byte[] bytes, long due) {
 	}

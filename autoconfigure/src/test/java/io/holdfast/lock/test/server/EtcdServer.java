@@ -26,7 +26,8 @@ import io.etcd.jetcd.options.OptionsUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real etcd for tests: one member, alone or of a cluster, with an empty key space.
+ * A real etcd server for tests, standalone or as a member of a cluster, with an empty key
+ * space.
  */
 public final class EtcdServer extends ServerProcess {
 
@@ -34,14 +35,14 @@ public final class EtcdServer extends ServerProcess {
 
 	private static final Path BINARY = Path.of("/usr/bin/etcd");
 
-	/** How a member is called in the requests that it sends to others. */
+	/** Matches the id that identifies a member in its requests to other members. */
 	private static final Pattern ID = Pattern.compile("etcd_server_id\\{server_id=\"(\\w+)\"}");
 
 	private final int peerPort = freePort();
 
 	private final int metricsPort = freePort();
 
-	/** How the other members reach this one. */
+	/** The proxy through which the other members reach this one. */
 	private final TcpProxy peerWire = TcpProxy.to(this.peerPort);
 
 	private String cluster = member();
@@ -54,25 +55,25 @@ public final class EtcdServer extends ServerProcess {
 	}
 
 	/**
-	 * Start one that is alone.
-	 * @return the server; to be closed
+	 * Starts a standalone server.
+	 * @return the server, which the caller must close
 	 */
 	public static EtcdServer started() {
 		return cluster(1).get(0);
 	}
 
 	/**
-	 * Start one that is alone and speaks TLS with a certificate of its own making.
-	 * @return the server; to be closed
+	 * Starts a standalone server with TLS and a self-signed certificate.
+	 * @return the server, which the caller must close
 	 */
 	public static EtcdServer secured() {
 		return started(List.of(new EtcdServer(true))).get(0);
 	}
 
 	/**
-	 * Start a cluster.
-	 * @param size how many members
-	 * @return the members; each to be closed
+	 * Starts a cluster.
+	 * @param size the number of members
+	 * @return the members, each of which the caller must close
 	 */
 	public static List<EtcdServer> cluster(int size) {
 		return started(Stream.generate(() -> new EtcdServer(false)).limit(size).toList());
@@ -85,7 +86,7 @@ public final class EtcdServer extends ServerProcess {
 		String cluster = members.stream().map(EtcdServer::member).collect(Collectors.joining(","));
 		members.forEach((member) -> member.cluster = cluster);
 		try {
-			// none is ready before a majority is there
+			// no member becomes ready without a quorum
 			members.parallelStream().forEach(EtcdServer::start);
 			return members;
 		}
@@ -123,10 +124,10 @@ public final class EtcdServer extends ServerProcess {
 	}
 
 	/**
-	 * Ask the server about itself.
-	 * @param path what to ask for, such as {@code /metrics}
-	 * @return the answer
-	 * @throws IOException if it does not answer
+	 * Requests the status of the server over HTTP.
+	 * @param path the path, such as {@code /metrics}
+	 * @return the response
+	 * @throws IOException if the server does not respond
 	 */
 	public String ask(String path) throws IOException {
 		URI address = URI.create(url(this.metricsPort) + path);
@@ -142,8 +143,8 @@ public final class EtcdServer extends ServerProcess {
 	}
 
 	/**
-	 * Whether it leads its cluster.
-	 * @return whether it does; not if it does not answer
+	 * Whether this member is the leader of its cluster.
+	 * @return whether it is the leader; {@code false} if it does not respond
 	 */
 	public boolean isLeader() {
 		try {
@@ -155,7 +156,7 @@ public final class EtcdServer extends ServerProcess {
 	}
 
 	/**
-	 * The member of a cluster that leads it.
+	 * Returns the leader of a cluster.
 	 * @param members all members
 	 * @return the leader
 	 */
@@ -167,10 +168,10 @@ public final class EtcdServer extends ServerProcess {
 	}
 
 	/**
-	 * Divide the network between this member and others; clients reach all of them as
-	 * before.
-	 * @param others the others
-	 * @throws IOException if the server does not say who it is
+	 * Partitions the network between this member and others. Clients can still reach all
+	 * members.
+	 * @param others the other members
+	 * @throws IOException if the server does not respond
 	 */
 	public void separateFrom(List<EtcdServer> others) throws IOException {
 		Matcher id = ID.matcher(ask("/metrics"));
@@ -182,7 +183,7 @@ public final class EtcdServer extends ServerProcess {
 	}
 
 	/**
-	 * Let all members of a cluster reach each other again.
+	 * Reconnects all members of a cluster.
 	 * @param members the members
 	 */
 	public static void reunite(List<EtcdServer> members) {
@@ -196,26 +197,26 @@ public final class EtcdServer extends ServerProcess {
 	}
 
 	/**
-	 * Where clients find it.
-	 * @return its address
+	 * Returns the endpoint for clients.
+	 * @return the URL
 	 */
 	public String endpoint() {
 		return "%s://%s:%d".formatted((this.certificate != null) ? "https" : "http", HOST, port());
 	}
 
 	/**
-	 * The certificate of a server that speaks TLS.
-	 * @return its file
+	 * Returns the certificate of a server with TLS.
+	 * @return the file
 	 */
 	public Path certificate() {
 		return Objects.requireNonNull(this.certificate).certificate();
 	}
 
 	/**
-	 * Let in nobody any more but root and one user, who may use some keys only.
-	 * @param user the user
-	 * @param password the user's password
-	 * @param prefix what the keys begin with that the user may use
+	 * Enables authentication for root and for one user with access to some keys only.
+	 * @param user the name of the user
+	 * @param password the password of the user
+	 * @param prefix the prefix of the keys that the user may read and write
 	 */
 	public void enableAuthentication(String user, String password, String prefix) {
 		try (Client root = Client.builder().endpoints(endpoint()).build()) {

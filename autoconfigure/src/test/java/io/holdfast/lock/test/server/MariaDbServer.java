@@ -6,15 +6,15 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A real MariaDB with an empty database {@value #DATABASE}, for tests.
+ * A real MariaDB server with an empty database {@value #DATABASE}, for tests.
  *
  * <p>
- * It does not wait for the disk, which no test of ours needs: data outlive a killed
- * server, not a killed machine.
+ * It does not wait for the disk, because no test needs this durability: data survives the
+ * kill of the server, but not a crash of the machine.
  */
 public final class MariaDbServer extends ServerProcess {
 
-	/** The user, who may do everything in the database. */
+	/** The user with all privileges on the database. */
 	public static final String USERNAME = "holdfast";
 
 	/** The password of {@link #USERNAME}. */
@@ -31,8 +31,8 @@ public final class MariaDbServer extends ServerProcess {
 	}
 
 	/**
-	 * Start a server with a new data directory.
-	 * @return the server; to be closed
+	 * Starts a server with a new data directory.
+	 * @return the server, which the caller must close
 	 */
 	public static MariaDbServer started() {
 		if (!Files.isExecutable(SERVER)) {
@@ -84,7 +84,10 @@ public final class MariaDbServer extends ServerProcess {
 		return directory().resolve("data");
 	}
 
-	/** Apart from other servers: each deletes what it finds there when it starts. */
+	/**
+	 * Uses a separate directory, because each server deletes the temporary files that it
+	 * finds at startup.
+	 */
 	private String temporaryFiles() {
 		return "--tmpdir=" + directory();
 	}
@@ -94,17 +97,17 @@ public final class MariaDbServer extends ServerProcess {
 	}
 
 	/**
-	 * Where the database is.
-	 * @return an address for JDBC
+	 * Returns the JDBC URL of the database.
+	 * @return the URL
 	 */
 	public String jdbcUrl() {
 		return jdbcUrl(port());
 	}
 
 	/**
-	 * Where the database is behind another port.
+	 * Returns the JDBC URL of the database on another port, such as that of a proxy.
 	 * @param port the port
-	 * @return an address for JDBC
+	 * @return the URL
 	 */
 	public String jdbcUrl(int port) {
 		return "jdbc:mariadb://%s:%d/%s".formatted(HOST, port, DATABASE);

@@ -12,18 +12,18 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Loopback ports for the servers of tests, each for one JVM only.
+ * Allocates loopback ports for the servers of tests, each to one JVM only.
  *
  * <p>
- * Tests run in several JVMs at once, and a server opens its port only some time after a
- * test has chosen it, or again after a restart. A port therefore counts as taken from
- * when it was chosen until its JVM ends: one byte of a file that all JVMs share stands
- * for each port and is locked. The operating system unlocks what a JVM leaves, however it
- * ends.
+ * Tests run in several JVMs at the same time. A server opens its port only some time
+ * after the test has chosen it, and again after a restart. Therefore, a port is reserved
+ * from the time it is chosen until its JVM ends. All JVMs share a lock file, in which a
+ * locked byte stands for each reserved port. The operating system releases these locks
+ * when a JVM ends, even if it crashes.
  *
  * <p>
- * All ports lie below the range from which the system gives ports to clients, so that no
- * connection takes one while its server restarts.
+ * All ports are below the ephemeral range of the operating system, so no connection takes
+ * a port while its server restarts.
  */
 final class Ports {
 
@@ -33,7 +33,7 @@ final class Ports {
 
 	private static final int ATTEMPTS = 1_000;
 
-	/** Stays open: to close it would unlock all ports. */
+	/** Stays open, because closing it would release the locks of all ports. */
 	private static final FileChannel TAKEN = open();
 
 	private Ports() {
@@ -60,7 +60,7 @@ final class Ports {
 		throw new IllegalStateException("Found no free port on " + ServerProcess.HOST);
 	}
 
-	/** Whether it is this JVM's from now on. */
+	/** Reserves a port for this JVM, and returns whether the port was available. */
 	static boolean reserve(int port) {
 		try {
 			FileLock lock = TAKEN.tryLock(port, 1, false);
@@ -81,7 +81,7 @@ final class Ports {
 		}
 	}
 
-	/** Whether anything else on this machine listens there. */
+	/** Whether another socket on this machine uses the port. */
 	private static boolean isOpen(int port) {
 		try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByName(ServerProcess.HOST))) {
 			return !socket.isBound();

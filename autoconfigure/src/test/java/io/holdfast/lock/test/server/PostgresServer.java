@@ -10,15 +10,15 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A real PostgreSQL with an empty database, for tests. Any password is right.
+ * A real PostgreSQL server with an empty database, for tests. It accepts any password.
  *
  * <p>
- * It does not wait for the disk, which no test of ours needs: data outlive a killed
- * server, not a killed machine.
+ * It does not wait for the disk, because no test needs this durability: data survives the
+ * kill of the server, but not a crash of the machine.
  */
 public final class PostgresServer extends ServerProcess {
 
-	/** The user, who may do everything. */
+	/** The superuser. */
 	public static final String USERNAME = "holdfast";
 
 	private static final Path INSTALLATIONS = Path.of("/usr/lib/postgresql");
@@ -39,8 +39,8 @@ public final class PostgresServer extends ServerProcess {
 	}
 
 	/**
-	 * Start a server with a new database cluster.
-	 * @return the server; to be closed
+	 * Starts a server with a new database cluster.
+	 * @return the server, which the caller must close
 	 */
 	public static PostgresServer started() {
 		return started("initdb", "--username=" + USERNAME, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync",
@@ -48,10 +48,10 @@ public final class PostgresServer extends ServerProcess {
 	}
 
 	/**
-	 * Start a server that follows another and answers reads: asynchronously, so that it
-	 * may lack what the other has confirmed.
-	 * @param port the port of the other, or of a wire to it
-	 * @return the server; to be closed
+	 * Starts a standby of another server, which answers reads. Replication is
+	 * asynchronous, so the standby may lack data that the primary has confirmed.
+	 * @param port the port of the primary, or of a proxy to it
+	 * @return the server, which the caller must close
 	 */
 	public static PostgresServer standbyOf(int port) {
 		return started("pg_basebackup", "--host=" + HOST, "--port=" + port, "--username=" + USERNAME,
@@ -73,7 +73,7 @@ public final class PostgresServer extends ServerProcess {
 	}
 
 	/**
-	 * End the following, and take writes with what has arrived until now.
+	 * Promotes this standby to a primary, with the data it has received so far.
 	 */
 	public void promote() {
 		runAsServerUser("pg_ctl", "promote", "--wait");
@@ -103,14 +103,17 @@ public final class PostgresServer extends ServerProcess {
 	}
 
 	/**
-	 * The address of the database for JDBC.
-	 * @return the address, complete with its user
+	 * Returns the JDBC URL of the database.
+	 * @return the URL, including the user
 	 */
 	public String jdbcUrl() {
 		return "jdbc:postgresql://" + HOST + ":" + port() + "/postgres?user=" + USERNAME;
 	}
 
-	/** PostgreSQL refuses to run as root, so root hands over to the server's own user. */
+	/**
+	 * Returns the command, run as the server's system user if the current user is root,
+	 * because PostgreSQL refuses to run as root.
+	 */
 	private List<String> asServerUser(String binary, String... arguments) {
 		List<String> command = new ArrayList<>();
 		if (isRoot()) {

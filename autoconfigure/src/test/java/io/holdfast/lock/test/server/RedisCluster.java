@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A real Redis Cluster of three masters that share the slots. Without one of them the
- * other two go on.
+ * A real Redis Cluster of three masters that share the slots. If one master fails, the
+ * other two continue to serve their slots.
  */
 public final class RedisCluster implements AutoCloseable {
 
@@ -17,9 +17,9 @@ public final class RedisCluster implements AutoCloseable {
 	}
 
 	/**
-	 * Start a cluster and wait until it serves all slots.
-	 * @param settings lines of every node's configuration file
-	 * @return the cluster; to be closed
+	 * Starts a cluster and waits until it serves all slots.
+	 * @param settings lines for the configuration file of every node
+	 * @return the cluster, which the caller must close
 	 */
 	public static RedisCluster started(String... settings) {
 		RedisCluster cluster = new RedisCluster();
@@ -58,15 +58,15 @@ public final class RedisCluster implements AutoCloseable {
 	}
 
 	/**
-	 * The masters.
-	 * @return three servers
+	 * Returns the masters.
+	 * @return the three servers
 	 */
 	public List<RedisServer> nodes() {
 		return this.nodes;
 	}
 
 	/**
-	 * The keys on all nodes that match a pattern.
+	 * Returns the keys on all nodes that match a pattern.
 	 * @param pattern the pattern
 	 * @return the keys
 	 */
@@ -75,8 +75,8 @@ public final class RedisCluster implements AutoCloseable {
 	}
 
 	/**
-	 * Move the slot of a key to another master, with the keys in it, as an operator does
-	 * with {@code redis-cli --cluster reshard}.
+	 * Moves the slot of a key, with all keys in it, to another master, as
+	 * {@code redis-cli --cluster reshard} does.
 	 * @param key the key
 	 */
 	public void moveSlotOf(String key) {
@@ -84,10 +84,10 @@ public final class RedisCluster implements AutoCloseable {
 	}
 
 	/**
-	 * Begin to move the slot of a key: both masters know of it, and the keys are where
-	 * they were.
+	 * Starts to move the slot of a key. Both masters are aware of the migration, but no
+	 * key has been moved.
 	 * @param key the key
-	 * @return what ends it
+	 * @return the task that completes the move
 	 */
 	public Runnable beginToMoveSlotOf(String key) {
 		String slot = this.nodes.get(0).ask("cluster", "keyslot", key);

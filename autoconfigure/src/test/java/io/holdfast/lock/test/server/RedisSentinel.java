@@ -1,17 +1,18 @@
 package io.holdfast.lock.test.server;
 
 /**
- * A real primary with one replica, watched by a real sentinel that alone decides.
+ * A real Redis primary with one replica, monitored by one real sentinel with a quorum of
+ * one.
  */
 public final class RedisSentinel implements AutoCloseable {
 
-	/** The name under which the sentinel knows the primary. */
+	/** The name of the primary in the sentinel's configuration. */
 	public static final String MASTER = "holdfast";
 
 	/**
-	 * How long a sentinel acts on nothing that did not get its turn on a busy machine. It
-	 * is half a minute by default, after which the replica has been without its primary
-	 * for too long to be promoted.
+	 * The period of TILT mode, in milliseconds. A sentinel that was delayed on a busy
+	 * machine enters this mode and does not act while in it. With the default of 30
+	 * seconds, the replica would be without its primary for too long to be promoted.
 	 */
 	private static final int TILT_MILLIS = 1000;
 
@@ -30,8 +31,8 @@ public final class RedisSentinel implements AutoCloseable {
 	}
 
 	/**
-	 * Start all three and wait until the sentinel sees the replica.
-	 * @return the group; to be closed
+	 * Starts all three servers and waits until the sentinel sees the replica.
+	 * @return the group, which the caller must close
 	 */
 	public static RedisSentinel started() {
 		RedisServer primary = RedisServer.started();
@@ -53,15 +54,15 @@ public final class RedisSentinel implements AutoCloseable {
 	}
 
 	/**
-	 * The server that writes go to.
-	 * @return the primary, as far as this group's methods made it one
+	 * Returns the server that accepts writes.
+	 * @return the primary, according to the methods of this group
 	 */
 	public RedisServer primary() {
 		return this.primary;
 	}
 
 	/**
-	 * The other server, which is dead after a failover.
+	 * Returns the replica, which is down after {@link #failOver()}.
 	 * @return the replica
 	 */
 	public RedisServer replica() {
@@ -69,7 +70,7 @@ public final class RedisSentinel implements AutoCloseable {
 	}
 
 	/**
-	 * The sentinel.
+	 * Returns the sentinel.
 	 * @return the sentinel
 	 */
 	public RedisServer sentinel() {
@@ -77,48 +78,48 @@ public final class RedisSentinel implements AutoCloseable {
 	}
 
 	/**
-	 * Let the replica hear of nothing that is written from now on.
+	 * Stops replication, so the replica misses all later writes.
 	 */
-	public void forgetWhatComesNow() {
+	public void stopReplication() {
 		this.replica.ask("replicaof", ServerProcess.HOST, Integer.toString(ServerProcess.freePort()));
 	}
 
 	/**
-	 * Kill the primary and wait until the replica has taken over; the two have changed
-	 * places then.
+	 * Kills the primary and waits until the replica is promoted. Afterwards, the two
+	 * servers have swapped roles.
 	 */
 	public void failOver() {
 		this.primary.kill();
-		awaitTheReplicaInItsPlace();
+		awaitPromotion();
 	}
 
 	/**
-	 * Start the server that is dead and wait until it follows the other.
+	 * Restarts the server that is down and waits until it replicates from the primary.
 	 */
 	public void reunite() {
 		this.replica.start();
-		followThePrimary();
+		replicateFromPrimary();
 		this.sentinel.awaitOutput("status=ok", "info", "sentinel");
 	}
 
-	private void followThePrimary() {
+	private void replicateFromPrimary() {
 		this.replica.ask("replicaof", ServerProcess.HOST, Integer.toString(this.primary.port()));
 		this.replica.awaitOutput("master_link_status:up", "info", "replication");
 	}
 
 	/**
-	 * Make the replica, which is well, the primary, and wait until the former primary
-	 * follows it. The sentinel leaves the former one a primary for about ten seconds, in
-	 * which it grants locks that nobody knows of later.
+	 * Promotes the replica while the primary is healthy, and waits until the former
+	 * primary replicates from it. The sentinel leaves the former primary in its role for
+	 * about ten seconds. Locks that the former primary grants during this time are lost.
 	 */
-	public void changePlaces() {
+	public void switchRoles() {
 		this.sentinel.awaitOutput("OK", "sentinel", "failover", MASTER);
-		awaitTheReplicaInItsPlace();
+		awaitPromotion();
 		this.sentinel.awaitOutput(Integer.toString(this.primary.port()), "sentinel", "get-master-addr-by-name", MASTER);
-		followThePrimary();
+		replicateFromPrimary();
 	}
 
-	private void awaitTheReplicaInItsPlace() {
+	private void awaitPromotion() {
 		try {
 			this.replica.awaitOutput("role:master", LONGEST_FAILOVER_SECONDS, "info", "replication");
 		}

@@ -17,7 +17,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real Redis for tests. It writes nothing to disk, so a restart forgets everything.
+ * A real Redis server for tests. It does not persist its data, so a restart loses all
+ * data.
  */
 public final class RedisServer extends ServerProcess {
 
@@ -48,28 +49,28 @@ public final class RedisServer extends ServerProcess {
 	}
 
 	/**
-	 * Start a server.
-	 * @param settings lines of its configuration file beside port and directory, such as
-	 * {@code requirepass secret}
-	 * @return the server; to be closed
+	 * Starts a server.
+	 * @param settings lines for the configuration file in addition to port and directory,
+	 * such as {@code requirepass secret}
+	 * @return the server, which the caller must close
 	 */
 	public static RedisServer started(String... settings) {
 		return startOrClose(new RedisServer(false, false, settings));
 	}
 
 	/**
-	 * Start a server that speaks nothing but TLS.
-	 * @param settings lines of its configuration file
-	 * @return the server; to be closed
+	 * Starts a server that accepts TLS connections only.
+	 * @param settings lines for the configuration file
+	 * @return the server, which the caller must close
 	 */
 	public static RedisServer startedWithTls(String... settings) {
 		return startOrClose(new RedisServer(true, false, settings));
 	}
 
 	/**
-	 * Start a sentinel.
-	 * @param settings lines of its configuration file
-	 * @return the sentinel; to be closed
+	 * Starts a sentinel.
+	 * @param settings lines for the configuration file
+	 * @return the sentinel, which the caller must close
 	 */
 	static RedisServer startedAsSentinel(String... settings) {
 		return startOrClose(new RedisServer(false, true, settings));
@@ -87,9 +88,9 @@ public final class RedisServer extends ServerProcess {
 	}
 
 	/**
-	 * Start a replica of this server and wait until it follows.
-	 * @param settings lines of its configuration file
-	 * @return the replica; to be closed
+	 * Starts a replica of this server and waits until it is online.
+	 * @param settings lines for the configuration file
+	 * @return the replica, which the caller must close
 	 */
 	public RedisServer startReplica(String... settings) {
 		List<String> all = new ArrayList<>(List.of(settings));
@@ -117,7 +118,7 @@ public final class RedisServer extends ServerProcess {
 		lines.addAll(this.settings);
 		Path file = directory().resolve("redis.conf");
 		try {
-			// A sentinel rewrites its file and must find it again
+			// a sentinel keeps its state in this file, so never overwrite it
 			if (!this.sentinel || !Files.exists(file)) {
 				Files.write(file, lines);
 			}
@@ -138,9 +139,9 @@ public final class RedisServer extends ServerProcess {
 	}
 
 	/**
-	 * Send one command as an operator would.
+	 * Runs one command with {@code redis-cli}.
 	 * @param words the command and its arguments
-	 * @return what the server answered, as text
+	 * @return the response of the server, as text
 	 */
 	public String ask(String... words) {
 		try {
@@ -173,20 +174,20 @@ public final class RedisServer extends ServerProcess {
 	}
 
 	/**
-	 * The keys that match a pattern.
+	 * Returns the keys that match a pattern.
 	 * @param pattern the pattern, such as {@code *}
-	 * @return the keys, with what is not ASCII or not printable escaped
+	 * @return the keys, with non-ASCII and non-printable characters escaped
 	 */
 	public List<String> keys(String pattern) {
 		return KEY.matcher(ask("--no-raw", "keys", pattern)).results().map((line) -> line.group(1)).toList();
 	}
 
 	/**
-	 * Watch everything that the server carries out during an action, also within scripts
-	 * (which its statistics do not count).
+	 * Records all commands that the server executes during an action, including those in
+	 * scripts, which the server's statistics do not count.
 	 * @param action the action
-	 * @return one line for each command, as {@code monitor} writes it
-	 * @throws Exception if the action failed
+	 * @return one line for each command, in the format of {@code monitor}
+	 * @throws Exception if the action fails
 	 */
 	public List<String> watched(Callable<?> action) throws Exception {
 		Process monitor = client("monitor").start();
@@ -207,7 +208,7 @@ public final class RedisServer extends ServerProcess {
 	}
 
 	/**
-	 * Ask until the answer has a text in it.
+	 * Repeats a command until its output contains a text, for at most 30 seconds.
 	 * @param text the text
 	 * @param words the command and its arguments
 	 */
@@ -216,9 +217,9 @@ public final class RedisServer extends ServerProcess {
 	}
 
 	/**
-	 * Ask until the answer has a text in it.
+	 * Repeats a command until its output contains a text.
 	 * @param text the text
-	 * @param seconds how long
+	 * @param seconds the timeout in seconds
 	 * @param words the command and its arguments
 	 */
 	void awaitOutput(String text, int seconds, String... words) {
@@ -234,16 +235,16 @@ public final class RedisServer extends ServerProcess {
 	}
 
 	/**
-	 * The address, without credentials.
-	 * @return such as {@code redis://127.0.0.1:12345}
+	 * Returns the address, without credentials.
+	 * @return the address, such as {@code redis://127.0.0.1:12345}
 	 */
 	public String address() {
 		return ((this.certificate != null) ? "rediss://" : "redis://") + HOST + ":" + port();
 	}
 
 	/**
-	 * The certificate that a client of a TLS server must trust.
-	 * @return the file in PEM
+	 * Returns the certificate that clients of a TLS server must trust.
+	 * @return the PEM file
 	 */
 	public Path certificate() {
 		if (this.certificate == null) {

@@ -5,7 +5,7 @@ import java.util.List;
 import io.holdfast.lock.test.contract.StoreFaults;
 
 /**
- * What can be done to a store that is one server, with a wire to it for each client.
+ * Faults of a store that consists of one server, with a proxy for each client.
  */
 public class ServerFaults implements StoreFaults {
 
@@ -16,10 +16,10 @@ public class ServerFaults implements StoreFaults {
 	private final String acquisition;
 
 	/**
-	 * Create the faults.
+	 * Creates the faults.
 	 * @param server the server
-	 * @param acquisition what only the request of an acquisition has in it
-	 * @param wires the wires, the first client's first
+	 * @param acquisition a text that only acquisition requests contain
+	 * @param wires the proxies, starting with that of the first client
 	 */
 	public ServerFaults(ServerProcess server, String acquisition, TcpProxy... wires) {
 		this.server = server;

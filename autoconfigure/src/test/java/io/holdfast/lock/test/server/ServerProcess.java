@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * One server of a test, run as a process of this machine: it can be started, stopped,
- * killed, paused and started again on the same port and data.
+ * A server for tests that runs as a process on this machine. It can be stopped, killed,
+ * paused, and restarted on the same port with the same data.
  *
  * <p>
- * It ends with {@link #close()}, or with this JVM. Every failure to start carries the end
- * of the server's log. Not thread-safe.
+ * The process ends with {@link #close()} or with this JVM. If a server does not start,
+ * the exception contains the end of its log. Not thread-safe.
  */
 public abstract class ServerProcess implements AutoCloseable {
 
@@ -51,8 +51,8 @@ public abstract class ServerProcess implements AutoCloseable {
 	private @Nullable Process process;
 
 	/**
-	 * Reserve a port and a directory; nothing runs yet.
-	 * @param name what it is, for messages, such as {@code postgres}
+	 * Reserves a port and creates a directory, without starting the server.
+	 * @param name the name of the server in messages, such as {@code postgres}
 	 */
 	protected ServerProcess(String name) {
 		this.name = name;
@@ -66,21 +66,23 @@ public abstract class ServerProcess implements AutoCloseable {
 	}
 
 	/**
-	 * The command that runs the server in the foreground, as the process itself and not
-	 * as a child of a shell: signals go to what is started here.
+	 * Returns the command that runs the server in the foreground. The command must be the
+	 * server itself rather than a shell with a child process, because signals are sent to
+	 * the started process.
 	 * @return the command and its arguments
 	 */
 	protected abstract List<String> command();
 
 	/**
-	 * Ask once whether the server accepts work.
-	 * @return whether it does
-	 * @throws IOException if it could not be asked; counts as {@code false}
+	 * Checks once whether the server accepts requests.
+	 * @return whether it accepts requests
+	 * @throws IOException if the check fails; treated as {@code false}
 	 */
 	protected abstract boolean isReady() throws IOException;
 
 	/**
-	 * Start the server and wait until it accepts work. Does nothing if it runs.
+	 * Starts the server and waits until it accepts requests. Does nothing if it is
+	 * running.
 	 */
 	public void start() {
 		if (isRunning()) {
@@ -126,7 +128,7 @@ public abstract class ServerProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Ask the server to end and wait for it; kill it if it does not. Its data stay.
+	 * Stops the server gracefully, and kills it after a timeout. Keeps its data.
 	 */
 	public void stop() {
 		Process running = this.process;
@@ -142,8 +144,8 @@ public abstract class ServerProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Kill the server and its children at once, as by {@code kill -9}, and wait until
-	 * they are gone. Its data stay.
+	 * Kills the server and its children immediately, as {@code kill -9} does, and waits
+	 * until they have ended. Keeps the data.
 	 */
 	public void kill() {
 		Process running = this.process;
@@ -157,7 +159,7 @@ public abstract class ServerProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Stop and start on the same port and data.
+	 * Stops the server and starts it again on the same port with the same data.
 	 */
 	public void restart() {
 		stop();
@@ -165,30 +167,30 @@ public abstract class ServerProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Freeze the server and its children with SIGSTOP: its connections stay open and
-	 * nothing answers.
+	 * Suspends the server and its children with SIGSTOP. Connections stay open, but the
+	 * server does not respond.
 	 */
 	public void pause() {
 		signal("STOP");
 	}
 
 	/**
-	 * Let a paused server go on. Does nothing if it is not paused.
+	 * Resumes a paused server. Does nothing if it is not paused.
 	 */
 	public void resume() {
 		signal("CONT");
 	}
 
 	/**
-	 * Send a signal to the server and its children.
-	 * @param signal the signal without its prefix, such as {@code STOP}
+	 * Sends a signal to the server and its children.
+	 * @param signal the signal without the prefix {@code SIG}, such as {@code STOP}
 	 */
 	public void signal(String signal) {
 		Process running = this.process;
 		if (running == null || !running.isAlive()) {
 			return;
 		}
-		// the server first: once it is stopped, it makes no further children
+		// the server first: once stopped, it creates no more children
 		send(signal, running.toHandle());
 		running.descendants().forEach((child) -> send(signal, child));
 	}
@@ -202,16 +204,16 @@ public abstract class ServerProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Give the server a wall clock of its own, with which it runs from its next start on.
+	 * Gives the server its own wall clock, which takes effect at the next start.
 	 */
 	public void ownWallClock() {
 		this.clock = WallClock.createIn(this.directory, this::run);
 	}
 
 	/**
-	 * Move the wall clock of a server that has one of its own.
-	 * @param fromNow how far it is ahead of the clock of this machine, or behind it if
-	 * negative; in whole seconds
+	 * Moves the wall clock of a server that has its own.
+	 * @param fromNow the offset from the clock of this machine, negative for the past;
+	 * only whole seconds count
 	 */
 	public void moveWallClock(Duration fromNow) {
 		if (this.clock == null) {
@@ -221,15 +223,15 @@ public abstract class ServerProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Whether the process lives, be it paused or not.
-	 * @return whether it lives
+	 * Whether the process is alive, paused or not.
+	 * @return whether it is alive
 	 */
 	public boolean isRunning() {
 		return this.process != null && this.process.isAlive();
 	}
 
 	/**
-	 * The port of the server; the same after a restart.
+	 * Returns the port of the server, which is the same after a restart.
 	 * @return the port
 	 */
 	public int port() {
@@ -237,7 +239,7 @@ public abstract class ServerProcess implements AutoCloseable {
 	}
 
 	/**
-	 * The directory of this server; deleted by {@link #close()}.
+	 * Returns the directory of this server. {@link #close()} deletes it.
 	 * @return the directory
 	 */
 	public Path directory() {
@@ -245,8 +247,8 @@ public abstract class ServerProcess implements AutoCloseable {
 	}
 
 	/**
-	 * The last lines of what the server wrote.
-	 * @return the lines, or a remark that there are none
+	 * Returns the last lines of the server's log.
+	 * @return the lines, or a remark that there is no readable log
 	 */
 	public String logTail() {
 		if (!Files.isReadable(logFile())) {
@@ -272,9 +274,9 @@ public abstract class ServerProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Run a helper program of the server to its end.
+	 * Runs a helper program of the server and waits until it ends.
 	 * @param command the program and its arguments
-	 * @return its exit code
+	 * @return the exit code
 	 */
 	protected final int run(List<String> command) {
 		try {
@@ -308,8 +310,8 @@ public abstract class ServerProcess implements AutoCloseable {
 	}
 
 	/**
-	 * A loopback port that is free now, and that no other JVM with these tests gets while
-	 * this one lives.
+	 * Reserves a free loopback port. No other JVM that runs these tests gets this port
+	 * while this JVM is alive.
 	 * @return the port
 	 * @see Ports
 	 */
@@ -318,9 +320,9 @@ public abstract class ServerProcess implements AutoCloseable {
 	}
 
 	/**
-	 * A message for a server that is not installed.
-	 * @param what what is missing, such as a binary
-	 * @param debianPackage the Debian package that has it
+	 * Creates the exception for a server that is not installed.
+	 * @param what the missing item, such as a binary
+	 * @param debianPackage the Debian package that contains it
 	 * @return the exception to throw
 	 */
 	protected static IllegalStateException notInstalled(String what, String debianPackage) {

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A wire between a client and a server that can lose things.
+ * A TCP proxy between clients and a server that can delay, drop, and break their traffic.
  */
 public final class TcpProxy implements AutoCloseable {
 
@@ -36,9 +36,9 @@ public final class TcpProxy implements AutoCloseable {
 
 	private volatile @Nullable String refused;
 
-	private final AtomicInteger swallowed = new AtomicInteger();
+	private final AtomicInteger droppedReplies = new AtomicInteger();
 
-	private volatile @Nullable String swallowedText;
+	private volatile @Nullable String droppedText;
 
 	private volatile CountDownLatch flowing = new CountDownLatch(0);
 
@@ -54,9 +54,9 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
-	 * Open a wire to a server of this machine.
-	 * @param target the server's port
-	 * @return the wire; to be closed
+	 * Opens a proxy to a server on this machine.
+	 * @param target the port of the server
+	 * @return the proxy, which the caller must close
 	 */
 	public static TcpProxy to(int target) {
 		try {
@@ -71,7 +71,7 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
-	 * The port that clients use instead of the server's.
+	 * Returns the port that clients use instead of the server's port.
 	 * @return the port
 	 */
 	public int port() {
@@ -79,8 +79,8 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
-	 * Pass the next request on that contains a text, and let its reply get lost: once the
-	 * server has answered, the client's connection breaks.
+	 * Loses the reply to the next request that contains a text. The proxy forwards the
+	 * request, and breaks the client's connection once the server has responded.
 	 * @param text the text
 	 */
 	public void loseNextReplyTo(String text) {
@@ -88,30 +88,31 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
-	 * Hold the next request back that contains a text, do something, and pass it on then.
+	 * Holds back the next request that contains a text, runs a task, and then forwards
+	 * the request.
 	 * @param text the text
-	 * @param meanwhile what to do; runs on the wire's own thread
+	 * @param meanwhile the task, which runs on a thread of the proxy
 	 */
 	public void holdNext(String text, Runnable meanwhile) {
 		this.held.set(new Held(text, meanwhile));
 	}
 
 	/**
-	 * Hold nothing back any more that was not met yet.
+	 * Cancels {@link #holdNext} if no request has matched yet.
 	 */
 	public void holdNothing() {
 		this.held.set(null);
 	}
 
 	/**
-	 * Pass nothing on, in either direction, without closing anything.
+	 * Stops all traffic in both directions, without closing connections.
 	 */
 	public void stall() {
 		this.flowing = new CountDownLatch(1);
 	}
 
 	/**
-	 * Pass on again, what was held back first.
+	 * Resumes the traffic, starting with the data held back.
 	 */
 	public void flow() {
 		this.flowing.countDown();
@@ -119,33 +120,34 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
-	 * Pass each packet on late, in both directions.
-	 * @param millis how late, or 0 for at once
+	 * Delays each packet, in both directions.
+	 * @param millis the delay in milliseconds, or 0 for no delay
 	 */
 	public void delay(long millis) {
 		this.delayMillis = millis;
 	}
 
 	/**
-	 * Do something right after the next reply has been passed on.
-	 * @param task what to do, on the wire's own thread; {@code null} for nothing any more
+	 * Runs a task right after the next reply has been forwarded.
+	 * @param task the task, which runs on a thread of the proxy; {@code null} cancels a
+	 * pending task
 	 */
 	public void afterNextReply(@Nullable Runnable task) {
 		this.afterReply.set(task);
 	}
 
 	/**
-	 * Break all connections, also those that are being made. New ones are accepted at
-	 * once.
+	 * Breaks all connections, including those being established. Accepts new connections
+	 * immediately.
 	 */
 	public void cut() {
 		this.links.forEach(Link::close);
 	}
 
 	/**
-	 * Break all connections, and from now on every one on which a request comes that
+	 * Breaks all connections. From now on, also breaks each connection on which a request
 	 * contains a text.
-	 * @param text the text; an empty one is in every request
+	 * @param text the text; every request contains the empty text
 	 */
 	public void refuse(String text) {
 		this.refused = text;
@@ -153,47 +155,48 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
-	 * Break no connection any more for what is in its requests.
+	 * Stops breaking connections based on the content of requests.
 	 */
 	public void refuseNothing() {
 		this.refused = null;
 	}
 
 	/**
-	 * Break all connections, and lead new ones to another server.
+	 * Breaks all connections, and forwards new connections to another server.
 	 * @param target the port of that server
 	 */
-	public void leadTo(int target) {
+	public void redirectTo(int target) {
 		this.target = target;
 		cut();
 	}
 
 	/**
-	 * From now on let no answer through that contains a text; the connection stays.
+	 * Drops each response that contains a text from now on. The connection stays open.
 	 * @param text the text
 	 */
-	public void swallow(String text) {
-		this.swallowedText = text;
+	public void dropReplies(String text) {
+		this.droppedText = text;
 	}
 
 	/**
-	 * How many answers were swallowed.
+	 * Returns the number of dropped responses.
 	 * @return the number
 	 */
-	public int swallowed() {
-		return this.swallowed.get();
+	public int droppedReplies() {
+		return this.droppedReplies.get();
 	}
 
 	/**
-	 * Pass requests on, but no replies, without closing anything; until {@link #flow()}.
+	 * Forwards requests but no replies, without closing connections, until
+	 * {@link #flow()} is called.
 	 */
 	public void holdReplies() {
 		this.replying = new CountDownLatch(1);
 	}
 
 	/**
-	 * How often somebody has connected.
-	 * @return how often, be it that the server was down
+	 * Returns the number of connections that clients have opened.
+	 * @return the number, including connections opened while the server was down
 	 */
 	public int connections() {
 		return this.connections.get();
@@ -205,14 +208,14 @@ public final class TcpProxy implements AutoCloseable {
 				connect(this.listener.accept());
 			}
 			catch (IOException ex) {
-				// this wire is closed
+				// the proxy is closed
 			}
 		}
 	}
 
 	/**
-	 * A link is known before it connects: what breaks all connections breaks this one
-	 * too, or comes before the look at where it leads and whether it may be there.
+	 * Registers the link before connecting it. A concurrent cut therefore either breaks
+	 * this link, or happens before the target and the state of the listener are read.
 	 */
 	private void connect(Socket client) {
 		Link link = new Link(client);
@@ -220,7 +223,7 @@ public final class TcpProxy implements AutoCloseable {
 		this.connections.incrementAndGet();
 		try {
 			if (this.listener.isClosed()) {
-				// accepted by the system while close() was under way
+				// the system accepted the connection while close() was in progress
 				throw new IOException("closed");
 			}
 			link.connect(this.target);
@@ -228,7 +231,7 @@ public final class TcpProxy implements AutoCloseable {
 			daemon(link::passReplies);
 		}
 		catch (IOException ex) {
-			// the server is down or this wire is cut, and the client is to see it
+			// the server is down or the proxy was cut, and the client must notice
 			link.close();
 		}
 	}
@@ -239,7 +242,7 @@ public final class TcpProxy implements AutoCloseable {
 			this.listener.close();
 		}
 		catch (IOException ex) {
-			// it is of no more use either way
+			// the proxy is unusable in either case
 		}
 		flow();
 		cut();
@@ -251,7 +254,7 @@ public final class TcpProxy implements AutoCloseable {
 		thread.start();
 	}
 
-	/** One connection through the wire. */
+	/** A connection through the proxy. */
 	private final class Link {
 
 		private final Socket client;
@@ -265,7 +268,7 @@ public final class TcpProxy implements AutoCloseable {
 		}
 
 		void connect(int target) throws IOException {
-			// small packets are passed on at once, as without the wire
+			// forward small packets immediately, as without a proxy
 			this.client.setTcpNoDelay(true);
 			this.server.setTcpNoDelay(true);
 			this.server.connect(new InetSocketAddress(ServerProcess.HOST, target));
@@ -290,7 +293,7 @@ public final class TcpProxy implements AutoCloseable {
 					else if (this.losing) {
 						break;
 					}
-					else if (swallows(new String(buffer, 0, read, StandardCharsets.ISO_8859_1))) {
+					else if (drops(new String(buffer, 0, read, StandardCharsets.ISO_8859_1))) {
 						continue;
 					}
 					await(TcpProxy.this.flowing);
@@ -304,7 +307,7 @@ public final class TcpProxy implements AutoCloseable {
 				}
 			}
 			catch (IOException ex) {
-				// one side has gone, so the other goes too
+				// one side has closed its connection, so close the other
 			}
 			close();
 		}
@@ -331,13 +334,13 @@ public final class TcpProxy implements AutoCloseable {
 			}
 		}
 
-		private boolean swallows(String reply) {
-			String text = TcpProxy.this.swallowedText;
-			boolean swallows = text != null && reply.contains(text);
-			if (swallows) {
-				TcpProxy.this.swallowed.incrementAndGet();
+		private boolean drops(String reply) {
+			String text = TcpProxy.this.droppedText;
+			boolean drops = text != null && reply.contains(text);
+			if (drops) {
+				TcpProxy.this.droppedReplies.incrementAndGet();
 			}
-			return swallows;
+			return drops;
 		}
 
 		private static void await(CountDownLatch latch) throws InterruptedIOException {
@@ -355,7 +358,7 @@ public final class TcpProxy implements AutoCloseable {
 					socket.close();
 				}
 				catch (IOException ex) {
-					// already gone
+					// already closed
 				}
 			}
 			TcpProxy.this.links.remove(this);
@@ -364,10 +367,10 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
-	 * A request to be held back.
+	 * A request to hold back.
 	 *
-	 * @param text what is in it
-	 * @param meanwhile what happens until it is passed on
+	 * @param text the text that the request contains
+	 * @param meanwhile the task to run before the request is forwarded
 	 */
 	private record Held(String text, Runnable meanwhile) {
 	}

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A wire that is cut passes nothing on, also by a connection that was being made at that
- * moment.
+ * Tests for {@link TcpProxy}: a proxy that was cut or closed forwards nothing, not even
+ * on a connection that was being established at that time.
  */
 class TcpProxyTests {
 
@@ -48,7 +48,10 @@ class TcpProxyTests {
 		return closeable;
 	}
 
-	/** One waiting connection is all that it takes, so that others remain under way. */
+	/**
+	 * Creates a server socket with a backlog of one, so that further connections stay in
+	 * progress.
+	 */
 	private static ServerSocket listening() throws IOException {
 		return new ServerSocket(0, 1, InetAddress.getByName(ServerProcess.HOST));
 	}
@@ -68,27 +71,27 @@ class TcpProxyTests {
 	}
 
 	@Test
-	void connectionThatWasBeingMadeWhenTheWireWasClosedIsBroken() throws IOException {
+	void connectionBeingOpenedDuringCloseIsBroken() throws IOException {
 		assertBrokenBy((wire, other) -> wire.close());
 	}
 
 	@Test
-	void connectionThatWasBeingMadeWhenTheWireWasCutIsBroken() throws IOException {
+	void connectionBeingOpenedDuringCutIsBroken() throws IOException {
 		assertBrokenBy((wire, other) -> wire.cut());
 	}
 
 	@Test
-	void connectionThatWasBeingMadeWhenTheWireWasLedElsewhereIsBroken() throws IOException {
-		assertBrokenBy(TcpProxy::leadTo);
+	void connectionBeingOpenedDuringRedirectIsBroken() throws IOException {
+		assertBrokenBy(TcpProxy::redirectTo);
 	}
 
 	private void assertBrokenBy(BiConsumer<TcpProxy, Integer> fault) throws IOException {
 		ServerSocket other = closedLater(listening());
-		List<Socket> crowd = List.of(client(this.server.getLocalPort()), client(this.server.getLocalPort()));
+		List<Socket> sockets = List.of(client(this.server.getLocalPort()), client(this.server.getLocalPort()));
 		Socket client = client(this.wire.port());
 		Awaitility.await("the wire to connect").atMost(BOUND).until(() -> this.wire.connections() == 1);
 		fault.accept(this.wire, other.getLocalPort());
-		crowd.forEach((waiting) -> acceptedAndClosed());
+		sockets.forEach((waiting) -> acceptedAndClosed());
 		client.setSoTimeout((int) BOUND.toMillis());
 		assertThat(client.getInputStream().read()).as("what a client of a broken connection reads").isEqualTo(-1);
 	}

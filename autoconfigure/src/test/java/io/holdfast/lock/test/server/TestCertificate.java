@@ -6,10 +6,10 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A certificate for {@value ServerProcess#HOST} that signs itself, made for one test.
+ * A self-signed certificate for {@value ServerProcess#HOST}, created for one test.
  *
- * @param certificate the certificate in PEM
- * @param key its key in PEM
+ * @param certificate the certificate file in PEM format
+ * @param key the private key file in PEM format
  */
 record TestCertificate(Path certificate, Path key) {
 

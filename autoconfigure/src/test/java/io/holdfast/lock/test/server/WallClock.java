@@ -15,12 +15,12 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The time of day as one process sees it, which can be moved while the process runs. What
- * only counts on, such as {@link System#nanoTime()}, is not moved.
+ * The wall clock of one process, which can be moved while the process runs. Monotonic
+ * clocks, such as {@link System#nanoTime()}, are not affected.
  *
  * <p>
- * A small library stands between the process and the C library, so it works for programs
- * that use that one: Redis, PostgreSQL and Java do, etcd does not.
+ * A preloaded library intercepts calls to the C library. Therefore, this works for Redis,
+ * PostgreSQL, and Java, but not for etcd, which does not use the C library.
  */
 final class WallClock {
 
@@ -36,9 +36,10 @@ final class WallClock {
 	}
 
 	/**
-	 * Make a clock that shows the time of this machine.
-	 * @param directory where its files go, readable by the process
-	 * @param compiler runs a command to its end and returns its exit code
+	 * Creates a clock that shows the time of this machine.
+	 * @param directory the directory for its files, which the process must be able to
+	 * read
+	 * @param compiler runs a command and returns its exit code
 	 */
 	static WallClock createIn(Path directory, Compiler compiler) {
 		WallClock clock = new WallClock(directory.resolve("wall-clock"), directory.resolve("wall-clock.so"));
@@ -57,20 +58,20 @@ final class WallClock {
 		return clock;
 	}
 
-	/** What the process needs in its environment when it starts. */
+	/** Returns the environment variables with which the process must start. */
 	Map<String, String> environment() {
 		return Map.of("LD_PRELOAD", this.library.toString(), "HOLDFAST_WALL_CLOCK", this.offset.toString());
 	}
 
 	/**
-	 * Move the clock.
-	 * @param fromNow how far ahead of this machine's clock, or behind it if negative; in
-	 * whole seconds
+	 * Moves the clock.
+	 * @param fromNow the offset from the clock of this machine, negative for the past;
+	 * only whole seconds count
 	 */
 	void move(Duration fromNow) {
 		ByteBuffer seconds = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.nativeOrder());
 		seconds.putLong(0, fromNow.toSeconds());
-		// written in place: the process has mapped this file
+		// overwrite the file in place, because the process has mapped it
 		try (FileChannel file = FileChannel.open(this.offset, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
 			file.write(seconds);
 		}
@@ -79,7 +80,7 @@ final class WallClock {
 		}
 	}
 
-	/** How a program is run. */
+	/** Runs a command and returns its exit code. */
 	interface Compiler {
 
 		int run(List<String> command);

@@ -12,8 +12,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 /**
- * Tests of clocks that are moved: without them a test of such a fault could pass on a
- * clock that stood still.
+ * Tests that wall clocks can be moved. Otherwise, a test of clock faults could pass
+ * although the clock was never moved.
  */
 class WallClockTests {
 

@@ -12,7 +12,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A real ZooKeeper with an empty tree, for tests: one server, alone or of an ensemble.
+ * A real ZooKeeper server for tests, standalone or as a member of an ensemble, with an
+ * empty tree.
  */
 public final class ZooKeeperServer extends ServerProcess {
 
@@ -28,7 +29,7 @@ public final class ZooKeeperServer extends ServerProcess {
 
 	private final int electionPort = freePort();
 
-	/** How the other servers reach this one when it leads them. */
+	/** The proxy through which the other servers reach this one when it is the leader. */
 	private final TcpProxy peerWire = TcpProxy.to(this.peerPort);
 
 	private ZooKeeperServer() {
@@ -37,17 +38,17 @@ public final class ZooKeeperServer extends ServerProcess {
 	}
 
 	/**
-	 * Start a server that is alone, with a new tree.
-	 * @return the server; to be closed
+	 * Starts a standalone server with a new tree.
+	 * @return the server, which the caller must close
 	 */
 	public static ZooKeeperServer started() {
 		return ensemble(1).get(0);
 	}
 
 	/**
-	 * Start an ensemble with a new tree.
-	 * @param size how many servers
-	 * @return the servers; each to be closed
+	 * Starts an ensemble with a new tree.
+	 * @param size the number of servers
+	 * @return the servers, each of which the caller must close
 	 */
 	public static List<ZooKeeperServer> ensemble(int size) {
 		if (!Files.exists(JAR)) {
@@ -58,7 +59,7 @@ public final class ZooKeeperServer extends ServerProcess {
 			for (int i = 0; i < size; i++) {
 				servers.get(i).configure(i, servers);
 			}
-			// none is ready before a majority is there
+			// no server becomes ready without a quorum
 			servers.parallelStream().forEach(ZooKeeperServer::start);
 			return servers;
 		}
@@ -97,15 +98,15 @@ public final class ZooKeeperServer extends ServerProcess {
 	}
 
 	/**
-	 * Stop all traffic between this server, if it leads the others, and its followers;
-	 * clients reach all of them as before.
+	 * Stops all traffic between this server and its followers if it is the leader.
+	 * Clients can still reach all servers.
 	 */
 	public void separateFromFollowers() {
 		this.peerWire.stall();
 	}
 
 	/**
-	 * Let the others reach this server again.
+	 * Reconnects the other servers to this one.
 	 */
 	public void reunite() {
 		this.peerWire.flow();
@@ -125,8 +126,8 @@ public final class ZooKeeperServer extends ServerProcess {
 	}
 
 	/**
-	 * Whether it leads its ensemble.
-	 * @return whether it does; not if it does not answer
+	 * Whether this server is the leader of its ensemble.
+	 * @return whether it is the leader; {@code false} if it does not respond
 	 */
 	public boolean isLeader() {
 		try {
@@ -138,10 +139,10 @@ public final class ZooKeeperServer extends ServerProcess {
 	}
 
 	/**
-	 * Ask the server about itself.
-	 * @param word one of its four-letter words, such as {@code wchs}
-	 * @return the answer
-	 * @throws IOException if it does not answer
+	 * Sends a command to the server.
+	 * @param word a four-letter word, such as {@code wchs}
+	 * @return the response
+	 * @throws IOException if the server does not respond
 	 */
 	public String ask(String word) throws IOException {
 		try (Socket socket = new Socket(HOST, port())) {
@@ -155,8 +156,8 @@ public final class ZooKeeperServer extends ServerProcess {
 	}
 
 	/**
-	 * Where the server is.
-	 * @return its address as clients take it
+	 * Returns the connect string for clients.
+	 * @return the connect string
 	 */
 	public String connectString() {
 		return HOST + ":" + port();

@@ -1,10 +1,11 @@
 /**
- * Real servers for tests: each is a process of this machine on a free loopback port, with
- * a directory of its own, that can be stopped, killed, paused and restarted.
+ * Real servers for tests. Each is a process on this machine with its own directory and a
+ * free loopback port, and can be stopped, killed, paused, and restarted.
  *
  * <p>
- * This room knows nothing of locks. A server that is not installed fails the test with
- * the name of its Debian package; it never skips it.
+ * This package does not depend on locks, except that {@code ServerFaults} implements the
+ * faults of the contract. If a server is not installed, the test fails with the name of
+ * its Debian package. It is never skipped.
  */
 @NullMarked
 package io.holdfast.lock.test.server;

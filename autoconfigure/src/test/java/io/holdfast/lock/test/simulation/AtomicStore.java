@@ -16,10 +16,9 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * A model of the simplest store that several processes can share: one server that carries
- * out each request at once, with a clock of its own, reached over many connections.
- * Clients repeat requests that were not answered, so one may be carried out twice, and
- * late.
+ * Model of the simplest shared store: one server with its own clock that processes each
+ * request atomically. Clients use many connections and repeat unanswered requests, so the
+ * server may process a request twice, and late.
  */
 public final class AtomicStore implements SimulatedStore {
 
@@ -32,7 +31,7 @@ public final class AtomicStore implements SimulatedStore {
 
 	/**
 	 * Creates an empty store.
-	 * @param simulation the run
+	 * @param simulation the simulated run
 	 */
 	public AtomicStore(Simulation simulation) {
 		this.server = simulation.server("server");

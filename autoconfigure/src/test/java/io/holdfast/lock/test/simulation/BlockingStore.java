@@ -19,8 +19,8 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * A model of a store whose client blocks the calling thread, as a database does: each
- * request takes its time on the server, and is never repeated by the client.
+ * Model of a store whose client blocks the calling thread, as a database does. The server
+ * takes some time for each request, and the client never repeats a request.
  */
 public final class BlockingStore implements SimulatedStore {
 
@@ -39,7 +39,7 @@ public final class BlockingStore implements SimulatedStore {
 
 	/**
 	 * Creates an empty store.
-	 * @param simulation the run
+	 * @param simulation the simulated run
 	 */
 	public BlockingStore(Simulation simulation) {
 		this.server = simulation.server("database");
@@ -84,7 +84,7 @@ public final class BlockingStore implements SimulatedStore {
 
 		@Override
 		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-			return blocking(() -> BlockingStore.this.locks.tryAcquire(claim.withPatience(Duration.ZERO)),
+			return blocking(() -> BlockingStore.this.locks.tryAcquire(claim.withRemainingWait(Duration.ZERO)),
 					AcquireResult.Indeterminate::new)
 				.thenApply((answer) -> (answer instanceof AcquireResult.Contended)
 						? new AcquireResult.Contended(new CompletableFuture<>(), POLL) : answer);
@@ -110,7 +110,7 @@ public final class BlockingStore implements SimulatedStore {
 						: CompletableFuture.failedFuture(new TimeoutException()));
 		}
 
-		/** Returns when the server has answered, or when it did not within a timeout. */
+		/** Blocks until the server has responded or the request has timed out. */
 		private <T> CompletionStage<T> blocking(Supplier<CompletionStage<T>> request, Function<Throwable, T> unknown) {
 			CompletableFuture<T> answer = this.link.send(() -> working().thenCompose((done) -> request.get()));
 			Runnable cancel = this.process.after(TIMEOUT,

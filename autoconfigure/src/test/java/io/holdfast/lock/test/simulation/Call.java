@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One operation under way in its process.
+ * An operation in progress in its process.
  */
 final class Call {
 
@@ -29,7 +29,7 @@ final class Call {
 		return !this.holders.isEmpty();
 	}
 
-	/** How long the process has worked on it, without its pauses. */
+	/** Returns the elapsed time, without pauses of the process. */
 	long runningTime() {
 		return this.process.runningTime() - this.startedRunning;
 	}

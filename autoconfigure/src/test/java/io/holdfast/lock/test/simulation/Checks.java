@@ -19,7 +19,7 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
 
 /**
- * What must be true after every step of a run, and at its end. The first violation ends
+ * Verifies invariants after every step of a run and at its end. The first violation ends
  * the run.
  */
 public final class Checks {
@@ -60,12 +60,12 @@ public final class Checks {
 		this.simulation = simulation;
 	}
 
-	/** Ignores violations of other checks. */
+	/** Ignores violations of all other checks. */
 	void only(Predicate<String> wanted) {
 		this.wanted = wanted;
 	}
 
-	/** Ignores what happens when a run is torn down. */
+	/** Ignores violations from now on, while the run is torn down. */
 	void close() {
 		this.closed = true;
 	}
@@ -79,12 +79,12 @@ public final class Checks {
 	}
 
 	/**
-	 * Records a violation, unless there was one before.
-	 * @param node where it was noticed, or {@code null}
+	 * Records a violation, unless the run already has one.
+	 * @param node the node that found it, or {@code null}
 	 * @param check the name of the check
-	 * @param subject the lock concerned, or empty
-	 * @param message what was found
-	 * @param cause the failure that shows it, or {@code null}
+	 * @param subject the affected lock, or empty
+	 * @param message the description of the violation
+	 * @param cause the failure that reveals it, or {@code null}
 	 */
 	public void fail(@Nullable SimulatedNode node, String check, String subject, String message,
 			@Nullable Throwable cause) {
@@ -97,7 +97,7 @@ public final class Checks {
 	}
 
 	private void fail(Holder holder, String check, String message) {
-		fail(holder.call.process, check, holder.handle.name().toString(), message, null);
+		fail(holder.call.process, check, holder.handle.lock().toString(), message, null);
 	}
 
 	@Nullable Violation violation() {
@@ -111,7 +111,7 @@ public final class Checks {
 	void acquired(Call call, LockHandle handle) {
 		for (LockHandle part : handle.parts()) {
 			Holder holder = new Holder(call, part, this.lockDelay);
-			record(call, part.name(), () -> "acquires %s token=%d validity=%dms".formatted(call,
+			record(call, part.lock(), () -> "acquires %s token=%d validity=%dms".formatted(call,
 					relative(part.fencingToken().value()), part.remainingValidity().toMillis()));
 			call.holders.add(holder);
 			if (!part.isHeld()) {
@@ -119,11 +119,11 @@ public final class Checks {
 			}
 			checkToken(holder);
 			checkLength(holder);
-			List<Holder> all = this.holders.computeIfAbsent(part.name(), (lock) -> new ArrayList<>());
+			List<Holder> all = this.holders.computeIfAbsent(part.lock(), (lock) -> new ArrayList<>());
 			all.forEach((before) -> checkLockDelay(before, holder));
 			all.add(holder);
 			if (all.size() > 1) {
-				this.contested.add(part.name());
+				this.contested.add(part.lock());
 			}
 			part.onLost((event) -> lost(holder, event));
 		}
@@ -131,8 +131,8 @@ public final class Checks {
 
 	private void checkToken(Holder holder) {
 		long token = holder.handle.fencingToken().value();
-		LockName lock = holder.handle.name();
-		// readers that share the lock may learn of their tokens in any order
+		LockName lock = holder.handle.lock();
+		// shared holders may receive their tokens in any order
 		Map<LockName, Long> before = holder.exclusive() ? this.greatestToken : this.greatestExclusiveToken;
 		long greatest = before.getOrDefault(lock, 0L);
 		if (token <= greatest) {
@@ -145,7 +145,7 @@ public final class Checks {
 		}
 	}
 
-	/** A lease that is not renewed must be as long as it was asked for. */
+	/** Verifies that a lease that is not renewed is as long as requested. */
 	private void checkLength(Holder holder) {
 		Operation operation = holder.call.operation;
 		long kept = Math.min(operation.leaseTime().toNanos(), this.longestLease.minus(this.lockDelay).toNanos());
@@ -158,7 +158,10 @@ public final class Checks {
 		}
 	}
 
-	/** Counted from the first token, as some stores start at the present time. */
+	/**
+	 * Returns the difference to the first token, because some stores derive their tokens
+	 * from the current time.
+	 */
 	private long relative(long token) {
 		this.firstToken = (this.firstToken != 0) ? this.firstToken : token;
 		return token - this.firstToken;
@@ -177,12 +180,12 @@ public final class Checks {
 	}
 
 	void abandoned(WaitQueues.Waiting claim) {
-		this.queues.over(claim);
+		this.queues.remove(claim);
 	}
 
 	void granted(WaitQueues.Waiting claim) {
-		this.queues.over(claim);
-		this.queues.before(claim)
+		this.queues.remove(claim);
+		this.queues.predecessor(claim)
 			.filter((before) -> calmSince(before.process, before.sentAt) && calmSince(claim.process, before.sentAt))
 			.ifPresent((before) -> fail(claim.process, "order", claim.lock(),
 					"%s is granted the lock before %s, which waited before it".formatted(claim, before), null));
@@ -207,7 +210,7 @@ public final class Checks {
 		}
 	}
 
-	/** Whether nothing has impaired the process or a server since a time. */
+	/** Whether no fault has affected the process or a server since the given time. */
 	private boolean calmSince(SimulatedProcess process, long time) {
 		return this.simulation.nodes()
 			.stream()
@@ -228,7 +231,7 @@ public final class Checks {
 
 	private static String brief(@Nullable Throwable failure) {
 		Throwable cause = (failure != null && failure.getCause() != null) ? failure.getCause() : failure;
-		// some stores start their tokens at the present time
+		// some stores derive their tokens from the current time
 		return String.valueOf(cause).replaceAll("token \\d+", "token …");
 	}
 
@@ -240,7 +243,7 @@ public final class Checks {
 		}
 	}
 
-	/** Checks what must be true after every step. */
+	/** Verifies the invariants that hold after every step. */
 	void afterStep() {
 		if (!this.lockDelay.isZero()) {
 			this.holders.values().forEach((all) -> all.forEach(Holder::noteValidity));
@@ -272,7 +275,7 @@ public final class Checks {
 		}
 	}
 
-	/** Checks what must be true when everything has ended. */
+	/** Verifies the invariants that hold when all operations have ended. */
 	void atEnd(SimulatedStore store, List<SimulatedProcess> processes) {
 		this.unsettled.forEach(this::checkInTime);
 		for (SimulatedProcess process : processes) {

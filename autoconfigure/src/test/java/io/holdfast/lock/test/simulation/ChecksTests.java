@@ -16,7 +16,7 @@ import io.holdfast.lock.test.ForwardingBackend;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Shows of each check that it fails when what it looks for is planted.
+ * Tests for {@link Checks}: each check detects a planted defect.
  */
 class ChecksTests {
 
@@ -24,7 +24,7 @@ class ChecksTests {
 
 	@Test
 	void storeThatGrantsALockTwiceIsFound() {
-		Mutant mutant = new Mutant().answer("backend.local.LockLine#conflict", false);
+		Mutant mutant = new Mutant().answer("backend.local.LocalLock#conflict", false);
 		assertThat(mutant.find(AtomicStore.class, SEEDS, "exclusion")).isPositive();
 	}
 
@@ -34,13 +34,13 @@ class ChecksTests {
 	}
 
 	@Test
-	void leaseThatIsShorterThanAskedForIsFound() {
+	void leaseShorterThanRequestedIsFound() {
 		assertThat(grants("lease", (grant) -> new Grant(grant.claim(), grant.storeToken(), grant.lease().dividedBy(2))))
 			.isPositive();
 	}
 
 	@Test
-	void whatAStoreKeepsAtTheEndIsFound() {
+	void storeLeftoverIsFound() {
 		SimulatedStore.Factory store = (simulation) -> new PlantedStore(simulation, UnaryOperator.identity(),
 				UnaryOperator.identity(), List.of("lock stock:0"));
 		assertThat(Simulations.of("planted", store).find(1, "leftovers")).isEqualTo(1);
@@ -48,14 +48,14 @@ class ChecksTests {
 
 	@Test
 	void callThatIsNeverAnsweredIsFound() {
-		Mutant mutant = new Mutant().skip("engine.Acquisition#waitIsOver");
+		Mutant mutant = new Mutant().skip("engine.Acquisition#timedOut");
 		assertThat(mutant.find(AtomicStore.class, SEEDS, "deadline")).isPositive();
 	}
 
 	@Test
-	void lockDelayThatIsNotKeptIsFound() {
+	void violatedLockDelayIsFound() {
 		UnaryOperator<Claim> shorter = (claim) -> new Claim(claim.lock(), claim.owner(), claim.mode(),
-				claim.leaseTime().dividedBy(2), claim.renewed(), claim.patience(), claim.fair());
+				claim.leaseTime().dividedBy(2), claim.renew(), claim.remainingWait(), claim.fair());
 		SimulatedStore.Factory store = (simulation) -> new PlantedStore(simulation, shorter, UnaryOperator.identity(),
 				List.of());
 		assertThat(Simulations.of("planted", store).find(10 * SEEDS, "lock-delay")).isPositive();
@@ -64,14 +64,14 @@ class ChecksTests {
 	@Test
 	void claimThatOvertakesAnEarlierOneIsFound() {
 		UnaryOperator<Claim> unfair = (claim) -> new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(),
-				claim.renewed(), claim.patience(), false);
+				claim.renew(), claim.remainingWait(), false);
 		SimulatedStore.Factory store = (simulation) -> new PlantedStore(simulation, unfair, UnaryOperator.identity(),
 				List.of());
 		assertThat(Simulations.of("planted", store).find(SEEDS, "order")).isPositive();
 	}
 
 	@Test
-	void lossOfALockWhileNothingIsWrongIsFound() {
+	void lossWithoutAFaultIsFound() {
 		Mutant mutant = new Mutant().skip("engine.Watchdog#renew");
 		assertThat(mutant.find(AtomicStore.class, SEEDS, "health")).isPositive();
 	}
@@ -110,7 +110,7 @@ class ChecksTests {
 		return Simulations.of("planted", store).find(SEEDS, check);
 	}
 
-	/** A store that is sound but for what is planted. */
+	/** A sound store except for the planted defect. */
 	private record PlantedStore(SimulatedStore sound, UnaryOperator<Claim> ask, UnaryOperator<Grant> change,
 			Collection<String> left) implements SimulatedStore {
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A simulated thread that can block. It is a real thread, but it runs only while the
- * thread of the simulation waits for it, so that never more than one of both runs.
+ * simulation's thread waits for it. Therefore, at most one of the two runs at any time.
  */
 final class Coroutine {
 
@@ -31,7 +31,7 @@ final class Coroutine {
 
 	private final Semaphore mayRun = new Semaphore(0);
 
-	private final Semaphore mayGoOn = new Semaphore(0);
+	private final Semaphore mayContinue = new Semaphore(0);
 
 	private boolean abandoned;
 
@@ -42,10 +42,12 @@ final class Coroutine {
 		this.body = body;
 	}
 
-	/** Runs the body until it blocks or ends; called in an event of its node. */
+	/**
+	 * Runs the body until it blocks or returns. Must be called in an event of the node.
+	 */
 	void start() {
 		THREADS.execute(this::live);
-		this.mayGoOn.acquireUninterruptibly();
+		this.mayContinue.acquireUninterruptibly();
 	}
 
 	private void live() {
@@ -55,12 +57,12 @@ final class Coroutine {
 		}
 		finally {
 			CURRENT.remove();
-			this.mayGoOn.release();
+			this.mayContinue.release();
 		}
 	}
 
 	/**
-	 * Blocks the simulated thread that calls this until a future completes on its node.
+	 * Blocks the calling simulated thread until a future completes on its node.
 	 * @param future the future
 	 */
 	static void await(CompletableFuture<?> future) {
@@ -73,9 +75,9 @@ final class Coroutine {
 
 	private void block(CompletableFuture<?> future) {
 		if (!future.isDone()) {
-			future.whenComplete((value, failure) -> this.node.execute(this::goOn));
+			future.whenComplete((value, failure) -> this.node.execute(this::resume));
 			this.blocked = true;
-			this.mayGoOn.release();
+			this.mayContinue.release();
 			this.mayRun.acquireUninterruptibly();
 		}
 		if (this.abandoned) {
@@ -83,18 +85,18 @@ final class Coroutine {
 		}
 	}
 
-	private void goOn() {
+	private void resume() {
 		if (this.blocked) {
 			this.blocked = false;
 			this.mayRun.release();
-			this.mayGoOn.acquireUninterruptibly();
+			this.mayContinue.acquireUninterruptibly();
 		}
 	}
 
-	/** Ends a thread that is still blocked when its simulation has ended. */
+	/** Ends a thread that is still blocked at the end of its simulation. */
 	void abandon() {
 		this.abandoned = true;
-		goOn();
+		resume();
 	}
 
 }

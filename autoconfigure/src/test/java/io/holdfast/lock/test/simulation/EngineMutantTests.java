@@ -5,35 +5,35 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Takes back what the engine does against a defect, and shows that the simulation finds
- * it.
+ * Tests that the simulation detects a defect when the engine's protection against it is
+ * removed.
  */
 class EngineMutantTests {
 
 	private static final int SEEDS = 20_000;
 
-	/** A waiter that was paused beyond its deadline asks once more. */
+	/** A waiter that was paused past its deadline sends another attempt. */
 	@Test
 	void attemptAfterTheDeadlineIsFound() {
 		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false);
 		assertThat(mutant.find(AtomicStore.class, SEEDS, "attempts")).isPositive();
 	}
 
-	/** And a timer of the backend deletes what that attempt was granted. */
+	/** In addition, a timer of the backend withdraws the grant of that attempt. */
 	@Test
-	void attemptBesideATimerThatEndsTheClaimIsFound() {
+	void attemptBesideATimerThatAbandonsTheClaimIsFound() {
 		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false);
-		assertThat(mutant.find(PatienceTimerStore.class, SEEDS, "exclusion")).isPositive();
+		assertThat(mutant.find(ClaimTimerStore.class, SEEDS, "exclusion")).isPositive();
 	}
 
-	/** An answer that comes late ends a lease that lingers for its minHold. */
+	/** A late response ends a lease that is kept for its {@code minHold}. */
 	@Test
-	void withdrawalOfALockThatLingersIsFound() {
+	void withdrawalOfALockWithMinHoldIsFound() {
 		Mutant mutant = new Mutant().replace("engine.Lease#keepsLock", "inUse");
 		assertThat(mutant.find(AtomicStore.class, SEEDS, "minHold")).isPositive();
 	}
 
-	/** Many acquisitions of other locks let renewals come too late. */
+	/** Many acquisitions of other locks delay renewals until it is too late. */
 	@Test
 	void renewalThatQueuesBehindAcquisitionsIsFound() {
 		Mutant mutant = new Mutant().replace("test.simulation.SimulatedProcess#threads", "sharedThreads");

@@ -1,7 +1,7 @@
 package io.holdfast.lock.test.simulation;
 
 /**
- * A seed that violates a check, with what led to it.
+ * A seed that violates a check, with the events that led to the violation.
  */
 public final class Failure {
 
@@ -23,7 +23,7 @@ public final class Failure {
 	}
 
 	/**
-	 * What was violated.
+	 * Returns the violation.
 	 * @return the violation
 	 */
 	public Violation violation() {
@@ -31,7 +31,7 @@ public final class Failure {
 	}
 
 	/**
-	 * The seed that shows it.
+	 * Returns the seed that reproduces the violation.
 	 * @return the seed
 	 */
 	public long seed() {
@@ -39,8 +39,8 @@ public final class Failure {
 	}
 
 	/**
-	 * All that a person needs to follow it: the plan, the history of the lock, and how to
-	 * repeat it.
+	 * Returns everything needed to analyze the failure: the plan, the history of the
+	 * lock, and the command that repeats the run.
 	 * @return the text
 	 */
 	public String explanation() {

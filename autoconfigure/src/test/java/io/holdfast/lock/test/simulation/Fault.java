@@ -3,13 +3,13 @@ package io.holdfast.lock.test.simulation;
 import java.time.Duration;
 
 /**
- * Something that goes wrong for a while, planned before the run.
+ * A temporary fault, planned before the run.
  *
- * @param kind what goes wrong
+ * @param kind the kind of fault
  * @param target the number of the process, or of the store's fault
- * @param startAt when it starts, counted from the start of the run
- * @param length how long it lasts
- * @param share how many messages it concerns, between 0 and 1
+ * @param startAt the start of the fault, relative to the start of the run
+ * @param length the duration of the fault
+ * @param share the share of affected messages, between 0 and 1
  * @param most the longest delay of a message
  */
 record Fault(Kind kind, int target, Duration startAt, Duration length, double share, Duration most) {
@@ -21,26 +21,26 @@ record Fault(Kind kind, int target, Duration startAt, Duration length, double sh
 	}
 
 	/**
-	 * What goes wrong.
+	 * The kinds of faults.
 	 */
 	enum Kind {
 
-		/** A process stands still. */
+		/** A process is paused. */
 		PAUSE,
 
-		/** A process dies. */
+		/** A process is killed. */
 		KILL,
 
-		/** Messages of a process are lost. */
+		/** Messages from and to a process are lost. */
 		LOSS,
 
-		/** Messages that a process sends are lost. */
+		/** Messages from a process are lost. */
 		OUTGOING_LOSS,
 
-		/** Messages that are sent to a process are lost. */
+		/** Messages to a process are lost. */
 		INCOMING_LOSS,
 
-		/** Messages of a process are late. */
+		/** Messages from and to a process are delayed. */
 		DELAY,
 
 		/** Requests of a process arrive twice. */

@@ -7,8 +7,8 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * What happened in a run, line by line. A run that is not recorded pays nothing for it: a
- * failed run is repeated with the same seed to be recorded.
+ * The events of a run, one line each. A run that is not recorded has no overhead. A
+ * failed run is repeated with the same seed and recorded.
  */
 public final class History {
 
@@ -25,7 +25,7 @@ public final class History {
 	}
 
 	/**
-	 * Creates a history that keeps everything.
+	 * Creates a history that keeps all events.
 	 * @return the history
 	 */
 	public static History recorded() {
@@ -33,7 +33,7 @@ public final class History {
 	}
 
 	/**
-	 * Creates a history that keeps nothing.
+	 * Creates a history that keeps no events.
 	 * @return the history
 	 */
 	public static History discarded() {
@@ -45,11 +45,11 @@ public final class History {
 	}
 
 	/**
-	 * Records what happened.
-	 * @param simulation tells the time
-	 * @param where the name of the node where it happened
-	 * @param subject the lock concerned, or empty if it concerns all of them
-	 * @param what what happened; only computed if the run is recorded
+	 * Records an event.
+	 * @param simulation the run, which provides the time
+	 * @param where the name of the node where the event happened
+	 * @param subject the affected lock, or empty if the event affects all locks
+	 * @param what the description of the event, only evaluated if the run is recorded
 	 */
 	public void add(Simulation simulation, String where, String subject, Supplier<String> what) {
 		if (this.recorded) {
@@ -57,18 +57,18 @@ public final class History {
 		}
 	}
 
-	/** How many lines there are. */
+	/** Returns the number of lines. */
 	int size() {
 		return this.lines.size();
 	}
 
-	/** All lines as text. */
+	/** Returns all lines as text. */
 	String text() {
 		return this.lines.stream().map(this::format).collect(Collectors.joining("\n"));
 	}
 
 	/**
-	 * The last lines that concern a lock, and those that concern all locks.
+	 * Returns the last lines that concern the given lock or all locks.
 	 */
 	String last(int count, String subject) {
 		List<Line> about = this.lines.stream()
@@ -80,7 +80,7 @@ public final class History {
 		return omitted + String.join(System.lineSeparator(), text.subList(from, text.size()));
 	}
 
-	/** Leaves out pairs of lines that repeat the pair before them, as renewals do. */
+	/** Omits pairs of lines that repeat the previous pair, as renewals do. */
 	private List<String> folded(List<Line> lines) {
 		List<String> text = new ArrayList<>();
 		int repeated = 0;

@@ -7,7 +7,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 
 /**
- * One lock of one operation that was granted.
+ * The hold of one operation on one of its locks.
  */
 final class Holder {
 
@@ -17,7 +17,7 @@ final class Holder {
 
 	final long acquiredAt;
 
-	/** How long it was valid when it was handed over. */
+	/** The validity at the time of acquisition. */
 	final Duration validity;
 
 	private final Duration lockDelay;
@@ -67,7 +67,9 @@ final class Holder {
 		return exclusive() || other.exclusive();
 	}
 
-	/** Whether its check would pass, or its {@code minHold} keeps others out. */
+	/**
+	 * Whether the holder would pass its check, or keeps the lock for its {@code minHold}.
+	 */
 	boolean passes() {
 		return !this.call.process.killed() && (this.closed ? lingers() : this.handle.isHeld());
 	}
@@ -76,14 +78,14 @@ final class Holder {
 		return this.call.process.nanos() < this.minHoldUntil && this.call.process.engine().keeps(this.handle.ownerId());
 	}
 
-	/** Whether it keeps nobody out any more, for whatever reason. */
+	/** Whether this holder no longer excludes others, for any reason. */
 	boolean isOver() {
 		boolean over = this.call.process.killed() || this.lost
 				|| (this.closed && this.call.process.nanos() >= this.minHoldUntil);
 		return over && now() >= closedUntil();
 	}
 
-	/** Remembers how long the lease is valid at this moment. */
+	/** Records the current end of the validity. */
 	void noteValidity() {
 		long left = this.closed ? 0 : this.handle.remainingValidity().toNanos();
 		if (left > 0) {
@@ -92,14 +94,15 @@ final class Holder {
 	}
 
 	/**
-	 * Until when the lock must stay closed if this holder does not release it. Zero if it
-	 * did, or if the store itself has ended the lease.
+	 * Returns until when the lock must stay closed if this holder does not release it.
+	 * Zero if the holder has released the lock, or if the store itself has ended the
+	 * lease.
 	 */
 	long closedUntil() {
 		if (this.lockDelay.isZero() || this.lostAtStore || (this.closed && !this.lost)) {
 			return 0;
 		}
-		// the clocks of process and store may differ by a percent
+		// the clocks of process and store may differ by one percent
 		long tolerance = this.call.operation.leaseTime().plus(this.lockDelay).toNanos() / 50;
 		return this.validUntil + this.lockDelay.toNanos() - tolerance;
 	}

@@ -6,8 +6,8 @@ import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.spi.LockBackend;
 
 /**
- * The store within a JVM, as it is: it answers at once and loses nothing. Several engines
- * share it here, so that they contend.
+ * The real local store, which responds immediately and loses no message. Here, several
+ * engines share it, so they contend.
  */
 public final class LocalStore implements SimulatedStore {
 
@@ -15,7 +15,7 @@ public final class LocalStore implements SimulatedStore {
 
 	/**
 	 * Creates an empty store.
-	 * @param simulation the run
+	 * @param simulation the simulated run
 	 */
 	public LocalStore(Simulation simulation) {
 		SimulatedNode clock = simulation.server("clock");

@@ -19,13 +19,14 @@ import org.springframework.asm.SpringAsmInfo;
 import org.springframework.asm.Type;
 
 /**
- * The library with some of its methods replaced, to show that a simulation finds the
- * defect. The classes are changed when a class loader of its own loads them, so the code
- * needs no switches for it.
+ * A variant of the library with some methods replaced, to show that a simulation detects
+ * the defect. A separate class loader changes the classes while loading them, so
+ * production code needs no switches.
  *
  * <p>
- * A method is named by its class, without {@code io.holdfast.lock.}, and its name:
- * {@code engine.Lease#keepsLock}. All methods of that name are replaced.
+ * A method is identified by its class name, without {@code io.holdfast.lock.}, and its
+ * own name, such as {@code engine.Lease#keepsLock}. All overloads of that name are
+ * replaced.
  */
 public final class Mutant {
 
@@ -34,10 +35,10 @@ public final class Mutant {
 	private final Map<String, Replacement> replacements = new LinkedHashMap<>();
 
 	/**
-	 * Lets a method do what another method of its class does.
+	 * Replaces a method with another method of the same class.
 	 * @param method the method, such as {@code engine.Lease#keepsLock}
-	 * @param other the name of a method with the same parameters and result
-	 * @return this
+	 * @param other the name of a method with the same parameters and return type
+	 * @return this mutant
 	 */
 	public Mutant replace(String method, String other) {
 		this.replacements.put(ROOT + method, (type, code) -> {
@@ -49,12 +50,12 @@ public final class Mutant {
 	}
 
 	/**
-	 * Lets a method do what a static method of a test does, which has the object as its
-	 * first parameter and then the same ones.
-	 * @param method the method, which is not static
-	 * @param test the class of the other method, in the same package
-	 * @param other the name of the other method
-	 * @return this
+	 * Replaces a method with a static method of a test. The first parameter of the static
+	 * method is the object, followed by the parameters of the replaced method.
+	 * @param method the method, which must not be static
+	 * @param test the class of the static method, in the same package
+	 * @param other the name of the static method
+	 * @return this mutant
 	 */
 	public Mutant replace(String method, Class<?> test, String other) {
 		this.replacements.put(ROOT + method, (type, code) -> {
@@ -68,9 +69,9 @@ public final class Mutant {
 	}
 
 	/**
-	 * Lets a method without a result do nothing.
+	 * Replaces a method of return type {@code void} with an empty one.
 	 * @param method the method
-	 * @return this
+	 * @return this mutant
 	 */
 	public Mutant skip(String method) {
 		this.replacements.put(ROOT + method, (type, code) -> code.visitor.visitInsn(Opcodes.RETURN));
@@ -78,9 +79,9 @@ public final class Mutant {
 	}
 
 	/**
-	 * Lets a method do nothing and return a future that is complete.
+	 * Replaces a method with one that only returns a future completed with {@code null}.
 	 * @param method the method
-	 * @return this
+	 * @return this mutant
 	 */
 	public Mutant complete(String method) {
 		this.replacements.put(ROOT + method, (type, code) -> {
@@ -93,10 +94,10 @@ public final class Mutant {
 	}
 
 	/**
-	 * Lets a method always answer the same.
+	 * Replaces a method with one that always returns the same value.
 	 * @param method the method
-	 * @param answer its answer
-	 * @return this
+	 * @param answer the value
+	 * @return this mutant
 	 */
 	public Mutant answer(String method, boolean answer) {
 		this.replacements.put(ROOT + method, (type, code) -> {
@@ -107,9 +108,10 @@ public final class Mutant {
 	}
 
 	/**
-	 * Runs seeds until one violates a check.
-	 * @param store the store, which has a constructor for a {@link Simulation}
-	 * @param count how many seeds
+	 * Runs seeds until one of them violates a check.
+	 * @param store the store, which must have a constructor with a {@link Simulation}
+	 * parameter
+	 * @param count the number of seeds
 	 * @param check the name of the check
 	 * @return the first such seed, or 0 if there is none
 	 */
@@ -134,7 +136,7 @@ public final class Mutant {
 
 	}
 
-	/** The method that is written. */
+	/** The method being written. */
 	private record Code(MethodVisitor visitor, int access, String descriptor) {
 
 		void loadArguments() {
@@ -150,7 +152,7 @@ public final class Mutant {
 
 	}
 
-	/** Loads all classes of the library anew, tests and stores included. */
+	/** Reloads all classes of the library, including tests and stores. */
 	private final class Loader extends ClassLoader {
 
 		private final Set<String> replaced = new HashSet<>();

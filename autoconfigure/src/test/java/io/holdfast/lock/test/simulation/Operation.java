@@ -10,21 +10,22 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 
 /**
- * One use of a lock, planned before the run.
+ * A use of one or more locks, planned before the run.
  *
- * @param number tells it from others
- * @param process the number of the process that calls
- * @param startAt when it calls, counted from the start of the run
+ * @param number the number that identifies the operation
+ * @param process the number of the calling process
+ * @param startAt the time of the call, relative to the start of the run
  * @param locks the locks
  * @param mode exclusive or shared
  * @param waitTime the longest wait
- * @param leaseTime the lease
+ * @param leaseTime the lease time
  * @param renew whether the lease is renewed
- * @param minHold the shortest time the lock stays closed
- * @param fair whether in the order of arrival
- * @param holdFor how long the body runs
- * @param cancelAfter when the caller cancels, or {@code null} if it does not
- * @param style the method that it calls
+ * @param minHold the shortest time for which the lock stays closed
+ * @param fair whether locks are granted in order of arrival
+ * @param holdFor the duration of the hold
+ * @param cancelAfter the time after which the caller cancels, or {@code null} if it does
+ * not
+ * @param style the method to call
  */
 record Operation(int number, int process, Duration startAt, List<LockName> locks, LockMode mode, Duration waitTime,
 		Duration leaseTime, boolean renew, Duration minHold, boolean fair, Duration holdFor,
@@ -59,17 +60,17 @@ record Operation(int number, int process, Duration startAt, List<LockName> locks
 	}
 
 	/**
-	 * The method that an operation calls.
+	 * The methods that an operation can call.
 	 */
 	enum Style {
 
-		/** {@code acquireAsync}. */
+		/** Calls {@code acquireAsync}. */
 		ACQUIRE,
 
-		/** {@code tryAcquireAsync}. */
+		/** Calls {@code tryAcquireAsync}. */
 		TRY,
 
-		/** {@code executeAsync}. */
+		/** Calls {@code executeAsync}. */
 		EXECUTE
 
 	}

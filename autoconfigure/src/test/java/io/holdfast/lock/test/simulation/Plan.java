@@ -8,15 +8,15 @@ import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.spi.BackendCapabilities;
 
 /**
- * What a run is to do and what is to go wrong in it. The same seed makes the same plan;
- * parts of a plan can be left out to find the smallest one that still fails.
+ * The operations and faults of one run. The same seed always creates the same plan. The
+ * {@link Shrinker} removes parts of a plan to find the smallest plan that still fails.
  *
- * @param seed the seed that the plan was drawn with
- * @param noise the seed for what the plan leaves open, such as the time of each message
+ * @param seed the seed from which the plan was created
+ * @param noise the seed for everything that the plan leaves open, such as message delays
  * @param settings the settings of every engine
- * @param processes how many processes there are
- * @param operations what the processes do
- * @param faults what goes wrong
+ * @param processes the number of processes
+ * @param operations the operations of the processes
+ * @param faults the faults
  */
 record Plan(long seed, long noise, EngineSettings settings, int processes, List<Operation> operations,
 		List<Fault> faults) {

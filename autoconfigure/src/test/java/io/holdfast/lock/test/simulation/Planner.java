@@ -10,9 +10,11 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.spi.BackendCapabilities;
 
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
+
 /**
- * Draws a plan. Each plan uses only some of all features and faults, and those more
- * often: that finds more than a little of everything.
+ * Creates a random plan. Each plan uses only a few features and faults, but uses them
+ * often. This finds more defects than a mix of all features.
  */
 final class Planner {
 
@@ -38,7 +40,7 @@ final class Planner {
 
 	private final int locks;
 
-	/** Operations and faults start within this time. */
+	/** All operations and faults start within this time, in milliseconds. */
 	private final long horizon;
 
 	private final boolean fair;
@@ -51,7 +53,7 @@ final class Planner {
 
 	private final double cancelled;
 
-	private final double impatient;
+	private final double noWait;
 
 	private final List<Fault.Kind> kinds = new ArrayList<>();
 
@@ -68,14 +70,14 @@ final class Planner {
 		this.minHold = share();
 		this.unrenewed = share();
 		this.cancelled = share();
-		this.impatient = share();
+		this.noWait = share();
 		int different = 1 + this.random.nextInt(MOST_KINDS);
 		for (int i = 0; i < different; i++) {
 			this.kinds.add(kind());
 		}
 	}
 
-	/** Often nothing, else rarely or mostly. */
+	/** Returns a probability that is often zero, otherwise low or high. */
 	private double share() {
 		return switch (this.random.nextInt(4)) {
 			case 0, 1 -> 0;
@@ -92,9 +94,7 @@ final class Planner {
 
 	Plan plan() {
 		Duration delay = one(6) ? millis(100, 3_000) : Duration.ZERO;
-		EngineSettings defaults = EngineSettings.DEFAULTS;
-		EngineSettings settings = new EngineSettings(defaults.waitTime(), defaults.leaseTime(),
-				defaults.responseTimeout(), false, false, defaults.shutdownTimeout(), false, delay);
+		EngineSettings settings = settings().lockDelay(delay).build();
 		List<Operation> operations = new ArrayList<>();
 		long count = millis(2, MOST_OPERATIONS).toMillis();
 		for (int i = 0; i < count; i++) {
@@ -125,7 +125,7 @@ final class Planner {
 				cancels ? millis(1, 5_000) : null, style);
 	}
 
-	/** Many short uses of other locks by one process, at the same moment. */
+	/** Adds many short operations on other locks, by one process at the same time. */
 	private void burst(List<Operation> operations) {
 		int process = this.random.nextInt(this.processes);
 		Duration at = millis(1, this.horizon);
@@ -148,7 +148,7 @@ final class Planner {
 	}
 
 	private Duration waitTime() {
-		return with(this.impatient) ? Duration.ZERO : one(2) ? millis(5, 10_000) : evenly(1_000, 10_000);
+		return with(this.noWait) ? Duration.ZERO : one(2) ? millis(5, 10_000) : evenly(1_000, 10_000);
 	}
 
 	private Fault fault() {
@@ -174,7 +174,7 @@ final class Planner {
 		return Duration.ofMillis(this.random.nextLong(least, most + 1));
 	}
 
-	/** Small numbers are as likely as large ones. */
+	/** Returns a random duration. Short durations are as likely as long ones. */
 	private Duration millis(long least, long most) {
 		double exponent = this.random.nextDouble();
 		return Duration.ofMillis(Math.round(least * Math.pow((double) Math.max(most, least) / least, exponent)));

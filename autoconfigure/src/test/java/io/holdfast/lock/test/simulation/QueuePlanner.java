@@ -11,7 +11,7 @@ import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.spi.BackendCapabilities;
 
 /**
- * Draws a plan in which many wait for one lock for long.
+ * Creates a random plan in which many callers wait for one lock for a long time.
  */
 final class QueuePlanner {
 
@@ -51,12 +51,9 @@ final class QueuePlanner {
 	}
 
 	Plan plan() {
-		EngineSettings defaults = EngineSettings.DEFAULTS;
-		EngineSettings settings = new EngineSettings(defaults.waitTime(), defaults.leaseTime(),
-				defaults.responseTimeout(), false, false, defaults.shutdownTimeout(), false, Duration.ZERO);
 		int count = this.random.nextInt(LEAST_OPERATIONS, MOST_OPERATIONS + 1);
 		List<Operation> operations = IntStream.range(0, count).mapToObj(this::operation).toList();
-		return new Plan(this.seed, this.seed, settings, this.processes, operations, faults());
+		return new Plan(this.seed, this.seed, EngineSettings.DEFAULTS, this.processes, operations, faults());
 	}
 
 	private Operation operation(int number) {

@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the warnings of thousands of simulated faults out of the log until it is closed.
+ * Turns off Holdfast's log output until closed. Otherwise, thousands of simulated faults
+ * would fill the log with warnings.
  */
 final class QuietLogs implements AutoCloseable {
 

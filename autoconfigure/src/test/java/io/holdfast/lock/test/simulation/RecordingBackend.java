@@ -19,9 +19,9 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * Records what an engine asks its backend, gives claims owner ids that are the same in
- * every run of a seed, and checks what the engine promises to backends: it sends no
- * attempt after the deadline, and none for a claim that it has abandoned.
+ * Records the requests of an engine to its backend and replaces owner ids with ids that
+ * are the same in every run of a seed. Verifies that the engine sends no attempt after
+ * the deadline, and no attempt for an abandoned claim.
  */
 final class RecordingBackend implements LockBackend {
 
@@ -49,7 +49,7 @@ final class RecordingBackend implements LockBackend {
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		Owner owner = owner(claim);
-		record(owner, () -> "asks for the lock, %dms left".formatted(claim.patience().toMillis()));
+		record(owner, () -> "asks for the lock, %dms left".formatted(claim.remainingWait().toMillis()));
 		if (owner.abandoned) {
 			fail(owner, "an attempt was sent after the claim was abandoned");
 		}
@@ -122,7 +122,7 @@ final class RecordingBackend implements LockBackend {
 			int number = this.owners.size() / 2;
 			OwnerId id = new OwnerId(new UUID(this.process.number(), number).toString());
 			String alias = "%s.%d".formatted(this.process.name(), number);
-			owner = new Owner(id, claim, this.process.nanos() + claim.patience().toNanos(),
+			owner = new Owner(id, claim, this.process.nanos() + claim.remainingWait().toNanos(),
 					new WaitQueues.Waiting(this.process, alias, claim));
 			this.owners.put(claim.owner(), owner);
 			this.owners.put(id, owner);
@@ -162,8 +162,8 @@ final class RecordingBackend implements LockBackend {
 		}
 
 		Claim of(Claim claim) {
-			return new Claim(claim.lock(), this.id, claim.mode(), claim.leaseTime(), claim.renewed(), claim.patience(),
-					claim.fair());
+			return new Claim(claim.lock(), this.id, claim.mode(), claim.leaseTime(), claim.renew(),
+					claim.remainingWait(), claim.fair());
 		}
 
 	}

@@ -8,12 +8,12 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries out one plan on one store.
+ * Executes one plan on one store.
  */
 final class Run {
 
-	/** Bodies and waits that follow the last planned event take no longer. */
-	private static final Duration REST = Duration.ofSeconds(60);
+	/** Upper limit for the holds and waits that follow the last planned event. */
+	private static final Duration SETTLE_TIME = Duration.ofSeconds(60);
 
 	private final Plan plan;
 
@@ -36,8 +36,8 @@ final class Run {
 	}
 
 	/**
-	 * Runs the plan until everything has ended.
-	 * @return what was found to be wrong, or {@code null}
+	 * Runs the plan until all operations and faults have ended.
+	 * @return the violation, or {@code null} if there is none
 	 */
 	@Nullable Violation run() {
 		long start = this.simulation.now();
@@ -54,8 +54,8 @@ final class Run {
 			this.simulation.at(at + fault.length().toNanos(), end);
 			last = Math.max(last, at + fault.length().plus(fault.most()).toNanos());
 		}
-		Duration rest = REST.plus(this.store.longestMemory()).plus(this.plan.settings().lockDelay());
-		this.simulation.runUntil(last + rest.toNanos());
+		Duration settleTime = SETTLE_TIME.plus(this.store.longestMemory()).plus(this.plan.settings().lockDelay());
+		this.simulation.runUntil(last + settleTime.toNanos());
 		if (this.simulation.checks().violation() == null) {
 			this.simulation.checks().atEnd(this.store, this.processes);
 		}
@@ -69,15 +69,15 @@ final class Run {
 	}
 
 	/**
-	 * Plans the start of a fault.
-	 * @return ends it
+	 * Schedules the start of a fault.
+	 * @return the task that ends the fault
 	 */
 	private Runnable prepare(Fault fault, long at) {
 		return switch (fault.kind()) {
 			case PAUSE -> pause(this.processes.get(fault.target()), at);
 			case KILL -> kill(this.processes.get(fault.target()), at);
 			case STORE -> storeFault(fault, at);
-			default -> trouble(fault, at);
+			default -> networkFault(fault, at);
 		};
 	}
 
@@ -112,19 +112,19 @@ final class Run {
 			.forEach((server) -> server.disturbedUntil(until));
 	}
 
-	private Runnable trouble(Fault fault, long at) {
+	private Runnable networkFault(Fault fault, long at) {
 		SimulatedProcess process = this.processes.get(fault.target());
 		SimulatedNetwork.Kind kind = SimulatedNetwork.Kind.valueOf(fault.kind().name());
-		SimulatedNetwork.Trouble trouble = new SimulatedNetwork.Trouble(kind, process, fault.share(),
+		SimulatedNetwork.NetworkFault networkFault = new SimulatedNetwork.NetworkFault(kind, process, fault.share(),
 				fault.most().toNanos());
 		this.simulation.at(at, () -> {
 			record("begins: %s at %s, share=%.2f most=%dms".formatted(kind, process, fault.share(),
 					fault.most().toMillis()));
-			this.simulation.network().begin(trouble);
+			this.simulation.network().begin(networkFault);
 		});
 		return () -> {
 			record("ends: %s at %s".formatted(kind, process));
-			this.simulation.network().end(trouble);
+			this.simulation.network().end(networkFault);
 		};
 	}
 

@@ -9,15 +9,18 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leaves out of a plan what it does not need to violate the same check: first large
+ * Removes parts of a plan that are not needed to violate the same check: first large
  * parts, then single operations and faults.
  */
 final class Shrinker {
 
-	/** How many steps of simulations may be spent on it. */
+	/** The maximum number of simulation steps for shrinking one plan. */
 	private static final long MOST_STEPS = 1_000_000;
 
-	/** What is left out of a plan also changes what chance does to the rest. */
+	/**
+	 * The number of noise seeds to try, because removing a part changes the random values
+	 * of the rest.
+	 */
 	private static final int NOISES = 6;
 
 	private final Function<Plan, @Nullable Violation> run;
@@ -29,7 +32,7 @@ final class Shrinker {
 	/**
 	 * Creates a shrinker.
 	 * @param run runs a plan for the check that must still be violated
-	 * @param steps how many steps have been run
+	 * @param steps supplies the number of steps executed so far
 	 */
 	Shrinker(Function<Plan, @Nullable Violation> run, LongSupplier steps) {
 		this.run = run;

@@ -14,8 +14,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way from a client to a server and back. Requests run on the server and are answered
- * on the client. What is lost is never answered; the client's own timeouts deal with it.
+ * A connection between a client and a server. Requests run on the server, and responses
+ * are delivered on the client. A lost message gets no response, so clients need their own
+ * timeouts.
  */
 public final class SimulatedLink {
 
@@ -50,22 +51,22 @@ public final class SimulatedLink {
 	}
 
 	/**
-	 * Sends a request that the server answers at once.
-	 * @param <T> the type of the answer
+	 * Sends a request that the server answers immediately.
+	 * @param <T> the type of the response
 	 * @param request runs on the server
-	 * @return completes on the client, if the answer arrives. It fails with what the
-	 * request throws, or when this link is cut
+	 * @return a future that completes on the client if the response arrives. Fails with
+	 * the exception of the request, or when this link is cut
 	 */
 	public <T extends @Nullable Object> CompletableFuture<T> call(Supplier<T> request) {
 		return send(() -> CompletableFuture.completedFuture(request.get()));
 	}
 
 	/**
-	 * Sends a request that the server answers when it can.
-	 * @param <T> the type of the answer
-	 * @param request runs on the server, and completes there
-	 * @return completes on the client, if the answer arrives. It fails with what the
-	 * request throws, or when this link is cut
+	 * Sends a request that the server answers later.
+	 * @param <T> the type of the response
+	 * @param request runs on the server, and its stage completes there
+	 * @return a future that completes on the client if the response arrives. Fails with
+	 * the exception of the request, or when this link is cut
 	 */
 	public <T extends @Nullable Object> CompletableFuture<T> send(Supplier<? extends CompletionStage<T>> request) {
 		CompletableFuture<T> answer = new CompletableFuture<>();
@@ -97,15 +98,15 @@ public final class SimulatedLink {
 
 	/**
 	 * Sends a notification from the server to the client.
-	 * @param arrival runs on the client, if the notification arrives
+	 * @param arrival runs on the client if the notification arrives
 	 */
 	public void push(Runnable arrival) {
 		this.answers.send(false, arrival);
 	}
 
 	/**
-	 * Breaks the connection: nothing that is under way arrives any more, and the client
-	 * notices soon. Messages sent afterwards use a new connection.
+	 * Breaks the connection. Messages in transit are lost, and the client notices soon.
+	 * Later messages use a new connection.
 	 */
 	public void cut() {
 		this.requests.close();
@@ -125,7 +126,7 @@ public final class SimulatedLink {
 
 	/**
 	 * Adds a listener for broken connections.
-	 * @param listener runs on the client when it notices
+	 * @param listener runs on the client when it notices that the connection is broken
 	 */
 	public void onCut(Runnable listener) {
 		this.onCut.add(listener);
@@ -137,14 +138,14 @@ public final class SimulatedLink {
 	public enum Order {
 
 		/**
-		 * One connection: messages arrive in order, and one that is lost breaks the
+		 * One connection: messages arrive in order, and a lost message breaks the
 		 * connection.
 		 */
 		IN_ORDER,
 
 		/**
-		 * Many connections: messages overtake each other, are lost one by one, and the
-		 * client may repeat a request.
+		 * Many connections: messages can overtake each other, each message is lost
+		 * independently, and the client may repeat a request.
 		 */
 		ANY
 
@@ -197,7 +198,7 @@ public final class SimulatedLink {
 			}
 			this.inOrder.add(arrival);
 			this.lastArrival = Math.max(this.lastArrival, at);
-			// whatever order a pause leads to, the first in line arrives first
+			// even if a pause reorders the events, messages arrive in order
 			simulation.at(this.lastArrival, this.to, () -> {
 				Runnable next = this.inOrder.poll();
 				if (next != null) {

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Decides how long each message travels, and whether it arrives. Without trouble, all
+ * Decides whether and when each message arrives. Without {@link NetworkFault}, all
  * messages arrive within a few milliseconds.
  */
 public final class SimulatedNetwork {
@@ -18,42 +18,42 @@ public final class SimulatedNetwork {
 
 	private static final int RARELY = 50;
 
-	/** A client may wait so long for an answer that does not come. */
+	/** The longest time for which a client may wait for a lost response. */
 	private static final long LONGEST_TIMEOUT = 3_000_000_000L;
 
 	private final Simulation simulation;
 
-	private final List<Trouble> troubles = new ArrayList<>();
+	private final List<NetworkFault> faults = new ArrayList<>();
 
 	SimulatedNetwork(Simulation simulation) {
 		this.simulation = simulation;
 	}
 
 	/**
-	 * Starts some trouble.
-	 * @param trouble the trouble
+	 * Starts a network fault.
+	 * @param fault the fault
 	 */
-	public void begin(Trouble trouble) {
-		this.troubles.add(trouble);
+	public void begin(NetworkFault fault) {
+		this.faults.add(fault);
 	}
 
 	/**
-	 * Ends some trouble. Messages that are delayed already stay so.
-	 * @param trouble the trouble
+	 * Ends a network fault. Messages that are already delayed stay delayed.
+	 * @param fault the fault
 	 */
-	public void end(Trouble trouble) {
-		this.troubles.remove(trouble);
+	public void end(NetworkFault fault) {
+		this.faults.remove(fault);
 	}
 
-	/** Decides on one message. */
+	/** Determines the fate of one message. */
 	Fate fate(SimulatedNode from, SimulatedNode to, boolean repeatable) {
 		SplittableRandom random = this.simulation.random();
 		long delay = LEAST_DELAY + random.nextInt((random.nextInt(RARELY) == 0) ? RARE_SPREAD : USUAL_SPREAD);
 		Fate fate = new Fate(false, delay, -1);
-		for (Trouble trouble : this.troubles) {
-			if (trouble.affects(from, to) && random.nextDouble() < trouble.share()) {
-				long most = Math.max(1, trouble.most());
-				fate = switch (trouble.kind()) {
+		for (NetworkFault fault : this.faults) {
+			if (fault.affects(from, to) && random.nextDouble() < fault.share()) {
+				long most = Math.max(1, fault.most());
+				fate = switch (fault.kind()) {
 					case LOSS, OUTGOING_LOSS, INCOMING_LOSS -> new Fate(true, fate.delay(), -1);
 					case DELAY -> new Fate(fate.lost(), fate.delay() + random.nextLong(most), fate.repeatAfter());
 					case REPETITION -> repeatable ? new Fate(fate.lost(), fate.delay(), random.nextLong(most)) : fate;
@@ -68,25 +68,25 @@ public final class SimulatedNetwork {
 	}
 
 	/**
-	 * What becomes of one message.
+	 * The fate of one message.
 	 *
-	 * @param lost whether it never arrives
-	 * @param delay when it arrives
-	 * @param repeatAfter when it arrives a second time, counted from the first; negative
-	 * if it does not
+	 * @param lost whether the message is lost
+	 * @param delay the delay of the message in nanoseconds
+	 * @param repeatAfter the time between the first and the second arrival in
+	 * nanoseconds; negative if there is no second arrival
 	 */
 	record Fate(boolean lost, long delay, long repeatAfter) {
 	}
 
 	/**
-	 * Trouble with the messages of one node.
+	 * A fault that affects the messages of one node.
 	 *
-	 * @param kind what happens to them
-	 * @param node whose messages are concerned
-	 * @param share how many of them, between 0 and 1
+	 * @param kind the kind of fault
+	 * @param node the node whose messages are affected
+	 * @param share the share of affected messages, between 0 and 1
 	 * @param most the longest delay in nanoseconds
 	 */
-	public record Trouble(Kind kind, SimulatedNode node, double share, long most) {
+	public record NetworkFault(Kind kind, SimulatedNode node, double share, long most) {
 
 		boolean affects(SimulatedNode from, SimulatedNode to) {
 			return switch (this.kind) {
@@ -99,23 +99,23 @@ public final class SimulatedNetwork {
 	}
 
 	/**
-	 * What happens to messages.
+	 * The kinds of network faults.
 	 */
 	public enum Kind {
 
-		/** They are lost. */
+		/** Messages from and to the node are lost. */
 		LOSS,
 
-		/** Those that the node sends are lost. */
+		/** Messages from the node are lost. */
 		OUTGOING_LOSS,
 
-		/** Those that are sent to the node are lost. */
+		/** Messages to the node are lost. */
 		INCOMING_LOSS,
 
-		/** They arrive late. */
+		/** Messages from and to the node are delayed. */
 		DELAY,
 
-		/** Requests arrive twice, where the client repeats them. */
+		/** Requests arrive twice if the client repeats requests. */
 		REPETITION
 
 	}

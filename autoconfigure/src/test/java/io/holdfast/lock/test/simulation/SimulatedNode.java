@@ -8,13 +8,13 @@ import java.util.TreeSet;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * A process or a server: it has a clock of its own, runs tasks and timers, and can be
- * paused and killed. While it is paused nothing of it runs; what was due meanwhile runs
- * after the pause, timers in their order, and all else in an order that the seed decides.
+ * A process or a server with its own clock, tasks, and timers. It can be paused and
+ * killed. While it is paused, nothing runs. After the pause, overdue timers run in order,
+ * and other overdue tasks run in an order that depends on the seed.
  */
 public class SimulatedNode implements SchedulingClock {
 
-	/** Two clocks differ by up to one percent, which is what the engine allows for. */
+	/** Two clocks differ by up to one percent, which the engine allows for. */
 	private static final double MOST_DRIFT = 0.005;
 
 	private static final int MOST_TIMER_DELAY = 100_000;
@@ -57,7 +57,7 @@ public class SimulatedNode implements SchedulingClock {
 	}
 
 	/**
-	 * The run that this node is part of.
+	 * Returns the run that this node belongs to.
 	 * @return the run
 	 */
 	public Simulation simulation() {
@@ -65,7 +65,7 @@ public class SimulatedNode implements SchedulingClock {
 	}
 
 	/**
-	 * The name in the history.
+	 * Returns the name of this node in the history.
 	 * @return the name
 	 */
 	public String name() {
@@ -87,7 +87,10 @@ public class SimulatedNode implements SchedulingClock {
 		return () -> this.timers.remove(timer);
 	}
 
-	/** There is an event for every timer, but the earliest timer always runs first. */
+	/**
+	 * Runs the earliest timer that is due. There is one event for each timer, but timers
+	 * run in order of their due time.
+	 */
 	private void runNextTimer() {
 		if (!this.timers.isEmpty() && this.timers.first().due() <= nanos()) {
 			this.timers.pollFirst().task().run();
@@ -99,7 +102,7 @@ public class SimulatedNode implements SchedulingClock {
 		return this.simulation.random().nextLong(boundNanos);
 	}
 
-	/** Virtual time for a duration on this node's clock. */
+	/** Converts a duration on this node's clock to virtual time. */
 	long global(long local) {
 		return (long) Math.ceil(local / this.speed) + 1;
 	}
@@ -112,7 +115,10 @@ public class SimulatedNode implements SchedulingClock {
 		this.simulation.at(this.simulation.now() + this.simulation.random().nextInt(MOST_TASK_DELAY), this, task);
 	}
 
-	/** Runs a task now, or after the pause, or never if this node is dead. */
+	/**
+	 * Runs a task now, or after the pause if this node is paused, or never if it was
+	 * killed.
+	 */
 	void run(Runnable task) {
 		if (this.paused) {
 			this.parked.add(task);
@@ -128,7 +134,7 @@ public class SimulatedNode implements SchedulingClock {
 	}
 
 	/**
-	 * Lets nothing run here until {@link #resume()}.
+	 * Pauses this node until {@link #resume()}.
 	 */
 	public void pause() {
 		if (!this.paused && !this.killed) {
@@ -139,8 +145,8 @@ public class SimulatedNode implements SchedulingClock {
 	}
 
 	/**
-	 * Lets nothing run here for a while.
-	 * @param nanos how long
+	 * Pauses this node for a fixed time.
+	 * @param nanos the duration in nanoseconds
 	 */
 	public void pauseFor(long nanos) {
 		pause();
@@ -166,7 +172,7 @@ public class SimulatedNode implements SchedulingClock {
 	}
 
 	/**
-	 * Ends this node for good.
+	 * Stops this node permanently.
 	 */
 	public void kill() {
 		record("is killed");
@@ -177,8 +183,8 @@ public class SimulatedNode implements SchedulingClock {
 	}
 
 	/**
-	 * Whether this node stands still.
-	 * @return whether it does
+	 * Whether this node is paused.
+	 * @return whether it is paused
 	 */
 	public boolean paused() {
 		return this.paused;
@@ -186,40 +192,40 @@ public class SimulatedNode implements SchedulingClock {
 
 	/**
 	 * Whether this node was killed.
-	 * @return whether it was
+	 * @return whether it was killed
 	 */
 	public boolean killed() {
 		return this.killed;
 	}
 
-	/** How much of the virtual time was not spent in pauses. */
+	/** Returns the virtual time without the pauses of this node. */
 	long runningTime() {
 		long present = this.paused ? this.simulation.now() - this.pausedAt : 0;
 		return this.simulation.now() - this.pausedFor - present;
 	}
 
 	/**
-	 * Records that a fault impairs this node until a time, so that nobody expects it to
-	 * behave as if it were healthy.
+	 * Records that a fault affects this node until the given time, so that checks do not
+	 * expect normal behavior.
 	 * @param time the virtual time
 	 */
 	public void disturbedUntil(long time) {
 		this.disturbedUntil = Math.max(this.disturbedUntil, time);
 	}
 
-	/** Whether no fault has impaired this node since a time. */
+	/** Whether no fault has affected this node since the given time. */
 	boolean calmSince(long time) {
 		return !this.paused && !this.killed && this.disturbedUntil < time;
 	}
 
-	/** How many timers have not run yet. */
+	/** Returns the number of timers that have not run yet. */
 	int pendingTimers() {
 		return this.timers.size();
 	}
 
 	/**
-	 * Records what happens on this node to all locks.
-	 * @param what what happens
+	 * Records an event on this node that affects all locks.
+	 * @param what the description of the event
 	 */
 	public void record(String what) {
 		this.simulation.history().add(this.simulation, this.name, "", () -> what);

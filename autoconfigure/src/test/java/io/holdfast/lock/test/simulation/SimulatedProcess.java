@@ -21,7 +21,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.LockObserver;
 
 /**
- * A JVM with an engine, a backend and callers.
+ * A simulated JVM with an engine, a backend, and callers.
  */
 public final class SimulatedProcess extends SimulatedNode {
 
@@ -44,8 +44,8 @@ public final class SimulatedProcess extends SimulatedNode {
 	}
 
 	/**
-	 * The number that tells it from other processes.
-	 * @return the number, from zero
+	 * Returns the number that identifies this process.
+	 * @return the number, starting at zero
 	 */
 	public int number() {
 		return this.number;
@@ -69,17 +69,17 @@ public final class SimulatedProcess extends SimulatedNode {
 		return pool;
 	}
 
-	/** What {@link #threads} does in a mutant: one pool for every kind of work. */
+	/** Replaces {@link #threads} in a mutant: one pool for all kinds of work. */
 	private Executor sharedThreads() {
 		return this.pools.isEmpty() ? newThreads() : this.pools.get(0);
 	}
 
-	/** Ends the simulated threads, when the run is over. */
+	/** Ends the simulated threads at the end of the run. */
 	void close() {
 		this.pools.forEach(SimulatedThreads::close);
 	}
 
-	/** Starts an operation; it ends by itself. */
+	/** Starts an operation, which ends on its own. */
 	void start(Operation operation) {
 		simulation().history().add(simulation(), name(), operation.subject(), () -> "calls " + operation);
 		Attempt attempt = new Attempt(operation);
@@ -90,7 +90,7 @@ public final class SimulatedProcess extends SimulatedNode {
 		}
 	}
 
-	/** One operation under way. */
+	/** An operation in progress. */
 	private final class Attempt {
 
 		private final Operation operation;
@@ -104,7 +104,7 @@ public final class SimulatedProcess extends SimulatedNode {
 			this.call = new Call(SimulatedProcess.this, operation);
 		}
 
-		/** Sends the request; what is returned is what the caller would cancel. */
+		/** Sends the request and returns the stage that the caller can cancel. */
 		CompletionStage<?> send(LockOperations operations) {
 			LockRequest request = this.operation.request();
 			return switch (this.operation.style()) {
@@ -154,7 +154,7 @@ public final class SimulatedProcess extends SimulatedNode {
 					result.cancel(false);
 				}
 				else {
-					// as a timeout of the caller would
+					// as a timeout of the caller would do
 					result.complete(null);
 				}
 			}

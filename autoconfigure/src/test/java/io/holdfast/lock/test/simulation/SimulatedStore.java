@@ -7,34 +7,34 @@ import java.util.List;
 import io.holdfast.lock.spi.LockBackend;
 
 /**
- * A model of a store, or the real adapter of a store whose client is a model. It belongs
- * to one run.
+ * A model of a store, or the real backend of a store with a simulated client. An instance
+ * belongs to one run.
  *
  * <p>
- * To write one: create its servers with {@link Simulation#server}, and in
- * {@link #connect} give each process a backend that reaches them through
- * {@link SimulatedLink}s. A backend takes time and timers only from its process, which is
- * a {@code SchedulingClock}. {@link AtomicStore} is an example.
+ * To implement a store, create its servers with {@link Simulation#server}. In
+ * {@link #connect}, give each process a backend that reaches these servers through
+ * {@link SimulatedLink}s. A backend must use only the time and the timers of its process,
+ * which is a {@code SchedulingClock}. See {@link AtomicStore} for an example.
  */
 public interface SimulatedStore {
 
 	/**
 	 * Creates the backend of one process.
-	 * @param process the process; its clock, its links' client
+	 * @param process the process, which provides the clock and is the client of all links
 	 * @return the backend
 	 */
 	LockBackend connect(SimulatedProcess process);
 
 	/**
-	 * What the store and its clients still keep. Asked when all operations have ended,
-	 * all faults are over and every lease has had time to expire.
-	 * @return a description of each thing; empty if nothing is left
+	 * Lists everything that the store and its clients still keep. Called when all
+	 * operations and faults have ended and every lease has had time to expire.
+	 * @return a description of each item; empty if there is none
 	 */
 	Collection<String> leftovers();
 
 	/**
-	 * What can go wrong with this store itself, such as the restart of a server. Faults
-	 * of its network need not be listed: those of each process are simulated anyway.
+	 * Returns the faults of the store itself, such as the restart of a server. Network
+	 * faults need not be listed, because they are simulated for each process.
 	 * @return the faults, always the same number
 	 */
 	default List<StoreFault> faults() {
@@ -42,7 +42,7 @@ public interface SimulatedStore {
 	}
 
 	/**
-	 * What the processes do.
+	 * Returns the workload of the processes.
 	 * @return the workload, always the same
 	 */
 	default Workload workload() {
@@ -50,50 +50,51 @@ public interface SimulatedStore {
 	}
 
 	/**
-	 * The longest lease that is kept without renewal, where the store bounds it.
-	 * @return the lease; by default longer than any
+	 * Returns the longest lease that the store keeps without renewal, if the store limits
+	 * it.
+	 * @return the lease; one day by default, which is longer than any lease of a plan
 	 */
 	default Duration longestLease() {
 		return Duration.ofDays(1);
 	}
 
 	/**
-	 * How many timers the client of a process has when it does nothing, such as that of
-	 * its next heartbeat.
-	 * @return the number
+	 * Returns the number of timers of an idle client, such as the timer of its next
+	 * heartbeat.
+	 * @return the number of timers for each process; 0 by default
 	 */
 	default int timersPerProcess() {
 		return 0;
 	}
 
 	/**
-	 * The longest lease or session that the store may keep after everything else has
-	 * ended.
-	 * @return the duration
+	 * Returns the longest lease or session that the store may keep after all operations
+	 * and faults have ended.
+	 * @return the duration; 30 seconds by default
 	 */
 	default Duration longestMemory() {
 		return Duration.ofSeconds(30);
 	}
 
 	/**
-	 * A fault of the store that lasts for a while.
+	 * A temporary fault of the store.
 	 *
 	 * @param name the name in the history
-	 * @param begin starts it
-	 * @param end ends it
+	 * @param begin starts the fault
+	 * @param end ends the fault
 	 */
 	record StoreFault(String name, Runnable begin, Runnable end) {
 	}
 
 	/**
-	 * Creates a store for a run.
+	 * Creates a store for each run.
 	 */
 	@FunctionalInterface
 	interface Factory {
 
 		/**
-		 * Creates a store that keeps nothing.
-		 * @param simulation the run
+		 * Creates an empty store.
+		 * @param simulation the simulated run
 		 * @return the store
 		 */
 		SimulatedStore create(Simulation simulation);

@@ -11,13 +11,16 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.engine.EngineSettings;
 
 /**
- * The virtual clock and the event queue of one run. Everything in a run happens in events
- * on one thread, ordered by virtual time; events at the same time run in an order that
- * the seed decides.
+ * Virtual clock and event queue of one run. Everything in a run happens in events on one
+ * thread, ordered by virtual time. Events at the same time run in an order that depends
+ * on the seed.
  */
 public final class Simulation {
 
-	/** Starts above zero, so that clocks that run slower never show a negative time. */
+	/**
+	 * The virtual time at the start, above zero so that slower clocks never show a
+	 * negative time.
+	 */
 	private static final long START = 1_000_000_000L;
 
 	private static final long LONGEST_AWAIT = 60_000_000_000L;
@@ -41,9 +44,9 @@ public final class Simulation {
 	private long steps;
 
 	/**
-	 * Creates a run in which nothing has happened yet.
-	 * @param seed decides everything that is left open
-	 * @param history records what happens
+	 * Creates a run without any events.
+	 * @param seed the seed of all random decisions
+	 * @param history records the events
 	 */
 	public Simulation(long seed, History history) {
 		this.random = new SplittableRandom(seed);
@@ -54,23 +57,23 @@ public final class Simulation {
 	}
 
 	/**
-	 * The virtual time, which no clock of a node shows exactly.
-	 * @return nanoseconds
+	 * Returns the virtual time, which no clock of a node shows exactly.
+	 * @return the time in nanoseconds
 	 */
 	public long now() {
 		return this.now;
 	}
 
 	/**
-	 * The source of all randomness of this run.
-	 * @return the random numbers
+	 * Returns the source of all randomness of this run.
+	 * @return the random number generator
 	 */
 	public SplittableRandom random() {
 		return this.random;
 	}
 
 	/**
-	 * The record of this run.
+	 * Returns the record of this run.
 	 * @return the history
 	 */
 	public History history() {
@@ -78,7 +81,7 @@ public final class Simulation {
 	}
 
 	/**
-	 * The network between the nodes.
+	 * Returns the network between the nodes.
 	 * @return the network
 	 */
 	public SimulatedNetwork network() {
@@ -86,7 +89,7 @@ public final class Simulation {
 	}
 
 	/**
-	 * The checks of this run.
+	 * Returns the checks of this run.
 	 * @return the checks
 	 */
 	public Checks checks() {
@@ -94,8 +97,8 @@ public final class Simulation {
 	}
 
 	/**
-	 * Creates a server: a node that runs no engine. Its clock differs from those of other
-	 * nodes by up to half a percent.
+	 * Creates a server, which is a node without an engine. Its clock deviates from
+	 * virtual time by up to 0.5 percent.
 	 * @param name the name in the history
 	 * @return the server
 	 */
@@ -104,8 +107,8 @@ public final class Simulation {
 	}
 
 	/**
-	 * Creates a process that follows no plan, to compare a model with its server.
-	 * @param number distinguishes it from other processes
+	 * Creates a process without a plan, to compare a model with its real server.
+	 * @param number the number that identifies the process
 	 * @param store the model
 	 * @return the process
 	 */
@@ -121,7 +124,7 @@ public final class Simulation {
 		return this.nodes;
 	}
 
-	/** Schedules an event outside of every node. */
+	/** Schedules an event that belongs to no node. */
 	Event at(long time, Runnable task) {
 		return at(time, null, task);
 	}
@@ -140,8 +143,8 @@ public final class Simulation {
 	 * Runs events until a stage has completed.
 	 * @param <T> the type of the result
 	 * @param stage the stage
-	 * @return its result
-	 * @throws IllegalStateException if it does not complete in time
+	 * @return the result of the stage
+	 * @throws IllegalStateException if the stage does not complete in time
 	 */
 	public <T extends @Nullable Object> T await(CompletableFuture<T> stage) {
 		long limit = this.now + LONGEST_AWAIT;
@@ -154,7 +157,10 @@ public final class Simulation {
 		return stage.join();
 	}
 
-	/** Runs all events up to a time, and checks after each. Stops at a violation. */
+	/**
+	 * Runs all events up to the given time, and all checks after each event. Stops at a
+	 * violation.
+	 */
 	void runUntil(long time) {
 		Event next;
 		while (this.checks.violation() == null && (next = this.events.peek()) != null && next.time() <= time) {
@@ -167,7 +173,7 @@ public final class Simulation {
 		this.now = Math.max(this.now, time);
 	}
 
-	/** Something that happens at a time. */
+	/** An event at a point in virtual time. */
 	record Event(long time, int tie, long number, @Nullable SimulatedNode node,
 			Runnable task) implements Comparable<Event> {
 

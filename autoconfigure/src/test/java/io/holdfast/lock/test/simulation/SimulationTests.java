@@ -5,22 +5,22 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Runs the engine with thousands of seeds on models of stores.
+ * Runs the engine on simulated stores, with hundreds to thousands of seeds each.
  */
 class SimulationTests {
 
 	@Test
-	void engineKeepsItsPromisesOnAnAtomicStore() {
+	void engineKeepsItsGuaranteesOnAnAtomicStore() {
 		Simulations.of("atomic", AtomicStore::new).run(3_000);
 	}
 
 	@Test
-	void engineKeepsItsPromisesOnTheLocalStore() {
+	void engineKeepsItsGuaranteesOnTheLocalStore() {
 		Simulations.of("local", LocalStore::new).run(500);
 	}
 
 	@Test
-	void engineKeepsItsPromisesOnAStoreThatBlocks() {
+	void engineKeepsItsGuaranteesOnABlockingStore() {
 		Simulations.of("blocking", BlockingStore::new).run(500);
 	}
 

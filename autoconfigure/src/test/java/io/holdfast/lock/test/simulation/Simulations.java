@@ -13,12 +13,12 @@ import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.spi.BackendCapabilities;
 
 /**
- * Runs one store with many seeds, and explains the first failure.
+ * Runs one store with many seeds and explains the first failure.
  *
  * <p>
- * The system property {@code simulation.seed} runs this one seed only,
- * {@code simulation.store} this one store only, and {@code thorough=true} runs
- * {@value #THOROUGH} times as many seeds.
+ * The system property {@code simulation.seed} restricts the run to one seed, and
+ * {@code simulation.store} restricts it to one store. With {@code -Dthorough=true},
+ * {@value #THOROUGH} times as many seeds run.
  */
 public final class Simulations {
 
@@ -50,7 +50,7 @@ public final class Simulations {
 
 	/**
 	 * Creates the simulations of a store.
-	 * @param store the name of the store or of its mutation, for messages and for
+	 * @param store the name of the store or of its mutant, for messages and for
 	 * {@code simulation.store}
 	 * @param factory creates the store for each run
 	 * @return the simulations
@@ -60,9 +60,9 @@ public final class Simulations {
 	}
 
 	/**
-	 * Runs seeds and fails with the history of the first one that violates a check.
-	 * @param count how many seeds
-	 * @return how many steps that took
+	 * Runs seeds, and fails with the history of the first seed that violates a check.
+	 * @param count the number of seeds
+	 * @return the number of steps executed
 	 * @throws AssertionError if a check is violated
 	 */
 	public long run(int count) {
@@ -79,8 +79,8 @@ public final class Simulations {
 	}
 
 	/**
-	 * Runs seeds until one violates a check, to show that a defect is found.
-	 * @param count how many seeds
+	 * Runs seeds until one of them violates a check, to show that a defect is detected.
+	 * @param count the number of seeds
 	 * @param check the name of the check
 	 * @return the first such seed, or 0 if there is none
 	 */
@@ -94,9 +94,10 @@ public final class Simulations {
 	}
 
 	/**
-	 * Does the same with classes that another class loader has loaded.
-	 * @param store the name of the class of the store
-	 * @param count how many seeds
+	 * Runs seeds until one of them violates a check, with the classes of the class loader
+	 * that has loaded this class. {@link Mutant} calls this method through reflection.
+	 * @param store the class name of the store
+	 * @param count the number of seeds
 	 * @param check the name of the check
 	 * @return the first such seed, or 0 if there is none
 	 * @throws ReflectiveOperationException if the store cannot be created
@@ -131,7 +132,7 @@ public final class Simulations {
 		return violation;
 	}
 
-	/** Repeats the run for its history, with as little in it as still fails. */
+	/** Shrinks the plan and repeats the run to record its history. */
 	private Failure explain(Plan plan, Violation violation) {
 		Predicate<String> same = violation.check()::equals;
 		Plan smallest = new Shrinker((smaller) -> run(smaller, same, History.discarded()), () -> this.steps)
@@ -146,7 +147,7 @@ public final class Simulations {
 	}
 
 	/**
-	 * The history of one seed, whether or not it fails.
+	 * Returns the history of one seed, whether or not it fails.
 	 */
 	String history(long seed) {
 		History history = History.recorded();

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests of the simulator itself.
+ * Tests for the simulator itself.
  */
 class SimulatorTests {
 
@@ -42,7 +42,7 @@ class SimulatorTests {
 	}
 
 	@Test
-	void pausedNodeRunsNothingUntilItResumes() {
+	void pausedNodeRunsNoTasksUntilItResumes() {
 		this.client.after(SECOND, () -> this.happened.add("timer"));
 		this.client.execute(() -> this.happened.add("task"));
 		this.client.pause();
@@ -76,7 +76,7 @@ class SimulatorTests {
 	}
 
 	@Test
-	void killedNodeRunsNothingAnyMore() {
+	void killedNodeRunsNoTasks() {
 		this.client.after(SECOND, () -> this.happened.add("timer"));
 		this.client.kill();
 		this.client.execute(() -> this.happened.add("task"));
@@ -84,16 +84,16 @@ class SimulatorTests {
 		assertThat(this.happened).isEmpty();
 	}
 
-	/** It waits no longer, so others are served before it. */
+	/** Because it no longer waits, other claims may be granted before its claim. */
 	@Test
-	void killedNodeIsNotExpectedToBeServed() {
+	void killedNodeIsNotCalm() {
 		assertThat(this.client.calmSince(this.simulation.now())).isTrue();
 		this.client.kill();
 		assertThat(this.client.calmSince(this.simulation.now())).isFalse();
 	}
 
 	@Test
-	void clocksOfTwoNodesDifferByAPercentAtMost() {
+	void clocksOfTwoNodesDifferByAtMostOnePercent() {
 		long client = this.client.nanos();
 		long server = this.server.nanos();
 		runFor(1_000 * SECOND);
@@ -111,7 +111,7 @@ class SimulatorTests {
 
 	@Test
 	void lostRequestIsNotCarriedOut() {
-		trouble(SimulatedNetwork.Kind.OUTGOING_LOSS);
+		startFault(SimulatedNetwork.Kind.OUTGOING_LOSS);
 		CompletableFuture<String> answer = link(SimulatedLink.Order.ANY).call(this::carryOut);
 		runFor(SECOND);
 		assertThat(this.happened).isEmpty();
@@ -120,7 +120,7 @@ class SimulatorTests {
 
 	@Test
 	void requestWhoseAnswerIsLostIsCarriedOut() {
-		trouble(SimulatedNetwork.Kind.INCOMING_LOSS);
+		startFault(SimulatedNetwork.Kind.INCOMING_LOSS);
 		CompletableFuture<String> answer = link(SimulatedLink.Order.ANY).call(this::carryOut);
 		runFor(SECOND);
 		assertThat(this.happened).containsExactly("carried out");
@@ -129,7 +129,7 @@ class SimulatorTests {
 
 	@Test
 	void repeatedRequestIsCarriedOutTwice() {
-		trouble(SimulatedNetwork.Kind.REPETITION);
+		startFault(SimulatedNetwork.Kind.REPETITION);
 		CompletableFuture<String> answer = link(SimulatedLink.Order.ANY).call(this::carryOut);
 		runFor(3 * SECOND);
 		assertThat(this.happened).containsExactly("carried out", "carried out");
@@ -154,7 +154,7 @@ class SimulatorTests {
 	void lossBreaksAConnectionThatKeepsOrder() {
 		SimulatedLink link = link(SimulatedLink.Order.IN_ORDER);
 		link.onCut(() -> this.happened.add("noticed"));
-		trouble(SimulatedNetwork.Kind.OUTGOING_LOSS);
+		startFault(SimulatedNetwork.Kind.OUTGOING_LOSS);
 		CompletableFuture<String> answer = link.call(this::carryOut);
 		runFor(SECOND);
 		assertThat(answer).failsWithin(Duration.ZERO).withThrowableThat().withCauseInstanceOf(IOException.class);
@@ -170,8 +170,8 @@ class SimulatorTests {
 		return new SimulatedLink(this.client, this.server, order);
 	}
 
-	private void trouble(SimulatedNetwork.Kind kind) {
-		this.simulation.network().begin(new SimulatedNetwork.Trouble(kind, this.client, 1, SECOND));
+	private void startFault(SimulatedNetwork.Kind kind) {
+		this.simulation.network().begin(new SimulatedNetwork.NetworkFault(kind, this.client, 1, SECOND));
 	}
 
 	private void runFor(long nanos) {

@@ -3,12 +3,12 @@ package io.holdfast.lock.test.simulation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was found to be wrong in a run.
+ * An invariant that does not hold in a run.
  *
  * @param check the name of the check
- * @param subject the lock concerned, or empty
- * @param message what was found
- * @param cause the failure that shows it, or {@code null}
+ * @param subject the affected lock, or empty
+ * @param message the description of the violation
+ * @param cause the failure that reveals it, or {@code null}
  */
 public record Violation(String check, String subject, String message, @Nullable Throwable cause) {
 

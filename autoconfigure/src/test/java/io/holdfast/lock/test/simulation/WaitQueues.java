@@ -9,14 +9,15 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
 
 /**
- * The claims of all processes that wait in order at the store. Each process sends one
- * claim to a lock at a time, so the order holds among claims, not among callers.
+ * The fair, exclusive claims of all processes that wait at the store, to verify their
+ * order. Each process sends one claim for a lock at a time, so the order holds for
+ * claims, not for callers.
  */
 final class WaitQueues {
 
 	private final Map<OwnerId, Waiting> waiting = new LinkedHashMap<>();
 
-	/** The store has refused a claim, which waits from now on. */
+	/** Adds a refused claim, which waits from the given time on. */
 	void refused(Waiting claim, long now) {
 		if (claim.inOrder()) {
 			claim.waitsSince = Math.min(claim.waitsSince, now);
@@ -24,13 +25,15 @@ final class WaitQueues {
 		}
 	}
 
-	/** A claim was granted or abandoned. */
-	void over(Waiting claim) {
+	/** Removes a claim that was granted or abandoned. */
+	void remove(Waiting claim) {
 		this.waiting.remove(claim.claim.owner());
 	}
 
-	/** A claim that waited for the lock of another before that was sent. */
-	Optional<Waiting> before(Waiting other) {
+	/**
+	 * Returns a claim that was waiting for the same lock before the other claim was sent.
+	 */
+	Optional<Waiting> predecessor(Waiting other) {
 		return this.waiting.values()
 			.stream()
 			.filter((claim) -> other.inOrder() && claim.claim.lock().equals(other.claim.lock())
@@ -65,7 +68,7 @@ final class WaitQueues {
 		}
 
 		private boolean inOrder() {
-			return this.claim.fair() && this.claim.mode() == LockMode.EXCLUSIVE && !this.claim.patience().isZero();
+			return this.claim.fair() && this.claim.mode() == LockMode.EXCLUSIVE && !this.claim.remainingWait().isZero();
 		}
 
 		@Override

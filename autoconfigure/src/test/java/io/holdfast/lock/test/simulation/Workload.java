@@ -1,34 +1,33 @@
 package io.holdfast.lock.test.simulation;
 
 /**
- * What the processes of a run do.
+ * The workloads that the processes of a run can execute.
  */
 public enum Workload {
 
-	/** Everything, in each run some of it. */
+	/** All features and faults, with a random selection in each run. */
 	MIXED,
 
 	/**
-	 * One lock is held for long and renewed, others wait for it for long, and the store
-	 * fails meanwhile.
+	 * One lock has long, renewed holds and long waits, while the store has faults.
 	 */
 	LONG_HOLDS,
 
 	/**
-	 * One lock is held in order, with short leases that are not renewed, and waited for
-	 * much longer than these. Nothing goes wrong.
+	 * One lock is acquired in order, with short leases that are not renewed and with
+	 * waits far longer than the leases. No faults.
 	 */
 	SHORT_LEASES,
 
 	/**
-	 * One lock is held for moments, with short leases, by several that wait for it for
-	 * long. Nothing goes wrong but what the store itself does.
+	 * One lock has very short holds, short leases, and several callers with long waits.
+	 * No faults except those of the store model itself.
 	 */
 	SHORT_HOLDS,
 
 	/**
-	 * One lock is waited for with long leases, and a process stands still for longer than
-	 * some of its callers wait, but not for longer than its lease or session lasts.
+	 * One lock has long leases, and a process is paused. The pause is longer than the
+	 * wait of some callers, but shorter than the lease and the session.
 	 */
 	PAUSED_WAITERS
 

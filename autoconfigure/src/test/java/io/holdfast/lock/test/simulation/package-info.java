@@ -1,10 +1,10 @@
 /**
- * Deterministic simulation of several JVMs that share one store: the real engine, the
- * real backends where their client can be replaced, one virtual clock and one seed.
+ * Deterministic simulation of several JVMs that share one store, with the real engine,
+ * one virtual clock, and one seed. Backends are real if their client can be replaced.
  *
  * <p>
- * Start with {@code Simulations}, which runs seeds and explains failures, and with
- * {@code SimulatedStore}, which a model of a store implements.
+ * The entry points are {@code Simulations}, which runs seeds and explains failures, and
+ * {@code SimulatedStore}, which models of stores implement.
  */
 @NullMarked
 package io.holdfast.lock.test.simulation;

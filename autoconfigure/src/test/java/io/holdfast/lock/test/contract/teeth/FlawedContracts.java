@@ -11,8 +11,8 @@ import io.holdfast.lock.test.contract.Ability;
 import io.holdfast.lock.test.contract.StoreFaults;
 
 /**
- * The contract over each flawed client. Run by {@link ContractTeethTests}, and by nobody
- * else.
+ * Subclasses of the contract: for a sound client, for each flaw, and for missing
+ * abilities. Only {@link ContractTeethTests} runs them.
  */
 final class FlawedContracts {
 
@@ -52,18 +52,18 @@ final class FlawedContracts {
 
 	}
 
-	static class OnlySaysThatItRenewed extends WireContract {
+	static class ReportsRenewalWithoutRenewing extends WireContract {
 
-		OnlySaysThatItRenewed() {
-			super(Flaws.OnlySaysThatItRenewed::new);
+		ReportsRenewalWithoutRenewing() {
+			super(Flaws.ReportsRenewalWithoutRenewing::new);
 		}
 
 	}
 
-	static class OnlySaysThatItRetains extends WireContract {
+	static class ReportsRetainWithoutRetaining extends WireContract {
 
-		OnlySaysThatItRetains() {
-			super(Flaws.OnlySaysThatItRetains::new);
+		ReportsRetainWithoutRetaining() {
+			super(Flaws.ReportsRetainWithoutRetaining::new);
 		}
 
 	}
@@ -76,34 +76,34 @@ final class FlawedContracts {
 
 	}
 
-	static class ForgetsTheClaim extends WireContract {
+	static class IgnoresAbandon extends WireContract {
 
-		ForgetsTheClaim() {
-			super(Flaws.ForgetsTheClaim::new);
+		IgnoresAbandon() {
+			super(Flaws.IgnoresAbandon::new);
 		}
 
 	}
 
-	static class TakesSilenceForNo extends WireContract {
+	static class ReportsUnansweredAsContended extends WireContract {
 
-		TakesSilenceForNo() {
-			super(Flaws.TakesSilenceForNo::new);
+		ReportsUnansweredAsContended() {
+			super(Flaws.ReportsUnansweredAsContended::new);
 		}
 
 	}
 
-	static class SwallowsTheWakeUp extends WireContract {
+	static class DropsTheSignal extends WireContract {
 
-		SwallowsTheWakeUp() {
-			super(Flaws.SwallowsTheWakeUp::new);
+		DropsTheSignal() {
+			super(Flaws.DropsTheSignal::new);
 		}
 
 	}
 
-	static class DeafToItsSession extends WireContract {
+	static class IgnoresSessionEnd extends WireContract {
 
-		DeafToItsSession() {
-			super(Flaws.DeafToItsSession::new);
+		IgnoresSessionEnd() {
+			super(Flaws.IgnoresSessionEnd::new);
 		}
 
 	}
@@ -116,10 +116,10 @@ final class FlawedContracts {
 
 	}
 
-	static class RefusesItsOwnOwner extends WireContract {
+	static class RefusesARetryOfItsOwner extends WireContract {
 
-		RefusesItsOwnOwner() {
-			super(Flaws.RefusesItsOwnOwner::new);
+		RefusesARetryOfItsOwner() {
+			super(Flaws.RefusesARetryOfItsOwner::new);
 		}
 
 	}
@@ -188,26 +188,28 @@ final class FlawedContracts {
 	static class KeepsHalfTheLease extends WireContract {
 
 		KeepsHalfTheLease() {
-			super((server) -> new Flaws.Garbles(server, (claim) -> withLease(claim, claim.leaseTime().dividedBy(2))));
+			super((server) -> new Flaws.ChangesClaims(server,
+					(claim) -> withLease(claim, claim.leaseTime().dividedBy(2))));
 		}
 
 	}
 
-	static class KeepsTheLeaseForEver extends WireContract {
+	static class NeverExpiresLeases extends WireContract {
 
-		KeepsTheLeaseForEver() {
-			super((server) -> new Flaws.Garbles(server, (claim) -> withLease(claim, Duration.ofMinutes(10))));
+		NeverExpiresLeases() {
+			super((server) -> new Flaws.ChangesClaims(server, (claim) -> withLease(claim, Duration.ofMinutes(10))));
 		}
 
 	}
 
-	static class KeepsWhoHasNoPatience extends WireContract {
+	static class KeepsClaimsThatDoNotWait extends WireContract {
 
-		KeepsWhoHasNoPatience() {
-			super((server) -> new Flaws.Garbles(server, (claim) -> claim.withPatience(Duration.ofMinutes(10))));
+		KeepsClaimsThatDoNotWait() {
+			super((server) -> new Flaws.ChangesClaims(server,
+					(claim) -> claim.withRemainingWait(Duration.ofMinutes(10))));
 		}
 
-		/** What stays does so for good, so there is no need to wait for it. */
+		/** What is left in the store stays there, so a longer bound would not help. */
 		@Override
 		protected Duration bound() {
 			return Duration.ofMillis(200);
@@ -215,10 +217,10 @@ final class FlawedContracts {
 
 	}
 
-	static class KeepsNoLine extends WireContract {
+	static class KeepsNoWaitQueue extends WireContract {
 
-		KeepsNoLine() {
-			super((server) -> new Flaws.Garbles(server, (claim) -> claim.withPatience(Duration.ZERO)));
+		KeepsNoWaitQueue() {
+			super((server) -> new Flaws.ChangesClaims(server, (claim) -> claim.withRemainingWait(Duration.ZERO)));
 		}
 
 	}
@@ -226,24 +228,24 @@ final class FlawedContracts {
 	static class ComparesHashesOfKeys extends WireContract {
 
 		ComparesHashesOfKeys() {
-			super((server) -> new Flaws.Garbles(server,
+			super((server) -> new Flaws.ChangesClaims(server,
 					(claim) -> withLock(claim, LockName.of("hash", Integer.toString(claim.lock().hashCode())))));
 		}
 
 	}
 
-	static class KnowsNoReaders extends WireContract {
+	static class LacksSharedMode extends WireContract {
 
-		KnowsNoReaders() {
-			super((server) -> new Flaws.Garbles(server, (claim) -> withMode(claim, LockMode.EXCLUSIVE)));
+		LacksSharedMode() {
+			super((server) -> new Flaws.ChangesClaims(server, (claim) -> withMode(claim, LockMode.EXCLUSIVE)));
 		}
 
 	}
 
-	static class KnowsNoOrder extends WireContract {
+	static class LacksFairOrder extends WireContract {
 
-		KnowsNoOrder() {
-			super((server) -> new Flaws.Garbles(server, FlawedContracts::unfair));
+		LacksFairOrder() {
+			super((server) -> new Flaws.ChangesClaims(server, FlawedContracts::unfair));
 		}
 
 	}
@@ -257,23 +259,23 @@ final class FlawedContracts {
 	}
 
 	private static Claim withLease(Claim claim, Duration lease) {
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), lease, claim.renewed(), claim.patience(),
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), lease, claim.renew(), claim.remainingWait(),
 				claim.fair());
 	}
 
 	private static Claim withLock(Claim claim, LockName lock) {
-		return new Claim(lock, claim.owner(), claim.mode(), claim.leaseTime(), claim.renewed(), claim.patience(),
+		return new Claim(lock, claim.owner(), claim.mode(), claim.leaseTime(), claim.renew(), claim.remainingWait(),
 				claim.fair());
 	}
 
 	private static Claim withMode(Claim claim, LockMode mode) {
-		return new Claim(claim.lock(), claim.owner(), mode, claim.leaseTime(), claim.renewed(), claim.patience(),
+		return new Claim(claim.lock(), claim.owner(), mode, claim.leaseTime(), claim.renew(), claim.remainingWait(),
 				claim.fair());
 	}
 
 	private static Claim unfair(Claim claim) {
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renewed(),
-				claim.patience(), false);
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renew(),
+				claim.remainingWait(), false);
 	}
 
 }

@@ -22,14 +22,14 @@ import io.holdfast.lock.spi.RenewResult.Refused;
 import io.holdfast.lock.spi.RenewResult.Renewed;
 
 /**
- * Clients that each do one thing wrong, as real ones have done.
+ * Clients with one flaw each, as found in real lock clients.
  */
 final class Flaws {
 
 	private Flaws() {
 	}
 
-	/** Deletes the lock without a look at who holds it. */
+	/** Deletes the lock without checking its owner. */
 	static class FreesTheSuccessor extends Wire {
 
 		FreesTheSuccessor(Server server) {
@@ -47,7 +47,7 @@ final class Flaws {
 
 	}
 
-	/** Sets a new expiry and its own name without a look at who holds it. */
+	/** Sets a new expiry and its own owner id without checking the current owner. */
 	static class StealsOnRenewal extends Wire {
 
 		StealsOnRenewal(Server server) {
@@ -70,10 +70,10 @@ final class Flaws {
 
 	}
 
-	/** Answers the renewal without asking the server. */
-	static class OnlySaysThatItRenewed extends Wire {
+	/** Reports a renewal without a request to the server. */
+	static class ReportsRenewalWithoutRenewing extends Wire {
 
-		OnlySaysThatItRenewed(Server server) {
+		ReportsRenewalWithoutRenewing(Server server) {
 			super(server);
 		}
 
@@ -85,10 +85,10 @@ final class Flaws {
 
 	}
 
-	/** Answers that the lock is retained without asking the server. */
-	static class OnlySaysThatItRetains extends Wire {
+	/** Reports that the lock is retained without a request to the server. */
+	static class ReportsRetainWithoutRetaining extends Wire {
 
-		OnlySaysThatItRetains(Server server) {
+		ReportsRetainWithoutRetaining(Server server) {
 			super(server);
 		}
 
@@ -99,7 +99,7 @@ final class Flaws {
 
 	}
 
-	/** Frees a lock that it should retain. */
+	/** Releases a lock that it should retain. */
 	static class ReleasesInsteadOfRetaining extends Wire {
 
 		ReleasesInsteadOfRetaining(Server server) {
@@ -113,10 +113,10 @@ final class Flaws {
 
 	}
 
-	/** Gives up without telling the server. */
-	static class ForgetsTheClaim extends Wire {
+	/** Abandons a claim without a request to the server. */
+	static class IgnoresAbandon extends Wire {
 
-		ForgetsTheClaim(Server server) {
+		IgnoresAbandon(Server server) {
 			super(server);
 		}
 
@@ -127,19 +127,19 @@ final class Flaws {
 
 	}
 
-	/** Asks for something else than it was asked for, and does not say so. */
-	static class Garbles extends Wire {
+	/** Silently requests something else than the claim says. */
+	static class ChangesClaims extends Wire {
 
-		private final UnaryOperator<Claim> garbler;
+		private final UnaryOperator<Claim> change;
 
-		Garbles(Server server, UnaryOperator<Claim> garbler) {
+		ChangesClaims(Server server, UnaryOperator<Claim> change) {
 			super(server);
-			this.garbler = garbler;
+			this.change = change;
 		}
 
 		@Override
 		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-			return super.tryAcquire(this.garbler.apply(claim)).thenApply((result) -> {
+			return super.tryAcquire(this.change.apply(claim)).thenApply((result) -> {
 				if (result instanceof Acquired acquired) {
 					Grant grant = acquired.grant();
 					return new Acquired(new Grant(claim, grant.storeToken(), claim.leaseTime(), grant.revoked()));
@@ -150,32 +150,32 @@ final class Flaws {
 
 		@Override
 		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-			return super.renew(grants.stream().map(this::garbled).toList());
+			return super.renew(grants.stream().map(this::changed).toList());
 		}
 
 		@Override
 		public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
-			return super.retain(garbled(grant), remaining);
+			return super.retain(changed(grant), remaining);
 		}
 
 		@Override
 		public CompletionStage<ReleaseResult> release(Grant grant) {
-			return super.release(garbled(grant));
+			return super.release(changed(grant));
 		}
 
 		@Override
 		public CompletionStage<Void> abandon(Claim claim) {
-			return super.abandon(this.garbler.apply(claim));
+			return super.abandon(this.change.apply(claim));
 		}
 
-		private Grant garbled(Grant grant) {
-			Claim claim = this.garbler.apply(grant.claim());
+		private Grant changed(Grant grant) {
+			Claim claim = this.change.apply(grant.claim());
 			return new Grant(claim, grant.storeToken(), claim.leaseTime());
 		}
 
 	}
 
-	/** Numbers its grants in a way of its own. */
+	/** Replaces the tokens of its grants with its own. */
 	static class Renumbers extends Wire {
 
 		private final Map<OwnerId, Grant> originals = new ConcurrentHashMap<>();
@@ -221,26 +221,26 @@ final class Flaws {
 
 	}
 
-	/** Takes no answer for a no. */
-	static class TakesSilenceForNo extends Wire {
+	/** Reports a missing response as contended. */
+	static class ReportsUnansweredAsContended extends Wire {
 
-		TakesSilenceForNo(Server server) {
+		ReportsUnansweredAsContended(Server server) {
 			super(server);
 		}
 
 		@Override
-		AcquireResult unheard(Claim claim) {
+		AcquireResult unanswered(Claim claim) {
 			return new Contended(new CompletableFuture<>(), Duration.ofMillis(10));
 		}
 
 	}
 
-	/** When a waiter gives up, the wake-up that it would have passed on gets lost. */
-	static class SwallowsTheWakeUp extends Wire {
+	/** Loses the signals that are due when a waiter withdraws its claim. */
+	static class DropsTheSignal extends Wire {
 
-		private static final ThreadLocal<Boolean> SWALLOWING = ThreadLocal.withInitial(() -> false);
+		private static final ThreadLocal<Boolean> DROPPING = ThreadLocal.withInitial(() -> false);
 
-		SwallowsTheWakeUp(Server server) {
+		DropsTheSignal(Server server) {
 			super(server);
 		}
 
@@ -248,37 +248,37 @@ final class Flaws {
 		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 			return super.tryAcquire(claim).thenApply((result) -> {
 				if (result instanceof Contended contended) {
-					CompletableFuture<Void> heard = new CompletableFuture<>();
-					contended.signal().thenRun(() -> hear(heard));
-					return new Contended(heard, contended.retryAfter());
+					CompletableFuture<Void> forwarded = new CompletableFuture<>();
+					contended.signal().thenRun(() -> forwardSignal(forwarded));
+					return new Contended(forwarded, contended.retryAfter());
 				}
 				return result;
 			});
 		}
 
-		private static void hear(CompletableFuture<Void> signal) {
-			if (!SWALLOWING.get()) {
+		private static void forwardSignal(CompletableFuture<Void> signal) {
+			if (!DROPPING.get()) {
 				signal.complete(null);
 			}
 		}
 
 		@Override
 		public CompletionStage<Void> abandon(Claim claim) {
-			SWALLOWING.set(!server().latest().get(claim.lock()).claim().owner().equals(claim.owner()));
+			DROPPING.set(!server().latest().get(claim.lock()).claim().owner().equals(claim.owner()));
 			try {
 				return super.abandon(claim);
 			}
 			finally {
-				SWALLOWING.remove();
+				DROPPING.remove();
 			}
 		}
 
 	}
 
-	/** Takes an owner that asks again for another. */
-	static class RefusesItsOwnOwner extends Wire {
+	/** Refuses an owner that repeats its request. */
+	static class RefusesARetryOfItsOwner extends Wire {
 
-		RefusesItsOwnOwner(Server server) {
+		RefusesARetryOfItsOwner(Server server) {
 			super(server);
 		}
 
@@ -294,10 +294,10 @@ final class Flaws {
 
 	}
 
-	/** Never hears that its session has ended. */
-	static class DeafToItsSession extends Wire {
+	/** Does not notice the end of its session. */
+	static class IgnoresSessionEnd extends Wire {
 
-		DeafToItsSession(Server server) {
+		IgnoresSessionEnd(Server server) {
 			super(server);
 		}
 

@@ -8,13 +8,14 @@ import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.spi.Grant;
 
 /**
- * The far end of the wires: a sound store, which forgets everything when it restarts.
+ * The server that the {@link Wire} clients share: a sound store that loses its data on
+ * restart.
  */
 final class Server {
 
 	private volatile LocalLockBackend store = new LocalLockBackend();
 
-	/** Who was granted each lock last, for flaws that confuse one owner with another. */
+	/** The latest grant of each lock, for flaws that confuse owners. */
 	private final Map<LockName, Grant> latest = new ConcurrentHashMap<>();
 
 	LocalLockBackend store() {

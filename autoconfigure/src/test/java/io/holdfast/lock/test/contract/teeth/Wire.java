@@ -20,8 +20,8 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
- * A sound client of the server. What lies between them can lose a reply, break and fall
- * silent; a request that got no answer was carried out all the same.
+ * A sound client of the server. Its connection can lose a reply, break, or stop
+ * delivering responses. The server still processes a request whose response is lost.
  */
 class Wire implements LockBackend {
 
@@ -31,7 +31,7 @@ class Wire implements LockBackend {
 
 	private volatile boolean losing;
 
-	private volatile boolean silent;
+	private volatile boolean unresponsive;
 
 	Wire(Server server) {
 		this.server = server;
@@ -41,21 +41,21 @@ class Wire implements LockBackend {
 		return this.server;
 	}
 
-	/** The next answer, and no other, does not arrive. */
+	/** Drops the next response only. */
 	final void loseNextReply() {
 		this.losing = true;
 	}
 
-	final void fallSilent() {
-		this.silent = true;
+	final void stopReplying() {
+		this.unresponsive = true;
 	}
 
-	final void mend() {
+	final void restoreReplies() {
 		this.losing = false;
-		this.silent = false;
+		this.unresponsive = false;
 	}
 
-	/** The server ends what was granted to this client, and the client is told of it. */
+	/** Ends the grants of this client on the server and notifies the client. */
 	void killSession() {
 		this.session.forEach((owner, revoked) -> {
 			this.server.latest()
@@ -87,7 +87,7 @@ class Wire implements LockBackend {
 			}
 			return result;
 		});
-		return arrives() ? answer : CompletableFuture.completedStage(unheard(claim));
+		return arrives() ? answer : CompletableFuture.completedStage(unanswered(claim));
 	}
 
 	private Grant inSession(Grant grant) {
@@ -97,8 +97,8 @@ class Wire implements LockBackend {
 		return new Grant(grant.claim(), grant.storeToken(), grant.lease(), revoked);
 	}
 
-	/** What to say of an acquisition that got no answer. */
-	AcquireResult unheard(Claim claim) {
+	/** Returns the result of an acquisition whose response was lost. */
+	AcquireResult unanswered(Claim claim) {
 		return new AcquireResult.Indeterminate(new IOException("no answer"));
 	}
 
@@ -132,7 +132,7 @@ class Wire implements LockBackend {
 	}
 
 	private boolean arrives() {
-		boolean lost = this.losing || this.silent;
+		boolean lost = this.losing || this.unresponsive;
 		this.losing = false;
 		return !lost;
 	}

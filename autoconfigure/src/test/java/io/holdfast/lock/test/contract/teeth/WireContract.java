@@ -12,7 +12,8 @@ import io.holdfast.lock.test.contract.LockBackendContract;
 import io.holdfast.lock.test.contract.StoreFaults;
 
 /**
- * The contract over two wires to one server, with every fault that the kit knows.
+ * The contract with two clients of one server, and with every fault that the contract
+ * supports.
  */
 abstract class WireContract extends LockBackendContract implements StoreFaults {
 
@@ -27,11 +28,11 @@ abstract class WireContract extends LockBackendContract implements StoreFaults {
 		this.second = wire.apply(this.server);
 	}
 
-	/** A case that fails may leave a fault behind that nobody has met. */
+	/** A failed case may leave a fault that no request has met yet. */
 	@BeforeEach
-	void mend() {
-		this.first.mend();
-		this.second.mend();
+	void restoreReplies() {
+		this.first.restoreReplies();
+		this.second.restoreReplies();
 	}
 
 	@Override
@@ -69,7 +70,7 @@ abstract class WireContract extends LockBackendContract implements StoreFaults {
 		this.first.loseNextReply();
 	}
 
-	/** The next request of each client finds its connection broken. */
+	/** Drops the next response of each client. */
 	@Override
 	public void cutConnections() {
 		this.first.loseNextReply();
@@ -83,13 +84,13 @@ abstract class WireContract extends LockBackendContract implements StoreFaults {
 
 	@Override
 	public void pause() {
-		this.first.fallSilent();
-		this.second.fallSilent();
+		this.first.stopReplying();
+		this.second.stopReplying();
 	}
 
 	@Override
 	public void resume() {
-		mend();
+		restoreReplies();
 	}
 
 	@Override

@@ -1,5 +1,5 @@
 /**
- * Proof that the contract bites: stores with one flaw each, and the cases that find it.
+ * Tests of the contract itself: clients with one flaw each, and the cases that detect it.
  */
 @NullMarked
 package io.holdfast.lock.test.contract.teeth;

@@ -1,0 +1,97 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.SchedulingClock;
+
+/**
+ * Renews the leases of grants, each lease once.
+ */
+final class EtcdRenewals {
+
+	private final EtcdCalls calls;
+
+	private final EtcdKeys keys;
+
+	private final SchedulingClock clock;
+
+	private final Function<OwnerId, @Nullable QueueNode> queueNodes;
+
+	private final Function<QueueNode, CompletableFuture<Void>> lost;
+
+	/**
+	 * Creates the renewals of one backend.
+	 * @param queueNodes finds the queue node of an owner
+	 * @param lost forgets a hold whose key is gone
+	 */
+	EtcdRenewals(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock,
+			Function<OwnerId, @Nullable QueueNode> queueNodes, Function<QueueNode, CompletableFuture<Void>> lost) {
+		this.calls = calls;
+		this.keys = keys;
+		this.clock = clock;
+		this.queueNodes = queueNodes;
+		this.lost = lost;
+	}
+
+	/** Renews grants, as many in one round trip as fit into a transaction. */
+	CompletableFuture<List<RenewResult>> renew(List<Grant> grants) {
+		List<CompletableFuture<List<RenewResult>>> parts = new ArrayList<>();
+		for (int i = 0; i < grants.size(); i += EtcdCalls.OPERATIONS) {
+			parts.add(renewPart(grants.subList(i, Math.min(grants.size(), i + EtcdCalls.OPERATIONS))));
+		}
+		return all(parts).thenApply((results) -> results.stream().flatMap(List::stream).toList());
+	}
+
+	/**
+	 * Renews the leases and reads the keys at the same time: etcd has been seen to renew
+	 * a lease whose keys were already gone.
+	 */
+	private CompletableFuture<List<RenewResult>> renewPart(List<Grant> grants) {
+		long start = this.clock.nanos();
+		CompletableFuture<List<Long>> revisions = this.calls
+			.revisions(grants.stream().map((grant) -> this.keys.of(grant.claim())).toList());
+		Map<EtcdLease, CompletableFuture<EtcdLease>> renewals = new IdentityHashMap<>();
+		List<CompletableFuture<RenewResult>> answers = new ArrayList<>();
+		for (int i = 0; i < grants.size(); i++) {
+			int index = i;
+			Grant grant = grants.get(i);
+			QueueNode queueNode = this.queueNodes.apply(grant.claim().owner());
+			EtcdLease lease = (queueNode != null) ? queueNode.lease() : null;
+			answers.add((queueNode == null || lease == null || queueNode.revision() != grant.storeToken())
+					? CompletableFuture.completedFuture(new RenewResult.Refused())
+					: renewals.computeIfAbsent(lease, EtcdLease::renewed)
+						.thenCombine(revisions, (renewed, read) -> read.get(index) == grant.storeToken())
+						.thenCompose((keyExists) -> renewed(queueNode, keyExists, lease, start))
+						.exceptionallyCompose((failure) -> notRenewed(queueNode, failure)));
+		}
+		return all(answers);
+	}
+
+	private CompletableFuture<RenewResult> renewed(QueueNode queueNode, boolean keyExists, EtcdLease lease,
+			long start) {
+		return keyExists ? CompletableFuture.completedFuture(new RenewResult.Renewed(lease.lastsFrom(start)))
+				: this.lost.apply(queueNode).thenApply((done) -> new RenewResult.Refused());
+	}
+
+	private CompletableFuture<RenewResult> notRenewed(QueueNode queueNode, Throwable failure) {
+		return EtcdFailures.isLeaseGone(failure)
+				? this.lost.apply(queueNode).thenApply((done) -> new RenewResult.Refused())
+				: CompletableFuture.completedFuture(new RenewResult.Indeterminate(EtcdFailures.cause(failure)));
+	}
+
+	private static <T> CompletableFuture<List<T>> all(List<CompletableFuture<T>> answers) {
+		return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+			.thenApply((done) -> answers.stream().map(CompletableFuture::join).toList());
+	}
+
+}

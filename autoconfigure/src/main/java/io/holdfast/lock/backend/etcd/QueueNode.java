@@ -1,0 +1,282 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.support.SchedulingClock;
+
+/**
+ * State of one claim's key in this JVM: its lease, the revision that created it, and the
+ * key that it waits for. Thread-safe: guarded by its own monitor, which is never held
+ * during a request to the store.
+ */
+final class QueueNode {
+
+	final Claim claim;
+
+	final String key;
+
+	private @Nullable Session session;
+
+	private @Nullable EtcdLease lease;
+
+	/** The revision that created the key, or 0 while it is unknown. */
+	private long revision;
+
+	private CompletableFuture<Void> revoked = new CompletableFuture<>();
+
+	private boolean granted;
+
+	private boolean ended;
+
+	private boolean released;
+
+	/** The number of requests that may still create the key. */
+	private int open;
+
+	private long openEpoch;
+
+	private @Nullable KeyWatch watch;
+
+	private @Nullable Runnable renewal;
+
+	QueueNode(Claim claim, String key) {
+		this.claim = claim;
+		this.key = key;
+	}
+
+	/**
+	 * Attaches the key to a lease, unless it has one already or the claim has ended.
+	 * Returns whether it did.
+	 */
+	synchronized boolean bind(EtcdLease lease, @Nullable Session session) {
+		if (this.lease != null || this.ended) {
+			return false;
+		}
+		this.lease = lease;
+		this.session = session;
+		return true;
+	}
+
+	synchronized @Nullable EtcdLease lease() {
+		return this.lease;
+	}
+
+	/**
+	 * Returns the session whose lease the key is attached to, or {@code null} if there is
+	 * none.
+	 */
+	synchronized @Nullable Session session() {
+		return this.session;
+	}
+
+	/**
+	 * Whether a request that creates the key may be sent. If so, it counts as open until
+	 * it is answered.
+	 */
+	synchronized boolean open(long epoch) {
+		if (this.ended || this.granted) {
+			return false;
+		}
+		this.open++;
+		this.openEpoch = Math.max(this.openEpoch, epoch);
+		return true;
+	}
+
+	/** Records the response to a request that did not create the key. */
+	synchronized void answered() {
+		this.open--;
+	}
+
+	/** Records the response to a request that created the key or found it. */
+	synchronized void keyExists(long revision) {
+		this.open--;
+		this.revision = revision;
+	}
+
+	/** Whether an open request may still create the key. */
+	synchronized boolean isOpen() {
+		return this.open > 0;
+	}
+
+	/** Returns the latest epoch in which such a request was sent. */
+	synchronized long openEpoch() {
+		return this.openEpoch;
+	}
+
+	synchronized long revision() {
+		return this.revision;
+	}
+
+	/** Forgets the key that this revision created, because it is gone. */
+	synchronized void forgetKey(long revision) {
+		if (this.revision == revision) {
+			this.revision = 0;
+		}
+	}
+
+	/**
+	 * Forgets a lease that has ended, and the key with it. The next attempt needs another
+	 * lease.
+	 */
+	synchronized void forgetLease(EtcdLease over) {
+		if (this.lease == over && !this.granted && !this.ended) {
+			leaveSession();
+			this.lease = null;
+			this.session = null;
+			this.revision = 0;
+			this.revoked = new CompletableFuture<>();
+		}
+	}
+
+	private void leaveSession() {
+		if (this.session != null) {
+			this.session.leave();
+		}
+	}
+
+	/** Grants the claim, unless the claim or its lease has ended. */
+	boolean grant() {
+		synchronized (this) {
+			if (this.ended || this.lease == null || this.lease.hasEnded()) {
+				return false;
+			}
+			this.granted = true;
+		}
+		stopWaiting();
+		return true;
+	}
+
+	synchronized boolean isGranted() {
+		return this.granted;
+	}
+
+	/**
+	 * Ends the claim: no more requests that create its key are sent. Returns whether it
+	 * had not ended before.
+	 */
+	boolean end() {
+		synchronized (this) {
+			if (this.ended) {
+				return false;
+			}
+			this.ended = true;
+			leaveSession();
+		}
+		stopWaiting();
+		return true;
+	}
+
+	/** Ends the claim because its grant is released. */
+	void release() {
+		end();
+		synchronized (this) {
+			this.released = true;
+		}
+	}
+
+	synchronized boolean isReleased() {
+		return this.released;
+	}
+
+	synchronized boolean isEnded() {
+		return this.ended;
+	}
+
+	private synchronized boolean isWaiting() {
+		return !this.ended && !this.granted;
+	}
+
+	/** Waits for a key, which is watched unless it is watched already. */
+	CompletionStage<Void> waitFor(String before, Supplier<KeyWatch> begin) {
+		synchronized (this) {
+			if (this.watch != null && this.watch.key().equals(before) && !this.watch.isOver()) {
+				return this.watch.signal();
+			}
+		}
+		KeyWatch next = begin.get();
+		swap(next);
+		if (!isWaiting()) {
+			stopWaiting();
+		}
+		return next.signal();
+	}
+
+	/**
+	 * Renews the claim's own lease regularly while the claim waits, so its position in
+	 * the wait queue lasts as long as the wait.
+	 */
+	void renewWhileWaiting(EtcdLease waiting, SchedulingClock clock) {
+		synchronized (this) {
+			if (this.renewal != null || this.lease != waiting) {
+				return;
+			}
+			this.renewal = clock.after(waiting.length().dividedBy(3).toNanos(), () -> renew(waiting, clock));
+		}
+		if (!isWaiting()) {
+			stopWaiting();
+		}
+	}
+
+	private void renew(EtcdLease waiting, SchedulingClock clock) {
+		synchronized (this) {
+			this.renewal = null;
+		}
+		waiting.renewed().whenComplete((renewed, failure) -> {
+			if (waiting.hasEnded()) {
+				leaseEnded();
+			}
+		});
+		renewWhileWaiting(waiting, clock);
+	}
+
+	private void stopWaiting() {
+		swap(null);
+		Runnable planned;
+		synchronized (this) {
+			planned = this.renewal;
+			this.renewal = null;
+		}
+		if (planned != null) {
+			planned.run();
+		}
+	}
+
+	private void swap(@Nullable KeyWatch next) {
+		KeyWatch former;
+		synchronized (this) {
+			former = this.watch;
+			this.watch = next;
+		}
+		if (former != null) {
+			former.close();
+		}
+	}
+
+	/**
+	 * Handles the end of the lease: a holder has lost the lock, and a waiter its
+	 * position.
+	 */
+	void leaseEnded() {
+		CompletableFuture<Void> loss;
+		KeyWatch present;
+		synchronized (this) {
+			loss = this.revoked;
+			present = this.watch;
+		}
+		loss.complete(null);
+		if (present != null) {
+			present.end();
+		}
+	}
+
+	/** Completes when the claim's current lease has ended. */
+	synchronized CompletionStage<Void> revoked() {
+		return this.revoked.minimalCompletionStage();
+	}
+
+}

@@ -1,0 +1,230 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Condition;
+import io.holdfast.lock.spi.LockDigest;
+import io.holdfast.lock.support.SchedulingClock;
+
+/**
+ * Creates the keys of claims in the wait queues of their locks, and deletes them.
+ */
+final class WaitQueue {
+
+	private static final int NAME_LENGTH = 200;
+
+	/**
+	 * The maximum number of attempts. An ended lease and a passed epoch cost one each.
+	 */
+	private static final int MOST_ATTEMPTS = 4;
+
+	private final EtcdCalls calls;
+
+	private final EtcdKeys keys;
+
+	private final Sessions sessions;
+
+	private final SchedulingClock clock;
+
+	WaitQueue(EtcdCalls calls, EtcdKeys keys, Sessions sessions, SchedulingClock clock) {
+		this.calls = calls;
+		this.keys = keys;
+		this.sessions = sessions;
+		this.clock = clock;
+	}
+
+	/**
+	 * Creates a claim's key with a lease that has enough time left, and reads its
+	 * predecessor. Retries with new ones if etcd has ended the lease or the key since
+	 * their last use.
+	 */
+	CompletableFuture<QueuePosition> enqueue(QueueNode queueNode) {
+		return attempt(queueNode, 1);
+	}
+
+	private CompletableFuture<QueuePosition> attempt(QueueNode queueNode, int number) {
+		if (queueNode.isEnded()) {
+			return CompletableFuture.failedFuture(new ClaimEndedException());
+		}
+		EtcdLease lease = queueNode.lease();
+		if (lease != null && lease.hasEnded()) {
+			queueNode.forgetLease(lease);
+		}
+		CompletableFuture<QueuePosition> attempt = queueNode.claim.renew() ? inSession(queueNode)
+				: withOwnLease(queueNode);
+		return attempt.exceptionallyCompose((failure) -> {
+			Throwable cause = EtcdFailures.cause(failure);
+			return (number < MOST_ATTEMPTS && mayRepeat(queueNode, cause)) ? attempt(queueNode, number + 1)
+					: CompletableFuture.failedFuture(cause);
+		});
+	}
+
+	private static boolean mayRepeat(QueueNode queueNode, Throwable cause) {
+		if (queueNode.isGranted()) {
+			return false;
+		}
+		if (cause instanceof EtcdCalls.KeyGoneException gone) {
+			queueNode.forgetKey(gone.revision());
+			return true;
+		}
+		return cause instanceof EtcdCalls.EpochPassedException || cause instanceof Sessions.SessionOverException
+				|| EtcdFailures.isLeaseGone(cause);
+	}
+
+	private CompletableFuture<QueuePosition> inSession(QueueNode queueNode) {
+		Session present = queueNode.session();
+		if (present != null) {
+			return inSession(queueNode, present);
+		}
+		return this.sessions.enter(EtcdLease.seconds(queueNode.claim.leaseTime())).thenCompose((entered) -> {
+			if (!queueNode.bind(entered.lease(), entered)) {
+				entered.leave();
+			}
+			Session bound = queueNode.session();
+			return (bound != null) ? inSession(queueNode, bound)
+					: CompletableFuture.failedFuture(new ClaimEndedException());
+		});
+	}
+
+	private CompletableFuture<QueuePosition> inSession(QueueNode queueNode, Session session) {
+		return session.lease().fresh().thenCompose((lease) -> {
+			long epoch = session.epoch();
+			return send(queueNode, lease, epoch, Condition.written(session.key(), epoch)).exceptionallyCompose(
+					(failure) -> (EtcdFailures.cause(failure) instanceof EtcdCalls.EpochPassedException)
+							? session.passed(epoch).thenCompose((done) -> CompletableFuture.failedFuture(failure))
+							: CompletableFuture.failedFuture(failure));
+		});
+	}
+
+	/** Each attempt renews the lease, so a claim that has waited gets its full length. */
+	private CompletableFuture<QueuePosition> withOwnLease(QueueNode queueNode) {
+		EtcdLease present = queueNode.lease();
+		if (present != null) {
+			return present.renewed().thenCombine(send(queueNode, present, 0, null), (renewed, position) -> position);
+		}
+		long seconds = EtcdLease.seconds(queueNode.claim.leaseTime());
+		return EtcdLease.grant(this.calls, this.clock, seconds).thenCompose((granted) -> {
+			if (!queueNode.bind(granted, null)) {
+				granted.revoke();
+			}
+			EtcdLease bound = queueNode.lease();
+			return (bound != null) ? send(queueNode, bound, 0, null)
+					: CompletableFuture.failedFuture(new ClaimEndedException());
+		});
+	}
+
+	private CompletableFuture<QueuePosition> send(QueueNode queueNode, EtcdLease lease, long epoch,
+			@Nullable Condition condition) {
+		String rivals = this.keys.rivals(queueNode.claim);
+		long revision = queueNode.revision();
+		if (revision != 0) {
+			return this.calls.readPredecessor(queueNode.key, revision, rivals);
+		}
+		if (!queueNode.open(epoch)) {
+			return CompletableFuture.failedFuture(new ClaimEndedException());
+		}
+		String value = LockDigest.readable(queueNode.claim.lock(), NAME_LENGTH);
+		return this.calls.enqueue(queueNode.key, value, lease.id(), rivals, condition)
+			.whenComplete((position, failure) -> {
+				if (position != null) {
+					queueNode.keyExists(position.revision());
+				}
+				else if (isAnswer(failure)) {
+					queueNode.answered();
+				}
+				if (failure != null && EtcdFailures.isLeaseGone(failure)) {
+					lease.end();
+				}
+			});
+	}
+
+	/**
+	 * Whether etcd has reported that it has not created the key, and will not create it.
+	 */
+	private static boolean isAnswer(Throwable failure) {
+		Throwable cause = EtcdFailures.cause(failure);
+		return cause instanceof EtcdCalls.KeyGoneException || cause instanceof EtcdCalls.EpochPassedException
+				|| EtcdFailures.isLeaseGone(cause) || EtcdFailures.refusal(cause) != null;
+	}
+
+	/**
+	 * Deletes the key of a claim that has ended; returns whether it was still the one
+	 * that this revision created. Only the response to the deletion proves that: jetcd
+	 * may have sent the revocation of a lease twice, so its response is ambiguous.
+	 */
+	CompletableFuture<Boolean> end(QueueNode queueNode, long revision) {
+		EtcdLease own = ownLease(queueNode);
+		if (own == null) {
+			return noneUnderWay(queueNode).thenCompose((done) -> this.calls.delete(queueNode.key, revision));
+		}
+		CompletableFuture<Boolean> wasCurrent = this.calls.delete(queueNode.key, revision);
+		return wasCurrent.thenCompose((answer) -> own.revoke().handle((done, failure) -> {
+			if (failure != null && queueNode.isOpen()) {
+				throw new IllegalStateException("A pending request may still create the key", failure);
+			}
+			return answer;
+		}));
+	}
+
+	/**
+	 * Moves the key of a claim that has ended to a new lease that is not renewed. Returns
+	 * whether the key was still the one that this revision created.
+	 */
+	CompletableFuture<Boolean> retain(QueueNode queueNode, long revision, Duration remaining) {
+		String value = LockDigest.readable(queueNode.claim.lock(), NAME_LENGTH);
+		return EtcdLease.grant(this.calls, this.clock, EtcdLease.seconds(remaining))
+			.thenCompose((lease) -> this.calls.move(queueNode.key, revision, value, lease.id()).thenCompose((moved) -> {
+				EtcdLease unused = moved ? ownLease(queueNode) : lease;
+				return (unused != null) ? unused.revoke().handle((done, failure) -> moved)
+						: CompletableFuture.completedFuture(moved);
+			}));
+	}
+
+	/**
+	 * Deletes the key of a claim that has ended, whatever its state, so that no request
+	 * under way can create it afterwards.
+	 */
+	CompletableFuture<?> leave(QueueNode queueNode) {
+		EtcdLease lease = queueNode.lease();
+		if (lease == null || lease.hasEnded() || (!queueNode.isOpen() && queueNode.revision() == 0)) {
+			return CompletableFuture.completedFuture(null);
+		}
+		EtcdLease own = ownLease(queueNode);
+		if (own != null) {
+			return own.revoke();
+		}
+		return noneUnderWay(queueNode).thenCompose((done) -> this.calls.delete(queueNode.key, queueNode.revision()));
+	}
+
+	/** Completes when no request can create the key any more. */
+	private static CompletableFuture<Void> noneUnderWay(QueueNode queueNode) {
+		Session session = queueNode.session();
+		return (session != null && queueNode.isOpen()) ? session.passed(queueNode.openEpoch())
+				: CompletableFuture.completedFuture(null);
+	}
+
+	/**
+	 * Returns the lease that belongs to this claim alone, or {@code null} if there is
+	 * none.
+	 */
+	private static @Nullable EtcdLease ownLease(QueueNode queueNode) {
+		return queueNode.claim.renew() ? null : queueNode.lease();
+	}
+
+	/**
+	 * Thrown when a claim was abandoned, released, or lost while an attempt was prepared.
+	 */
+	private static final class ClaimEndedException extends RuntimeException {
+
+		private static final long serialVersionUID = 1L;
+
+		ClaimEndedException() {
+			super("The claim has ended");
+		}
+
+	}
+
+}

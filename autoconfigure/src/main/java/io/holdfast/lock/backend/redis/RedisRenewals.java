@@ -1,0 +1,100 @@
+package io.holdfast.lock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.redis.RedisScripts.Call;
+import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.SchedulingClock;
+
+/**
+ * Renews many leases in few pipelines, so that no lease suffers from a failure of
+ * another.
+ */
+final class RedisRenewals {
+
+	private final RedisScripts scripts;
+
+	private final RedisErrors errors;
+
+	private final RedisLockOptions options;
+
+	private final SchedulingClock clock;
+
+	RedisRenewals(RedisScripts scripts, RedisErrors errors, RedisLockOptions options, SchedulingClock clock) {
+		this.scripts = scripts;
+		this.errors = errors;
+		this.options = options;
+		this.clock = clock;
+	}
+
+	CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+		List<CompletableFuture<RenewResult>> results = new ArrayList<>(grants.size());
+		List<CompletionStage<Replicated>> answers = sendRenewals(grants);
+		for (int i = 0; i < answers.size(); i++) {
+			Grant grant = grants.get(i);
+			results
+				.add(answers.get(i).handle((answer, failure) -> renewed(grant, answer, failure)).toCompletableFuture());
+		}
+		CompletableFuture<Void> all = CompletableFuture.allOf(results.toArray(CompletableFuture[]::new));
+		if (this.scripts.severalNodes()) {
+			Runnable cancel = answerInTime(results, RedisTimes.renewalTimeout(grants, this.options.responseTimeout()));
+			all.whenComplete((nothing, failure) -> cancel.run());
+		}
+		return all.thenApply((nothing) -> results.stream().map(CompletableFuture::join).toList());
+	}
+
+	/**
+	 * Completes missing results in time, so that an unresponsive node does not delay the
+	 * results of the others.
+	 * @return cancels the timer
+	 */
+	private Runnable answerInTime(List<CompletableFuture<RenewResult>> results, Duration patience) {
+		return this.clock.after(patience.toNanos(), () -> results.forEach((result) -> result
+			.complete(new RenewResult.Indeterminate(new TimeoutException("The node of this lock did not respond")))));
+	}
+
+	private List<CompletionStage<Replicated>> sendRenewals(List<Grant> grants) {
+		List<Call> calls = grants.stream()
+			.map((grant) -> new Call(RedisKeys.of(this.options.namespace(), grant.claim().lock()),
+					RedisKeys.value(grant), RedisTimes.millis(RedisTimes.lease(grant.claim()))))
+			.toList();
+		if (this.options.waitReplicas() > 0) {
+			// A pipeline has one count of confirming replicas, but each lock needs its
+			// own
+			return calls.stream()
+				.map((call) -> this.scripts.runReplicated(RedisScript.RENEW, call.keys(), call.args()))
+				.toList();
+		}
+		return this.scripts.runAll(RedisScript.RENEW, calls)
+			.stream()
+			.map((stage) -> stage.thenApply((value) -> new Replicated(value, 0, null)))
+			.toList();
+	}
+
+	private RenewResult renewed(Grant grant, @Nullable Replicated answer, @Nullable Throwable failure) {
+		LockName lock = grant.claim().lock();
+		if (answer == null) {
+			Throwable cause = (failure != null) ? failure : new IllegalStateException("No response");
+			return new RenewResult.Indeterminate((RedisErrors.definiteCode(cause) != null)
+					? this.errors.refused("could not be renewed", lock, cause) : RedisErrors.unwrap(cause));
+		}
+		if ((Long) answer.value().get(0) == 0) {
+			return new RenewResult.Refused();
+		}
+		if (answer.replicas() < this.options.waitReplicas()) {
+			return new RenewResult.Indeterminate(this.errors.unconfirmed(lock, answer));
+		}
+		return new RenewResult.Renewed(RedisTimes.lease(grant.claim()));
+	}
+
+}

@@ -1,0 +1,162 @@
+package io.holdfast.lock.backend.redis;
+
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RTopic;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.config.Config;
+import org.redisson.config.SubscriptionMode;
+
+import io.holdfast.lock.spi.OwnerId;
+
+/**
+ * The waiting claims of this JVM and the channel that notifies them. A message contains
+ * the owner id of the claim that should retry.
+ *
+ * <p>
+ * Without the subscription, waiting claims poll.
+ */
+final class ReleaseNotifications {
+
+	private static final Log logger = LogFactory.getLog(ReleaseNotifications.class);
+
+	private final Map<String, CompletableFuture<Void>> waiting = new ConcurrentHashMap<>();
+
+	private final AtomicReference<@Nullable CompletableFuture<Integer>> subscription = new AtomicReference<>();
+
+	private final AtomicBoolean reported = new AtomicBoolean();
+
+	private final String instance = UUID.randomUUID().toString();
+
+	private final RTopic topic;
+
+	private final String channels;
+
+	private final boolean counted;
+
+	ReleaseNotifications(RedissonClient client, String namespace) {
+		String prefix = namespace + ":wake:";
+		this.topic = client.getTopic(prefix + this.instance, StringCodec.INSTANCE);
+		// A client may map names: scripts must publish to the name that it subscribes to
+		String mapped = this.topic.getChannelNames().get(0);
+		this.channels = mapped.endsWith(this.instance) ? mapped.substring(0, mapped.length() - this.instance.length())
+				: prefix;
+		this.counted = listensOnThePrimary(client.getConfig());
+	}
+
+	/**
+	 * Whether the client subscribes at the primary. PUBLISH there does not count
+	 * subscribers of a replica, nor on a Cluster those of another node.
+	 */
+	private static boolean listensOnThePrimary(Config config) {
+		return config.isSingleConfig() || (config.isSentinelConfig()
+				&& config.useSentinelServers().getSubscriptionMode() == SubscriptionMode.MASTER);
+	}
+
+	/** Whether PUBLISH counts this JVM whenever it is subscribed. */
+	boolean isCounted() {
+		return this.counted;
+	}
+
+	/**
+	 * Returns the random identity of this JVM as a subscriber.
+	 */
+	String instance() {
+		return this.instance;
+	}
+
+	/**
+	 * Returns the prefix of a channel name, which ends with the instance.
+	 */
+	String channels() {
+		return this.channels;
+	}
+
+	/**
+	 * Returns a signal for a claim. It must exist before the claim is sent, because the
+	 * notification may overtake the response.
+	 */
+	CompletionStage<Void> expect(OwnerId owner) {
+		subscribe();
+		return this.waiting.compute(owner.value(),
+				(key, present) -> (present != null && !present.isDone()) ? present : new CompletableFuture<>());
+	}
+
+	void forget(OwnerId owner) {
+		this.waiting.remove(owner.value());
+	}
+
+	int size() {
+		return this.waiting.size();
+	}
+
+	/**
+	 * Subscribes unless this JVM is subscribed already.
+	 * @return completes when this JVM is subscribed
+	 */
+	CompletionStage<Integer> subscribe() {
+		CompletableFuture<Integer> present = this.subscription.get();
+		if (present != null && !present.isCompletedExceptionally()) {
+			return present;
+		}
+		CompletableFuture<Integer> fresh = new CompletableFuture<>();
+		if (!this.subscription.compareAndSet(present, fresh)) {
+			return subscribe();
+		}
+		try {
+			this.topic.addListenerAsync(String.class, (channel, owner) -> wake(owner)).whenComplete((id, failure) -> {
+				if (failure != null) {
+					reportOnce(failure);
+					fresh.completeExceptionally(failure);
+				}
+				else {
+					fresh.complete(id);
+				}
+			});
+		}
+		catch (RuntimeException ex) {
+			fresh.completeExceptionally(ex);
+		}
+		return fresh;
+	}
+
+	private void reportOnce(Throwable failure) {
+		String code = RedisErrors.definiteCode(failure);
+		if (code != null && this.reported.compareAndSet(false, true)) {
+			logger.warn(
+					"Redis rejects the subscription to '%s' (%s). Waiters poll instead, which is slower. Grant the user this channel."
+						.formatted(this.channels + this.instance, code));
+		}
+		logger.debug("Cannot subscribe to release notifications yet", failure);
+	}
+
+	private void wake(String owner) {
+		CompletableFuture<Void> signal = this.waiting.get(owner);
+		if (signal != null) {
+			signal.complete(null);
+		}
+	}
+
+	/**
+	 * Unsubscribes.
+	 * @return completes when the attempt has ended, whether or not it succeeded
+	 */
+	CompletionStage<?> close() {
+		CompletableFuture<Integer> present = this.subscription.get();
+		if (present == null || !present.isDone() || present.isCompletedExceptionally()) {
+			return CompletableFuture.completedStage(null);
+		}
+		return this.topic.removeListenerAsync(present.join());
+	}
+
+}

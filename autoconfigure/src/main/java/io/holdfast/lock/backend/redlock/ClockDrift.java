@@ -1,0 +1,42 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+
+/**
+ * Allowance for clocks that run at different speeds. The engine subtracts one hundredth
+ * and two milliseconds from every lease, so this class subtracts only the excess.
+ */
+final class ClockDrift {
+
+	private static final double ENGINE_DRIFT = 0.01;
+
+	private static final Duration MARGIN = Duration.ofMillis(2);
+
+	private ClockDrift() {
+	}
+
+	static double factor(RedlockOptions options) {
+		return Math.max(options.driftFactor(), ENGINE_DRIFT);
+	}
+
+	/** Returns the lease to report to the engine. */
+	static Duration trustedLease(Duration lease, RedlockOptions options) {
+		double share = (1 - factor(options)) / (1 - ENGINE_DRIFT);
+		return (share < 1) ? Duration.ofNanos((long) (nanos(lease) * share)) : lease;
+	}
+
+	/**
+	 * Returns the validity of a lease, counted from before the first request was sent.
+	 * @return nanoseconds
+	 */
+	static long validity(Duration lease, RedlockOptions options) {
+		long nanos = nanos(lease);
+		return nanos - (long) (nanos * factor(options)) - MARGIN.toNanos();
+	}
+
+	private static long nanos(Duration lease) {
+		return (lease.compareTo(RedlockTimes.LONGEST_LEASE) < 0) ? lease.toNanos()
+				: RedlockTimes.LONGEST_LEASE.toNanos();
+	}
+
+}

@@ -1,0 +1,54 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The response of one node to one request.
+ *
+ * @param node the node
+ * @param value the script's result, or {@code null}
+ * @param failure why there is no result, or {@code null}
+ */
+record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Throwable failure) {
+
+	private static final long YES = 1;
+
+	private static final long NO = 0;
+
+	private static final long NO_VOTE = -1;
+
+	static boolean isNoVote(List<Object> value) {
+		return (Long) value.get(0) == NO_VOTE;
+	}
+
+	boolean isYes() {
+		return is(YES);
+	}
+
+	boolean isNo() {
+		return is(NO);
+	}
+
+	/** Whether the node has restarted or was flushed, and therefore does not vote. */
+	boolean isNoVote() {
+		return is(NO_VOTE);
+	}
+
+	private boolean is(long code) {
+		return this.value != null && (Long) this.value.get(0) == code;
+	}
+
+	/**
+	 * Returns a number from the result.
+	 * @param index its index; zero is the code
+	 */
+	long number(int index) {
+		if (this.value == null) {
+			throw new IllegalStateException("No response from " + this.node, this.failure);
+		}
+		return (Long) this.value.get(index);
+	}
+
+}

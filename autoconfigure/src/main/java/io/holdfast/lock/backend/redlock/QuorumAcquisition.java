@@ -1,0 +1,241 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+
+/**
+ * One attempt of a claim at all nodes: collects votes, agrees on the token in a second
+ * round if necessary, and releases discarded grants.
+ *
+ * <p>
+ * Every attempt has a number, and a node keeps the number of the last one. A late request
+ * that undoes an attempt therefore cannot affect the next attempt of the same owner.
+ */
+final class QuorumAcquisition {
+
+	private static final int MOST_ROUNDS = 5;
+
+	private static final long LARGEST_STEP = 16;
+
+	private final RedlockNodes nodes;
+
+	private final RedlockOptions options;
+
+	private final RedlockErrors errors;
+
+	private final Claim claim;
+
+	private final long number;
+
+	private final Duration lease;
+
+	private final long startedAt;
+
+	private final AtomicInteger unanswered;
+
+	private final Runnable allAnswered;
+
+	private final NotifiedTokens notified;
+
+	/** Whether the attempt is over, so that later grants are discarded. */
+	private volatile boolean over;
+
+	/** Whether the claim was released or withdrawn, and so no longer waits. */
+	private final AtomicBoolean ended;
+
+	QuorumAcquisition(RedlockNodes nodes, RedlockOptions options, RedlockErrors errors, Claim claim, long number,
+			NotifiedTokens notified, @Nullable QuorumAcquisition before, Runnable allAnswered) {
+		this.nodes = nodes;
+		this.options = options;
+		this.errors = errors;
+		this.claim = claim;
+		this.number = number;
+		this.lease = RedlockTimes.lease(claim);
+		this.unanswered = new AtomicInteger(nodes.count());
+		this.startedAt = nodes.clock().nanos();
+		this.notified = notified;
+		this.ended = (before != null) ? before.ended : new AtomicBoolean();
+		this.allAnswered = allAnswered;
+	}
+
+	CompletionStage<AcquireResult> run() {
+		this.nodes.noteLongestLease(this.lease.toMillis());
+		QuorumCall<Votes> call = new QuorumCall<>(this.nodes.count(), this.nodes.clock(), this::votes, this::late);
+		return call
+			.ask(this.nodes.all(), this.options.nodeTimeout(),
+					(node) -> this.nodes.vote(node, () -> !call.isDecided() && !this.over, RedlockScripts.ACQUIRE,
+							this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), this.lease.toMillis(),
+							this.number, RedlockTimes.IDLE_TOKEN_MILLIS, this.claim.mode().name(), place().toMillis())
+						.whenComplete((answer, failure) -> answered()))
+			.thenCompose((tally) -> (tally.yes() >= this.nodes.quorum()) ? granted(tally) : refused(tally));
+	}
+
+	private void answered() {
+		if (this.unanswered.decrementAndGet() == 0) {
+			this.allAnswered.run();
+		}
+	}
+
+	/**
+	 * Decides when a majority has granted the claim or no longer can. In the second case
+	 * it waits while pending responses can show the reason: other owners or missing
+	 * responses.
+	 */
+	private @Nullable Votes votes(Votes tally) {
+		boolean enough = tally.yes() >= this.nodes.quorum();
+		boolean hopeless = tally.yes() + tally.pending() < this.nodes.quorum();
+		boolean clear = isContended(tally, tally.no()) || !isContended(tally, tally.no() + tally.pending());
+		return (enough || (hopeless && clear)) ? tally : null;
+	}
+
+	/** Undoes a discarded grant, and removes the position of a claim that has ended. */
+	private void late(NodeResponse answer) {
+		if ((answer.isYes() && this.over) || (answer.isNo() && this.ended.get())) {
+			undo(answer.node());
+		}
+	}
+
+	/** Ends the attempt because the claim was released or withdrawn. */
+	void end() {
+		this.over = true;
+		this.ended.set(true);
+	}
+
+	/** Returns how long the claim keeps its position on a node that did not grant it. */
+	private Duration place() {
+		return this.ended.get() ? Duration.ZERO : RedlockTimes.place(this.claim, this.options);
+	}
+
+	private CompletionStage<AcquireResult> granted(Votes tally) {
+		List<NodeResponse> votes = tally.those(NodeResponse::isYes);
+		votes.forEach((vote) -> this.nodes.noteLongestLease(vote.number(2)));
+		OptionalLong before = this.notified.find(this.claim.owner());
+		if (before.isPresent() && isUnbroken(votes)) {
+			return CompletableFuture.completedStage(heldIfInTime(before.getAsLong(), tally));
+		}
+		TokenAgreement vote = TokenAgreement.of(votes.stream().map((answer) -> answer.number(1)).toList(),
+				this.nodes.quorum());
+		if (vote.agreed() || !isInTime()) {
+			return CompletableFuture.completedStage(heldIfInTime(vote.token(), tally));
+		}
+		return agree(vote.token(), tally, 1);
+	}
+
+	/**
+	 * Writes a token to a majority. Other readers may get tokens at the same moment. If
+	 * their token is not smaller, the next round tries a greater one with a random step,
+	 * so that competing readers do not proceed in lockstep.
+	 */
+	private CompletionStage<AcquireResult> agree(long token, Votes tally, int round) {
+		return this.nodes.ask(this::votes,
+				(node) -> this.nodes.vote(node, () -> !this.over, RedlockScripts.AGREE,
+						this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), token,
+						RedlockTimes.IDLE_TOKEN_MILLIS))
+			.thenCompose((agreement) -> {
+				if (agreement.yes() >= this.nodes.quorum()) {
+					return CompletableFuture.completedStage(heldIfInTime(token, tally));
+				}
+				long greatest = greatest(agreement);
+				if (greatest >= token && round < MOST_ROUNDS && isInTime()) {
+					return agree(greatest + 1 + this.nodes.clock().jitter(LARGEST_STEP - 1), tally, round + 1);
+				}
+				return CompletableFuture.completedStage(discarded(tally,
+						this.errors.noMajority("was granted without an agreed token", this.claim.lock(), agreement)));
+			});
+	}
+
+	/** Returns the greatest token below which a node did not go, or zero. */
+	private static long greatest(Votes agreement) {
+		return agreement.those(NodeResponse::isNo).stream().mapToLong((answer) -> answer.number(1)).max().orElse(0);
+	}
+
+	/**
+	 * Whether a majority belonged to this owner before this attempt. If the lease of an
+	 * earlier grant has not expired either, no other owner can have held the lock since.
+	 * It is the same grant with the same token, although other nodes may have agreed on
+	 * it.
+	 */
+	private boolean isUnbroken(List<NodeResponse> votes) {
+		return votes.stream().filter((vote) -> vote.number(3) == 1).count() >= this.nodes.quorum();
+	}
+
+	private AcquireResult heldIfInTime(long token, Votes tally) {
+		if (isInTime()) {
+			this.notified.put(this.claim.owner(), token,
+					this.startedAt + ClockDrift.validity(this.lease, this.options));
+			return new AcquireResult.Acquired(
+					new Grant(this.claim, token, ClockDrift.trustedLease(this.lease, this.options)));
+		}
+		return discarded(tally,
+				this.errors.tooSlow(this.claim.lock(), this.lease, this.nodes.clock().nanos() - this.startedAt));
+	}
+
+	private boolean isInTime() {
+		return this.nodes.clock().nanos() - this.startedAt < ClockDrift.validity(this.lease, this.options);
+	}
+
+	private AcquireResult discarded(Votes tally, LockBackendException cause) {
+		undo(tally);
+		return new AcquireResult.Indeterminate(cause);
+	}
+
+	private CompletionStage<AcquireResult> refused(Votes tally) {
+		if (isContended(tally, tally.no())) {
+			undo(tally);
+			return CompletableFuture.completedStage(contended(tally));
+		}
+		LockBackendException cause = this.errors.noMajority("could not be acquired", this.claim.lock(), tally);
+		if (this.errors.isDefinite(tally)) {
+			// the engine does not withdraw a claim that failed definitely
+			end();
+			this.nodes.all().forEach(this::undo);
+			return CompletableFuture.failedStage(cause);
+		}
+		return CompletableFuture.completedStage(discarded(tally, cause));
+	}
+
+	/** Whether other owners, rather than missing responses, prevent a majority. */
+	private boolean isContended(Votes tally, int no) {
+		boolean majorityKnown = tally.yes() + no + tally.noVote() >= this.nodes.quorum();
+		return no > this.nodes.tolerated() || (no > 0 && majorityKnown && tally.noVote() <= this.nodes.tolerated());
+	}
+
+	private AcquireResult contended(Votes tally) {
+		List<Long> rests = tally.those(NodeResponse::isNo).stream().map((answer) -> answer.number(1)).toList();
+		int needed = this.nodes.quorum() - (this.nodes.count() - rests.size());
+		return new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
+				RedlockTimes.retryAfter(this.nodes.clock(), rests, needed));
+	}
+
+	/**
+	 * Undoes every grant of this claim, including those that a node may have made in this
+	 * or an earlier attempt. A node that rejected the claim keeps its position while the
+	 * claim waits.
+	 */
+	private void undo(Votes tally) {
+		this.over = true;
+		this.notified.remove(this.claim.owner());
+		List<RedlockNode> without = tally.those((answer) -> (answer.isNo() && !this.ended.get()) || answer.isNoVote())
+			.stream()
+			.map(NodeResponse::node)
+			.toList();
+		this.nodes.all().stream().filter((node) -> !without.contains(node)).forEach(this::undo);
+	}
+
+	private void undo(RedlockNode node) {
+		this.nodes.undo(node, this.claim, this.number, place());
+	}
+
+}

@@ -1,0 +1,118 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.RenewResult;
+
+/**
+ * Renews leases that a majority still has, many in one request to each node.
+ */
+final class QuorumRenewal {
+
+	/** A script blocks its node while it runs. */
+	private static final int MOST_AT_ONCE = 200;
+
+	private final RedlockNodes nodes;
+
+	private final RedlockOptions options;
+
+	private final RedlockErrors errors;
+
+	private final NotifiedTokens notified;
+
+	QuorumRenewal(RedlockNodes nodes, RedlockOptions options, RedlockErrors errors, NotifiedTokens notified) {
+		this.nodes = nodes;
+		this.options = options;
+		this.errors = errors;
+		this.notified = notified;
+	}
+
+	CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
+		List<CompletableFuture<List<RenewResult>>> parts = new ArrayList<>();
+		for (int from = 0; from < grants.size(); from += MOST_AT_ONCE) {
+			parts.add(renewTogether(grants.subList(from, Math.min(from + MOST_AT_ONCE, grants.size()))));
+		}
+		return CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new))
+			.thenApply((nothing) -> parts.stream().flatMap((part) -> part.join().stream()).toList());
+	}
+
+	private CompletableFuture<List<RenewResult>> renewTogether(List<Grant> grants) {
+		List<Object> keys = Stream
+			.concat(Stream.<Object>of(this.nodes.keys().node()),
+					grants.stream().map((grant) -> this.nodes.keys().part(grant.claim().lock(), grant.claim().mode())))
+			.toList();
+		Object[] args = grants.stream()
+			.flatMap((grant) -> Stream.<Object>of(grant.claim().owner().value(),
+					RedlockTimes.lease(grant.claim()).toMillis(), grant.claim().mode().name()))
+			.toArray();
+		long startedAt = this.nodes.clock().nanos();
+		return this.nodes
+			.ask((tally) -> results(grants, tally),
+					(node) -> this.nodes.vote(node, () -> true, RedlockScripts.RENEW, keys, args))
+			.whenComplete((results, failure) -> {
+				for (int i = 0; results != null && i < results.size(); i++) {
+					note(grants.get(i).claim(), startedAt, results.get(i));
+				}
+			});
+	}
+
+	private void note(Claim claim, long startedAt, RenewResult result) {
+		if (result instanceof RenewResult.Renewed) {
+			this.notified.extend(claim.owner(),
+					startedAt + ClockDrift.validity(RedlockTimes.lease(claim), this.options));
+		}
+		else if (result instanceof RenewResult.Refused) {
+			this.notified.remove(claim.owner());
+		}
+	}
+
+	private @Nullable List<RenewResult> results(List<Grant> grants, Votes tally) {
+		List<RenewResult> results = new ArrayList<>(grants.size());
+		for (int i = 0; i < grants.size(); i++) {
+			RenewResult result = result(grants.get(i), 1 + i, tally);
+			if (result == null) {
+				return null;
+			}
+			results.add(result);
+		}
+		for (int i = 0; i < grants.size(); i++) {
+			if (results.get(i) instanceof RenewResult.Refused) {
+				releaseAll(grants.get(i));
+			}
+		}
+		return results;
+	}
+
+	private @Nullable RenewResult result(Grant grant, int index, Votes tally) {
+		int renewed = tally.count((answer) -> answer.isYes() && answer.number(index) == 1);
+		if (renewed >= this.nodes.quorum()) {
+			return new RenewResult.Renewed(ClockDrift.trustedLease(RedlockTimes.lease(grant.claim()), this.options));
+		}
+		int gone = tally.count((answer) -> answer.isNoVote() || (answer.isYes() && answer.number(index) == 0));
+		if (gone > this.nodes.tolerated()) {
+			return new RenewResult.Refused();
+		}
+		if (tally.pending() > 0) {
+			return null;
+		}
+		return new RenewResult.Indeterminate(
+				this.errors.noMajority("could not be renewed", grant.claim().lock(), tally));
+	}
+
+	/**
+	 * Releases the lock on all nodes. A minority that still has it would only block the
+	 * next owner.
+	 */
+	private void releaseAll(Grant grant) {
+		this.nodes.all().forEach((node) -> this.nodes.giveBack(node, grant.claim()));
+	}
+
+}

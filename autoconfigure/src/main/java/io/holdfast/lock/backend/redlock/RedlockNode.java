@@ -1,0 +1,144 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.backend.redis.RedisScript;
+import io.holdfast.lock.support.SchedulingClock;
+
+/**
+ * One of the masters. Connects at the first use, independently of the other nodes.
+ */
+final class RedlockNode {
+
+	private static final Log logger = LogFactory.getLog(RedlockNode.class);
+
+	private final AtomicReference<@Nullable CompletableFuture<String>> connection = new AtomicReference<>();
+
+	private final NodeClient redis;
+
+	private final RedlockKeys keys;
+
+	private final Map<String, RedlockNode> identities;
+
+	private final Quarantine quarantine;
+
+	private volatile boolean connected;
+
+	/**
+	 * Creates a node.
+	 * @param redis the node's client
+	 * @param keys its keys
+	 * @param identities the nodes by their run ids, shared by all nodes
+	 * @param clock measures the quarantine
+	 * @param log logs the quarantine
+	 */
+	RedlockNode(NodeClient redis, RedlockKeys keys, Map<String, RedlockNode> identities, SchedulingClock clock,
+			QuarantineLog log) {
+		this.redis = redis;
+		this.keys = keys;
+		this.identities = identities;
+		this.quarantine = new Quarantine(redis.address(), clock, log);
+	}
+
+	String address() {
+		return this.redis.address();
+	}
+
+	Quarantine quarantine() {
+		return this.quarantine;
+	}
+
+	/**
+	 * Runs a script, after connecting if necessary.
+	 * @return the script's result; never throws
+	 */
+	CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
+		return runIf(() -> true, script, keys, args);
+	}
+
+	/**
+	 * Runs a script if it is still wanted after connecting.
+	 */
+	CompletionStage<List<Object>> runIf(BooleanSupplier wanted, RedisScript script, List<Object> keys, Object... args) {
+		if (this.connected) {
+			return this.redis.run(script, keys, args);
+		}
+		return connect().thenCompose((runId) -> {
+			if (!wanted.getAsBoolean()) {
+				throw new IllegalStateException("The attempt was over before " + this + " was connected");
+			}
+			return this.redis.run(script, keys, args);
+		});
+	}
+
+	/**
+	 * Connects unless this has succeeded before. Concurrent callers share one attempt.
+	 * @return the server's run id
+	 */
+	CompletionStage<String> connect() {
+		CompletableFuture<String> present = this.connection.get();
+		if (present != null && !present.isCompletedExceptionally()) {
+			return present;
+		}
+		CompletableFuture<String> fresh = new CompletableFuture<>();
+		if (!this.connection.compareAndSet(present, fresh)) {
+			return connect();
+		}
+		probe(fresh);
+		return fresh;
+	}
+
+	private void probe(CompletableFuture<String> result) {
+		this.redis.connect(RedlockScripts.PROBE, this.keys.ofProbe(), RedlockKeys.random())
+			.whenComplete((answer, failure) -> {
+				if (failure != null) {
+					result.completeExceptionally(failure);
+				}
+				else {
+					met(answer, result);
+				}
+			});
+	}
+
+	private void met(List<Object> answer, CompletableFuture<String> result) {
+		String runId = (String) answer.get(0);
+		RedlockNode other = this.identities.putIfAbsent(runId, this);
+		if (other != null && other != this) {
+			result.completeExceptionally(new LockConfigurationException(
+					"'distributed-lock.redlock.nodes' lists %s and %s, which are the same Redis (run id %s) and would vote twice. List each server once."
+						.formatted(other, this, runId)));
+			return;
+		}
+		warnOfEviction((String) answer.get(2));
+		this.connected = true;
+		result.complete(runId);
+	}
+
+	private void warnOfEviction(String policy) {
+		if (!policy.isEmpty()) {
+			logger.warn(
+					"Redis at %s may evict locks when its memory is full: its maxmemory-policy is '%s', and every lock has an expiry. Set 'noeviction', or use separate nodes for locks."
+						.formatted(this, policy));
+		}
+	}
+
+	void close() {
+		this.redis.close();
+	}
+
+	@Override
+	public String toString() {
+		return address();
+	}
+
+}

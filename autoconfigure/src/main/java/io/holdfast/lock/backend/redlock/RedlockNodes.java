@@ -1,0 +1,189 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.backend.redis.RedisScript;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.support.SchedulingClock;
+
+/**
+ * All nodes and their right to vote.
+ */
+final class RedlockNodes {
+
+	private static final Consumer<NodeResponse> IGNORE_LATE = (answer) -> {
+	};
+
+	private static final Duration DRIFT = Duration.ofMillis(2);
+
+	private final List<RedlockNode> all;
+
+	private final RedlockOptions options;
+
+	private final RedlockKeys keys;
+
+	private final SchedulingClock clock;
+
+	private final QuarantineLog quarantineLog = new QuarantineLog();
+
+	/** Longest known lease, in milliseconds. */
+	private final AtomicLong longestLease;
+
+	RedlockNodes(List<NodeClient> nodes, RedlockOptions options, SchedulingClock clock) {
+		this.options = options;
+		this.clock = clock;
+		this.keys = new RedlockKeys(options.namespace());
+		Map<String, RedlockNode> identities = new ConcurrentHashMap<>();
+		this.all = nodes.stream()
+			.map((node) -> new RedlockNode(node, this.keys, identities, clock, this.quarantineLog))
+			.toList();
+		this.longestLease = new AtomicLong(options.longestLease().toMillis());
+	}
+
+	List<RedlockNode> all() {
+		return this.all;
+	}
+
+	int count() {
+		return this.all.size();
+	}
+
+	int quorum() {
+		return this.all.size() / 2 + 1;
+	}
+
+	/**
+	 * Returns how many nodes may reject or not answer while the others are still a
+	 * majority.
+	 */
+	int tolerated() {
+		return count() - quorum();
+	}
+
+	SchedulingClock clock() {
+		return this.clock;
+	}
+
+	RedlockKeys keys() {
+		return this.keys;
+	}
+
+	QuarantineLog quarantineLog() {
+		return this.quarantineLog;
+	}
+
+	/** Records a requested lease, in milliseconds. */
+	void noteLongestLease(long millis) {
+		this.longestLease.accumulateAndGet(millis, Math::max);
+	}
+
+	/** Returns how long a node that lost its memory must not vote. */
+	Duration quarantine() {
+		long millis = this.longestLease.get();
+		return Duration.ofMillis(millis + (long) Math.ceil(millis * ClockDrift.factor(this.options))).plus(DRIFT);
+	}
+
+	/**
+	 * Asks all nodes and ignores late responses.
+	 */
+	<R> CompletableFuture<R> ask(Function<Votes, @Nullable R> decision,
+			Function<RedlockNode, CompletionStage<List<Object>>> question) {
+		return new QuorumCall<>(count(), this.clock, decision, IGNORE_LATE).ask(this.all, this.options.nodeTimeout(),
+				question);
+	}
+
+	/**
+	 * Asks a node to vote. Prepends the two arguments that every voting script expects.
+	 * If the node's quarantine has passed, this method admits the node and asks again.
+	 * @param wanted whether the vote still counts
+	 */
+	CompletionStage<List<Object>> vote(RedlockNode node, BooleanSupplier wanted, RedisScript script, List<Object> keys,
+			Object... args) {
+		Object[] all = Stream
+			.concat(Stream.of(RedlockKeys.random(), this.options.restartQuarantine() ? "1" : "0"), Stream.of(args))
+			.toArray();
+		return node.runIf(wanted, script, keys, all).thenCompose((answer) -> {
+			if (!NodeResponse.isNoVote(answer)) {
+				return CompletableFuture.completedStage(answer);
+			}
+			return admitIfOver(node, (String) answer.get(1))
+				.thenCompose((admitted) -> (admitted && wanted.getAsBoolean()) ? node.run(script, keys, all)
+						: CompletableFuture.completedStage(answer));
+		});
+	}
+
+	/** Removes everything that a claim has on a node, from any attempt. */
+	CompletionStage<List<Object>> giveBack(RedlockNode node, Claim claim) {
+		return undo(node, claim, -1, Duration.ZERO);
+	}
+
+	/**
+	 * Removes what a claim has on a node.
+	 * @param attempt the last attempt to undo, or -1 for all
+	 * @param place how long the claim keeps a position in the wait queue instead
+	 */
+	CompletionStage<List<Object>> undo(RedlockNode node, Claim claim, long attempt, Duration place) {
+		return node.run(RedlockScripts.RELEASE, this.keys.parts(claim.lock()), claim.owner().value(), attempt,
+				claim.mode().name(), place.toMillis());
+	}
+
+	private CompletionStage<Boolean> admitIfOver(RedlockNode node, String memory) {
+		if (!isOver(node, memory) || !node.quarantine().tryStartAdmission()) {
+			return CompletableFuture.completedStage(false);
+		}
+		CompletionStage<Boolean> admission;
+		try {
+			admission = admit(node, memory);
+		}
+		catch (RuntimeException ex) {
+			admission = CompletableFuture.failedStage(ex);
+		}
+		return admission.handle((admitted, failure) -> {
+			boolean done = failure == null && admitted;
+			node.quarantine().end(done);
+			return done;
+		});
+	}
+
+	private boolean isOver(RedlockNode node, String memory) {
+		return node.quarantine().remaining(memory, quarantine()).compareTo(Duration.ZERO) <= 0;
+	}
+
+	/**
+	 * Admits a node after its quarantine. Longer leases that the other nodes know extend
+	 * the quarantine. Their highest token raises the node's tokens above those it has
+	 * lost.
+	 */
+	private CompletionStage<Boolean> admit(RedlockNode node, String memory) {
+		List<RedlockNode> others = this.all.stream().filter((other) -> other != node).toList();
+		Function<Votes, @Nullable Votes> whenAll = (tally) -> (tally.pending() == 0) ? tally : null;
+		return new QuorumCall<>(others.size(), this.clock, whenAll, IGNORE_LATE)
+			.ask(others, this.options.nodeTimeout(),
+					(other) -> other.run(RedlockScripts.LOOK, List.of(this.keys.node()), RedlockKeys.random()))
+			.thenCompose((tally) -> {
+				List<NodeResponse> known = tally.those((answer) -> answer.value() != null);
+				known.forEach((answer) -> noteLongestLease(answer.number(1)));
+				long highest = known.stream().mapToLong((answer) -> answer.number(2)).max().orElse(0);
+				if (!isOver(node, memory)) {
+					return CompletableFuture.completedStage(false);
+				}
+				return node
+					.run(RedlockScripts.ADMIT, List.of(this.keys.node()), RedlockKeys.random(), memory,
+							this.longestLease.get(), highest)
+					.thenApply((answer) -> (Long) answer.get(0) == 1);
+			});
+	}
+
+}

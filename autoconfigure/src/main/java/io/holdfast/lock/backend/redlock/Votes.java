@@ -1,0 +1,50 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+
+/**
+ * The responses to one request so far. Immutable.
+ *
+ * @param answers the responses in the order of arrival
+ * @param pending number of nodes that may still answer in time
+ */
+record Votes(List<NodeResponse> answers, int pending) {
+
+	static Votes empty(int nodes) {
+		return new Votes(List.of(), nodes);
+	}
+
+	Votes with(NodeResponse answer) {
+		List<NodeResponse> more = new ArrayList<>(this.answers);
+		more.add(answer);
+		return new Votes(List.copyOf(more), Math.max(0, this.pending - 1));
+	}
+
+	/** Returns the same votes without pending responses. */
+	Votes closed() {
+		return new Votes(this.answers, 0);
+	}
+
+	int yes() {
+		return count(NodeResponse::isYes);
+	}
+
+	int no() {
+		return count(NodeResponse::isNo);
+	}
+
+	int noVote() {
+		return count(NodeResponse::isNoVote);
+	}
+
+	int count(Predicate<NodeResponse> which) {
+		return Math.toIntExact(this.answers.stream().filter(which).count());
+	}
+
+	List<NodeResponse> those(Predicate<NodeResponse> which) {
+		return this.answers.stream().filter(which).toList();
+	}
+
+}

@@ -1,0 +1,233 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.spi.Claim;
+
+/**
+ * State of one claim's node in this JVM: its path, the session that created it, and the
+ * node that it waits for. Once the claim has ended, it creates no more nodes.
+ * Thread-safe: guarded by its own monitor, which is never held during a request to the
+ * store.
+ */
+final class QueueNode {
+
+	final Claim claim;
+
+	final String queue;
+
+	private CompletableFuture<Void> revoked = new CompletableFuture<>();
+
+	/** The creation under way; there is at most one. */
+	private @Nullable CompletableFuture<Boolean> creation;
+
+	/** The deletion under way; there is at most one. */
+	private @Nullable CompletableFuture<Void> deletion;
+
+	/** The node, once it is known. */
+	private ZooKeeperCalls.@Nullable Node node;
+
+	private boolean isEnded;
+
+	private @Nullable Watch watch;
+
+	/** The number of interruptions when the last confirmed request was sent. */
+	private int confirmedAfter;
+
+	QueueNode(Claim claim, String queue, int interruptions) {
+		this.claim = claim;
+		this.queue = queue;
+		this.confirmedAfter = interruptions;
+	}
+
+	/**
+	 * Records that the server has confirmed the node.
+	 * @param interruptions the number of interruptions when the request was sent
+	 */
+	synchronized void confirmed(int interruptions) {
+		this.confirmedAfter = Math.max(this.confirmedAfter, interruptions);
+	}
+
+	/**
+	 * Whether the node was confirmed after the latest interruption, given the number of
+	 * interruptions so far.
+	 */
+	synchronized boolean confirmedSince(int interruptions) {
+		return this.confirmedAfter == interruptions;
+	}
+
+	/** Records a created node. A node that follows a lost one is a new grant. */
+	void created(ZooKeeperCalls.Node node) {
+		CompletableFuture<Void> former = null;
+		synchronized (this) {
+			if (this.node != null || this.revoked.isDone()) {
+				former = this.revoked;
+				this.revoked = new CompletableFuture<>();
+			}
+			this.node = node;
+		}
+		if (former != null) {
+			former.complete(null);
+		}
+	}
+
+	/** Forgets the node, which is deleted or no longer belongs to this claim. */
+	synchronized void forget() {
+		this.node = null;
+	}
+
+	/**
+	 * Creates the node unless the claim has ended. Concurrent attempts that find no node
+	 * share one creation.
+	 * @return completes when the node is created; {@code true} if this call created it,
+	 * and therefore after this call started
+	 */
+	CompletableFuture<Boolean> createOnce(Supplier<CompletableFuture<Void>> create) {
+		CompletableFuture<Boolean> mine = new CompletableFuture<>();
+		synchronized (this) {
+			if (this.isEnded) {
+				return CompletableFuture.failedFuture(new CancellationException("The claim was abandoned"));
+			}
+			if (this.creation != null) {
+				return this.creation.thenApply((done) -> false);
+			}
+			this.creation = mine;
+		}
+		create.get().whenComplete((done, failure) -> {
+			synchronized (this) {
+				this.creation = null;
+			}
+			if (failure != null) {
+				mine.completeExceptionally(failure);
+			}
+			else {
+				mine.complete(true);
+			}
+		});
+		return mine;
+	}
+
+	/**
+	 * Ends the claim and deletes its node. Waits for a creation under way first, because
+	 * its node may appear until the request is answered. Concurrent callers share one
+	 * deletion.
+	 */
+	CompletableFuture<Void> abandon(Supplier<CompletableFuture<Void>> delete) {
+		CompletableFuture<Void> mine = new CompletableFuture<>();
+		CompletableFuture<?> settled;
+		synchronized (this) {
+			this.isEnded = true;
+			if (this.deletion != null) {
+				return this.deletion;
+			}
+			this.deletion = mine;
+			settled = (this.creation != null) ? this.creation : CompletableFuture.completedFuture(null);
+		}
+		settled.handle((made, failure) -> delete.get())
+			.thenCompose((deleted) -> deleted)
+			.whenComplete((done, failure) -> {
+				synchronized (this) {
+					this.deletion = null;
+				}
+				if (failure != null) {
+					mine.completeExceptionally(failure);
+				}
+				else {
+					mine.complete(null);
+				}
+			});
+		return mine;
+	}
+
+	/** Ends the claim after everything that it left in the store is gone. */
+	synchronized void end() {
+		this.isEnded = true;
+	}
+
+	/** Whether the claim was abandoned or its node is gone for good. */
+	synchronized boolean isEnded() {
+		return this.isEnded;
+	}
+
+	/** Completes when the session that created the current node has ended. */
+	synchronized CompletionStage<Void> revoked() {
+		return this.revoked.minimalCompletionStage();
+	}
+
+	/**
+	 * Handles the end of a session. A holder has lost the lock and a waiter its position,
+	 * unless the node already belongs to the current session.
+	 * @return whether nothing of this claim is left, neither in the store nor in a
+	 * request under way
+	 */
+	boolean sessionLost(long currentSession) {
+		CompletableFuture<Void> loss;
+		Watch former;
+		boolean ends;
+		synchronized (this) {
+			boolean lost = this.node != null && this.node.session() != currentSession;
+			ends = this.creation == null && (lost || this.node == null && this.isEnded);
+			if (!lost) {
+				return ends;
+			}
+			this.isEnded |= ends;
+			this.node = null;
+			loss = this.revoked;
+			former = this.watch;
+			this.watch = null;
+		}
+		loss.complete(null);
+		if (former != null) {
+			former.signal().complete(null);
+		}
+		return ends;
+	}
+
+	/**
+	 * Returns the node's path if the given session created the node. A node of an older
+	 * session does not belong to this claim.
+	 */
+	synchronized @Nullable String path(long currentSession) {
+		return (this.node != null && this.node.session() == currentSession) ? this.node.path() : null;
+	}
+
+	synchronized @Nullable String path() {
+		return (this.node != null) ? this.node.path() : null;
+	}
+
+	/**
+	 * Returns the number of the transaction that created the node, or zero if there is no
+	 * node.
+	 */
+	synchronized long czxid() {
+		return (this.node != null) ? this.node.czxid() : 0;
+	}
+
+	/** Returns the current watch if it watches the given node. */
+	synchronized @Nullable Watch watchOn(String watched) {
+		return (this.watch != null && this.watch.path().equals(watched)) ? this.watch : null;
+	}
+
+	/** Replaces the watch and returns the former one. */
+	synchronized @Nullable Watch watch(@Nullable Watch next) {
+		Watch before = this.watch;
+		this.watch = next;
+		return before;
+	}
+
+	/**
+	 * A watch on the node that blocks this claim.
+	 *
+	 * @param path the node that must be deleted first
+	 * @param signal completes when the node is deleted
+	 * @param cancel removes the watch
+	 */
+	record Watch(String path, CompletableFuture<Void> signal, Runnable cancel) {
+	}
+
+}

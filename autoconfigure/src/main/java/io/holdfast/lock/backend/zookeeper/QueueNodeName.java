@@ -1,0 +1,69 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.spi.Claim;
+
+/**
+ * Name of a node in a wait queue: the mode, the owner, and the sequence number that
+ * ZooKeeper assigned.
+ *
+ * @param name the whole name
+ * @param shared whether the claim is shared
+ * @param owner the owner id of the claim
+ * @param number the sequence number in the wait queue
+ */
+record QueueNodeName(String name, boolean shared, String owner, long number) {
+
+	private static final Pattern NAME = Pattern.compile("([xs])-([0-9a-f-]{36})-(-?\\d{10})");
+
+	/** Returns the prefix of a new node's name. */
+	static String prefix(Claim claim) {
+		return ((claim.mode() == LockMode.SHARED) ? "s-" : "x-") + claim.owner() + "-";
+	}
+
+	static @Nullable QueueNodeName parse(String name) {
+		Matcher matcher = NAME.matcher(name);
+		return matcher.matches() ? new QueueNodeName(name, matcher.group(1).equals("s"), matcher.group(2),
+				Long.parseLong(matcher.group(3))) : null;
+	}
+
+	/** Returns the wait queue in order, ignoring foreign nodes. */
+	static List<QueueNodeName> queue(List<String> children) {
+		return children.stream()
+			.map(QueueNodeName::parse)
+			.filter(Objects::nonNull)
+			.sorted(Comparator.comparingLong(QueueNodeName::number))
+			.toList();
+	}
+
+	boolean isOf(Claim claim) {
+		return this.owner.equals(claim.owner().value());
+	}
+
+	/**
+	 * Returns the node that must be deleted before this one holds the lock: the previous
+	 * node or, for a shared claim, the last exclusive one before it. A claim watches that
+	 * node alone, so a release wakes one waiter instead of all of them.
+	 */
+	@Nullable QueueNodeName blockedBy(List<QueueNodeName> queue) {
+		QueueNodeName before = null;
+		for (QueueNodeName other : queue) {
+			if (other.name.equals(this.name)) {
+				return before;
+			}
+			if (!(this.shared && other.shared)) {
+				before = other;
+			}
+		}
+		return before;
+	}
+
+}

@@ -1,0 +1,120 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.holdfast.lock.spi.LockDigest;
+
+/**
+ * Creates the nodes of claims in the wait queues of their locks, and deletes them.
+ */
+final class WaitQueue {
+
+	private static final int NAME_LENGTH = 200;
+
+	private static final int MOST_REPETITIONS = 3;
+
+	private final ZooKeeperCalls calls;
+
+	WaitQueue(ZooKeeperCalls calls) {
+		this.calls = calls;
+	}
+
+	/** Creates the node of a claim unless it exists, and reads the wait queue. */
+	CompletableFuture<List<QueueNodeName>> enqueue(QueueNode queueNode) {
+		String path = queueNode.path(this.calls.session());
+		if (path != null) {
+			return recheck(queueNode, path);
+		}
+		CompletableFuture<Boolean> created = queueNode.createOnce(() -> create(queueNode));
+		// sent and answered right after the creation, so the list contains the node
+		CompletableFuture<List<QueueNodeName>> queue = read(queueNode.queue);
+		return created.thenCompose((byThis) -> byThis ? queue.handle((read, failure) -> {
+			boolean seen = read != null && read.stream().anyMatch((other) -> other.isOf(queueNode.claim));
+			return seen ? CompletableFuture.completedFuture(read) : read(queueNode.queue);
+		}).thenCompose((read) -> read) : enqueue(queueNode));
+	}
+
+	/**
+	 * Confirms the node with the leader and reads the wait queue. Reading alone is not
+	 * enough: a lagging server may show the node of an expired session, in a wait queue
+	 * that others have already left. The lease counts from this check.
+	 */
+	private CompletableFuture<List<QueueNodeName>> recheck(QueueNode queueNode, String path) {
+		CompletableFuture<Void> there = this.calls.check(path);
+		CompletableFuture<List<QueueNodeName>> queue = read(queueNode.queue);
+		return there.thenCompose((yes) -> queue)
+			.exceptionallyCompose((failure) -> ZooKeeperCalls.isGone(failure)
+					? CompletableFuture.completedFuture(List.of()) : CompletableFuture.failedFuture(failure));
+	}
+
+	private CompletableFuture<Void> create(QueueNode queueNode) {
+		String data = LockDigest.readable(queueNode.claim.lock(), NAME_LENGTH);
+		return create(queueNode.queue + "/" + QueueNodeName.prefix(queueNode.claim), data, MOST_REPETITIONS)
+			// a client that found the node after a lost reply does not know the
+			// transaction
+			.thenCompose((made) -> (made.czxid() != 0) ? CompletableFuture.completedFuture(made)
+					: this.calls.stat(made.path()))
+			.thenAccept(queueNode::created);
+	}
+
+	/**
+	 * Creates a node, repeating the request if the server removes the empty wait queue
+	 * between its creation and that of the node.
+	 */
+	private CompletableFuture<ZooKeeperCalls.Node> create(String path, String data, int repetitions) {
+		return this.calls.create(path, data)
+			.exceptionallyCompose((failure) -> (ZooKeeperCalls.noNode(failure) && repetitions > 0)
+					? create(path, data, repetitions - 1) : CompletableFuture.failedFuture(failure));
+	}
+
+	private CompletableFuture<List<QueueNodeName>> read(String queue) {
+		return this.calls.children(queue).thenApply(QueueNodeName::queue);
+	}
+
+	/**
+	 * Returns the wait queue with a single node of this claim, and deletes the others.
+	 * The client may have repeated a creation whose reply was lost, and a claim must not
+	 * wait for itself.
+	 */
+	CompletableFuture<List<QueueNodeName>> withoutDuplicates(QueueNode queueNode, List<QueueNodeName> queue,
+			QueueNodeName own) {
+		List<QueueNodeName> doubles = queue.stream()
+			.filter((other) -> other.isOf(queueNode.claim) && !other.equals(own))
+			.toList();
+		List<QueueNodeName> single = queue.stream().filter((other) -> !doubles.contains(other)).toList();
+		return deleteAll(queueNode.queue, doubles).thenApply((done) -> single);
+	}
+
+	/** Deletes the node of a claim that the wait queue contains only once. */
+	CompletableFuture<Void> leave(QueueNode queueNode, QueueNodeName own) {
+		return deleteAll(queueNode.queue, List.of(own));
+	}
+
+	/**
+	 * Deletes the nodes of a claim by owner, not by path, because the reply with the path
+	 * may have been lost. Reads the wait queue after the leader has answered: a lagging
+	 * server may not show the node yet.
+	 */
+	CompletableFuture<Void> leave(QueueNode queueNode) {
+		return this.calls.check(queueNode.queue)
+			.exceptionallyCompose((failure) -> ZooKeeperCalls.changed(failure) ? CompletableFuture.completedFuture(null)
+					: CompletableFuture.failedFuture(failure))
+			.thenCompose((current) -> read(queueNode.queue))
+			.thenCompose((names) -> deleteAll(queueNode.queue,
+					names.stream().filter((name) -> name.isOf(queueNode.claim)).toList()))
+			.exceptionallyCompose(WaitQueue::unlessGone);
+	}
+
+	private CompletableFuture<Void> deleteAll(String queue, List<QueueNodeName> names) {
+		return CompletableFuture.allOf(names.stream()
+			.map((name) -> this.calls.delete(queue + "/" + name.name()).exceptionallyCompose(WaitQueue::unlessGone))
+			.toArray(CompletableFuture[]::new));
+	}
+
+	private static CompletableFuture<Void> unlessGone(Throwable failure) {
+		return ZooKeeperCalls.isGone(failure) ? CompletableFuture.completedFuture(null)
+				: CompletableFuture.failedFuture(ZooKeeperCalls.cause(failure));
+	}
+
+}

@@ -1,0 +1,99 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.SchedulingClock;
+
+/**
+ * Renews and confirms holds by checking their nodes with the leader.
+ */
+final class ZooKeeperRenewals {
+
+	private static final long PAUSE_MILLIS = 100;
+
+	private final ProvingCalls calls;
+
+	private final QueueNodes queueNodes;
+
+	private final Suspension suspension;
+
+	private final SchedulingClock clock;
+
+	ZooKeeperRenewals(ProvingCalls calls, QueueNodes queueNodes, Suspension suspension, SchedulingClock clock) {
+		this.calls = calls;
+		this.queueNodes = queueNodes;
+		this.suspension = suspension;
+		this.clock = clock;
+	}
+
+	CompletableFuture<RenewResult> renew(Grant grant) {
+		QueueNode queueNode = this.queueNodes.of(grant);
+		if (queueNode == null) {
+			return CompletableFuture.completedFuture(new RenewResult.Refused());
+		}
+		long session = this.calls.session();
+		if (session == ZooKeeperCalls.UNKNOWN_SESSION) {
+			return CompletableFuture.completedFuture(unknown("The client is not connected"));
+		}
+		String path = queueNode.path(session);
+		if (path == null) {
+			return CompletableFuture.completedFuture(refused(queueNode));
+		}
+		int interruptions = this.suspension.count();
+		long sentAt = this.clock.nanos();
+		return this.calls.check(path).handle((checked, failure) -> {
+			if (failure != null) {
+				return ZooKeeperCalls.isGone(failure) ? refused(queueNode)
+						: new RenewResult.Indeterminate(ZooKeeperCalls.cause(failure));
+			}
+			if (this.calls.session() != session) {
+				return unknown("The session has changed");
+			}
+			queueNode.confirmed(interruptions);
+			Duration lease = this.calls.remainingSession(sentAt);
+			return (lease != null) ? new RenewResult.Renewed(lease)
+					: unknown("The session's validity is not proven yet");
+		});
+	}
+
+	private static RenewResult unknown(String why) {
+		return new RenewResult.Indeterminate(new IllegalStateException(why));
+	}
+
+	/**
+	 * Ends a hold whose node is gone. The holder is notified and sends no more requests
+	 * for it.
+	 */
+	private RenewResult refused(QueueNode queueNode) {
+		this.queueNodes.end(queueNode);
+		return new RenewResult.Refused();
+	}
+
+	/** Implements {@link LockBackend#confirm}. */
+	CompletionStage<Boolean> confirm(Grant grant) {
+		QueueNode queueNode = this.queueNodes.of(grant);
+		if (queueNode == null) {
+			return CompletableFuture.completedFuture(false);
+		}
+		if (queueNode.confirmedSince(this.suspension.count())) {
+			return LockBackend.CERTAIN;
+		}
+		return this.suspension.over()
+			.thenCompose((back) -> renew(grant))
+			.thenCompose((answer) -> (answer instanceof RenewResult.Indeterminate) ? confirmLater(grant)
+					: CompletableFuture.completedFuture(answer instanceof RenewResult.Renewed));
+	}
+
+	private CompletionStage<Boolean> confirmLater(Grant grant) {
+		CompletableFuture<Void> pause = new CompletableFuture<>();
+		this.clock.after(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS), () -> pause.complete(null));
+		return pause.thenCompose((over) -> confirm(grant));
+	}
+
+}

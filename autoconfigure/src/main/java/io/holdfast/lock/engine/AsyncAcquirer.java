@@ -1,0 +1,144 @@
+package io.holdfast.lock.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockException;
+import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.spi.LockBackend;
+
+/**
+ * Acquires locks without blocking the caller. The holds belong to their handle and not to
+ * a thread, so they are not re-entrant. Each instance serves one request.
+ */
+final class AsyncAcquirer {
+
+	private final EngineContext context;
+
+	private final List<ResolvedRequest> all;
+
+	private final Refusal refusal;
+
+	private final long deadline;
+
+	/** Sends attempts, apart from the steps, because no backend may block those. */
+	private final RequestSender requests;
+
+	private final List<Hold> holds;
+
+	private final CompletableFuture<HeldLocks> result = new CompletableFuture<>();
+
+	private volatile @Nullable Runnable cancelUnderWay;
+
+	AsyncAcquirer(EngineContext context, List<ResolvedRequest> all, Refusal refusal) {
+		this.context = context;
+		this.all = all;
+		this.holds = new ArrayList<>(all.size());
+		this.refusal = refusal;
+		this.requests = context.workers().attempts(all.get(0).backend());
+		this.deadline = context.time().nanos() + all.get(0).waitTime().toNanos();
+	}
+
+	/**
+	 * Acquires all locks or none. A parallel first attempt comes first where it is
+	 * useful. The remaining locks follow one after another.
+	 * @return the hold; cancelling it cancels the acquisition in progress
+	 */
+	CompletableFuture<HeldLocks> hold() {
+		try {
+			this.all.forEach((terms) -> this.context.boundary().beforeAcquireAsync(terms.lock()));
+		}
+		catch (LockException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+		return begin();
+	}
+
+	private CompletableFuture<HeldLocks> begin() {
+		LockBackend backend = this.all.get(0).backend();
+		if (!this.context.workers().acquisitionBegins(backend)) {
+			return CompletableFuture.failedFuture(Refusal.tooMany(this.all.get(0), Workers.MOST_ACQUISITIONS));
+		}
+		this.result.whenComplete((held, failure) -> {
+			this.context.workers().acquisitionEnds(backend);
+			Runnable cancel = this.cancelUnderWay;
+			if (this.result.isCancelled() && cancel != null) {
+				cancel.run();
+			}
+		});
+		if (ParallelFirstAttempt.saves(this.all, this.context.settings())) {
+			attemptInParallel();
+		}
+		else {
+			next();
+		}
+		return this.result;
+	}
+
+	private Executor steps() {
+		return new SerialExecutor(this.context.workers().steps());
+	}
+
+	private void attemptInParallel() {
+		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, this.all, this::steps, this.requests);
+		this.cancelUnderWay = ahead::cancel;
+		ahead.begin().thenAccept((kept) -> {
+			this.holds.addAll(kept);
+			proceed();
+		});
+	}
+
+	private void next() {
+		if (this.holds.size() == this.all.size()) {
+			deliver();
+			return;
+		}
+		ResolvedRequest terms = this.all.get(this.holds.size())
+			.withWaitTime(this.deadline - this.context.time().nanos());
+		Acquisition acquisition = new Acquisition(this.context, terms, this.refusal, steps(), this.requests);
+		this.cancelUnderWay = acquisition::cancel;
+		acquisition.outcome().whenComplete(this::arrived);
+		acquisition.begin();
+		if (this.result.isDone()) {
+			acquisition.cancel();
+		}
+	}
+
+	private void deliver() {
+		try {
+			if (!this.result.complete(CombinedHold.of(this.holds))) {
+				CombinedHold.close(this.holds);
+			}
+		}
+		catch (LockLostException ex) {
+			CombinedHold.close(this.holds);
+			this.result.completeExceptionally(ex);
+		}
+	}
+
+	private void arrived(@Nullable Lease lease, @Nullable Throwable failure) {
+		if (lease != null) {
+			this.holds.add(new Hold(this.context, lease));
+		}
+		if (failure == null) {
+			proceed();
+			return;
+		}
+		CombinedHold.close(this.holds);
+		this.result.completeExceptionally(failure);
+	}
+
+	private void proceed() {
+		if (this.result.isDone()) {
+			CombinedHold.close(this.holds);
+		}
+		else {
+			next();
+		}
+	}
+
+}

@@ -1,0 +1,79 @@
+package io.holdfast.lock.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * First attempt of a request for several locks. It requests all of them in parallel, so
+ * that together they take no longer than one.
+ *
+ * <p>
+ * This attempt does not wait for holders. A caller that waits later must not hold a lock
+ * that comes after the awaited one, or two callers could deadlock. Therefore, only the
+ * locks before the first rejection are kept, and the other granted locks are released.
+ */
+final class ParallelFirstAttempt {
+
+	private final EngineContext context;
+
+	private final List<Acquisition> acquisitions;
+
+	ParallelFirstAttempt(EngineContext context, List<ResolvedRequest> all, Supplier<Executor> executor,
+			RequestSender requests) {
+		this.context = context;
+		this.acquisitions = all.stream()
+			.map((terms) -> new Acquisition(context, terms, Refusal.TENTATIVE, executor.get(), requests))
+			.toList();
+	}
+
+	/**
+	 * Whether a parallel first attempt is useful. Not used with a blocking backend, which
+	 * gets its requests one by one anyway. Not used with {@code minHold}: a discarded
+	 * grant would keep the lock closed. Not used with a wait shorter than the response
+	 * timeout: several callers could each get a part of the locks and time out before the
+	 * others release theirs. In the global order, the caller that gets farthest gets all
+	 * locks.
+	 */
+	static boolean saves(List<ResolvedRequest> all, EngineSettings settings) {
+		ResolvedRequest first = all.get(0);
+		return all.size() > 1 && first.minHold().isZero() && !first.backend().capabilities().blocking()
+				&& first.waitTime().compareTo(settings.responseTimeout()) >= 0;
+	}
+
+	/**
+	 * Starts the attempt. Call it once.
+	 * @return the holds that are kept, in the order of the request
+	 */
+	CompletableFuture<List<Hold>> begin() {
+		List<CompletableFuture<@Nullable Lease>> leases = this.acquisitions.stream()
+			.map((acquisition) -> acquisition.outcome().<@Nullable Lease>handle((lease, refusal) -> lease))
+			.toList();
+		this.acquisitions.forEach(Acquisition::begin);
+		return CompletableFuture.allOf(leases.toArray(CompletableFuture[]::new)).thenApply((done) -> keep(leases));
+	}
+
+	private List<Hold> keep(List<CompletableFuture<@Nullable Lease>> leases) {
+		List<Hold> kept = new ArrayList<>(leases.size());
+		List<Hold> discarded = new ArrayList<>();
+		boolean complete = true;
+		for (CompletableFuture<@Nullable Lease> outcome : leases) {
+			Lease lease = outcome.join();
+			complete &= lease != null;
+			if (lease != null) {
+				(complete ? kept : discarded).add(new Hold(this.context, lease));
+			}
+		}
+		CombinedHold.close(discarded);
+		return kept;
+	}
+
+	void cancel() {
+		this.acquisitions.forEach(Acquisition::cancel);
+	}
+
+}

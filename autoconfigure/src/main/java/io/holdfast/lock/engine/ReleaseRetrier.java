@@ -1,0 +1,239 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.support.SchedulingClock;
+
+/**
+ * Releases leases and withdraws claims at the store. It retries an unconfirmed request
+ * for as long as the store may hold state of it: until the lease has expired, or, with a
+ * session-bound store, until this engine closes.
+ */
+final class ReleaseRetrier {
+
+	private static final Log logger = LogFactory.getLog(ReleaseRetrier.class);
+
+	private static final long GRACE = TimeUnit.MILLISECONDS.toNanos(500);
+
+	private final SchedulingClock time;
+
+	private final long responseTimeout;
+
+	private final Executor threads;
+
+	private final Set<CompletableFuture<?>> underWay = ConcurrentHashMap.newKeySet();
+
+	private final Map<LockBackend, Retries> retries = new ConcurrentHashMap<>();
+
+	/** Locks that a store did not keep for the rest of their {@code minHold}. */
+	private final Queue<LockName> notRetained = new ConcurrentLinkedQueue<>();
+
+	/**
+	 * Creates a retrier.
+	 * @param threads sends the requests to blocking backends
+	 */
+	ReleaseRetrier(SchedulingClock time, EngineSettings settings, Executor threads) {
+		this.time = time;
+		this.responseTimeout = settings.responseTimeout().toNanos();
+		this.threads = threads;
+	}
+
+	/**
+	 * Releases a lease.
+	 * @param leaseEnds when the lease expires, on the engine's clock
+	 * @param quiet completes when no earlier request for the lease is in progress
+	 * @return the first response, or the failure to get one; retries follow independently
+	 */
+	CompletableFuture<ReleaseResult> release(LockBackend backend, Grant grant, long leaseEnds,
+			CompletableFuture<?> quiet) {
+		return new Request<>(backend, grant.claim().lock(), "release", leaseEnds, () -> backend.release(grant),
+				(answer) -> !(answer instanceof ReleaseResult.Indeterminate))
+			.start(quiet);
+	}
+
+	/**
+	 * Has the store keep a lock for a time without this JVM, or releases it if that time
+	 * is over.
+	 * @param leaseEnds when the lease expires, on the engine's clock
+	 * @param quiet completes when no earlier request for the lease is in progress
+	 * @param remaining supplies the remaining time when the request is sent
+	 */
+	void retain(LockBackend backend, Grant grant, long leaseEnds, CompletableFuture<?> quiet,
+			Supplier<Duration> remaining) {
+		new Request<>(backend, grant.claim().lock(), "retention", leaseEnds, () -> {
+			Duration left = remaining.get();
+			return (left.compareTo(Duration.ZERO) > 0) ? backend.retain(grant, left)
+					: backend.release(grant).thenApply((answer) -> true);
+		}, Objects::nonNull).start(quiet).thenAccept((kept) -> {
+			if (!kept) {
+				this.notRetained.add(grant.claim().lock());
+			}
+		});
+	}
+
+	/**
+	 * Withdraws a claim.
+	 * @param leaseEnds when any lease granted to the claim expires, on the engine's clock
+	 * @return the first response, or the failure to get one
+	 */
+	CompletableFuture<Void> abandon(LockBackend backend, Claim claim, long leaseEnds) {
+		return new Request<>(backend, claim.lock(), "withdrawal", leaseEnds, () -> backend.abandon(claim),
+				(answer) -> true)
+			.start(CompletableFuture.completedFuture(null));
+	}
+
+	/**
+	 * Waits for the first response to every request, but at most as long as a request
+	 * that follows a renewal in progress may take. A blocking backend may take longer
+	 * than that, for example while a connection pool waits for its database.
+	 */
+	void awaitAnswers() {
+		CompletableFuture<?>[] answers = this.underWay.toArray(CompletableFuture[]::new);
+		CompletableFuture<?> all = CompletableFuture.allOf(answers).handle((done, failure) -> null);
+		Runnable cancel = this.time.after(2 * this.responseTimeout + GRACE, () -> {
+			if (all.complete(null)) {
+				logger.warn(
+						"At shutdown, %s releases were not confirmed by their store in time. Remaining locks expire with their leases."
+							.formatted(Stream.of(answers).filter((answer) -> !answer.isDone()).count()));
+			}
+		});
+		all.join();
+		cancel.run();
+		warnOfNotRetained();
+	}
+
+	private void warnOfNotRetained() {
+		if (!this.notRetained.isEmpty()) {
+			logger.warn(
+					"At shutdown, the minHold of %s locks had not elapsed, and their store does not keep them without this application. Another instance may acquire them as soon as its client is closed. The first of them is '%s'. Use another store for such locks."
+						.formatted(this.notRetained.size(), this.notRetained.peek()));
+		}
+	}
+
+	/** Stops all retries. */
+	void close() {
+		this.retries.values().forEach(Retries::close);
+	}
+
+	/**
+	 * One request to a store.
+	 */
+	private final class Request<T> extends Retries.Request {
+
+		private final LockBackend backend;
+
+		private final LockName lock;
+
+		private final String what;
+
+		private final long deadline;
+
+		private final Supplier<CompletionStage<T>> call;
+
+		private final Predicate<T> settled;
+
+		private final CompletableFuture<T> firstAnswer = new CompletableFuture<>();
+
+		Request(LockBackend backend, LockName lock, String what, long leaseEnds, Supplier<CompletionStage<T>> call,
+				Predicate<T> settled) {
+			this.backend = backend;
+			this.lock = lock;
+			this.what = what;
+			this.deadline = backend.capabilities().sessionBound() ? Long.MAX_VALUE : leaseEnds;
+			this.call = call;
+			this.settled = settled;
+		}
+
+		CompletableFuture<T> start(CompletableFuture<?> quiet) {
+			ReleaseRetrier.this.underWay.add(this.firstAnswer);
+			this.firstAnswer.whenComplete((answer, failure) -> ReleaseRetrier.this.underWay.remove(this.firstAnswer));
+			quiet.thenRun(this::sendAgain);
+			return this.firstAnswer;
+		}
+
+		/**
+		 * Blocks neither the caller, whose connection this request may need, nor the
+		 * timer.
+		 */
+		@Override
+		void sendAgain() {
+			if (this.backend.capabilities().blocking()) {
+				ReleaseRetrier.this.threads.execute(this::send);
+			}
+			else {
+				send();
+			}
+		}
+
+		private void send() {
+			Stages.within(this.call, ReleaseRetrier.this.responseTimeout, ReleaseRetrier.this.time)
+				.whenComplete(this::answered);
+		}
+
+		private void answered(T answer, Throwable failure) {
+			boolean confirmed = failure == null && this.settled.test(answer);
+			Object unconfirmed = (failure != null) ? failure : answer;
+			if (this.firstAnswer.isDone()) {
+				retries().answered(this, confirmed ? null : unconfirmed);
+				return;
+			}
+			if (!confirmed) {
+				retries().add(this, unconfirmed);
+			}
+			if (failure != null) {
+				this.firstAnswer.completeExceptionally(failure);
+			}
+			else {
+				this.firstAnswer.complete(answer);
+			}
+		}
+
+		private Retries retries() {
+			return ReleaseRetrier.this.retries.computeIfAbsent(this.backend,
+					(store) -> new Retries(store.name(), ReleaseRetrier.this.time));
+		}
+
+		@Override
+		long deadline() {
+			return this.deadline;
+		}
+
+		/**
+		 * Only a session-bound store keeps the lock after a rejected request. In any
+		 * other store, the lease expires without an operator's action.
+		 */
+		@Override
+		boolean isRefused(Object answer) {
+			return answer instanceof LockBackendException && this.backend.capabilities().sessionBound();
+		}
+
+		@Override
+		public String toString() {
+			return "%s of lock '%s'".formatted(this.what, this.lock);
+		}
+
+	}
+
+}

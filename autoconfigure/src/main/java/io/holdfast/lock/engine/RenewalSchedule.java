@@ -1,0 +1,79 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import io.holdfast.lock.LossCause;
+
+/**
+ * Times of the renewals of one lease. Guarded by the watchdog's lock.
+ */
+final class RenewalSchedule {
+
+	private static final int RENEWALS_PER_LEASE = 3;
+
+	/**
+	 * Share of its interval by which a renewal may be early to join a batch: one tenth.
+	 */
+	private static final int BATCH_SHARE = 10;
+
+	final Lease lease;
+
+	/** Orders leases that are due at the same time: the oldest comes first. */
+	long number;
+
+	boolean watched;
+
+	/** Time of the next check. */
+	long at;
+
+	long nextRenewal;
+
+	/** The current or last renewal; at most one is in progress at a time. */
+	CompletableFuture<Void> renewal = CompletableFuture.completedFuture(null);
+
+	private volatile long renewalDue;
+
+	RenewalSchedule(Lease lease) {
+		this.lease = lease;
+	}
+
+	long interval() {
+		return Math.max(1, this.lease.length().toNanos() / RENEWALS_PER_LEASE);
+	}
+
+	/** Whether the lease is renewed and has not reached its {@code maxHold}. */
+	boolean wantsRenewal(long now) {
+		Duration maxHold = this.lease.terms().maxHold();
+		return this.lease.terms().renew() && (maxHold == null || now - this.lease.acquiredAt() < maxHold.toNanos());
+	}
+
+	/** Returns the cause of loss if the validity runs out. */
+	LossCause causeOfExpiry(long now) {
+		return (this.lease.terms().renew() && !wantsRenewal(now)) ? LossCause.MAX_HOLD : LossCause.EXPIRED;
+	}
+
+	boolean joinsBatch(long now) {
+		return wantsRenewal(now) && this.nextRenewal - now <= interval() / BATCH_SHARE;
+	}
+
+	/** Returns whether to send a renewal now; if so, it counts as in progress. */
+	boolean beginsRenewal(long now) {
+		if (!wantsRenewal(now)) {
+			return false;
+		}
+		boolean begins = this.renewal.isDone();
+		if (begins) {
+			this.renewal = new CompletableFuture<>();
+			this.renewalDue = this.nextRenewal;
+		}
+		this.nextRenewal = now + interval();
+		return begins;
+	}
+
+	/** Returns the delay of a renewal that is sent at the given time. */
+	Duration late(long sentAt) {
+		return Duration.ofNanos(Math.max(0, sentAt - this.renewalDue));
+	}
+
+}

@@ -1,0 +1,98 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.SchedulingClock;
+
+/**
+ * Sends requests to a store and ensures a result: a response, or the failure to get one.
+ */
+final class Stages {
+
+	private Stages() {
+	}
+
+	/**
+	 * Sends a request, and fails with a {@link TimeoutException} if there is no response
+	 * in time.
+	 * @param call sends the request; should not throw, but may
+	 * @param patienceNanos how long to wait for the response
+	 * @param time the engine's clock
+	 */
+	static <T> CompletableFuture<T> within(Supplier<? extends CompletionStage<T>> call, long patienceNanos,
+			SchedulingClock time) {
+		CompletableFuture<T> answer = new CompletableFuture<>();
+		CompletionStage<T> sent = ask(call);
+		sent.whenComplete((value, failure) -> settle(answer, value, failure));
+		if (!answer.isDone()) {
+			Runnable cancel = time.after(patienceNanos, () -> answer.completeExceptionally(
+					new TimeoutException("No response within " + DurationText.of(Duration.ofNanos(patienceNanos)))));
+			answer.whenComplete((value, failure) -> cancel.run());
+		}
+		return answer;
+	}
+
+	static <T> CompletionStage<T> ask(Supplier<? extends CompletionStage<T>> call) {
+		return ask(call, () -> new IllegalStateException("the backend returned null instead of a stage"));
+	}
+
+	/**
+	 * Sends a request, and fails if that throws or returns no stage.
+	 * @param call sends the request; should not throw or return {@code null}, but may
+	 * @param missing creates the failure if it returns {@code null}
+	 */
+	static <T> CompletionStage<T> ask(Supplier<? extends @Nullable CompletionStage<T>> call,
+			Supplier<? extends RuntimeException> missing) {
+		try {
+			CompletionStage<T> asked = call.get();
+			return (asked != null) ? asked : CompletableFuture.failedFuture(missing.get());
+		}
+		catch (Throwable ex) {
+			// Kotlin throws checked exceptions without declaring them
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	static <T> void settle(CompletableFuture<T> answer, T value, Throwable failure) {
+		if (failure != null) {
+			answer.completeExceptionally(cause(failure));
+		}
+		else {
+			answer.complete(value);
+		}
+	}
+
+	/**
+	 * Returns the original failure, without the wrapper of the future.
+	 * @param failure the failure, or {@code null} if the stage completed with
+	 * {@code null}
+	 */
+	static Throwable cause(@Nullable Throwable failure) {
+		if (failure == null) {
+			return new IllegalStateException("the backend completed with null");
+		}
+		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
+	}
+
+	/**
+	 * Creates the failure for a grant that took longer to arrive than its lease lasts.
+	 */
+	static IllegalStateException longerThan(Duration lease) {
+		return new IllegalStateException(
+				"the grant arrived after its lease of " + DurationText.of(lease) + " had expired");
+	}
+
+	/** Creates the failure for an unanswered request, which may not have been sent. */
+	static TimeoutException none(boolean sent) {
+		return new UnknownOutcomes.NoAnswerException(sent);
+	}
+
+}

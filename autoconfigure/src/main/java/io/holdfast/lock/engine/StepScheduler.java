@@ -1,0 +1,87 @@
+package io.holdfast.lock.engine;
+
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+
+import io.holdfast.lock.support.SchedulingClock;
+
+/**
+ * Runs the steps of one acquisition one after another, each in a phase. The end of a
+ * phase discards all steps that are scheduled in it. A late timer or signal therefore has
+ * no effect.
+ *
+ * <p>
+ * Any thread may call {@link #run}. Only steps may call the other methods.
+ */
+final class StepScheduler {
+
+	private static final Runnable NOTHING = () -> {
+	};
+
+	private final SchedulingClock time;
+
+	private final Executor executor;
+
+	private final Consumer<Throwable> onFailure;
+
+	private int phase;
+
+	private Runnable cancelTimer = NOTHING;
+
+	/**
+	 * Creates a scheduler.
+	 * @param executor runs the steps one after another
+	 * @param onFailure handles the exception of a step, so that no caller hangs
+	 */
+	StepScheduler(SchedulingClock time, Executor executor, Consumer<Throwable> onFailure) {
+		this.time = time;
+		this.executor = executor;
+		this.onFailure = onFailure;
+	}
+
+	/** Runs a step in any phase. */
+	void run(Runnable step) {
+		this.executor.execute(() -> {
+			try {
+				step.run();
+			}
+			catch (RuntimeException | Error ex) {
+				this.onFailure.accept(ex);
+			}
+		});
+	}
+
+	/** Ends the current phase and starts the next one. */
+	void nextPhase() {
+		this.phase++;
+		this.cancelTimer.run();
+		this.cancelTimer = NOTHING;
+	}
+
+	int phase() {
+		return this.phase;
+	}
+
+	/**
+	 * Returns a task that runs the step if the current phase still lasts. Any thread may
+	 * run the task.
+	 */
+	Runnable inThisPhase(Runnable step) {
+		int current = this.phase;
+		return () -> run(() -> {
+			if (current == this.phase) {
+				step.run();
+			}
+		});
+	}
+
+	/**
+	 * Runs a step after a delay, if the current phase still lasts. Replaces the step that
+	 * was scheduled before.
+	 */
+	void after(long nanos, Runnable step) {
+		this.cancelTimer.run();
+		this.cancelTimer = this.time.after(nanos, inThisPhase(step));
+	}
+
+}

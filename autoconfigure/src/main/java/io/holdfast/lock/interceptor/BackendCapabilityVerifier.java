@@ -1,0 +1,103 @@
+package io.holdfast.lock.interceptor;
+
+import java.lang.reflect.Method;
+import java.util.LinkedHashSet;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.SmartInitializingSingleton;
+
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.LockBackends;
+
+/**
+ * Verifies that the backends support the requirements of the annotations. The
+ * verification runs at the end of startup, when the backends are available, and
+ * immediately for a bean that is created later.
+ */
+public final class BackendCapabilityVerifier implements SmartInitializingSingleton {
+
+	private final Supplier<LockBackends> backends;
+
+	private final BiFunction<Method, Class<?>, @Nullable String> whyNotFenced;
+
+	private final Consumer<String> requireAvailable;
+
+	private final Queue<Unchecked> unchecked = new ConcurrentLinkedQueue<>();
+
+	private volatile boolean started;
+
+	/**
+	 * Creates the verifier.
+	 * @param backends the backends, looked up at the end of startup
+	 * @param whyNotFenced returns why the transaction of a method is not fenced, or
+	 * {@code null} if it is fenced or that is not known yet; called if the annotation
+	 * requires fencing
+	 * @param requireAvailable verifies, at the end of startup, that a backend that a
+	 * method names can be used
+	 */
+	public BackendCapabilityVerifier(Supplier<LockBackends> backends,
+			BiFunction<Method, Class<?>, @Nullable String> whyNotFenced, Consumer<String> requireAvailable) {
+		this.backends = backends;
+		this.whyNotFenced = whyNotFenced;
+		this.requireAvailable = requireAvailable;
+	}
+
+	void add(LockMethodSpec spec, Class<?> type) {
+		this.unchecked.add(new Unchecked(spec, type));
+		if (this.started) {
+			check();
+		}
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		this.started = true;
+		check().forEach(this.requireAvailable);
+	}
+
+	/** Returns the backends that the methods name. */
+	private Set<String> check() {
+		Set<String> names = new LinkedHashSet<>();
+		Unchecked next;
+		while ((next = this.unchecked.poll()) != null) {
+			check(next.spec(), next.type());
+			String backend = next.spec().template().backend();
+			if (backend != null) {
+				names.add(backend);
+			}
+		}
+		return names;
+	}
+
+	private void check(LockMethodSpec spec, Class<?> type) {
+		KeySource key = spec.key();
+		if (key != null && !this.backends.get().hasStandIn()) {
+			key.requireBeans();
+		}
+		String unfenced = spec.fenced() ? this.whyNotFenced.apply(spec.method(), type) : null;
+		if (unfenced != null) {
+			throw LockMethodSpecs.problem(spec.method(),
+					"it has 'fenced = true', but would not be fenced: " + unfenced);
+		}
+		LockRequest request = spec.template();
+		request.locks()
+			.forEach((lock, mode) -> this.backends.get()
+				.requireSupport(request.backend(), mode, request.fair(), request.leaseTime(),
+						() -> "@DistributedLock on " + MethodText.of(spec.method())));
+	}
+
+	/**
+	 * An annotated method of a bean.
+	 */
+	private record Unchecked(LockMethodSpec spec, Class<?> type) {
+
+	}
+
+}

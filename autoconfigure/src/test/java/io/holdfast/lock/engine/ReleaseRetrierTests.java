@@ -1,0 +1,206 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.ReleaseResult;
+
+import static io.holdfast.lock.engine.EngineFixture.LOCK;
+import static io.holdfast.lock.engine.EngineFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link ReleaseRetrier}: releases and withdrawals that the store does not
+ * confirm for a while.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class ReleaseRetrierTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private final EngineFixture fixture = new EngineFixture();
+
+	private final FakeBackend backend = this.fixture.backend;
+
+	private final ManualTime time = this.fixture.time;
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void thousandsOfReleasesCompleteAfterAnOutage(boolean sessionBound) {
+		this.backend.capabilities = FakeBackend.capabilities(false, sessionBound);
+		List<LockHandle> handles = new ArrayList<>();
+		for (int i = 0; i < 1_500; i++) {
+			handles.add(this.fixture.acquired(LockRequest.forLock(stock(i))));
+		}
+		outage(1_500 * 20);
+		handles.forEach(LockHandle::close);
+		this.time.advance(Duration.ofSeconds(3));
+		assertThat(this.backend.owners).hasSize(1_500);
+		this.backend.releases.clear();
+		this.time.advance(Duration.ofSeconds(3));
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void unavailableStoreIsNotOverrunByRetries() {
+		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		List<LockHandle> handles = new ArrayList<>();
+		for (int i = 0; i < 1_500; i++) {
+			handles.add(this.fixture.acquired(LockRequest.forLock(stock(i))));
+		}
+		outage(100_000);
+		handles.forEach(LockHandle::close);
+		this.backend.calls.clear();
+		this.time.advance(Duration.ofSeconds(10));
+		assertThat(this.backend.calls.size()).as("at most 64 after each pause of up to two seconds")
+			.isBetween(1, 64 * 10);
+		this.backend.releases.clear();
+		this.time.advance(Duration.ofSeconds(3));
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void unansweredRetriesAreBounded() {
+		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		List<LockHandle> handles = new ArrayList<>();
+		for (int i = 0; i < 500; i++) {
+			handles.add(this.fixture.acquired(LockRequest.forLock(stock(i))));
+		}
+		for (int i = 0; i < 5_000; i++) {
+			this.backend.releases.add((grant) -> new CompletableFuture<>());
+		}
+		handles.forEach(LockHandle::close);
+		this.time.advance(Duration.ofSeconds(1));
+		this.backend.calls.clear();
+		this.time.advance(Duration.ofMillis(900));
+		assertThat(this.backend.calls).hasSize(64);
+		this.backend.releases.clear();
+		this.time.advance(Duration.ofSeconds(3));
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void releaseAtASessionStoreIsRetriedBeyondTheLease() {
+		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		LockHandle handle = this.fixture.acquired(request());
+		outage(1_000);
+		handle.close();
+		this.time.advance(LEASE.multipliedBy(10));
+		this.backend.releases.clear();
+		this.time.advance(Duration.ofSeconds(3));
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void withdrawalAtASessionStoreIsRetriedBeyondTheLease() {
+		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		for (int i = 0; i < 1_000; i++) {
+			this.backend.withdrawals.add((claim) -> CompletableFuture.failedFuture(new TimeoutException("away")));
+		}
+		this.backend.heldByAnother(LOCK);
+		this.fixture.acquire(request()).cancel(false);
+		this.time.advance(LEASE.multipliedBy(10));
+		this.backend.withdrawals.clear();
+		this.backend.calls.clear();
+		this.time.advance(Duration.ofSeconds(3));
+		assertThat(this.backend.calls).containsExactly("abandon stock:42");
+		assertThat(this.time.planned()).as("timers").isZero();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void withdrawalRefusedByASessionStoreIsRetriedRarely(boolean silentFirst, CapturedOutput output) {
+		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		this.backend.heldByAnother(LOCK);
+		if (silentFirst) {
+			this.backend.withdrawals.add((claim) -> CompletableFuture.failedFuture(new TimeoutException("away")));
+		}
+		for (int i = 0; i < 1_000; i++) {
+			this.backend.withdrawals.add((claim) -> CompletableFuture.failedFuture(
+					new LockBackendException(claim.lock(), "fake", "permission denied", new IllegalStateException())));
+		}
+		this.fixture.acquire(request()).cancel(false);
+		this.fixture.acquire(request()).cancel(false);
+		this.time.advance(Retries.LONGEST_REST.multipliedBy(2));
+		this.backend.calls.clear();
+		this.time.advance(Retries.LONGEST_REST.multipliedBy(5));
+		assertThat(this.backend.calls).hasSize(2 * 5).containsOnly("abandon stock:42");
+		assertThat(output.getAll().lines().filter((line) -> line.contains("permission denied"))).singleElement()
+			.asString()
+			.contains("WARN", "stock:42", "Backend fake rejects");
+		this.backend.withdrawals.clear();
+		this.time.advance(Retries.LONGEST_REST);
+		assertThat(this.time.planned()).as("timers").isZero();
+	}
+
+	@Test
+	void requestsRefusedByASessionStoreAreReportedOnClose(CapturedOutput output) {
+		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		LockHandle handle = this.fixture.acquired(request());
+		for (int i = 0; i < 1_000; i++) {
+			this.backend.releases.add((grant) -> CompletableFuture.failedFuture(
+					new LockBackendException(LOCK, "fake", "permission denied", new IllegalStateException())));
+		}
+		handle.close();
+		this.fixture.engine.close();
+		assertThat(output).contains("1 releases and withdrawals were not confirmed by backend fake");
+		this.backend.calls.clear();
+		this.time.advance(Retries.LONGEST_REST.multipliedBy(2));
+		assertThat(this.backend.calls).isEmpty();
+	}
+
+	@Test
+	void releaseAtALeaseStoreIsNotRetriedAfterExpiry() {
+		LockHandle handle = this.fixture.acquired(request());
+		outage(1_000);
+		handle.close();
+		this.time.advance(LEASE.plusSeconds(5));
+		this.backend.calls.clear();
+		this.time.advance(LEASE);
+		assertThat(this.backend.calls).isEmpty();
+		assertThat(this.time.planned()).as("timers").isZero();
+	}
+
+	@Test
+	void nothingIsRetriedOnceTheEngineIsClosed() {
+		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		LockHandle handle = this.fixture.acquired(request());
+		outage(1_000);
+		handle.close();
+		this.fixture.engine.close();
+		this.backend.calls.clear();
+		this.time.advance(LEASE);
+		assertThat(this.backend.calls).isEmpty();
+	}
+
+	private void outage(int requests) {
+		for (int i = 0; i < requests; i++) {
+			this.backend.releases.add(ReleaseRetrierTests::unreachable);
+		}
+	}
+
+	private static CompletableFuture<ReleaseResult> unreachable(Grant grant) {
+		return CompletableFuture.failedFuture(new TimeoutException("away: " + grant.claim().lock()));
+	}
+
+	private static LockName stock(int number) {
+		return LockName.of("stock", "" + number);
+	}
+
+}

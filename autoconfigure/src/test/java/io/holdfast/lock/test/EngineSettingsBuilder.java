@@ -1,0 +1,92 @@
+package io.holdfast.lock.test;
+
+import java.time.Duration;
+
+import io.holdfast.lock.engine.EngineSettings;
+
+/**
+ * Builds {@link EngineSettings} from the defaults and the values that a test sets.
+ */
+public final class EngineSettingsBuilder {
+
+	private Duration waitTime;
+
+	private Duration leaseTime;
+
+	private Duration responseTimeout;
+
+	private boolean awaitRelease;
+
+	private boolean interruptOnLoss;
+
+	private Duration shutdownTimeout;
+
+	private boolean watchLockOrder;
+
+	private Duration lockDelay;
+
+	private EngineSettingsBuilder(EngineSettings settings) {
+		this.waitTime = settings.waitTime();
+		this.leaseTime = settings.leaseTime();
+		this.responseTimeout = settings.responseTimeout();
+		this.awaitRelease = settings.awaitRelease();
+		this.interruptOnLoss = settings.interruptOnLoss();
+		this.shutdownTimeout = settings.shutdownTimeout();
+		this.watchLockOrder = settings.watchLockOrder();
+		this.lockDelay = settings.lockDelay();
+	}
+
+	/**
+	 * Creates a builder with the default settings.
+	 * @return the builder
+	 */
+	public static EngineSettingsBuilder settings() {
+		return new EngineSettingsBuilder(EngineSettings.DEFAULTS);
+	}
+
+	public EngineSettingsBuilder waitTime(Duration waitTime) {
+		this.waitTime = waitTime;
+		return this;
+	}
+
+	public EngineSettingsBuilder leaseTime(Duration leaseTime) {
+		this.leaseTime = leaseTime;
+		return this;
+	}
+
+	public EngineSettingsBuilder responseTimeout(Duration responseTimeout) {
+		this.responseTimeout = responseTimeout;
+		return this;
+	}
+
+	public EngineSettingsBuilder awaitRelease(boolean awaitRelease) {
+		this.awaitRelease = awaitRelease;
+		return this;
+	}
+
+	public EngineSettingsBuilder interruptOnLoss(boolean interruptOnLoss) {
+		this.interruptOnLoss = interruptOnLoss;
+		return this;
+	}
+
+	public EngineSettingsBuilder shutdownTimeout(Duration shutdownTimeout) {
+		this.shutdownTimeout = shutdownTimeout;
+		return this;
+	}
+
+	public EngineSettingsBuilder watchLockOrder(boolean watchLockOrder) {
+		this.watchLockOrder = watchLockOrder;
+		return this;
+	}
+
+	public EngineSettingsBuilder lockDelay(Duration lockDelay) {
+		this.lockDelay = lockDelay;
+		return this;
+	}
+
+	public EngineSettings build() {
+		return new EngineSettings(this.waitTime, this.leaseTime, this.responseTimeout, this.awaitRelease,
+				this.interruptOnLoss, this.shutdownTimeout, this.watchLockOrder, this.lockDelay);
+	}
+
+}
