@@ -94,7 +94,8 @@ final class OverwriteListener
 		if (!isValue(type) || inRow == LazyPropertyInitializer.UNFETCHED_PROPERTY) {
 			return false;
 		}
-		event.getState()[attribute] = type.deepCopy(inRow, event.getFactory());
+		@Nullable Object[] written = event.getState();
+		written[attribute] = type.deepCopy(inRow, event.getFactory());
 		event.getPersister().setValue(event.getEntity(), attribute, inRow);
 		return true;
 	}
