@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.Threads;
 
 /**
  * Checks at application startup whether a store can be used, and retries until the
@@ -128,9 +129,7 @@ final class StartupCheck {
 
 	private void await(Attempts attempts) {
 		FutureTask<@Nullable Void> task = new FutureTask<>(attempts, null);
-		Thread thread = new Thread(task, "holdfast-startup");
-		thread.setDaemon(true);
-		thread.start();
+		Threads.daemon("holdfast-startup", task).start();
 		try {
 			long counted = 0;
 			while (counted < this.timeout.toNanos()

@@ -146,7 +146,7 @@ final class Acquisition {
 	private void awaitAnswer(StoreRequest<AcquireResult> request) {
 		boolean sent = request.isSent();
 		long patience = Backoff.forResponse(this.terms, this.attempts, sent, left(), this.context.settings());
-		this.steps.after(patience, () -> onIndeterminate(Stages.none(request.isSent())));
+		this.steps.after(patience, () -> onIndeterminate(StoreResponses.none(request.isSent())));
 		if (!sent) {
 			request.whenSent(this.steps.inThisPhase(() -> awaitAnswer(request)));
 		}
@@ -155,7 +155,7 @@ final class Acquisition {
 	/** Sends the claim, unless a retry has waited for a thread past the deadline. */
 	private CompletionStage<AcquireResult> send(Claim attempt, boolean first) {
 		return (first || !deadlineHasPassed()) ? this.terms.backend().tryAcquire(attempt)
-				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(Stages.none(false)));
+				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(StoreResponses.none(false)));
 	}
 
 	private void answered(Attempt attempt, @Nullable AcquireResult result, @Nullable Throwable failure) {
@@ -176,7 +176,7 @@ final class Acquisition {
 			}
 			else {
 				this.mayHaveLeftClaim = failure == null || attempt.mayHaveLeftClaimBefore();
-				failed(Stages.cause(failure));
+				failed(StoreResponses.cause(failure));
 			}
 		}
 	}
@@ -184,7 +184,7 @@ final class Acquisition {
 	private void granted(AcquireResult.Acquired acquired, long sentAt) {
 		long validity = sentAt + this.context.settings().validity(acquired.grant().lease()) - now();
 		if (validity <= 0) {
-			onIndeterminate(Stages.longerThan(acquired.grant().lease()));
+			onIndeterminate(StoreResponses.longerThan(acquired.grant().lease()));
 			return;
 		}
 		Lease lease = new Lease(this.context, this.terms, acquired.grant(), sentAt, this.ticket);

@@ -28,7 +28,7 @@ final class Assurance {
 			return null;
 		}
 		LockBackend backend = lease.terms().backend();
-		CompletableFuture<Boolean> answer = Stages.within(() -> backend.confirm(lease.grant()),
+		CompletableFuture<Boolean> answer = StoreResponses.within(() -> backend.confirm(lease.grant()),
 				lease.remainingValidity().toNanos(), context.time());
 		try {
 			IdleWait.until(answer);

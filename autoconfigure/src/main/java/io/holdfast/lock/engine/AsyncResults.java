@@ -74,7 +74,7 @@ final class AsyncResults {
 
 	private static <T extends @Nullable Object> CompletionStage<T> run(Function<LockHandle, CompletionStage<T>> action,
 			HeldLocks locks) {
-		return Stages.ask(() -> action.apply(locks), () -> new LockConfigurationException(
+		return StoreResponses.ask(() -> action.apply(locks), () -> new LockConfigurationException(
 				"The asynchronous action under lock '%s' returned null instead of a stage, so its completion cannot be awaited. The lock is released. Return CompletableFuture.completedFuture(null) if there is no result."
 					.formatted(locks.lock())));
 	}

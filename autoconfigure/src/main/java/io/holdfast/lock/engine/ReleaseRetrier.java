@@ -188,7 +188,7 @@ final class ReleaseRetrier {
 		}
 
 		private void send() {
-			Stages.within(this.call, ReleaseRetrier.this.responseTimeout, ReleaseRetrier.this.time)
+			StoreResponses.within(this.call, ReleaseRetrier.this.responseTimeout, ReleaseRetrier.this.time)
 				.whenComplete(this::answered);
 		}
 

@@ -42,8 +42,8 @@ final class StoreRequest<T> {
 			return false;
 		}
 		this.sentAt = this.time.nanos();
-		Stages.ask(this.call).whenComplete((value, failure) -> {
-			Stages.settle(this.answer, value, failure);
+		StoreResponses.ask(this.call).whenComplete((value, failure) -> {
+			StoreResponses.settle(this.answer, value, failure);
 			this.over.complete(null);
 		});
 		return true;

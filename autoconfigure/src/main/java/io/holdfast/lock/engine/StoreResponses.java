@@ -2,7 +2,6 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -11,13 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Sends requests to a store and ensures a result: a response, or the failure to get one.
  */
-final class Stages {
+final class StoreResponses {
 
-	private Stages() {
+	private StoreResponses() {
 	}
 
 	/**
@@ -79,7 +79,7 @@ final class Stages {
 		if (failure == null) {
 			return new IllegalStateException("the backend completed with null");
 		}
-		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
+		return Stages.cause(failure);
 	}
 
 	/**

@@ -188,7 +188,7 @@ final class Watchdog {
 		schedules.forEach((schedule) -> this.observer.renewing(schedule.lease.terms().lock(), backend.name(),
 				schedule.late(sentAt)));
 		long patience = schedules.stream().mapToLong(RenewalSchedule::interval).min().orElse(this.responseTimeout);
-		CompletableFuture<List<RenewResult>> answers = Stages.within(
+		CompletableFuture<List<RenewResult>> answers = StoreResponses.within(
 				() -> backend.renew(schedules.stream().map((schedule) -> schedule.lease.grant()).toList()),
 				Math.min(patience, this.responseTimeout), this.time);
 		for (int i = 0; i < schedules.size(); i++) {

@@ -16,6 +16,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.support.Threads;
 
 /**
  * Threads of one engine, separate for each kind of work. Renewals and releases never
@@ -95,11 +96,7 @@ final class Workers implements AutoCloseable {
 
 	private static ThreadFactory daemons(String kind) {
 		AtomicInteger number = new AtomicInteger();
-		return (task) -> {
-			Thread thread = new Thread(task, "holdfast-%s-%s".formatted(kind, number.incrementAndGet()));
-			thread.setDaemon(true);
-			return thread;
-		};
+		return (task) -> Threads.daemon("holdfast-%s-%s".formatted(kind, number.incrementAndGet()), task);
 	}
 
 	private static ThreadPoolExecutor pool(int threads, ThreadFactory factory) {

@@ -24,6 +24,7 @@ import org.springframework.util.function.SingletonSupplier;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.support.Resources;
 
 /**
  * The guard of a database, with one row for each lock. The row contains the greatest
@@ -95,7 +96,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 	 * @return the script
 	 */
 	public static String schema(String table) {
-		return ResourceText.of(SCHEMA).replace("${table}", table);
+		return Resources.text(JdbcFencingGuard.class, SCHEMA).replace("${table}", table);
 	}
 
 	/**

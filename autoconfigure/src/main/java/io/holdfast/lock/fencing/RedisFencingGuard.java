@@ -9,6 +9,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.support.Resources;
 
 /**
  * The guard of data in Redis. A hash contains the greatest token of each lock.
@@ -21,7 +22,7 @@ import io.holdfast.lock.LockHandle;
  */
 public final class RedisFencingGuard implements FencingGuard {
 
-	private static final String SCRIPT = ResourceText.of("advance.lua");
+	private static final String SCRIPT = Resources.text(RedisFencingGuard.class, "advance.lua");
 
 	private final RedissonClient redis;
 

@@ -24,11 +24,7 @@ public final class SystemSchedulingClock implements SchedulingClock, AutoCloseab
 	 * @param threadName the name of the thread that runs scheduled tasks
 	 */
 	public SystemSchedulingClock(String threadName) {
-		this.timer = new ScheduledThreadPoolExecutor(1, (task) -> {
-			Thread thread = new Thread(task, threadName);
-			thread.setDaemon(true);
-			return thread;
-		});
+		this.timer = new ScheduledThreadPoolExecutor(1, (task) -> Threads.daemon(threadName, task));
 		this.timer.setRemoveOnCancelPolicy(true);
 		this.timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
 		// after shutdown no lock is left to keep, so a late task is dropped

@@ -1,12 +1,12 @@
 package io.holdfast.lock.backend.etcd;
 
-import java.util.concurrent.CompletionException;
-
 import io.etcd.jetcd.common.exception.EtcdException;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.StatusRuntimeException;
 import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.support.Stages;
 
 /**
  * Interprets failed requests to etcd.
@@ -18,14 +18,9 @@ final class EtcdFailures {
 	private EtcdFailures() {
 	}
 
-	static Throwable cause(Throwable failure) {
-		return (failure instanceof CompletionException && failure.getCause() != null) ? cause(failure.getCause())
-				: failure;
-	}
-
 	/** Whether etcd has reported that the lease does not exist, or no longer exists. */
 	static boolean isLeaseGone(Throwable failure) {
-		return text(cause(failure)).contains(LEASE_NOT_FOUND);
+		return text(Stages.cause(failure)).contains(LEASE_NOT_FOUND);
 	}
 
 	/**
@@ -33,7 +28,7 @@ final class EtcdFailures {
 	 * succeed.
 	 */
 	static @Nullable String refusal(Throwable failure) {
-		Throwable cause = cause(failure);
+		Throwable cause = Stages.cause(failure);
 		Status.Code code = code(cause);
 		if (code == Status.Code.UNAUTHENTICATED && cause.getCause() != null) {
 			// jetcd reports this also if it could not reach the server to log in

@@ -21,6 +21,7 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
@@ -106,7 +107,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			this.calls.tryAccess(this.keys.root()).join();
 		}
 		catch (RuntimeException ex) {
-			Throwable cause = EtcdFailures.cause(ex);
+			Throwable cause = Stages.cause(ex);
 			String refusal = EtcdFailures.refusal(cause);
 			if (refusal != null) {
 				throw new LockConfigurationException("etcd rejects access to locks " + advice(refusal), cause);
@@ -137,7 +138,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		long start = this.clock.nanos();
 		return this.queue.enqueue(queueNode)
 			.thenCompose((position) -> answer(queueNode, claim, position, start))
-			.exceptionallyCompose((failure) -> failed(queueNode, claim, EtcdFailures.cause(failure)));
+			.exceptionallyCompose((failure) -> failed(queueNode, claim, Stages.cause(failure)));
 	}
 
 	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, QueuePosition position,
@@ -229,7 +230,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		queueNode.release();
 		return this.queue.end(queueNode, grant.storeToken()).handle((wasCurrent, failure) -> {
 			if (failure != null) {
-				Throwable cause = EtcdFailures.cause(failure);
+				Throwable cause = Stages.cause(failure);
 				String refusal = EtcdFailures.refusal(cause);
 				if (refusal != null) {
 					throw refused(grant.claim(), refusal, cause);
@@ -263,7 +264,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		// etcd keeps nothing of an unknown claim
 		return (queueNode == null) ? CompletableFuture.completedFuture(null)
 				: withdraw(queueNode).exceptionallyCompose((failure) -> {
-					Throwable cause = EtcdFailures.cause(failure);
+					Throwable cause = Stages.cause(failure);
 					String refusal = EtcdFailures.refusal(cause);
 					return CompletableFuture.failedFuture((refusal != null) ? refused(claim, refusal, cause) : cause);
 				});

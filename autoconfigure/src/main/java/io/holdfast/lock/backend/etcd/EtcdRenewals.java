@@ -13,6 +13,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Renews the leases of grants, each lease once.
@@ -49,7 +50,7 @@ final class EtcdRenewals {
 		for (int i = 0; i < grants.size(); i += EtcdCalls.OPERATIONS) {
 			parts.add(renewPart(grants.subList(i, Math.min(grants.size(), i + EtcdCalls.OPERATIONS))));
 		}
-		return all(parts).thenApply((results) -> results.stream().flatMap(List::stream).toList());
+		return Stages.all(parts).thenApply((results) -> results.stream().flatMap(List::stream).toList());
 	}
 
 	/**
@@ -74,7 +75,7 @@ final class EtcdRenewals {
 						.thenCompose((keyExists) -> renewed(queueNode, keyExists, lease, start))
 						.exceptionallyCompose((failure) -> notRenewed(queueNode, failure)));
 		}
-		return all(answers);
+		return Stages.all(answers);
 	}
 
 	private CompletableFuture<RenewResult> renewed(QueueNode queueNode, boolean keyExists, EtcdLease lease,
@@ -86,12 +87,7 @@ final class EtcdRenewals {
 	private CompletableFuture<RenewResult> notRenewed(QueueNode queueNode, Throwable failure) {
 		return EtcdFailures.isLeaseGone(failure)
 				? this.lost.apply(queueNode).thenApply((done) -> new RenewResult.Refused())
-				: CompletableFuture.completedFuture(new RenewResult.Indeterminate(EtcdFailures.cause(failure)));
-	}
-
-	private static <T> CompletableFuture<List<T>> all(List<CompletableFuture<T>> answers) {
-		return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
-			.thenApply((done) -> answers.stream().map(CompletableFuture::join).toList());
+				: CompletableFuture.completedFuture(new RenewResult.Indeterminate(Stages.cause(failure)));
 	}
 
 }

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Condition;
 import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Creates the keys of claims in the wait queues of their locks, and deletes them.
@@ -56,7 +57,7 @@ final class WaitQueue {
 		CompletableFuture<QueuePosition> attempt = queueNode.claim.renew() ? inSession(queueNode)
 				: withOwnLease(queueNode);
 		return attempt.exceptionallyCompose((failure) -> {
-			Throwable cause = EtcdFailures.cause(failure);
+			Throwable cause = Stages.cause(failure);
 			return (number < MOST_ATTEMPTS && mayRepeat(queueNode, cause)) ? attempt(queueNode, number + 1)
 					: CompletableFuture.failedFuture(cause);
 		});
@@ -92,10 +93,10 @@ final class WaitQueue {
 	private CompletableFuture<QueuePosition> inSession(QueueNode queueNode, Session session) {
 		return session.lease().fresh().thenCompose((lease) -> {
 			long epoch = session.epoch();
-			return send(queueNode, lease, epoch, Condition.written(session.key(), epoch)).exceptionallyCompose(
-					(failure) -> (EtcdFailures.cause(failure) instanceof EtcdCalls.EpochPassedException)
-							? session.passed(epoch).thenCompose((done) -> CompletableFuture.failedFuture(failure))
-							: CompletableFuture.failedFuture(failure));
+			return send(queueNode, lease, epoch, Condition.written(session.key(), epoch))
+				.exceptionallyCompose((failure) -> (Stages.cause(failure) instanceof EtcdCalls.EpochPassedException)
+						? session.passed(epoch).thenCompose((done) -> CompletableFuture.failedFuture(failure))
+						: CompletableFuture.failedFuture(failure));
 		});
 	}
 
@@ -145,7 +146,7 @@ final class WaitQueue {
 	 * Whether etcd has reported that it has not created the key, and will not create it.
 	 */
 	private static boolean isAnswer(Throwable failure) {
-		Throwable cause = EtcdFailures.cause(failure);
+		Throwable cause = Stages.cause(failure);
 		return cause instanceof EtcdCalls.KeyGoneException || cause instanceof EtcdCalls.EpochPassedException
 				|| EtcdFailures.isLeaseGone(cause) || EtcdFailures.refusal(cause) != null;
 	}

@@ -24,6 +24,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.Resources;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
@@ -110,7 +111,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 * @return a script
 	 */
 	public static String schema(String table) {
-		return JdbcStatements.text("schema.sql").replace("${table}", table);
+		return Resources.text(JdbcLockBackend.class, "schema.sql").replace("${table}", table);
 	}
 
 	@Override

@@ -1,14 +1,11 @@
 package io.holdfast.lock.backend.jdbc;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.namedparam.NamedParameterUtils;
 import org.springframework.jdbc.core.namedparam.ParsedSql;
+
+import io.holdfast.lock.support.Resources;
 
 /**
  * The parsed statements for one database and one table.
@@ -140,13 +137,13 @@ final class JdbcStatements {
 		this.table = table;
 		this.now = dialect.now();
 		this.patience = dialect.patience(timeoutSeconds);
-		this.acquire = parse(text(dialect.resource("acquire")));
-		this.renew = parse(text(dialect.resource("renew")));
+		this.acquire = parse(Resources.text(JdbcStatements.class, dialect.resource("acquire")));
+		this.renew = parse(Resources.text(JdbcStatements.class, dialect.resource("renew")));
 		this.release = parse(dialect.notifies() ? RELEASE_AND_NOTIFY : RELEASE);
 		this.notify = dialect.notifies() ? parse(NOTIFY) : null;
 		this.abandon = parse(ABANDON);
 		this.markWriter = parse(MARK_WRITER);
-		this.insertRow = parse(text(dialect.resource("insert-row")));
+		this.insertRow = parse(Resources.text(JdbcStatements.class, dialect.resource("insert-row")));
 		this.lockRow = parse(LOCK_ROW);
 		this.readState = parse(READ_STATE);
 		this.forgetReaders = parse(FORGET_READERS);
@@ -169,15 +166,6 @@ final class JdbcStatements {
 			.replace("${andPatience}", and + this.patience)
 			.replace("${fromPatience}", from + this.patience)
 			.replace("${channel}", ReleaseNotifications.CHANNEL));
-	}
-
-	static String text(String resource) {
-		try {
-			return new ClassPathResource(resource, JdbcStatements.class).getContentAsString(StandardCharsets.UTF_8);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
 	}
 
 }

@@ -21,6 +21,7 @@ import org.postgresql.PGNotification;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Threads;
 
 /**
  * Receives release notifications from PostgreSQL and signals the waiting claims. One
@@ -80,9 +81,7 @@ final class ReleaseNotifications implements AutoCloseable {
 
 	private void listen() {
 		if (!this.closed && this.running.compareAndSet(false, true)) {
-			Thread thread = new Thread(this::run, "holdfast-jdbc-listener");
-			thread.setDaemon(true);
-			thread.start();
+			Threads.daemon("holdfast-jdbc-listener", this::run).start();
 		}
 	}
 

@@ -14,6 +14,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.support.Threads;
 
 /**
  * Connects to Redis and checks it. A client that is not connected yet connects on the
@@ -87,9 +88,7 @@ final class RedisConnector {
 		if (!this.attempt.compareAndSet(present, fresh)) {
 			return connect();
 		}
-		Thread thread = new Thread(() -> probe(fresh), "holdfast-redis-connect");
-		thread.setDaemon(true);
-		thread.start();
+		Threads.daemon("holdfast-redis-connect", () -> probe(fresh)).start();
 		return fresh;
 	}
 

@@ -1,8 +1,6 @@
 package io.holdfast.lock.backend.redis;
 
 import java.util.Set;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -19,6 +17,7 @@ import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
 import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Classifies failures as definite rejections or unknown outcomes, and creates exceptions
@@ -51,7 +50,7 @@ final class RedisErrors {
 		String remedy = (code != null) ? remedy(code, describe(failure))
 				: "The outcome is unknown. Anything it wrote expires with the lease at the latest.";
 		return new LockBackendException("Lock '%s' %s: Redis at %s failed with '%s'. %s".formatted(lock, what,
-				this.options.server(), describe(failure), remedy), unwrap(failure));
+				this.options.server(), describe(failure), remedy), Stages.cause(failure));
 	}
 
 	/**
@@ -75,7 +74,7 @@ final class RedisErrors {
 	 * @return a configuration exception if another attempt would not change it
 	 */
 	LockException unreachable(Throwable failure) {
-		Throwable cause = unwrap(failure);
+		Throwable cause = Stages.cause(failure);
 		String code = definiteCode(cause);
 		if (code != null) {
 			return new LockConfigurationException("Redis at %s cannot store locks: '%s'. %s"
@@ -88,22 +87,10 @@ final class RedisErrors {
 	}
 
 	/**
-	 * Returns the cause of a failed stage without the wrappers that futures add.
-	 */
-	static Throwable unwrap(Throwable failure) {
-		Throwable cause = failure;
-		while ((cause instanceof CompletionException || cause instanceof ExecutionException)
-				&& cause.getCause() != null) {
-			cause = cause.getCause();
-		}
-		return cause;
-	}
-
-	/**
 	 * Whether Redis does not know the script, so that no part of it has run.
 	 */
 	static boolean isScriptUnknown(Throwable failure) {
-		return unwrap(failure) instanceof RedisNoScriptException;
+		return Stages.cause(failure) instanceof RedisNoScriptException;
 	}
 
 	/**
@@ -112,7 +99,7 @@ final class RedisErrors {
 	 */
 	static @Nullable String definiteCode(Throwable failure) {
 		int depth = 0;
-		for (Throwable cause = unwrap(failure); cause != null && depth < 10; cause = cause.getCause(), depth++) {
+		for (Throwable cause = Stages.cause(failure); cause != null && depth < 10; cause = cause.getCause(), depth++) {
 			if (cause instanceof RedissonShutdownException) {
 				return "SHUTDOWN";
 			}
@@ -179,7 +166,7 @@ final class RedisErrors {
 	 * parameters.
 	 */
 	static String describe(Throwable failure) {
-		Throwable cause = unwrap(failure);
+		Throwable cause = Stages.cause(failure);
 		while (cause.getCause() != null && code(cause) == null && !(cause instanceof RedisOutOfMemoryException)) {
 			cause = cause.getCause();
 		}

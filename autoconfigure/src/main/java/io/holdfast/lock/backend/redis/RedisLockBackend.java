@@ -30,6 +30,7 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
@@ -161,7 +162,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 				return CompletableFuture
 					.failedFuture(this.errors.refused("could not be acquired", claim.lock(), failure));
 			}
-			return CompletableFuture.completedStage(new AcquireResult.Indeterminate(RedisErrors.unwrap(failure)));
+			return CompletableFuture.completedStage(new AcquireResult.Indeterminate(Stages.cause(failure)));
 		});
 	}
 
@@ -197,7 +198,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
 		return guarded(() -> this.renewals.renew(grants)).exceptionally((failure) -> grants.stream()
-			.<RenewResult>map((grant) -> new RenewResult.Indeterminate(RedisErrors.unwrap(failure)))
+			.<RenewResult>map((grant) -> new RenewResult.Indeterminate(Stages.cause(failure)))
 			.toList());
 	}
 
@@ -210,7 +211,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 					(value) -> ((Long) value.get(0) == 1) ? new ReleaseResult.Released() : new ReleaseResult.NotHeld())
 			.exceptionallyCompose((failure) -> (RedisErrors.definiteCode(failure) != null)
 					? CompletableFuture.failedFuture(this.errors.refused("could not be released", lock, failure))
-					: CompletableFuture.completedStage(new ReleaseResult.Indeterminate(RedisErrors.unwrap(failure))));
+					: CompletableFuture.completedStage(new ReleaseResult.Indeterminate(Stages.cause(failure))));
 	}
 
 	@Override
@@ -258,13 +259,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	/** Runs a request after the first connection. Exceptions fail the stage. */
 	private <T> CompletionStage<T> guarded(Supplier<CompletionStage<T>> request) {
-		try {
-			return this.connector.isConnected() ? request.get()
-					: this.connector.connect().thenCompose((nothing) -> request.get());
-		}
-		catch (RuntimeException ex) {
-			return CompletableFuture.failedFuture(ex);
-		}
+		return Stages.attempt(() -> this.connector.isConnected() ? request.get()
+				: this.connector.connect().thenCompose((nothing) -> request.get()));
 	}
 
 	private RedisKeys keys(LockName lock) {

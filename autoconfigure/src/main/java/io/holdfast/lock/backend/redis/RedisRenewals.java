@@ -15,6 +15,7 @@ import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Renews many leases in few pipelines, so that no lease suffers from a failure of
@@ -86,7 +87,7 @@ final class RedisRenewals {
 		if (answer == null) {
 			Throwable cause = (failure != null) ? failure : new IllegalStateException("No response");
 			return new RenewResult.Indeterminate((RedisErrors.definiteCode(cause) != null)
-					? this.errors.refused("could not be renewed", lock, cause) : RedisErrors.unwrap(cause));
+					? this.errors.refused("could not be renewed", lock, cause) : Stages.cause(cause));
 		}
 		if ((Long) answer.value().get(0) == 0) {
 			return new RenewResult.Refused();

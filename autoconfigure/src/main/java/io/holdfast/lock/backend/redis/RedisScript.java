@@ -1,13 +1,11 @@
 package io.holdfast.lock.backend.redis;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-import org.springframework.core.io.ClassPathResource;
+import io.holdfast.lock.support.Resources;
 
 /**
  * A Lua script and the digest by which Redis caches it.
@@ -32,37 +30,28 @@ public record RedisScript(String text, String sha1) {
 
 	/**
 	 * Loads a script that uses sorted sets whose members expire individually.
-	 * @param room the class in whose package the files are
+	 * @param location the class in whose package the files are
 	 * @param parts the names of its files without '.lua', concatenated after
 	 * 'members.lua' of this package
 	 * @return the script
 	 */
-	public static RedisScript loadWithMembers(Class<?> room, String... parts) {
-		String text = MEMBERS.text() + load(room, parts).text();
+	public static RedisScript loadWithMembers(Class<?> location, String... parts) {
+		String text = MEMBERS.text() + load(location, parts).text();
 		return new RedisScript(text, sha1(text));
 	}
 
 	/**
 	 * Loads a script.
-	 * @param room the class in whose package the files are
+	 * @param location the class in whose package the files are
 	 * @param parts the names of its files without '.lua', concatenated in this order
 	 * @return the script
 	 */
-	public static RedisScript load(Class<?> room, String... parts) {
+	public static RedisScript load(Class<?> location, String... parts) {
 		StringBuilder text = new StringBuilder();
 		for (String part : parts) {
-			text.append(read(room, part + ".lua"));
+			text.append(Resources.text(location, part + ".lua"));
 		}
 		return new RedisScript(text.toString(), sha1(text.toString()));
-	}
-
-	private static String read(Class<?> room, String file) {
-		try {
-			return new ClassPathResource(file, room).getContentAsString(StandardCharsets.UTF_8);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
 	}
 
 	private static String sha1(String text) {

@@ -3,11 +3,9 @@ package io.holdfast.lock.backend.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.BatchOptions;
@@ -19,6 +17,8 @@ import org.redisson.api.RScriptAsync;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
 import org.redisson.client.codec.StringCodec;
+
+import io.holdfast.lock.support.Stages;
 
 /**
  * Runs scripts by their digests. Sends the text if the server does not know a digest:
@@ -71,7 +71,7 @@ final class RedisScripts {
 	 * @return the script's result; fails if there is none. Never throws
 	 */
 	CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
-		return orByText(caught(() -> send(this.single, script, keys, args)), script, keys, args);
+		return orByText(Stages.attempt(() -> send(this.single, script, keys, args)), script, keys, args);
 	}
 
 	/**
@@ -79,12 +79,13 @@ final class RedisScripts {
 	 * pipeline: a script cannot wait for replicas.
 	 */
 	CompletionStage<Replicated> runReplicated(RedisScript script, RedisKeys keys, Object... args) {
-		CompletionStage<Replicated> first = caught(() -> sendReplicated(script, keys, args));
+		CompletionStage<Replicated> first = Stages.attempt(() -> sendReplicated(script, keys, args));
 		return first.handle((value, failure) -> {
 			if (failure != null && RedisErrors.isScriptUnknown(failure)) {
 				// Running a script twice is safe. In a pipeline, a client with a script
 				// cache would send the digest again and always treat it as known
-				return run(script, keys, args).thenCompose((known) -> caught(() -> sendReplicated(script, keys, args)));
+				return run(script, keys, args)
+					.thenCompose((known) -> Stages.attempt(() -> sendReplicated(script, keys, args)));
 			}
 			return first;
 		}).thenCompose(Function.identity());
@@ -158,20 +159,11 @@ final class RedisScripts {
 			List<Object> keys, Object[] args) {
 		return answer.handle((value, failure) -> {
 			if (failure != null && RedisErrors.isScriptUnknown(failure)) {
-				return caught(() -> this.single.<List<Object>>evalAsync(Mode.READ_WRITE, script.text(), ReturnType.LIST,
-						keys, args));
+				return Stages.attempt(() -> this.single.<List<Object>>evalAsync(Mode.READ_WRITE, script.text(),
+						ReturnType.LIST, keys, args));
 			}
 			return answer;
 		}).thenCompose(Function.identity());
-	}
-
-	private static <T> CompletionStage<T> caught(Supplier<? extends CompletionStage<T>> attempt) {
-		try {
-			return attempt.get();
-		}
-		catch (RuntimeException ex) {
-			return CompletableFuture.failedFuture(ex);
-		}
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletionStage;
 
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.RedisScript;
+import io.holdfast.lock.support.Threads;
 
 /**
  * Client of one node.
@@ -43,16 +44,16 @@ interface NodeClient {
 		@Override
 		public CompletionStage<List<Object>> connect(RedisScript script, List<Object> keys, Object... args) {
 			CompletableFuture<List<Object>> result = new CompletableFuture<>();
-			Thread thread = new Thread(() -> this.redis.run(script, keys, args).whenComplete((answer, failure) -> {
-				if (failure != null) {
-					result.completeExceptionally(failure);
-				}
-				else {
-					result.complete(answer);
-				}
-			}), "holdfast-redlock-connect");
-			thread.setDaemon(true);
-			thread.start();
+			Threads.daemon("holdfast-redlock-connect",
+					() -> this.redis.run(script, keys, args).whenComplete((answer, failure) -> {
+						if (failure != null) {
+							result.completeExceptionally(failure);
+						}
+						else {
+							result.complete(answer);
+						}
+					}))
+				.start();
 			return result;
 		}
 

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Renews leases that a majority still has, many in one request to each node.
@@ -40,8 +41,7 @@ final class QuorumRenewal {
 		for (int from = 0; from < grants.size(); from += MOST_AT_ONCE) {
 			parts.add(renewTogether(grants.subList(from, Math.min(from + MOST_AT_ONCE, grants.size()))));
 		}
-		return CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new))
-			.thenApply((nothing) -> parts.stream().flatMap((part) -> part.join().stream()).toList());
+		return Stages.all(parts).thenApply((results) -> results.stream().flatMap(List::stream).toList());
 	}
 
 	private CompletableFuture<List<RenewResult>> renewTogether(List<Grant> grants) {

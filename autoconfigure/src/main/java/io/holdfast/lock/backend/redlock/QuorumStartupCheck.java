@@ -2,7 +2,6 @@ package io.holdfast.lock.backend.redlock;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
@@ -12,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Connects to all nodes at startup, and waits until a majority may vote.
@@ -124,7 +124,7 @@ final class QuorumStartupCheck {
 	}
 
 	private static @Nullable Throwable misconfiguration(@Nullable Throwable failure) {
-		return (failure instanceof CompletionException) ? failure.getCause() : failure;
+		return (failure != null) ? Stages.cause(failure) : null;
 	}
 
 }

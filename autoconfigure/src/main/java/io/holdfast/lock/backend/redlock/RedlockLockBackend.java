@@ -8,7 +8,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +23,7 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
@@ -149,7 +149,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-		return caught(() -> {
+		return Stages.attempt(() -> {
 			OwnerId owner = claim.owner();
 			QuorumAcquisition[] self = new QuorumAcquisition[1];
 			QuorumAcquisition attempt = new QuorumAcquisition(this.nodes, this.options, this.errors, claim,
@@ -163,12 +163,12 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-		return caught(() -> this.renewal.renew(grants));
+		return Stages.attempt(() -> this.renewal.renew(grants));
 	}
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
-		return caught(() -> giveBack(grant.claim()).thenApply((tally) -> {
+		return Stages.attempt(() -> giveBack(grant.claim()).thenApply((tally) -> {
 			if (tally.yes() >= this.nodes.quorum()) {
 				return new ReleaseResult.Released();
 			}
@@ -185,7 +185,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		return caught(() -> giveBack(claim).thenAccept((tally) -> {
+		return Stages.attempt(() -> giveBack(claim).thenAccept((tally) -> {
 			if (tally.yes() + tally.no() < this.nodes.quorum()) {
 				throw this.errors.noMajority("could not be withdrawn", claim.lock(), tally);
 			}
@@ -240,15 +240,6 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public String toString() {
 		return "RedlockLockBackend" + this.nodes.all();
-	}
-
-	private static <T> CompletionStage<T> caught(Supplier<CompletionStage<T>> request) {
-		try {
-			return request.get();
-		}
-		catch (RuntimeException ex) {
-			return CompletableFuture.failedFuture(ex);
-		}
 	}
 
 }

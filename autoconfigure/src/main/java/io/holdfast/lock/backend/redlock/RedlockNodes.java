@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.backend.redis.RedisScript;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 
 /**
  * All nodes and their right to vote.
@@ -143,14 +144,7 @@ final class RedlockNodes {
 		if (!isOver(node, memory) || !node.quarantine().tryStartAdmission()) {
 			return CompletableFuture.completedStage(false);
 		}
-		CompletionStage<Boolean> admission;
-		try {
-			admission = admit(node, memory);
-		}
-		catch (RuntimeException ex) {
-			admission = CompletableFuture.failedStage(ex);
-		}
-		return admission.handle((admitted, failure) -> {
+		return Stages.attempt(() -> admit(node, memory)).handle((admitted, failure) -> {
 			boolean done = failure == null && admitted;
 			node.quarantine().end(done);
 			return done;

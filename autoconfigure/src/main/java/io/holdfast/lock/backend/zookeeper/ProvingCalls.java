@@ -10,6 +10,7 @@ import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Sends requests whose responses prove how long the session lasts. Heartbeats keep that
@@ -72,7 +73,7 @@ final class ProvingCalls implements ZooKeeperCalls {
 		long sentAt = this.clock.nanos();
 		long session = this.calls.session();
 		sync(this.heartbeatPath).whenComplete((done, failure) -> {
-			if (failure != null && ZooKeeperCalls.cause(failure) instanceof KeeperException.ConnectionLossException) {
+			if (failure != null && Stages.cause(failure) instanceof KeeperException.ConnectionLossException) {
 				this.guarantee.disconnected(session, sentAt);
 			}
 			synchronized (this) {

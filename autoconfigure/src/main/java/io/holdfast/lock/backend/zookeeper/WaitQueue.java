@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.holdfast.lock.spi.LockDigest;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Creates the nodes of claims in the wait queues of their locks, and deletes them.
@@ -114,7 +115,7 @@ final class WaitQueue {
 
 	private static CompletableFuture<Void> unlessGone(Throwable failure) {
 		return ZooKeeperCalls.isGone(failure) ? CompletableFuture.completedFuture(null)
-				: CompletableFuture.failedFuture(ZooKeeperCalls.cause(failure));
+				: CompletableFuture.failedFuture(Stages.cause(failure));
 	}
 
 }

@@ -3,10 +3,11 @@ package io.holdfast.lock.backend.zookeeper;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
 import org.apache.zookeeper.KeeperException;
+
+import io.holdfast.lock.support.Stages;
 
 /**
  * Requests that locks send to ZooKeeper, and the client's view of its session. No method
@@ -86,12 +87,13 @@ interface ZooKeeperCalls extends AutoCloseable {
 
 	/** Whether a failure proves that the node, as it was created, no longer exists. */
 	static boolean isGone(Throwable failure) {
-		return noNode(failure) || changed(failure) || cause(failure) instanceof KeeperException.SessionExpiredException;
+		return noNode(failure) || changed(failure)
+				|| Stages.cause(failure) instanceof KeeperException.SessionExpiredException;
 	}
 
 	/** Whether a request failed because a node does not exist. */
 	static boolean noNode(Throwable failure) {
-		return cause(failure) instanceof KeeperException.NoNodeException;
+		return Stages.cause(failure) instanceof KeeperException.NoNodeException;
 	}
 
 	/**
@@ -99,11 +101,7 @@ interface ZooKeeperCalls extends AutoCloseable {
 	 * creation.
 	 */
 	static boolean changed(Throwable failure) {
-		return cause(failure) instanceof KeeperException.BadVersionException;
-	}
-
-	static Throwable cause(Throwable failure) {
-		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
+		return Stages.cause(failure) instanceof KeeperException.BadVersionException;
 	}
 
 	/**

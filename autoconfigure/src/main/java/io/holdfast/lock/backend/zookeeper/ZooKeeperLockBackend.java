@@ -20,6 +20,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
@@ -152,7 +153,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		long sentAt = this.clock.nanos();
 		return this.queue.enqueue(queueNode)
 			.thenCompose((queue) -> answer(queueNode, claim, queue, sentAt))
-			.exceptionallyCompose((failure) -> failed(claim, ZooKeeperCalls.cause(failure)));
+			.exceptionallyCompose((failure) -> failed(claim, Stages.cause(failure)));
 	}
 
 	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, List<QueueNodeName> queue,
@@ -222,9 +223,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-		List<CompletableFuture<RenewResult>> answers = grants.stream().map(this.renewals::renew).toList();
-		return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
-			.thenApply((done) -> answers.stream().map(CompletableFuture::join).toList());
+		return Stages.all(grants.stream().map(this.renewals::renew).toList());
 	}
 
 	@Override
@@ -241,7 +240,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		}
 		return this.calls.delete(path).handle((deleted, failure) -> {
 			if (failure != null && !ZooKeeperCalls.isGone(failure)) {
-				Throwable cause = ZooKeeperCalls.cause(failure);
+				Throwable cause = Stages.cause(failure);
 				LockBackendException definite = definite(grant.claim().lock(), cause);
 				if (definite != null) {
 					throw definite;
@@ -257,7 +256,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<Void> abandon(Claim claim) {
 		QueueNode queueNode = this.queueNodes.of(claim, this.suspension.count());
 		return end(queueNode, () -> this.queue.leave(queueNode)).exceptionallyCompose((failure) -> {
-			Throwable cause = ZooKeeperCalls.cause(failure);
+			Throwable cause = Stages.cause(failure);
 			LockBackendException definite = definite(claim.lock(), cause);
 			return CompletableFuture.failedFuture((definite != null) ? definite : cause);
 		});

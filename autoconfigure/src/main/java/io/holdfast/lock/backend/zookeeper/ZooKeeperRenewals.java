@@ -9,6 +9,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Renews and confirms holds by checking their nodes with the leader.
@@ -50,7 +51,7 @@ final class ZooKeeperRenewals {
 		return this.calls.check(path).handle((checked, failure) -> {
 			if (failure != null) {
 				return ZooKeeperCalls.isGone(failure) ? refused(queueNode)
-						: new RenewResult.Indeterminate(ZooKeeperCalls.cause(failure));
+						: new RenewResult.Indeterminate(Stages.cause(failure));
 			}
 			if (this.calls.session() != session) {
 				return unknown("The session has changed");

@@ -16,6 +16,7 @@ import org.apache.zookeeper.KeeperException;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperCalls.Connection;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperCalls.Node;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperCalls.Watch;
+import io.holdfast.lock.support.Stages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -62,7 +63,7 @@ final class ComparedZooKeeper {
 
 	private String text(Object answer, Throwable failure) {
 		if (failure != null) {
-			return (ZooKeeperCalls.cause(failure) instanceof KeeperException known) ? known.code().toString()
+			return (Stages.cause(failure) instanceof KeeperException known) ? known.code().toString()
 					: failure.toString();
 		}
 		if (answer instanceof Node node) {

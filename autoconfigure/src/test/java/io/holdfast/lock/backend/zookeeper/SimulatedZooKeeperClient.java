@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 
 import org.apache.zookeeper.KeeperException;
 
+import io.holdfast.lock.support.Stages;
 import io.holdfast.lock.test.simulation.SimulatedLink;
 import io.holdfast.lock.test.simulation.SimulatedProcess;
 
@@ -152,7 +153,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 			cancel.run();
 			noteSilence(sent);
 		}).exceptionallyCompose((failure) -> {
-			Throwable cause = ZooKeeperCalls.cause(failure);
+			Throwable cause = Stages.cause(failure);
 			return CompletableFuture.failedFuture(
 					(cause instanceof KeeperException) ? cause : new KeeperException.ConnectionLossException());
 		});

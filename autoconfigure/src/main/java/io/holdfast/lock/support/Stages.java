@@ -1,0 +1,61 @@
+package io.holdfast.lock.support;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
+
+/**
+ * Operations on stages that several packages need.
+ */
+public final class Stages {
+
+	private Stages() {
+	}
+
+	/**
+	 * Starts asynchronous work.
+	 * @param work returns the stage of the work
+	 * @param <T> the type of the result
+	 * @return the stage, or a failed one if the work throws instead of returning a stage
+	 */
+	public static <T> CompletionStage<T> attempt(Supplier<? extends CompletionStage<T>> work) {
+		try {
+			return work.get();
+		}
+		catch (Throwable ex) {
+			// Kotlin throws checked exceptions undeclared
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	/**
+	 * Removes the wrappers that futures put around a failure.
+	 * @param failure the failure of a stage
+	 * @return the original failure
+	 */
+	public static Throwable cause(Throwable failure) {
+		Throwable unwrapped = failure;
+		Throwable cause = unwrapped.getCause();
+		while (cause != null && (unwrapped instanceof CompletionException || unwrapped instanceof ExecutionException)) {
+			unwrapped = cause;
+			cause = unwrapped.getCause();
+		}
+		return unwrapped;
+	}
+
+	/**
+	 * Collects the results of several futures.
+	 * @param futures the futures
+	 * @param <T> the type of a result
+	 * @return completes with all results in the order of the futures, or fails if one of
+	 * them fails
+	 */
+	public static <T> CompletableFuture<List<T>> all(List<? extends CompletableFuture<T>> futures) {
+		return CompletableFuture.allOf(futures.toArray(CompletableFuture[]::new))
+			.thenApply((done) -> futures.stream().map(CompletableFuture::join).toList());
+	}
+
+}
