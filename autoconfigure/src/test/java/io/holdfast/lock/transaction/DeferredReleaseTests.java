@@ -7,6 +7,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -243,6 +244,7 @@ class DeferredReleaseTests {
 		run(() -> {
 			CompletableFuture<String> body = new CompletableFuture<>();
 			CompletionStage<String> result = this.locks.executeAsync(STOCK, (handle) -> body);
+			Awaitility.await("the release waits for the body").until(() -> body.getNumberOfDependents() > 0);
 			this.required.executeWithoutResult((status) -> {
 				body.complete("done");
 				assertHeld();

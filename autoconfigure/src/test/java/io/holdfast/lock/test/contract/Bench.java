@@ -86,23 +86,30 @@ final class Bench {
 	}
 
 	/**
-	 * Acquires the lock and asserts that it was granted. Retries only while the outcome
-	 * is unknown, which is possible for a moment after the faults of an earlier case.
+	 * Makes one attempt, and repeats it while the outcome is unknown. This is possible
+	 * for a moment after the faults of an earlier case, when the store removes an expired
+	 * grant, and on a busy machine.
 	 */
-	Grant acquire(LockBackend client, Claim claim) throws Exception {
+	AcquireResult attempt(LockBackend client, Claim claim) throws Exception {
 		long start = System.nanoTime();
 		AcquireResult result = tryAcquire(client, claim);
 		while (result instanceof AcquireResult.Indeterminate && System.nanoTime() - start < bound().toNanos()) {
 			LockSupport.parkNanos(PAUSE_AFTER_INDETERMINATE_NANOS);
 			result = tryAcquire(client, claim);
 		}
+		return result;
+	}
+
+	/** Makes one {@linkplain #attempt attempt} and asserts that it was granted. */
+	Grant acquire(LockBackend client, Claim claim) throws Exception {
+		AcquireResult result = attempt(client, claim);
 		assertThat(result).as("answer to %s", claim).isInstanceOf(Acquired.class);
 		return ((Acquired) result).grant();
 	}
 
-	/** Makes one attempt and asserts that it was refused. */
+	/** Makes one {@linkplain #attempt attempt} and asserts that it was refused. */
 	Contended assertContended(LockBackend client, Claim claim) throws Exception {
-		AcquireResult result = tryAcquire(client, claim);
+		AcquireResult result = attempt(client, claim);
 		assertThat(result).as("answer to %s", claim).isInstanceOf(Contended.class);
 		return (Contended) result;
 	}
@@ -144,8 +151,16 @@ final class Bench {
 		}
 	}
 
+	/** Renews the grants, and repeats this while an outcome is unknown. */
 	List<RenewResult> renew(LockBackend client, Grant... grants) throws Exception {
-		return answer(client.renew(List.of(grants)));
+		long start = System.nanoTime();
+		List<RenewResult> results = answer(client.renew(List.of(grants)));
+		while (results.stream().anyMatch(RenewResult.Indeterminate.class::isInstance)
+				&& System.nanoTime() - start < bound().toNanos()) {
+			LockSupport.parkNanos(PAUSE_AFTER_INDETERMINATE_NANOS);
+			results = answer(client.renew(List.of(grants)));
+		}
+		return results;
 	}
 
 	boolean retain(LockBackend client, Grant grant, Duration remaining) throws Exception {

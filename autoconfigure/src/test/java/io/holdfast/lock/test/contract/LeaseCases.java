@@ -2,12 +2,12 @@ package io.holdfast.lock.test.contract;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult.Refused;
 import io.holdfast.lock.spi.RenewResult.Renewed;
@@ -35,20 +35,14 @@ interface LeaseCases {
 
 	@Test
 	default void renewalExtendsTheLease(Bench bench) throws Exception {
-		LockName lock = Claims.newLock();
-		Grant grant = bench.acquire(bench.first(), enduring(bench, Claims.renewed(Claims.exclusive(lock))));
-		staysHeld(bench, grant,
-				() -> assertThat(bench.renew(bench.first(), grant)).hasSize(1).allMatch(Renewed.class::isInstance));
-		bench.assertReleased(bench.first(), grant);
+		ExtendedLease.happen(bench, Claims::renewed,
+				(grant) -> bench.renew(bench.first(), grant).get(0) instanceof Renewed);
 	}
 
 	@Test
 	default void repeatedRequestOfAnOwnerRestartsTheLease(Bench bench) throws Exception {
-		LockName lock = Claims.newLock();
-		Claim claim = enduring(bench, Claims.exclusive(lock));
-		Grant grant = bench.acquire(bench.first(), claim);
-		staysHeld(bench, grant, () -> bench.acquire(bench.first(), claim));
-		bench.assertReleased(bench.first(), grant);
+		ExtendedLease.happen(bench, UnaryOperator.identity(),
+				(grant) -> bench.attempt(bench.first(), grant.claim()) instanceof Acquired);
 	}
 
 	@Test
@@ -69,37 +63,6 @@ interface LeaseCases {
 	@Test
 	default void renewalOfNoGrantsReturnsNoResults(Bench bench) throws Exception {
 		assertThat(bench.answer(bench.first().renew(List.of()))).isEmpty();
-	}
-
-	/**
-	 * Returns the claim with a lease that lasts between extensions even on a busy
-	 * machine.
-	 */
-	private static Claim enduring(Bench bench, Claim claim) {
-		return Claims.lasting(bench.shortLease().multipliedBy(2), claim);
-	}
-
-	private static void staysHeld(Bench bench, Grant grant, AttemptToExtend extend) {
-		Duration lease = grant.lease();
-		long start = System.nanoTime();
-		Awaitility.await()
-			.atMost(lease.multipliedBy(4))
-			.pollDelay(Duration.ZERO)
-			.pollInterval(lease.dividedBy(6))
-			.until(() -> {
-				extend.attempt();
-				bench.assertContended(bench.second(), Claims.exclusive(grant.claim().lock()));
-				return System.nanoTime() - start > lease.multipliedBy(2).toNanos();
-			});
-	}
-
-	/**
-	 * One attempt to extend the lease.
-	 */
-	interface AttemptToExtend {
-
-		void attempt() throws Exception;
-
 	}
 
 }

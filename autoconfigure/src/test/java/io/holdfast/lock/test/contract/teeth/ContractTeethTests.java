@@ -38,6 +38,9 @@ class ContractTeethTests {
 
 	private static final String STALE_OWNER = "staleOwnerGetsANewTokenAfterItsSuccessor";
 
+	/** The type of the parameter that each case has. */
+	private static final String BENCH = LockBackendContract.class.getPackageName() + ".Bench";
+
 	private static Events events;
 
 	/** Runs all contracts in parallel, because they mostly wait. */
@@ -58,8 +61,8 @@ class ContractTeethTests {
 
 	@Test
 	void soundStorePassesEveryCase() {
-		assertThat(cases(FlawedContracts.Sound.class, events.failed())).isEmpty();
-		assertThat(cases(FlawedContracts.Sound.class, events.succeeded())).isEqualTo(everyCase());
+		found(FlawedContracts.Sound.class);
+		assertThat(cases(FlawedContracts.Sound.class, events.started())).isEqualTo(everyCase());
 	}
 
 	@Test
@@ -220,14 +223,25 @@ class ContractTeethTests {
 
 	/**
 	 * Asserts that exactly these cases detect the flaw. The case with many contenders may
-	 * detect any flaw by chance, so it counts only if it is listed.
+	 * detect any flaw by chance, so it counts only if it is listed. All contracts run at
+	 * the same time, and a case may exceed its bound on a busy machine. Another case
+	 * therefore counts only if it also fails alone.
 	 */
 	private static void found(Class<? extends LockBackendContract> store, String... cases) {
 		Set<String> found = cases(store, events.failed());
 		if (!List.of(cases).contains(HISTORY)) {
 			found.remove(HISTORY);
 		}
+		found.removeIf((name) -> !List.of(cases).contains(name) && passesAlone(store, name));
 		assertThat(found).as("cases that find %s", store.getSimpleName()).containsExactlyInAnyOrder(cases);
+	}
+
+	private static boolean passesAlone(Class<? extends LockBackendContract> store, String name) {
+		Events alone = EngineTestKit.engine("junit-jupiter")
+			.selectors(DiscoverySelectors.selectMethod(store, name, BENCH))
+			.execute()
+			.testEvents();
+		return alone.started().count() > 0 && alone.failed().count() == 0;
 	}
 
 	private static Set<String> cases(Class<?> store, Events events) {
