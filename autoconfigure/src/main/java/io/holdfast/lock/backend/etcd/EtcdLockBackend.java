@@ -143,10 +143,9 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, QueuePosition position,
 			long start) {
-		String before = position.before();
 		EtcdLease lease = queueNode.lease();
-		if (before != null) {
-			return refused(queueNode, claim, before, position.seenAt());
+		if (position.before() != null) {
+			return refused(queueNode, claim, position.before(), position.seenAt());
 		}
 		if (lease == null || !queueNode.grant()) {
 			return CompletableFuture.failedFuture(new EtcdCalls.KeyGoneException(position.revision()));
