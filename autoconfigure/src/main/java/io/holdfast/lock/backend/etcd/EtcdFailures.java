@@ -39,6 +39,16 @@ final class EtcdFailures {
 		return definite ? text(cause) : null;
 	}
 
+	/**
+	 * Returns the remedy for a rejected request.
+	 * @param refusal why etcd rejects it
+	 * @param prefix the prefix of the keys to which locks need access
+	 */
+	static String advice(String refusal, String prefix) {
+		return "(%s). Check 'distributed-lock.etcd.username' and 'password', and that the user's role may read and write keys with the prefix '%s'."
+			.formatted(refusal, prefix);
+	}
+
 	/** Describes a failure and its root cause. */
 	static String describe(Throwable failure) {
 		Throwable root = failure;

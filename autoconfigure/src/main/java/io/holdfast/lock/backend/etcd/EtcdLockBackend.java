@@ -3,21 +3,20 @@ package io.holdfast.lock.backend.etcd;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 
 import io.etcd.jetcd.ClientBuilder;
+import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SchedulingClock;
@@ -60,7 +59,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	private final EtcdRenewals renewals;
 
-	private final Map<OwnerId, QueueNode> queueNodes = new ConcurrentHashMap<>();
+	private final QueueNodes queueNodes;
 
 	private final SchedulingClock clock;
 
@@ -94,7 +93,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		this.stopClock = stopClock;
 		this.sessions = new Sessions(this.calls, this.keys, clock, this::sessionEnded);
 		this.queue = new WaitQueue(this.calls, this.keys, this.sessions, clock);
-		this.renewals = new EtcdRenewals(this.calls, this.keys, clock, this.queueNodes::get, this::lost);
+		this.queueNodes = new QueueNodes(this.keys);
+		this.renewals = new EtcdRenewals(this.calls, this.keys, this.queueNodes, clock, this::lost);
 	}
 
 	/**
@@ -110,7 +110,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			Throwable cause = Stages.cause(ex);
 			String refusal = EtcdFailures.refusal(cause);
 			if (refusal != null) {
-				throw new LockConfigurationException("etcd rejects access to locks " + advice(refusal), cause);
+				throw new LockConfigurationException(
+						"etcd rejects access to locks " + EtcdFailures.advice(refusal, this.keys.root()), cause);
 			}
 			throw new LockBackendException(EtcdFailures.describe(cause), cause);
 		}
@@ -128,35 +129,36 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-		QueueNode queueNode = this.queueNodes.computeIfAbsent(claim.owner(),
-				(owner) -> new QueueNode(claim, this.keys.of(claim)));
+		QueueNode queueNode = this.queueNodes.of(claim);
 		if (queueNode.isReleased()) {
 			// an owner whose release is still under way starts over
 			return withdraw(queueNode).thenCompose((done) -> tryAcquire(claim))
 				.exceptionally(AcquireResult.Indeterminate::new);
 		}
-		long start = this.clock.nanos();
+		long sentAt = this.clock.nanos();
 		return this.queue.enqueue(queueNode)
-			.thenCompose((position) -> answer(queueNode, claim, position, start))
+			.thenCompose((position) -> answer(queueNode, claim, position, sentAt))
 			.exceptionallyCompose((failure) -> failed(queueNode, claim, Stages.cause(failure)));
 	}
 
 	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, QueuePosition position,
-			long start) {
-		EtcdLease lease = queueNode.lease();
-		if (position.before() != null) {
-			return refused(queueNode, claim, position.before(), position.seenAt());
-		}
-		if (lease == null || !queueNode.grant()) {
-			return CompletableFuture.failedFuture(new EtcdCalls.KeyGoneException(position.revision()));
-		}
-		Duration left = lease.lastsFrom(start);
-		return CompletableFuture.completedFuture(new AcquireResult.Acquired(
-				claim.renew() ? new Grant(claim, position.revision(), left, queueNode.revoked())
-						: new Grant(claim, position.revision(), left)));
+			long sentAt) {
+		String before = position.before();
+		return (before != null) ? contended(queueNode, claim, before, position.seenAt())
+				: granted(queueNode, claim, position.revision(), sentAt);
 	}
 
-	private CompletionStage<AcquireResult> refused(QueueNode queueNode, Claim claim, String before, long seenAt) {
+	private CompletionStage<AcquireResult> granted(QueueNode queueNode, Claim claim, long revision, long sentAt) {
+		EtcdLease lease = queueNode.lease();
+		if (lease == null || !queueNode.grant()) {
+			return CompletableFuture.failedFuture(new EtcdCalls.KeyGoneException(revision));
+		}
+		Duration left = lease.lastsFrom(sentAt);
+		return CompletableFuture.completedFuture(new AcquireResult.Acquired(claim.renew()
+				? new Grant(claim, revision, left, queueNode.revoked()) : new Grant(claim, revision, left)));
+	}
+
+	private CompletionStage<AcquireResult> contended(QueueNode queueNode, Claim claim, String before, long seenAt) {
 		if (claim.remainingWait().isZero()) {
 			return withdraw(queueNode)
 				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
@@ -176,24 +178,24 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			// an owner that was overtaken is enqueued again
 			return lost(queueNode).thenCompose((done) -> tryAcquire(claim));
 		}
-		String refusal = EtcdFailures.refusal(cause);
-		if (refusal == null) {
+		LockBackendException rejection = rejection(claim.lock(), cause);
+		if (rejection == null) {
 			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(cause));
 		}
 		if (!queueNode.isOpen() && queueNode.revision() == 0) {
-			forget(queueNode);
+			this.queueNodes.end(queueNode);
 		}
-		return CompletableFuture.failedFuture(refused(claim, refusal, cause));
+		return CompletableFuture.failedFuture(rejection);
 	}
 
-	private LockBackendException refused(Claim claim, String refusal, Throwable cause) {
-		return new LockBackendException(
-				"Lock '%s' (backend etcd): etcd rejects the request ".formatted(claim.lock()) + advice(refusal), cause);
-	}
-
-	private String advice(String refusal) {
-		return "(%s). Check 'distributed-lock.etcd.username' and 'password', and that the user's role may read and write keys with the prefix '%s'."
-			.formatted(refusal, this.keys.root());
+	/**
+	 * Returns the permanent rejection of a request, or {@code null} if it may succeed.
+	 */
+	private @Nullable LockBackendException rejection(LockName lock, Throwable cause) {
+		String refusal = EtcdFailures.refusal(cause);
+		return (refusal == null) ? null
+				: new LockBackendException("Lock '%s' (backend etcd): etcd rejects the request ".formatted(lock)
+						+ EtcdFailures.advice(refusal, this.keys.root()), cause);
 	}
 
 	@Override
@@ -201,42 +203,23 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		return this.renewals.renew(grants);
 	}
 
-	/** Forgets a hold whose key is gone, once no late request can create it again. */
-	private CompletableFuture<Void> lost(QueueNode queueNode) {
-		if (queueNode.isOpen()) {
-			return withdraw(queueNode);
-		}
-		forget(queueNode);
-		return CompletableFuture.completedFuture(null);
-	}
-
-	private CompletableFuture<Void> withdraw(QueueNode queueNode) {
-		queueNode.end();
-		return this.queue.leave(queueNode).thenAccept((done) -> forget(queueNode));
-	}
-
-	private void forget(QueueNode queueNode) {
-		queueNode.end();
-		this.queueNodes.remove(queueNode.claim.owner(), queueNode);
-	}
-
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
-		QueueNode queueNode = this.queueNodes.get(grant.claim().owner());
-		if (queueNode == null || queueNode.revision() != grant.storeToken()) {
+		QueueNode queueNode = this.queueNodes.of(grant);
+		if (queueNode == null) {
 			return CompletableFuture.completedFuture(new ReleaseResult.NotHeld());
 		}
 		queueNode.release();
 		return this.queue.end(queueNode, grant.storeToken()).handle((wasCurrent, failure) -> {
 			if (failure != null) {
 				Throwable cause = Stages.cause(failure);
-				String refusal = EtcdFailures.refusal(cause);
-				if (refusal != null) {
-					throw refused(grant.claim(), refusal, cause);
+				LockBackendException rejection = rejection(grant.claim().lock(), cause);
+				if (rejection != null) {
+					throw rejection;
 				}
 				return new ReleaseResult.Indeterminate(cause);
 			}
-			forget(queueNode);
+			this.queueNodes.end(queueNode);
 			return wasCurrent ? new ReleaseResult.Released() : new ReleaseResult.NotHeld();
 		});
 	}
@@ -246,36 +229,46 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	 */
 	@Override
 	public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
-		QueueNode queueNode = this.queueNodes.get(grant.claim().owner());
-		if (queueNode == null || queueNode.revision() != grant.storeToken()) {
+		QueueNode queueNode = this.queueNodes.of(grant);
+		if (queueNode == null) {
 			return CompletableFuture.completedFuture(false);
 		}
 		queueNode.release();
 		return this.queue.retain(queueNode, grant.storeToken(), remaining).thenApply((kept) -> {
-			forget(queueNode);
+			this.queueNodes.end(queueNode);
 			return kept;
 		});
 	}
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		QueueNode queueNode = this.queueNodes.get(claim.owner());
-		// etcd keeps nothing of an unknown claim
-		return (queueNode == null) ? CompletableFuture.completedFuture(null)
-				: withdraw(queueNode).exceptionallyCompose((failure) -> {
-					Throwable cause = Stages.cause(failure);
-					String refusal = EtcdFailures.refusal(cause);
-					return CompletableFuture.failedFuture((refusal != null) ? refused(claim, refusal, cause) : cause);
-				});
+		QueueNode queueNode = this.queueNodes.find(claim);
+		if (queueNode == null) {
+			// etcd keeps nothing of an unknown claim
+			return CompletableFuture.completedFuture(null);
+		}
+		return withdraw(queueNode).exceptionallyCompose((failure) -> {
+			Throwable cause = Stages.cause(failure);
+			LockBackendException rejection = rejection(claim.lock(), cause);
+			return CompletableFuture.failedFuture((rejection != null) ? rejection : cause);
+		});
 	}
 
-	/** Returns the keys of the claims that this JVM knows. */
-	List<String> claimedKeys() {
-		return this.queueNodes.values().stream().map((queueNode) -> queueNode.key).toList();
+	private CompletableFuture<Void> withdraw(QueueNode queueNode) {
+		return this.queueNodes.abandon(queueNode, () -> this.queue.leave(queueNode));
+	}
+
+	/** Forgets a hold whose key is gone, once no late request can create it again. */
+	private CompletableFuture<Void> lost(QueueNode queueNode) {
+		if (queueNode.isOpen()) {
+			return withdraw(queueNode);
+		}
+		this.queueNodes.end(queueNode);
+		return CompletableFuture.completedFuture(null);
 	}
 
 	private void sessionEnded(Session session) {
-		this.queueNodes.values().stream().filter((queueNode) -> queueNode.session() == session).forEach((queueNode) -> {
+		this.queueNodes.of(session).forEach((queueNode) -> {
 			if (queueNode.isGranted()) {
 				lost(queueNode);
 			}
@@ -283,12 +276,17 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		});
 	}
 
+	/** Returns the keys of the claims and grants in memory. */
+	List<String> remembered() {
+		return this.queueNodes.all().stream().map((queueNode) -> queueNode.key).toList();
+	}
+
 	/** Revokes everything that this JVM still holds in etcd, and closes the client. */
 	@Override
 	public void close() {
 		this.stopClock.run();
 		List<CompletableFuture<?>> ends = new ArrayList<>(this.sessions.end());
-		this.queueNodes.values()
+		this.queueNodes.all()
 			.stream()
 			.filter((queueNode) -> !queueNode.claim.renew())
 			.map(this.queue::leave)

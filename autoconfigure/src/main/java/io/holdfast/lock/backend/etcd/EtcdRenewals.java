@@ -7,10 +7,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-import org.jspecify.annotations.Nullable;
-
 import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Stages;
@@ -24,23 +21,22 @@ final class EtcdRenewals {
 
 	private final EtcdKeys keys;
 
-	private final SchedulingClock clock;
+	private final QueueNodes queueNodes;
 
-	private final Function<OwnerId, @Nullable QueueNode> queueNodes;
+	private final SchedulingClock clock;
 
 	private final Function<QueueNode, CompletableFuture<Void>> lost;
 
 	/**
 	 * Creates the renewals of one backend.
-	 * @param queueNodes finds the queue node of an owner
 	 * @param lost forgets a hold whose key is gone
 	 */
-	EtcdRenewals(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock,
-			Function<OwnerId, @Nullable QueueNode> queueNodes, Function<QueueNode, CompletableFuture<Void>> lost) {
+	EtcdRenewals(EtcdCalls calls, EtcdKeys keys, QueueNodes queueNodes, SchedulingClock clock,
+			Function<QueueNode, CompletableFuture<Void>> lost) {
 		this.calls = calls;
 		this.keys = keys;
-		this.clock = clock;
 		this.queueNodes = queueNodes;
+		this.clock = clock;
 		this.lost = lost;
 	}
 
@@ -66,14 +62,14 @@ final class EtcdRenewals {
 		for (int i = 0; i < grants.size(); i++) {
 			int index = i;
 			Grant grant = grants.get(i);
-			QueueNode queueNode = this.queueNodes.apply(grant.claim().owner());
+			QueueNode queueNode = this.queueNodes.of(grant);
 			EtcdLease lease = (queueNode != null) ? queueNode.lease() : null;
-			answers.add((queueNode == null || lease == null || queueNode.revision() != grant.storeToken())
-					? CompletableFuture.completedFuture(new RenewResult.Refused())
-					: renewals.computeIfAbsent(lease, EtcdLease::renewed)
-						.thenCombine(revisions, (renewed, read) -> read.get(index) == grant.storeToken())
-						.thenCompose((keyExists) -> renewed(queueNode, keyExists, lease, start))
-						.exceptionallyCompose((failure) -> notRenewed(queueNode, failure)));
+			answers
+				.add((queueNode == null || lease == null) ? CompletableFuture.completedFuture(new RenewResult.Refused())
+						: renewals.computeIfAbsent(lease, EtcdLease::renewed)
+							.thenCombine(revisions, (renewed, read) -> read.get(index) == grant.storeToken())
+							.thenCompose((keyExists) -> renewed(queueNode, keyExists, lease, start))
+							.exceptionallyCompose((failure) -> notRenewed(queueNode, failure)));
 		}
 		return Stages.all(answers);
 	}

@@ -32,7 +32,7 @@ final class QueueNode {
 	/** The node, once it is known. */
 	private ZooKeeperCalls.@Nullable Node node;
 
-	private boolean isEnded;
+	private boolean ended;
 
 	private @Nullable Watch watch;
 
@@ -90,7 +90,7 @@ final class QueueNode {
 	CompletableFuture<Boolean> createOnce(Supplier<CompletableFuture<Void>> create) {
 		CompletableFuture<Boolean> mine = new CompletableFuture<>();
 		synchronized (this) {
-			if (this.isEnded) {
+			if (this.ended) {
 				return CompletableFuture.failedFuture(new CancellationException("The claim was abandoned"));
 			}
 			if (this.creation != null) {
@@ -121,7 +121,7 @@ final class QueueNode {
 		CompletableFuture<Void> mine = new CompletableFuture<>();
 		CompletableFuture<?> settled;
 		synchronized (this) {
-			this.isEnded = true;
+			this.ended = true;
 			if (this.deletion != null) {
 				return this.deletion;
 			}
@@ -146,12 +146,12 @@ final class QueueNode {
 
 	/** Ends the claim after everything that it left in the store is gone. */
 	synchronized void end() {
-		this.isEnded = true;
+		this.ended = true;
 	}
 
 	/** Whether the claim was abandoned or its node is gone for good. */
 	synchronized boolean isEnded() {
-		return this.isEnded;
+		return this.ended;
 	}
 
 	/** Completes when the session that created the current node has ended. */
@@ -171,11 +171,11 @@ final class QueueNode {
 		boolean ends;
 		synchronized (this) {
 			boolean lost = this.node != null && this.node.session() != currentSession;
-			ends = this.creation == null && (lost || this.node == null && this.isEnded);
+			ends = this.creation == null && (lost || this.node == null && this.ended);
 			if (!lost) {
 				return ends;
 			}
-			this.isEnded |= ends;
+			this.ended |= ends;
 			this.node = null;
 			loss = this.revoked;
 			former = this.watch;

@@ -169,7 +169,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		}
 		return this.queue.withoutDuplicates(queueNode, queue, own).thenCompose((single) -> {
 			QueueNodeName before = own.blockedBy(single);
-			return (before != null) ? refused(queueNode, claim, own, before) : granted(queueNode, claim, sentAt);
+			return (before != null) ? contended(queueNode, claim, own, before) : granted(queueNode, claim, sentAt);
 		});
 	}
 
@@ -194,10 +194,10 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(new IllegalStateException(why)));
 	}
 
-	private CompletionStage<AcquireResult> refused(QueueNode queueNode, Claim claim, QueueNodeName own,
+	private CompletionStage<AcquireResult> contended(QueueNode queueNode, Claim claim, QueueNodeName own,
 			QueueNodeName before) {
 		if (claim.remainingWait().isZero()) {
-			return end(queueNode, () -> this.queue.leave(queueNode, own))
+			return withdraw(queueNode, () -> this.queue.leave(queueNode, own))
 				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
 						LONGEST_WAIT));
 		}
@@ -206,12 +206,15 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private CompletionStage<AcquireResult> failed(Claim claim, Throwable cause) {
-		LockBackendException definite = definite(claim.lock(), cause);
-		return (definite != null) ? CompletableFuture.failedFuture(definite)
+		LockBackendException rejection = rejection(claim.lock(), cause);
+		return (rejection != null) ? CompletableFuture.failedFuture(rejection)
 				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(cause));
 	}
 
-	private @Nullable LockBackendException definite(LockName lock, Throwable cause) {
+	/**
+	 * Returns the permanent rejection of a request, or {@code null} if it may succeed.
+	 */
+	private @Nullable LockBackendException rejection(LockName lock, Throwable cause) {
 		if (cause instanceof KeeperException.NoAuthException || cause instanceof KeeperException.AuthFailedException) {
 			return new LockBackendException(
 					"Lock '%s' (backend zookeeper): ZooKeeper denies access below '%s' (%s). Authorize the CuratorFramework bean, or set an ACL on the node, to create, read and delete there."
@@ -241,9 +244,9 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		return this.calls.delete(path).handle((deleted, failure) -> {
 			if (failure != null && !ZooKeeperCalls.isGone(failure)) {
 				Throwable cause = Stages.cause(failure);
-				LockBackendException definite = definite(grant.claim().lock(), cause);
-				if (definite != null) {
-					throw definite;
+				LockBackendException rejection = rejection(grant.claim().lock(), cause);
+				if (rejection != null) {
+					throw rejection;
 				}
 				return new ReleaseResult.Indeterminate(cause);
 			}
@@ -255,14 +258,14 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
 		QueueNode queueNode = this.queueNodes.of(claim, this.suspension.count());
-		return end(queueNode, () -> this.queue.leave(queueNode)).exceptionallyCompose((failure) -> {
+		return withdraw(queueNode, () -> this.queue.leave(queueNode)).exceptionallyCompose((failure) -> {
 			Throwable cause = Stages.cause(failure);
-			LockBackendException definite = definite(claim.lock(), cause);
-			return CompletableFuture.failedFuture((definite != null) ? definite : cause);
+			LockBackendException rejection = rejection(claim.lock(), cause);
+			return CompletableFuture.failedFuture((rejection != null) ? rejection : cause);
 		});
 	}
 
-	private CompletableFuture<Void> end(QueueNode queueNode, Supplier<CompletableFuture<Void>> delete) {
+	private CompletableFuture<Void> withdraw(QueueNode queueNode, Supplier<CompletableFuture<Void>> delete) {
 		CompletableFuture<Void> ended = this.queueNodes.abandon(queueNode, delete);
 		this.watcher.stop(queueNode);
 		return ended;

@@ -125,7 +125,7 @@ class EtcdClaimTests {
 		answer(this.backend.abandon(claim));
 		assertThat(this.client.carryOut()).isEqualTo(1);
 		assertThat(keys()).isZero();
-		assertThat(this.backend.claimedKeys()).isEmpty();
+		assertThat(this.backend.remembered()).isEmpty();
 	}
 
 	@Test
@@ -266,7 +266,7 @@ class EtcdClaimTests {
 			.revoke(EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/locks/").iterator().next().getLease())
 			.get();
 		assertThat(renewed(this.backend, expired)).isInstanceOf(RenewResult.Refused.class);
-		assertThat(this.backend.claimedKeys()).isEmpty();
+		assertThat(this.backend.remembered()).isEmpty();
 	}
 
 	private static void deleteKey() throws Exception {

@@ -82,7 +82,7 @@ public class EtcdStore implements SimulatedStore {
 		this.etcd.leases().forEach((lease) -> left.add("lease " + lease));
 		this.backends.forEach((process, backend) -> {
 			if (!process.killed()) {
-				backend.claimedKeys().forEach((key) -> left.add("in the memory of %s: %s".formatted(process, key)));
+				backend.remembered().forEach((key) -> left.add("in the memory of %s: %s".formatted(process, key)));
 			}
 		});
 		return left;
@@ -107,7 +107,7 @@ public class EtcdStore implements SimulatedStore {
 	 * again.
 	 */
 	private void checkKeys(SimulatedProcess process) {
-		List<String> known = this.backends.get(process).claimedKeys();
+		List<String> known = this.backends.get(process).remembered();
 		String owner = new UUID(process.number(), 0).toString().substring(0, 18);
 		this.etcd.keys()
 			.stream()

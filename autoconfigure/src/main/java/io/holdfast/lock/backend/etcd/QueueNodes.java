@@ -1,0 +1,69 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+
+/**
+ * Registry of the queue nodes of all claims and grants in this JVM. A queue node stays
+ * registered until nothing of it is left in the store.
+ */
+final class QueueNodes {
+
+	private final Map<OwnerId, QueueNode> byOwner = new ConcurrentHashMap<>();
+
+	private final EtcdKeys keys;
+
+	QueueNodes(EtcdKeys keys) {
+		this.keys = keys;
+	}
+
+	/** Returns the queue node of a claim, registering it if it is absent. */
+	QueueNode of(Claim claim) {
+		return this.byOwner.computeIfAbsent(claim.owner(), (owner) -> new QueueNode(claim, this.keys.of(claim)));
+	}
+
+	/** Returns the queue node of a claim, or {@code null} if it is absent. */
+	@Nullable QueueNode find(Claim claim) {
+		return this.byOwner.get(claim.owner());
+	}
+
+	/** Returns the queue node of a grant, or {@code null} if its key is gone. */
+	@Nullable QueueNode of(Grant grant) {
+		QueueNode queueNode = find(grant.claim());
+		return (queueNode != null && queueNode.revision() == grant.storeToken()) ? queueNode : null;
+	}
+
+	/** Removes a queue node of which nothing is left in the store. */
+	void end(QueueNode queueNode) {
+		queueNode.end();
+		this.byOwner.remove(queueNode.claim.owner(), queueNode);
+	}
+
+	/**
+	 * Ends a claim and deletes its key. The queue node stays registered until the
+	 * deletion is confirmed, so that it is not used again.
+	 */
+	CompletableFuture<Void> abandon(QueueNode queueNode, Supplier<CompletableFuture<?>> delete) {
+		queueNode.end();
+		return delete.get().thenAccept((deleted) -> this.byOwner.remove(queueNode.claim.owner(), queueNode));
+	}
+
+	/** Returns the queue nodes whose keys are attached to the lease of a session. */
+	List<QueueNode> of(Session session) {
+		return this.byOwner.values().stream().filter((queueNode) -> queueNode.session() == session).toList();
+	}
+
+	List<QueueNode> all() {
+		return List.copyOf(this.byOwner.values());
+	}
+
+}
