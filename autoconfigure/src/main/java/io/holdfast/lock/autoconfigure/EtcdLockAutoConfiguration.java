@@ -42,7 +42,7 @@ public final class EtcdLockAutoConfiguration {
 	@ConditionalOnMissingBean
 	EtcdLockBackend etcdLockBackend(DistributedLockProperties locks, StartupChecks checks, EtcdLockProperties etcd,
 			ObjectProvider<SslBundles> bundles) {
-		SslBundle ssl = LockSslBundle.get(bundles, "distributed-lock.etcd.ssl.bundle", etcd.ssl().bundle());
+		SslBundle ssl = etcd.ssl().find(bundles, "distributed-lock.etcd.ssl.bundle");
 		EtcdLockBackend backend = new EtcdLockBackend(client(etcd, ssl), locks.namespace(), locks.responseTimeout());
 		StartupCheck check = checks.of(LockStore.ETCD, "etcd at " + etcd.uris(),
 				"Start etcd, or correct '%s'.".formatted(EtcdLockProperties.ENDPOINTS));

@@ -7,6 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -24,7 +25,7 @@ import io.holdfast.lock.LockConfigurationException;
  */
 @ConfigurationProperties("distributed-lock.etcd")
 record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String username, @Nullable String password,
-		@Nullable String authority, @DefaultValue Ssl ssl) {
+		@Nullable String authority, @NestedConfigurationProperty @DefaultValue LockSsl ssl) {
 
 	static final String ENDPOINTS = "distributed-lock.etcd.endpoints";
 
@@ -65,14 +66,6 @@ record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String
 	public String toString() {
 		return "EtcdLockProperties[endpoints=%s, authority=%s, ssl=%s]".formatted(this.endpoints.size(), this.authority,
 				this.ssl);
-	}
-
-	/**
-	 * TLS to the members.
-	 *
-	 * @param bundle Name of the SSL bundle to use. Defaults to the JVM's trust store.
-	 */
-	record Ssl(@Nullable String bundle) {
 	}
 
 }

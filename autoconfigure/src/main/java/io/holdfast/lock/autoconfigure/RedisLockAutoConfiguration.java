@@ -79,7 +79,7 @@ public final class RedisLockAutoConfiguration {
 		Login login = (address.password() != null) ? new Login(address.username(), address.password())
 				: new Login(redis.username(), redis.password());
 		Integer database = address.database();
-		SslBundle ssl = LockSslBundle.get(bundles, "distributed-lock.redis.ssl.bundle", redis.ssl().bundle());
+		SslBundle ssl = redis.ssl().find(bundles, "distributed-lock.redis.ssl.bundle");
 		return factory.standalone(address.hostAndPort(), login, (database != null) ? database : redis.database(), ssl,
 				address.tls() || ssl != null, "'" + ADDRESS + "'");
 	}

@@ -5,6 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
@@ -27,7 +28,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 record RedisLockProperties(@Nullable String address, @Nullable String username, @Nullable String password,
 		@DefaultValue("0") int database, @DefaultValue("2s") Duration connectionTimeout,
 		@DefaultValue("0") int waitReplicas, @DefaultValue("500ms") Duration waitReplicasTimeout,
-		@DefaultValue Ssl ssl) {
+		@NestedConfigurationProperty @DefaultValue LockSsl ssl) {
 
 	/** Omits secrets. */
 	@Override
@@ -36,14 +37,6 @@ record RedisLockProperties(@Nullable String address, @Nullable String username, 
 		return "RedisLockProperties[address=%s, database=%s, connectionTimeout=%s, waitReplicas=%s, waitReplicasTimeout=%s, ssl=%s]"
 			.formatted(shown, this.database, this.connectionTimeout, this.waitReplicas, this.waitReplicasTimeout,
 					this.ssl);
-	}
-
-	/**
-	 * TLS to the address.
-	 *
-	 * @param bundle Name of the SSL bundle to use. Defaults to the JVM's trust store.
-	 */
-	record Ssl(@Nullable String bundle) {
 	}
 
 }

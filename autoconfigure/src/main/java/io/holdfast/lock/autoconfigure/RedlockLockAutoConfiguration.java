@@ -50,7 +50,7 @@ public final class RedlockLockAutoConfiguration {
 		RedlockOptions options = new RedlockOptions(locks.namespace(), locks.responseTimeout(), redlock.nodeTimeout(),
 				redlock.driftFactor(), (longest != null) ? longest : locks.leaseTime(), redlock.restartQuarantine());
 		RedisClientFactory clients = new RedisClientFactory(redlock.connectionTimeout(), locks.responseTimeout());
-		SslBundle ssl = LockSslBundle.get(bundles, "distributed-lock.redlock.ssl.bundle", redlock.ssl().bundle());
+		SslBundle ssl = redlock.ssl().find(bundles, "distributed-lock.redlock.ssl.bundle");
 		RedlockLockBackend backend = new RedlockLockBackend(addresses.stream()
 			.map((address) -> new RedisNode(client(clients, address, redlock, ssl), locks.namespace(),
 					locks.responseTimeout(), address.hostAndPort()))

@@ -6,6 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
@@ -33,7 +34,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 record RedlockLockProperties(@DefaultValue List<String> nodes, @Nullable String username, @Nullable String password,
 		@DefaultValue("2s") Duration connectionTimeout, @DefaultValue("50ms") Duration nodeTimeout,
 		@DefaultValue("0.01") double driftFactor, @DefaultValue("true") boolean restartQuarantine,
-		@DefaultValue("1m") Duration quarantineWait, @Nullable Duration longestLease, @DefaultValue Ssl ssl) {
+		@DefaultValue("1m") Duration quarantineWait, @Nullable Duration longestLease,
+		@NestedConfigurationProperty @DefaultValue LockSsl ssl) {
 
 	/** Omits secrets. */
 	@Override
@@ -42,14 +44,6 @@ record RedlockLockProperties(@DefaultValue List<String> nodes, @Nullable String 
 			.formatted(this.nodes.stream().map(RedisAddress::redacted).toList(), this.connectionTimeout,
 					this.nodeTimeout, this.driftFactor, this.restartQuarantine, this.quarantineWait, this.longestLease,
 					this.ssl);
-	}
-
-	/**
-	 * TLS to the nodes.
-	 *
-	 * @param bundle Name of the SSL bundle to use. Defaults to the JVM's trust store.
-	 */
-	record Ssl(@Nullable String bundle) {
 	}
 
 }

@@ -336,7 +336,7 @@ class RedisLockAutoConfigurationTests {
 	@Test
 	void propertiesDoNotShowSecrets() {
 		RedisLockProperties properties = new RedisLockProperties("redis://u:hidden-pw@host:1", "u", "hidden-pw", 0,
-				Duration.ofSeconds(1), 0, Duration.ofSeconds(1), new RedisLockProperties.Ssl(null));
+				Duration.ofSeconds(1), 0, Duration.ofSeconds(1), new LockSsl(null));
 		assertThat(properties.toString()).doesNotContain("hidden-pw").contains("redis://***@host:1");
 	}
 

@@ -12,9 +12,9 @@ import io.holdfast.lock.LockConfigurationException;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link LockSslBundle}.
+ * Tests for {@link LockSsl}.
  */
-class LockSslBundleTests {
+class LockSslTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',

@@ -11,31 +11,30 @@ import org.springframework.util.StringUtils;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
- * Looks up the SSL bundle that a property names.
+ * Settings of TLS to a store.
+ *
+ * @param bundle Name of the SSL bundle to use. Defaults to the JVM's trust store.
  */
-final class LockSslBundle {
-
-	private LockSslBundle() {
-	}
+record LockSsl(@Nullable String bundle) {
 
 	/**
-	 * Returns the bundle of the given name.
-	 * @param property the property that sets the name, for the message
-	 * @param name the name, or {@code null} or empty for no bundle
-	 * @return the bundle, or {@code null} if no name is given
+	 * Looks up the bundle.
+	 * @param bundles the bundles of the application
+	 * @param property the property that names the bundle, for the message
+	 * @return the bundle, or {@code null} if none is named
 	 * @throws LockConfigurationException if there is no such bundle
 	 */
-	static @Nullable SslBundle get(ObjectProvider<SslBundles> bundles, String property, @Nullable String name) {
-		if (!StringUtils.hasText(name)) {
+	@Nullable SslBundle find(ObjectProvider<SslBundles> bundles, String property) {
+		if (!StringUtils.hasText(this.bundle)) {
 			return null;
 		}
 		try {
-			return bundles.getObject().getBundle(name);
+			return bundles.getObject().getBundle(this.bundle);
 		}
 		catch (NoSuchSslBundleException ex) {
 			throw new LockConfigurationException(
 					"The property '%s' is '%s', but no SSL bundle with that name exists. Define it under 'spring.ssl.bundle', or remove the property to use the JVM's trust store."
-						.formatted(property, name),
+						.formatted(property, this.bundle),
 					ex);
 		}
 	}
