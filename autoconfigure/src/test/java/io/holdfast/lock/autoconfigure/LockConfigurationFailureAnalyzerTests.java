@@ -6,12 +6,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockConfigurationException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -29,8 +31,17 @@ class LockConfigurationFailureAnalyzerTests {
 		assertThatException().isThrownBy(() -> application.run("--distributed-lock.backend=local"));
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("@DistributedLock on " + BadKey.class.getName() + ".call(long): its key \"#ident\" uses #ident")
-			.contains("Correct this configuration")
+			.contains("Action:%n%nUse one of them.".formatted())
 			.doesNotContain("\tat ");
+	}
+
+	@Test
+	void problemWithoutARemedyHasAGeneralAction() {
+		LockConfigurationException failure = new LockConfigurationException("'a.B' is wrong.");
+		FailureAnalysis analysis = new LockConfigurationFailureAnalyzer().analyze(failure);
+		assertThat(analysis).isNotNull();
+		assertThat(analysis.getDescription()).isEqualTo("'a.B' is wrong.");
+		assertThat(analysis.getAction()).startsWith("Correct this configuration");
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -31,8 +31,8 @@ class LockSslTests {
 			.run((context) -> assertThat(new LockConfigurationFailureAnalyzer().analyze(context.getStartupFailure()))
 				.isNotNull()
 				.satisfies((analysis) -> assertThat(analysis.getDescription())
-					.contains("The property 'distributed-lock.%s.ssl.bundle' is 'nope'".formatted(store))
-					.contains("'spring.ssl.bundle'"))
+					.contains("The property 'distributed-lock.%s.ssl.bundle' is 'nope'".formatted(store)))
+				.satisfies((analysis) -> assertThat(analysis.getAction()).contains("'spring.ssl.bundle'"))
 				.satisfies(
 						(analysis) -> assertThat(analysis.getCause()).isInstanceOf(LockConfigurationException.class)));
 	}
