@@ -68,7 +68,7 @@ final class Lease {
 		this.context = context;
 		this.terms = terms;
 		this.grant = grant;
-		this.token = FencingToken.of(grant.storeToken(), 0);
+		this.token = grant.fencingToken();
 		this.loss = new Loss(terms, this.token);
 		this.ticket = ticket;
 		this.end = new LeaseEnd(context, terms, grant);

@@ -4,18 +4,28 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
+import org.springframework.util.Assert;
+
+import io.holdfast.lock.FencingToken;
+
 /**
  * The answer of a store that grants a claim.
  *
  * @param claim the claim that was granted
- * @param storeToken the store's token: greater than that of every earlier grant of the
- * same lock, and the same if the same owner requests the lock again
+ * @param storeToken the store's token, from 1 to 2<sup>53</sup> - 1: greater than that of
+ * every earlier grant of the same lock, and the same if the same owner requests the lock
+ * again
  * @param lease the time for which the store keeps the lock, counted from when it received
  * the request; may differ from the requested time if the store has its own bounds
  * @param revoked completes, on any thread, if the backend learns without a request that
  * the lease is gone
  */
 public record Grant(Claim claim, long storeToken, Duration lease, CompletionStage<?> revoked) {
+
+	/** Low-order bits of a fencing token, reserved for hand-offs inside one JVM. */
+	private static final int RESERVED_BITS = 10;
+
+	private static final long MAX_STORE_TOKEN = Long.MAX_VALUE >> RESERVED_BITS;
 
 	private static final CompletionStage<?> NEVER = new CompletableFuture<>().minimalCompletionStage();
 
@@ -27,6 +37,17 @@ public record Grant(Claim claim, long storeToken, Duration lease, CompletionStag
 	 */
 	public Grant(Claim claim, long storeToken, Duration lease) {
 		this(claim, storeToken, lease, NEVER);
+	}
+
+	/**
+	 * Returns the fencing token of a hold with this grant.
+	 * @return the token
+	 * @throws IllegalArgumentException if the store's token is out of range
+	 */
+	public FencingToken fencingToken() {
+		Assert.isTrue(this.storeToken > 0 && this.storeToken <= MAX_STORE_TOKEN,
+				() -> "Store token " + this.storeToken + " is not between 1 and " + MAX_STORE_TOKEN);
+		return new FencingToken(this.storeToken << RESERVED_BITS);
 	}
 
 	/**
