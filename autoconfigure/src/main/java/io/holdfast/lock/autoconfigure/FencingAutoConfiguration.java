@@ -35,7 +35,6 @@ import io.holdfast.lock.StaleFencingTokenException;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.engine.GuardedLockObserver;
 import io.holdfast.lock.fencing.Fence;
-import io.holdfast.lock.fencing.FenceListener;
 import io.holdfast.lock.fencing.FencingGuard;
 import io.holdfast.lock.fencing.JdbcFencingGuard;
 import io.holdfast.lock.fencing.TransactionFence;
@@ -135,8 +134,8 @@ public final class FencingAutoConfiguration {
 			return transactions::advance;
 		}
 		return (hold) -> {
-			throw new LockConfigurationException(
-					"Lock '%s' cannot be fenced, because fencing is off: %s".formatted(hold.lock(), fence.whyOff()));
+			throw new LockConfigurationException("Lock '%s' cannot be fenced, because fencing is off: %s"
+				.formatted(hold.lock(), fence.unfencedReason()));
 		};
 	}
 
@@ -148,8 +147,7 @@ public final class FencingAutoConfiguration {
 
 	@Bean
 	static TransactionListenerPostProcessor fenceListenerPostProcessor(Resolved<Fence> fence) {
-		return new TransactionListenerPostProcessor(
-				new FenceListener(() -> (fence.get() instanceof TransactionFence present) ? present : null));
+		return new TransactionListenerPostProcessor(TransactionFence.listener(fence));
 	}
 
 	@Bean
@@ -160,9 +158,9 @@ public final class FencingAutoConfiguration {
 	/**
 	 * A fence that is off.
 	 *
-	 * @param whyOff the reason
+	 * @param unfencedReason the reason
 	 */
-	private record Unfenced(@Nullable String whyOff) implements Fence {
+	private record Unfenced(String unfencedReason) implements Fence {
 
 		@Override
 		public void beforeBody(@Nullable String requiredBy) {

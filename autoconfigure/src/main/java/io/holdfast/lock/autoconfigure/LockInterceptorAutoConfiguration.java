@@ -34,7 +34,7 @@ public final class LockInterceptorAutoConfiguration {
 			ObjectProvider<Fence> fence, ObjectProvider<StartupChecks> checks, ListableBeanFactory beanFactory) {
 		return new BackendCapabilityVerifier(backends::getObject, (method, type) -> {
 			boolean here = beanFactory.getBeanNamesForType(FenceBeanPostProcessor.class, true, false).length > 0;
-			return whyNotFenced(fence.getIfAvailable(), here, method, type);
+			return unfencedReason(fence.getIfAvailable(), here, method, type);
 		}, (backend) -> checks.ifAvailable((present) -> present.require(backend)));
 	}
 
@@ -61,11 +61,11 @@ public final class LockInterceptorAutoConfiguration {
 	 * The fence may belong to a parent context, whose post-processor does not see the
 	 * beans of this context.
 	 */
-	private static @Nullable String whyNotFenced(@Nullable Fence fence, boolean here, Method method, Class<?> type) {
+	private static @Nullable String unfencedReason(@Nullable Fence fence, boolean here, Method method, Class<?> type) {
 		if (fence == null) {
 			return "Spring JDBC or transaction support is missing. Add 'spring-boot-starter-jdbc', or remove 'fenced'";
 		}
-		return here ? fence.whyOff(method, type)
+		return here ? fence.unfencedReason(method, type)
 				: "this application context is a child without FencingAutoConfiguration. Import it there, or remove 'fenced'";
 	}
 

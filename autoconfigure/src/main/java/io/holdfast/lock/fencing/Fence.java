@@ -24,7 +24,7 @@ public interface Fence {
 	 * Returns why transactions are not fenced.
 	 * @return the reason, or {@code null} if transactions are fenced
 	 */
-	@Nullable String whyOff();
+	@Nullable String unfencedReason();
 
 	/**
 	 * Returns why the transaction of a method is not fenced, as far as that is known
@@ -33,8 +33,8 @@ public interface Fence {
 	 * @param type the class of its bean
 	 * @return the reason, or {@code null} if it is fenced or if only the call shows that
 	 */
-	default @Nullable String whyOff(Method method, Class<?> type) {
-		return whyOff();
+	default @Nullable String unfencedReason(Method method, Class<?> type) {
+		return unfencedReason();
 	}
 
 }

@@ -29,7 +29,7 @@ record FenceEntry(String id, LockName lock, String backend, long token, String o
 	}
 
 	/** Returns an entry for the same fence before any holder has passed it. */
-	FenceEntry asNobody() {
+	FenceEntry withoutHolder() {
 		return new FenceEntry(this.id, this.lock, this.backend, 0, "", this.shared, this.diagnosis);
 	}
 

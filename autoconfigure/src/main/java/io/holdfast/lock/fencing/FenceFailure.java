@@ -33,7 +33,7 @@ final class FenceFailure {
 						.formatted(entry),
 					failure);
 		}
-		if (waitedInVain(failure)) {
+		if (lockWaitFailed(failure)) {
 			return new CannotAcquireLockException(
 					"%s: the database stopped waiting for the fence row of this lock, which another transaction has locked: that of an earlier holder, or of another reader if the database has no shared row locks. This transaction must not write and is rolled back. Repeat the call. Keep transactions under the lock short, or increase the database's lock timeout."
 						.formatted(entry),
@@ -52,7 +52,7 @@ final class FenceFailure {
 				|| (SERIALIZATION_FAILURE.equals(sql.getSQLState()) && sql.getErrorCode() != MARIADB_DEADLOCK));
 	}
 
-	private static boolean waitedInVain(DataAccessException failure) {
+	private static boolean lockWaitFailed(DataAccessException failure) {
 		return failure instanceof QueryTimeoutException || failure instanceof PessimisticLockingFailureException
 				|| causedBy(failure, (sql) -> sql instanceof SQLTimeoutException
 						|| sql.getErrorCode() == MARIADB_LOCK_TIMEOUT || sql.getErrorCode() == MARIADB_DEADLOCK);

@@ -13,7 +13,7 @@ import io.holdfast.lock.LockContext;
  * Passes the fence with every transaction that starts or commits while its thread holds a
  * lock. Costs nothing if no lock is held. Thread-safe.
  */
-public final class FenceListener implements TransactionExecutionListener {
+final class FenceListener implements TransactionExecutionListener {
 
 	private final Supplier<@Nullable TransactionFence> fence;
 
@@ -22,7 +22,7 @@ public final class FenceListener implements TransactionExecutionListener {
 	 * @param fence the fence, looked up at the first transaction with a lock;
 	 * {@code null} if there is none
 	 */
-	public FenceListener(Supplier<@Nullable TransactionFence> fence) {
+	FenceListener(Supplier<@Nullable TransactionFence> fence) {
 		this.fence = fence;
 	}
 

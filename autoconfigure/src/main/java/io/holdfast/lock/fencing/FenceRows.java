@@ -58,7 +58,7 @@ final class FenceRows {
 
 	private void createIfAbsent(FenceEntry entry) {
 		if (this.jdbc.queryForList("SELECT token FROM " + this.table + " WHERE lock_id = ?", entry.id()).isEmpty()) {
-			FenceSql.insert(this.jdbc, this.table, entry.asNobody());
+			FenceSql.insert(this.jdbc, this.table, entry.withoutHolder());
 		}
 	}
 

@@ -62,7 +62,8 @@ enum FenceSql {
 
 		@Override
 		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
-			List<Seen> seen = jdbc.query(statement(table, entries), (row, number) -> Seen.of(row), parameters(entries));
+			List<RecordedHolder> seen = jdbc.query(statement(table, entries), (row, number) -> RecordedHolder.of(row),
+					parameters(entries));
 			return seen.stream().allMatch((now) -> entries.stream().anyMatch(now::isBy));
 		}
 

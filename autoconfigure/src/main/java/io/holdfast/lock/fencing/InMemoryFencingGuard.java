@@ -17,7 +17,7 @@ import io.holdfast.lock.LockHandle;
  */
 public final class InMemoryFencingGuard implements FencingGuard {
 
-	private final Map<String, Seen> fences = new TreeMap<>();
+	private final Map<String, RecordedHolder> fences = new TreeMap<>();
 
 	@Override
 	public synchronized void advance(LockHandle hold) {
@@ -26,14 +26,15 @@ public final class InMemoryFencingGuard implements FencingGuard {
 			.map((part) -> FenceEntry.of(part.backend() + "/" + part.lock(), part))
 			.toList();
 		for (FenceEntry entry : entries) {
-			Seen seen = this.fences.get(entry.id());
+			RecordedHolder seen = this.fences.get(entry.id());
 			if (seen != null && !entry.passes(seen.token(), seen.owner())) {
 				throw entry.refused(seen.token());
 			}
 		}
 		entries.stream()
 			.filter((entry) -> !entry.shared())
-			.forEach((entry) -> this.fences.put(entry.id(), new Seen(entry.id(), entry.token(), entry.owner())));
+			.forEach((entry) -> this.fences.put(entry.id(),
+					new RecordedHolder(entry.id(), entry.token(), entry.owner())));
 	}
 
 }

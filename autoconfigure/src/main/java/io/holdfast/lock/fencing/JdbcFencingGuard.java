@@ -162,12 +162,12 @@ public final class JdbcFencingGuard implements FencingGuard {
 	 * but not other readers if the database has shared row locks.
 	 */
 	private void check(FenceEntry reader) {
-		Seen seen;
+		RecordedHolder seen;
 		try {
 			seen = keep(reader);
 		}
 		catch (EmptyResultDataAccessException ex) {
-			begin(reader);
+			create(reader);
 			seen = keep(reader);
 		}
 		if (seen.token() >= reader.token()) {
@@ -175,9 +175,9 @@ public final class JdbcFencingGuard implements FencingGuard {
 		}
 	}
 
-	private Seen keep(FenceEntry reader) {
-		Seen seen = this.jdbc.queryForObject(this.sql.get().keep(this.table, "?"), (row, number) -> Seen.of(row),
-				reader.id());
+	private RecordedHolder keep(FenceEntry reader) {
+		RecordedHolder seen = this.jdbc.queryForObject(this.sql.get().keep(this.table, "?"),
+				(row, number) -> RecordedHolder.of(row), reader.id());
 		if (seen == null) {
 			throw new EmptyResultDataAccessException(1);
 		}
@@ -185,17 +185,17 @@ public final class JdbcFencingGuard implements FencingGuard {
 	}
 
 	/** Creates a fence that no holder has passed, so that there is a row to lock. */
-	private void begin(FenceEntry reader) {
-		this.sql.get().advance(this.jdbc, this.table, List.of(reader.asNobody()));
+	private void create(FenceEntry reader) {
+		this.sql.get().advance(this.jdbc, this.table, List.of(reader.withoutHolder()));
 	}
 
 	private StaleFencingTokenException refused(List<FenceEntry> entries) {
 		Object[] ids = entries.stream().map(FenceEntry::id).toArray();
 		String places = String.join(", ", Collections.nCopies(ids.length, "?"));
-		Map<String, Seen> seen = this.jdbc
-			.query(this.sql.get().keep(this.table, places), (row, number) -> Seen.of(row), ids)
+		Map<String, RecordedHolder> seen = this.jdbc
+			.query(this.sql.get().keep(this.table, places), (row, number) -> RecordedHolder.of(row), ids)
 			.stream()
-			.collect(Collectors.toMap(Seen::id, Function.identity()));
+			.collect(Collectors.toMap(RecordedHolder::id, Function.identity()));
 		return entries.stream()
 			.flatMap((entry) -> Stream.ofNullable(seen.get(entry.id()))
 				.filter((there) -> !entry.passes(there.token(), there.owner()))

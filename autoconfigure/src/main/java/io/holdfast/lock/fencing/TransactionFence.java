@@ -7,6 +7,7 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
@@ -16,6 +17,7 @@ import org.springframework.beans.BeanWrapper;
 import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionSynchronizationUtils;
@@ -76,6 +78,16 @@ public final class TransactionFence implements Fence {
 	}
 
 	/**
+	 * Returns the listener through which transactions pass the fence.
+	 * @param fence the fence, looked up at the first transaction with a lock; one of
+	 * another type fences no transactions
+	 * @return the listener, for the transaction managers
+	 */
+	public static TransactionExecutionListener listener(Supplier<@Nullable Fence> fence) {
+		return new FenceListener(() -> (fence.get() instanceof TransactionFence present) ? present : null);
+	}
+
+	/**
 	 * Verifies that the table can be used; throws the exception of the database
 	 * otherwise.
 	 */
@@ -84,12 +96,12 @@ public final class TransactionFence implements Fence {
 	}
 
 	@Override
-	public @Nullable String whyOff() {
+	public @Nullable String unfencedReason() {
 		return null;
 	}
 
 	@Override
-	public @Nullable String whyOff(Method method, Class<?> type) {
+	public @Nullable String unfencedReason(Method method, Class<?> type) {
 		PlatformTransactionManager manager = this.managers.apply(method, type);
 		DataSource other = (manager != null) ? dataSourceOf(manager) : null;
 		if (other == null || unwrapped(other) == unwrapped(this.dataSource)) {
@@ -222,7 +234,7 @@ public final class TransactionFence implements Fence {
 	}
 
 	private void refuse(RuntimeException refusal) {
-		TransactionSynchronizationManager.registerSynchronization(new Refusal(refusal));
+		TransactionSynchronizationManager.registerSynchronization(new CommitVeto(refusal));
 		if (refusal instanceof StaleFencingTokenException stale) {
 			this.onRefusal.accept(stale);
 		}
@@ -231,8 +243,8 @@ public final class TransactionFence implements Fence {
 	private static void throwRefusal() {
 		if (TransactionSynchronizationManager.isSynchronizationActive()) {
 			TransactionSynchronizationManager.getSynchronizations().forEach((synchronization) -> {
-				if (synchronization instanceof Refusal refusal) {
-					throw refusal.reason();
+				if (synchronization instanceof CommitVeto veto) {
+					throw veto.reason();
 				}
 			});
 		}
@@ -243,7 +255,7 @@ public final class TransactionFence implements Fence {
 	 *
 	 * @param reason the reason of the rejection
 	 */
-	private record Refusal(RuntimeException reason) implements TransactionSynchronization {
+	private record CommitVeto(RuntimeException reason) implements TransactionSynchronization {
 
 		@Override
 		public void beforeCommit(boolean readOnly) {

@@ -25,7 +25,7 @@ public final class BackendCapabilityVerifier implements SmartInitializingSinglet
 
 	private final Supplier<LockBackends> backends;
 
-	private final BiFunction<Method, Class<?>, @Nullable String> whyNotFenced;
+	private final BiFunction<Method, Class<?>, @Nullable String> unfencedReason;
 
 	private final Consumer<String> requireAvailable;
 
@@ -36,16 +36,16 @@ public final class BackendCapabilityVerifier implements SmartInitializingSinglet
 	/**
 	 * Creates the verifier.
 	 * @param backends the backends, looked up at the end of startup
-	 * @param whyNotFenced returns why the transaction of a method is not fenced, or
+	 * @param unfencedReason returns why the transaction of a method is not fenced, or
 	 * {@code null} if it is fenced or that is not known yet; called if the annotation
 	 * requires fencing
 	 * @param requireAvailable verifies, at the end of startup, that a backend that a
 	 * method names can be used
 	 */
 	public BackendCapabilityVerifier(Supplier<LockBackends> backends,
-			BiFunction<Method, Class<?>, @Nullable String> whyNotFenced, Consumer<String> requireAvailable) {
+			BiFunction<Method, Class<?>, @Nullable String> unfencedReason, Consumer<String> requireAvailable) {
 		this.backends = backends;
-		this.whyNotFenced = whyNotFenced;
+		this.unfencedReason = unfencedReason;
 		this.requireAvailable = requireAvailable;
 	}
 
@@ -81,7 +81,7 @@ public final class BackendCapabilityVerifier implements SmartInitializingSinglet
 		if (key != null && !this.backends.get().hasStandIn()) {
 			key.requireBeans();
 		}
-		String unfenced = spec.fenced() ? this.whyNotFenced.apply(spec.method(), type) : null;
+		String unfenced = spec.fenced() ? this.unfencedReason.apply(spec.method(), type) : null;
 		if (unfenced != null) {
 			throw LockMethodSpecs.problem(spec.method(),
 					"it has 'fenced = true', but would not be fenced: " + unfenced);

@@ -89,7 +89,7 @@ final class LockKey implements KeySource {
 			throw problem("is empty, so there is nothing to lock. Pass at least one value", null);
 		}
 		requireOneType(several);
-		return several.stream().map((value) -> usable(value, context)).toList();
+		return several.stream().map((value) -> identifyingText(value, context)).toList();
 	}
 
 	@Override
@@ -126,7 +126,7 @@ final class LockKey implements KeySource {
 		if (value instanceof Collection<?> || ObjectUtils.isArray(value)) {
 			throw problem("has several values, but a part of a key has one. Use 'key' for several locks", null);
 		}
-		return usable(value, context);
+		return identifyingText(value, context);
 	}
 
 	private MethodBasedEvaluationContext context(@Nullable Object target, Class<?> targetClass,
@@ -171,7 +171,7 @@ final class LockKey implements KeySource {
 		}
 	}
 
-	private String usable(@Nullable Object value, MethodBasedEvaluationContext context) {
+	private String identifyingText(@Nullable Object value, MethodBasedEvaluationContext context) {
 		String text = text(value);
 		if (text.isBlank()) {
 			throw problem(KeyText.shared("blank"), null);

@@ -129,7 +129,7 @@ class FencingAutoConfigurationTests {
 	void missingTableDisablesFencingAndIsLogged(CapturedOutput output) {
 		this.plain.withPropertyValues("distributed-lock.fencing.initialize-schema=never").run((context) -> {
 			assertThat(context).hasNotFailed();
-			assertThat(context.getBean(Fence.class).whyOff()).contains("'holdfast_fence' does not exist")
+			assertThat(context.getBean(Fence.class).unfencedReason()).contains("'holdfast_fence' does not exist")
 				.contains("io/holdfast/lock/fencing/schema.sql");
 			assertThat(output).contains("Transactions are not fenced: the table 'holdfast_fence'");
 		});
@@ -157,7 +157,8 @@ class FencingAutoConfigurationTests {
 	@Test
 	void fenceCanBeTurnedOff() {
 		this.plain.withPropertyValues("distributed-lock.fencing.enabled=false")
-			.run((context) -> assertThat(context.getBean(Fence.class).whyOff()).contains("enabled' is 'false'"));
+			.run((context) -> assertThat(context.getBean(Fence.class).unfencedReason())
+				.contains("enabled' is 'false'"));
 		this.runner.withPropertyValues("distributed-lock.fencing.enabled=false")
 			.run((context) -> assertThat(context).hasFailed());
 	}
@@ -169,13 +170,13 @@ class FencingAutoConfigurationTests {
 					() -> new DriverManagerDataSource("jdbc:h2:mem:orders;DB_CLOSE_DELAY=-1"))
 			.withBean("audit", DataSource.class,
 					() -> new DriverManagerDataSource("jdbc:h2:mem:audit;DB_CLOSE_DELAY=-1"));
-		several
-			.run((context) -> assertThat(context.getBean(Fence.class).whyOff()).contains("several and none is primary")
-				.contains("distributed-lock.fencing.data-source"));
+		several.run((context) -> assertThat(context.getBean(Fence.class).unfencedReason())
+			.contains("several and none is primary")
+			.contains("distributed-lock.fencing.data-source"));
 		several
 			.withPropertyValues("distributed-lock.fencing.data-source=orders",
 					"distributed-lock.fencing.initialize-schema=always")
-			.run((context) -> assertThat(context.getBean(Fence.class).whyOff()).isNull());
+			.run((context) -> assertThat(context.getBean(Fence.class).unfencedReason()).isNull());
 	}
 
 	private ApplicationContextRunner withTwoDatabases(Class<?> shop) {

@@ -10,11 +10,12 @@ import java.sql.SQLException;
  * @param token the greatest token that it has seen
  * @param owner the owner id that belongs to the token
  */
-record Seen(String id, long token, String owner) {
+record RecordedHolder(String id, long token, String owner) {
 
-	static Seen of(ResultSet row) throws SQLException {
+	static RecordedHolder of(ResultSet row) throws SQLException {
 		// some databases return the spaces that pad the column
-		return new Seen(row.getString("lock_id").stripTrailing(), row.getLong("token"), row.getString("owner"));
+		return new RecordedHolder(row.getString("lock_id").stripTrailing(), row.getLong("token"),
+				row.getString("owner"));
 	}
 
 	boolean isBy(FenceEntry entry) {
