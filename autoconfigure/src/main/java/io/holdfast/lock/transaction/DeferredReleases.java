@@ -31,7 +31,7 @@ final class DeferredReleases implements TransactionSynchronization {
 	}
 
 	/** Called when a transaction has started on this thread. */
-	static void begin() {
+	static void onTransactionStarted() {
 		DeferredReleases current = current();
 		if (current != null) {
 			current.deferAll();

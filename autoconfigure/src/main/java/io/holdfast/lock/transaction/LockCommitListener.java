@@ -41,7 +41,7 @@ public final class LockCommitListener implements TransactionExecutionListener {
 		if (beginFailure != null) {
 			return;
 		}
-		DeferredReleases.begin();
+		DeferredReleases.onTransactionStarted();
 		if (SpringTransactionBoundary.JPA_PRESENT && !LockContext.handles().isEmpty()) {
 			PersistenceContexts.readPastCaches();
 		}
