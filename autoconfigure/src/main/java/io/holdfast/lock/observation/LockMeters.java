@@ -1,5 +1,6 @@
 package io.holdfast.lock.observation;
 
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
@@ -130,48 +131,47 @@ final class LockMeters {
 		return meters;
 	}
 
-	Timer acquire(AcquireOutcome outcome) {
-		return get(this.acquire, outcome);
+	void acquiring() {
+		this.waiting.incrementAndGet();
 	}
 
-	DistributionSummary acquireLeaseRatio() {
-		return this.acquireLeaseRatio;
+	void acquired(AcquireOutcome outcome, Duration waited, Duration lease) {
+		this.waiting.decrementAndGet();
+		get(this.acquire, outcome).record(waited);
+		this.acquireLeaseRatio.record(share(waited, lease));
+		if (outcome == AcquireOutcome.ACQUIRED || outcome == AcquireOutcome.CONTENDED) {
+			this.held.incrementAndGet();
+		}
 	}
 
-	Timer hold() {
-		return this.hold;
+	void released(Duration held, Duration lease) {
+		this.held.decrementAndGet();
+		this.hold.record(held);
+		this.holdLeaseRatio.record(share(held, lease));
 	}
 
-	DistributionSummary holdLeaseRatio() {
-		return this.holdLeaseRatio;
+	void renewing(Duration late) {
+		this.renewalDelay.record(late);
 	}
 
-	AtomicInteger held() {
-		return this.held;
+	void renewed(RenewalOutcome outcome) {
+		get(this.renewal, outcome).increment();
 	}
 
-	AtomicInteger waiting() {
-		return this.waiting;
+	void lost(LossCause cause) {
+		get(this.lost, cause).increment();
 	}
 
-	Counter renewal(RenewalOutcome outcome) {
-		return get(this.renewal, outcome);
+	void commitRefused() {
+		this.commitRefused.increment();
 	}
 
-	Timer renewalDelay() {
-		return this.renewalDelay;
+	void fencingRejected() {
+		this.fencingRejected.increment();
 	}
 
-	Counter lost(LossCause cause) {
-		return get(this.lost, cause);
-	}
-
-	Counter commitRefused() {
-		return this.commitRefused;
-	}
-
-	Counter fencingRejected() {
-		return this.fencingRejected;
+	private static double share(Duration part, Duration lease) {
+		return (double) part.toNanos() / lease.toNanos();
 	}
 
 	private static <K, M> M get(Map<K, M> meters, K key) {

@@ -59,55 +59,42 @@ public final class MicrometerLockObserver implements LockObserver {
 
 	@Override
 	public void acquiring(LockName lock, String backend) {
-		of(lock, backend).waiting().incrementAndGet();
+		of(lock, backend).acquiring();
 	}
 
 	@Override
 	public void acquired(LockName lock, String backend, AcquireOutcome outcome, Duration waited, Duration lease) {
-		LockMeters locks = of(lock, backend);
-		locks.waiting().decrementAndGet();
-		locks.acquire(outcome).record(waited);
-		locks.acquireLeaseRatio().record(share(waited, lease));
-		if (outcome == AcquireOutcome.ACQUIRED || outcome == AcquireOutcome.CONTENDED) {
-			locks.held().incrementAndGet();
-		}
+		of(lock, backend).acquired(outcome, waited, lease);
 	}
 
 	@Override
 	public void released(LockName lock, String backend, Duration held, Duration lease) {
-		LockMeters locks = of(lock, backend);
-		locks.held().decrementAndGet();
-		locks.hold().record(held);
-		locks.holdLeaseRatio().record(share(held, lease));
+		of(lock, backend).released(held, lease);
 	}
 
 	@Override
 	public void renewing(LockName lock, String backend, Duration late) {
-		of(lock, backend).renewalDelay().record(late);
+		of(lock, backend).renewing(late);
 	}
 
 	@Override
 	public void renewed(LockName lock, String backend, RenewalOutcome outcome) {
-		of(lock, backend).renewal(outcome).increment();
+		of(lock, backend).renewed(outcome);
 	}
 
 	@Override
 	public void lost(LockLostEvent event) {
-		of(event.lock(), event.backend()).lost(event.cause()).increment();
+		of(event.lock(), event.backend()).lost(event.cause());
 	}
 
 	@Override
 	public void commitRefused(LockName lock, String backend) {
-		of(lock, backend).commitRefused().increment();
+		of(lock, backend).commitRefused();
 	}
 
 	@Override
 	public void fencingRejected(LockName lock, String backend) {
-		of(lock, backend).fencingRejected().increment();
-	}
-
-	private static double share(Duration part, Duration lease) {
-		return (double) part.toNanos() / lease.toNanos();
+		of(lock, backend).fencingRejected();
 	}
 
 	private LockMeters of(LockName lock, String backend) {
