@@ -55,11 +55,11 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	private final Sessions sessions;
 
+	private final QueueNodes queueNodes;
+
 	private final WaitQueue queue;
 
 	private final EtcdRenewals renewals;
-
-	private final QueueNodes queueNodes;
 
 	private final SchedulingClock clock;
 
@@ -89,12 +89,12 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	EtcdLockBackend(EtcdClient client, String namespace, SchedulingClock clock, Runnable stopClock) {
 		this.calls = new EtcdCalls(client);
 		this.keys = new EtcdKeys(namespace);
+		this.sessions = new Sessions(this.calls, this.keys, clock, this::sessionEnded);
+		this.queueNodes = new QueueNodes(this.keys);
+		this.queue = new WaitQueue(this.calls, this.keys, this.sessions, clock);
+		this.renewals = new EtcdRenewals(this.calls, this.keys, this.queueNodes, clock, this::lost);
 		this.clock = clock;
 		this.stopClock = stopClock;
-		this.sessions = new Sessions(this.calls, this.keys, clock, this::sessionEnded);
-		this.queue = new WaitQueue(this.calls, this.keys, this.sessions, clock);
-		this.queueNodes = new QueueNodes(this.keys);
-		this.renewals = new EtcdRenewals(this.calls, this.keys, this.queueNodes, clock, this::lost);
 	}
 
 	/**

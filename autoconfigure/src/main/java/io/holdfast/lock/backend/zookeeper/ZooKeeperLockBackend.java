@@ -54,19 +54,19 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	private final ProvingCalls calls;
 
-	private final SchedulingClock clock;
-
-	private final ZooKeeperRenewals renewals;
-
-	private final Runnable stopClock;
+	private final QueueNodes queueNodes;
 
 	private final WaitQueue queue;
 
-	private final PredecessorWatch watcher;
+	private final PredecessorWatch predecessorWatch;
 
 	private final Suspension suspension;
 
-	private final QueueNodes queueNodes;
+	private final ZooKeeperRenewals renewals;
+
+	private final SchedulingClock clock;
+
+	private final Runnable stopClock;
 
 	/**
 	 * Creates the backend.
@@ -116,13 +116,13 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	ZooKeeperLockBackend(ZooKeeperCalls calls, String basePath, String namespace, WhenSuspended whenSuspended,
 			SchedulingClock clock, Duration longestAge, Runnable stopClock) {
 		this.calls = new ProvingCalls(calls, clock, clock.nanos() - longestAge.toNanos(), basePath);
+		this.queueNodes = new QueueNodes(basePath, namespace);
+		this.queue = new WaitQueue(this.calls);
+		this.predecessorWatch = new PredecessorWatch(this.calls);
+		this.suspension = new Suspension(whenSuspended);
+		this.renewals = new ZooKeeperRenewals(this.calls, this.queueNodes, this.suspension, clock);
 		this.clock = clock;
 		this.stopClock = stopClock;
-		this.suspension = new Suspension(whenSuspended);
-		this.queue = new WaitQueue(this.calls);
-		this.watcher = new PredecessorWatch(this.calls);
-		this.queueNodes = new QueueNodes(basePath, namespace);
-		this.renewals = new ZooKeeperRenewals(this.calls, this.queueNodes, this.suspension, clock);
 		this.calls.listen(this::stateChanged);
 	}
 
@@ -174,7 +174,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private CompletionStage<AcquireResult> granted(QueueNode queueNode, Claim claim, long sentAt) {
-		this.watcher.stop(queueNode);
+		this.predecessorWatch.stop(queueNode);
 		CompletionStage<Void> revoked = queueNode.revoked();
 		long czxid = queueNode.czxid();
 		if (queueNode.isEnded() || czxid == 0) {
@@ -202,7 +202,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 						LONGEST_WAIT));
 		}
 		return CompletableFuture.completedFuture(new AcquireResult.Contended(
-				this.watcher.watch(queueNode, queueNode.queue + "/" + before.name()), LONGEST_WAIT));
+				this.predecessorWatch.watch(queueNode, queueNode.queue + "/" + before.name()), LONGEST_WAIT));
 	}
 
 	private CompletionStage<AcquireResult> failed(Claim claim, Throwable cause) {
@@ -226,7 +226,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-		return Stages.all(grants.stream().map(this.renewals::renew).toList());
+		return this.renewals.renew(grants);
 	}
 
 	@Override
@@ -267,7 +267,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	private CompletableFuture<Void> withdraw(QueueNode queueNode, Supplier<CompletableFuture<Void>> delete) {
 		CompletableFuture<Void> ended = this.queueNodes.abandon(queueNode, delete);
-		this.watcher.stop(queueNode);
+		this.predecessorWatch.stop(queueNode);
 		return ended;
 	}
 

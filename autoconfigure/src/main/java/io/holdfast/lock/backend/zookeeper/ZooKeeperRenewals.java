@@ -1,6 +1,7 @@
 package io.holdfast.lock.backend.zookeeper;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -33,7 +34,11 @@ final class ZooKeeperRenewals {
 		this.clock = clock;
 	}
 
-	CompletableFuture<RenewResult> renew(Grant grant) {
+	CompletableFuture<List<RenewResult>> renew(List<Grant> grants) {
+		return Stages.all(grants.stream().map(this::renew).toList());
+	}
+
+	private CompletableFuture<RenewResult> renew(Grant grant) {
 		QueueNode queueNode = this.queueNodes.of(grant);
 		if (queueNode == null) {
 			return CompletableFuture.completedFuture(new RenewResult.Refused());
