@@ -96,7 +96,8 @@ final class BackendSelection {
 	 */
 	LockBackends selectForSlice() {
 		String named = LockStore.named(this.environment);
-		return LockBackends.withStandIn(this.backends, (named != null && this.names.contains(named)) ? named : LOCAL);
+		String known = (named != null) ? known(named) : null;
+		return LockBackends.withStandIn(this.backends, (known != null) ? known : LOCAL);
 	}
 
 	private String requireKnown(String named) {
@@ -105,7 +106,7 @@ final class BackendSelection {
 				requireUsable(store, "'%s' names it".formatted(LockStore.BACKEND), "or use one of " + this.names);
 			}
 		}
-		String known = this.names.stream().filter(named::equalsIgnoreCase).findFirst().orElse(null);
+		String known = known(named);
 		if (known == null) {
 			Stream<String> stores = Arrays.stream(LockStore.values()).map(LockStore::id);
 			String nearest = NearestName.of(named, Stream.concat(this.names.stream(), stores).toList());
@@ -115,6 +116,10 @@ final class BackendSelection {
 								(nearest != null) ? "Did you mean '%s'? ".formatted(nearest) : "", this.names));
 		}
 		return known;
+	}
+
+	private @Nullable String known(String named) {
+		return this.names.stream().filter(named::equalsIgnoreCase).findFirst().orElse(null);
 	}
 
 	private String onlyConfigured() {
