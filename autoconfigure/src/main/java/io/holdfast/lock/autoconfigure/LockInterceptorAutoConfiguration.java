@@ -30,7 +30,7 @@ public final class LockInterceptorAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static BackendCapabilityVerifier lockSupportVerifier(ObjectProvider<LockBackends> backends,
+	static BackendCapabilityVerifier backendCapabilityVerifier(ObjectProvider<LockBackends> backends,
 			ObjectProvider<Fence> fence, ObjectProvider<StartupChecks> checks, ListableBeanFactory beanFactory) {
 		return new BackendCapabilityVerifier(backends::getObject, (method, type) -> {
 			boolean here = beanFactory.getBeanNamesForType(FenceBeanPostProcessor.class, true, false).length > 0;

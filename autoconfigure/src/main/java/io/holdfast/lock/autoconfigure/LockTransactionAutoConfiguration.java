@@ -32,7 +32,7 @@ public final class LockTransactionAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(TransactionBoundary.class)
-	SpringTransactionBoundary transactionHoldBoundary(DistributedLockProperties properties) {
+	SpringTransactionBoundary lockTransactionBoundary(DistributedLockProperties properties) {
 		return new SpringTransactionBoundary(properties.transaction().whenActive());
 	}
 
