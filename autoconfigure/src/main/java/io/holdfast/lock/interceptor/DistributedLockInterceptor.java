@@ -61,7 +61,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Object target = invocation.getThis();
-		Class<?> targetClass = targetClass(invocation);
+		Class<?> targetClass = LockedType.of(invocation, this.type);
 		LockMethodSpec spec = this.specs.get(invocation.getMethod(), targetClass);
 		LockRequest request = spec.request(target, targetClass, invocation.getArguments());
 		AtomicReference<@Nullable LockNotAcquiredException> refused = new AtomicReference<>();
@@ -108,14 +108,6 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 		return LockMethodSpecs.problem(spec.method(),
 				"the LockOperations bean (%s) ran neither the method nor its fallback, as a mock does. Let the mock run the action that it receives, or remove the mock and set 'distributed-lock.backend=local' in tests"
 					.formatted(AopUtils.getTargetClass(operations).getName()));
-	}
-
-	private Class<?> targetClass(MethodInvocation invocation) {
-		if (this.type != null) {
-			return this.type;
-		}
-		Object target = invocation.getThis();
-		return (target != null) ? AopUtils.getTargetClass(target) : invocation.getMethod().getDeclaringClass();
 	}
 
 	private @Nullable Object proceed(MethodInvocation invocation, LockMethodSpec spec, LockRequest request,

@@ -43,10 +43,7 @@ final class FenceInterceptor implements MethodInterceptor {
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Fence present = this.fence.get();
 		if (present != null) {
-			Object target = invocation.getThis();
-			Class<?> own = (target != null) ? AopUtils.getTargetClass(target)
-					: invocation.getMethod().getDeclaringClass();
-			present.beforeBody(requiredBy(invocation.getMethod(), (this.type != null) ? this.type : own));
+			present.beforeBody(requiredBy(invocation.getMethod(), LockedType.of(invocation, this.type)));
 		}
 		return invocation.proceed();
 	}

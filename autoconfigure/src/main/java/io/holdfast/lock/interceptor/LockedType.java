@@ -1,10 +1,13 @@
 package io.holdfast.lock.interceptor;
 
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * Determines the type whose annotations apply to a bean.
+ * Determines the type whose annotations apply to a bean or a call.
  */
 final class LockedType {
 
@@ -25,6 +28,18 @@ final class LockedType {
 			}
 		}
 		return target;
+	}
+
+	/**
+	 * Returns the type whose annotations apply to a call.
+	 * @param annotated the type, or {@code null} for the class of the target
+	 */
+	static Class<?> of(MethodInvocation invocation, @Nullable Class<?> annotated) {
+		if (annotated != null) {
+			return annotated;
+		}
+		Object target = invocation.getThis();
+		return (target != null) ? AopUtils.getTargetClass(target) : invocation.getMethod().getDeclaringClass();
 	}
 
 }
