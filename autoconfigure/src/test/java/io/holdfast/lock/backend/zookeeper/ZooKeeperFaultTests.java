@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -163,8 +164,14 @@ class ZooKeeperFaultTests {
 				thread.complete(Thread.currentThread());
 				return engine.acquire(LockRequest.forLock(LOCK).waitTime(BOUND).build());
 			}, (task) -> new Thread(task).start());
-			return new Attempt(handle, () -> thread.join().interrupt());
+			return new Attempt(handle, () -> interrupt(thread.join(), handle));
 		});
+	}
+
+	/** Interrupts a thread, and gives it time to react before the response arrives. */
+	private static void interrupt(Thread thread, CompletableFuture<?> result) {
+		thread.interrupt();
+		result.handle((value, failure) -> value).completeOnTimeout(null, 2, TimeUnit.SECONDS).join();
 	}
 
 	@ParameterizedTest

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +32,8 @@ public abstract class ServerProcess implements AutoCloseable {
 	private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
 
 	private static final Duration STOP_TIMEOUT = Duration.ofSeconds(20);
+
+	private static final int MOST_STARTS = 3;
 
 	private static final int LOG_TAIL = 40;
 
@@ -82,33 +85,44 @@ public abstract class ServerProcess implements AutoCloseable {
 
 	/**
 	 * Starts the server and waits until it accepts requests. Does nothing if it is
-	 * running.
+	 * running. Repeats the start if the server ends, because a busy system may not have
+	 * released its ports yet.
 	 */
 	public void start() {
 		if (isRunning()) {
 			return;
 		}
+		RUNNING.add(this);
+		for (int attempt = 1; !becomesReady(launch()); attempt++) {
+			if (attempt == MOST_STARTS) {
+				RUNNING.remove(this);
+				throw new IllegalStateException("%s ended at its start with exit code %d. The end of its log:%n%s"
+					.formatted(this.name, Objects.requireNonNull(this.process).exitValue(), logTail()));
+			}
+		}
+	}
+
+	private Process launch() {
 		try {
 			ProcessBuilder builder = logging(command());
 			if (this.clock != null) {
 				builder.environment().putAll(this.clock.environment());
 			}
-			this.process = builder.start();
+			Process started = builder.start();
+			this.process = started;
+			return started;
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("Cannot run " + command().get(0) + " for " + this.name, ex);
 		}
-		RUNNING.add(this);
-		awaitReady(this.process);
 	}
 
-	private void awaitReady(Process started) {
+	/** Returns {@code false} if the server ends before it accepts requests. */
+	private boolean becomesReady(Process started) {
 		long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
 		while (!answers()) {
 			if (awaitExit(started, Duration.ofMillis(25))) {
-				RUNNING.remove(this);
-				throw new IllegalStateException("%s ended at its start with exit code %d. The end of its log:%n%s"
-					.formatted(this.name, started.exitValue(), logTail()));
+				return false;
 			}
 			if (System.nanoTime() - deadline > 0) {
 				kill();
@@ -116,6 +130,7 @@ public abstract class ServerProcess implements AutoCloseable {
 					.formatted(this.name, this.port, START_TIMEOUT, logTail()));
 			}
 		}
+		return true;
 	}
 
 	private boolean answers() {
