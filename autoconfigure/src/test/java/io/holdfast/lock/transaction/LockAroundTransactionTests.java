@@ -1,46 +1,19 @@
 package io.holdfast.lock.transaction;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
-
-import javax.sql.DataSource;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.JdbcClientAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
-import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
-import org.springframework.transaction.annotation.Isolation;
-import org.springframework.transaction.annotation.Propagation;
-import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
@@ -48,19 +21,10 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
-import io.holdfast.lock.LockLostException;
-import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
-import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
-import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
-import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
-import io.holdfast.lock.backend.local.LocalLockBackend;
-import io.holdfast.lock.spi.AcquireOutcome;
-import io.holdfast.lock.spi.LockObserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -69,56 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests when a lock is acquired and released around a transaction, in a real application
  * context with a pool of one connection.
  */
-class LockAroundTransactionTests {
-
-	/** The transaction manager of the application. */
-	enum Manager {
-
-		JDBC, JPA
-
-	}
-
-	private final History history = new History();
-
-	private final MovableClock clock = new MovableClock();
-
-	private ApplicationContextRunner runner(Manager manager) {
-		ApplicationContextRunner runner = new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
-					LockInterceptorAutoConfiguration.class, LockTransactionAutoConfiguration.class,
-					AopAutoConfiguration.class, TransactionAutoConfiguration.class,
-					TransactionManagerCustomizationAutoConfiguration.class, DataSourceAutoConfiguration.class,
-					DataSourceTransactionManagerAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
-					JdbcClientAutoConfiguration.class))
-			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + System.nanoTime(),
-					"spring.datasource.hikari.maximum-pool-size=1", "spring.datasource.hikari.connection-timeout=1000",
-					"spring.jpa.hibernate.ddl-auto=none", "distributed-lock.backend=local")
-			.withBean(LocalLockBackend.class, () -> new LocalLockBackend(this.clock))
-			.withBean(History.class, () -> this.history)
-			.withBean(Inner.class)
-			.withBean(Outer.class);
-		return (manager == Manager.JPA)
-				? runner.withConfiguration(AutoConfigurations.of(HibernateJpaAutoConfiguration.class)) : runner;
-	}
-
-	private void run(Scenario test) {
-		run(Manager.JDBC, test);
-	}
-
-	private void run(Manager manager, Scenario test) {
-		runner(manager).run((context) -> {
-			assertThat(context).hasNotFailed();
-			context.getBean(JdbcClient.class).sql("create table note (text varchar(100))").update();
-			Outer outer = context.getBean(Outer.class);
-			test.run(context, outer, context.getBean(Inner.class));
-			assertThat(context.getBean(LocalLockBackend.class).inUse()).as("locks left").isEmpty();
-			assertThat(LockHandle.current()).isEmpty();
-		});
-	}
-
-	private static List<String> notes(AssertableApplicationContext context) {
-		return context.getBean(JdbcClient.class).sql("select text from note order by text").query(String.class).list();
-	}
+class LockAroundTransactionTests extends NoteApplication {
 
 	@ParameterizedTest
 	@EnumSource
@@ -303,60 +218,6 @@ class LockAroundTransactionTests {
 		context.getBean(JdbcClient.class).sql("shutdown immediately").update();
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void lostLockRefusesTheCommitAndNothingIsWritten(Manager manager) {
-		run(manager, (context, outer, inner) -> {
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inner.writeAndThen("a", () -> lose()))
-				.withMessageContaining("Lock 'note' was lost")
-				.withMessageContaining("commit was refused");
-			assertThat(notes(context)).isEmpty();
-			assertThat(this.history.events).containsExactly("lock", "begin", "rollback", "unlock");
-		});
-	}
-
-	@Test
-	void lostLockRefusesTheCommitOfTheCallersTransaction() {
-		run((context, outer, inner) -> {
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> outer.calling(() -> {
-				inner.write("a");
-				lose();
-			})).withMessageContaining("commit was refused");
-			assertThat(notes(context)).isEmpty();
-		});
-	}
-
-	@Test
-	void lostLockRefusesTheCommitOfAnInnerTransaction() {
-		runner(Manager.JDBC).withPropertyValues("spring.datasource.hikari.maximum-pool-size=2").run((context) -> {
-			context.getBean(JdbcClient.class).sql("create table note (text varchar(100))").update();
-			Inner inner = context.getBean(Inner.class);
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(
-					() -> context.getBean(Outer.class).calling(() -> inner.writeInNewAndThen("a", () -> lose())));
-			assertThat(notes(context)).isEmpty();
-		});
-	}
-
-	@Test
-	void readOnlyTransactionIsNotChecked() {
-		run((context, outer, inner) -> assertThatExceptionOfType(LockLostException.class)
-			.as("without a commit, the call itself tells")
-			.isThrownBy(() -> inner.read(() -> lose()))
-			.withMessageContaining("No commit was checked"));
-	}
-
-	/**
-	 * Moves the store's clock past the lease, and waits until the holder is notified of
-	 * the loss.
-	 */
-	private void lose() {
-		LockHandle handle = LockHandle.current().orElseThrow();
-		this.clock.nanos += Duration.ofMinutes(1).toNanos();
-		CompletableFuture<Boolean> notified = new CompletableFuture<>();
-		handle.onLost((event) -> notified.complete(true));
-		assertThat(notified.orTimeout(20, TimeUnit.SECONDS).join()).isTrue();
-	}
-
 	@Test
 	void failRefusesInsideATransaction() {
 		runner(Manager.JDBC).withPropertyValues("distributed-lock.transaction.when-active=fail").run((context) -> {
@@ -435,178 +296,6 @@ class LockAroundTransactionTests {
 			OwnManager own = context.getBean(OwnManager.class);
 			assertThat(own.getTransactionExecutionListeners()).hasAtLeastOneElementOfType(LockCommitListener.class);
 		});
-	}
-
-	@FunctionalInterface
-	interface Scenario {
-
-		void run(AssertableApplicationContext context, Outer outer, Inner inner);
-
-	}
-
-	/**
-	 * Records events in order: locks as the engine reports them, transactions as the
-	 * connection does.
-	 */
-	static final class History implements LockObserver, BeanPostProcessor {
-
-		final List<String> events = Collections.synchronizedList(new ArrayList<>());
-
-		@Override
-		public void acquired(LockName lock, String backend, AcquireOutcome outcome, Duration waited, Duration lease) {
-			this.events.add("lock");
-		}
-
-		@Override
-		public void released(LockName lock, String backend, Duration held, Duration lease) {
-			this.events.add("unlock");
-		}
-
-		@Override
-		public Object postProcessAfterInitialization(Object bean, String beanName) {
-			return (bean instanceof DataSource dataSource) ? new RecordingDataSource(dataSource) : bean;
-		}
-
-		private final class RecordingDataSource extends DelegatingDataSource {
-
-			RecordingDataSource(DataSource target) {
-				super(target);
-			}
-
-			@Override
-			public Connection getConnection() throws SQLException {
-				Connection connection = super.getConnection();
-				return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
-						new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
-							Object result;
-							try {
-								result = method.invoke(connection, arguments);
-							}
-							catch (InvocationTargetException ex) {
-								throw ex.getTargetException();
-							}
-							record(method.getName(), arguments);
-							return result;
-						});
-			}
-
-			private void record(String method, Object[] arguments) {
-				if (method.equals("setAutoCommit") && Boolean.FALSE.equals(arguments[0])) {
-					History.this.events.add("begin");
-				}
-				else if (method.equals("commit") || method.equals("rollback")) {
-					History.this.events.add((arguments != null) ? "rollback to savepoint" : method);
-				}
-			}
-
-		}
-
-		final class Status implements TransactionSynchronization {
-
-			@Override
-			public void afterCompletion(int status) {
-				History.this.events.add("status " + status);
-			}
-
-		}
-
-	}
-
-	/** The store's clock, which a test can move. */
-	static final class MovableClock implements LongSupplier {
-
-		volatile long nanos;
-
-		@Override
-		public long getAsLong() {
-			return System.nanoTime() + this.nanos;
-		}
-
-	}
-
-	static class Inner {
-
-		private final JdbcClient jdbc;
-
-		Inner(JdbcClient jdbc) {
-			this.jdbc = jdbc;
-		}
-
-		@DistributedLock(name = "note", leaseTime = "1s")
-		@Transactional
-		public void write(String text) {
-			this.jdbc.sql("insert into note values (?)").param(text).update();
-		}
-
-		@DistributedLock(name = "note", leaseTime = "1s")
-		@Transactional
-		public void writeAndThen(String text, Runnable then) {
-			this.jdbc.sql("insert into note values (?)").param(text).update();
-			then.run();
-		}
-
-		@DistributedLock("note")
-		@Transactional
-		public void fail(String text) {
-			this.jdbc.sql("insert into note values (?)").param(text).update();
-			throw new IllegalStateException("no");
-		}
-
-		@DistributedLock("note")
-		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		public void writeInNew(String text) {
-			this.jdbc.sql("insert into note values (?)").param(text).update();
-		}
-
-		@DistributedLock(name = "note", waitTime = "0s", fallback = "transaction")
-		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		public String writeInNewOrGetCaller() {
-			throw new IllegalStateException("locked");
-		}
-
-		String transaction() {
-			return TransactionSynchronizationManager.getCurrentTransactionName();
-		}
-
-		@DistributedLock(name = "note", leaseTime = "1s")
-		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		public void writeInNewAndThen(String text, Runnable then) {
-			this.jdbc.sql("insert into note values (?)").param(text).update();
-			then.run();
-		}
-
-		@DistributedLock("note")
-		@Transactional(propagation = Propagation.NESTED)
-		public void failNested(String text) {
-			this.jdbc.sql("insert into note values (?)").param(text).update();
-			throw new IllegalStateException("no");
-		}
-
-		@DistributedLock(name = "note", leaseTime = "1s")
-		@Transactional(readOnly = true)
-		public void read(Runnable then) {
-			then.run();
-		}
-
-	}
-
-	static class Outer {
-
-		@Transactional
-		public void calling(Runnable body) {
-			body.run();
-		}
-
-		@Transactional(isolation = Isolation.REPEATABLE_READ)
-		public void callingInSnapshot(Runnable body) {
-			body.run();
-		}
-
-		@Transactional(propagation = Propagation.NOT_SUPPORTED)
-		public void withoutTransaction(Runnable body) {
-			body.run();
-		}
-
 	}
 
 	enum OwnOrder {

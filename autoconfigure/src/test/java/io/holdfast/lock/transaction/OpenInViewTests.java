@@ -17,8 +17,7 @@ import jakarta.persistence.Id;
 import jakarta.persistence.ManyToOne;
 import jakarta.persistence.OneToMany;
 import jakarta.persistence.PersistenceContext;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -54,24 +53,8 @@ class OpenInViewTests {
 
 	private static final int STOCK = 100;
 
-	private static PostgresServer postgres;
-
-	/** The database of the application under test. */
-	enum Database {
-
-		H2, POSTGRES
-
-	}
-
-	@BeforeAll
-	static void startServer() {
-		postgres = PostgresServer.started();
-	}
-
-	@AfterAll
-	static void stopServer() {
-		postgres.close();
-	}
+	@AutoClose
+	private static final PostgresServer postgres = PostgresServer.started();
 
 	@ParameterizedTest
 	@CsvSource({ "H2, 2", "H2, 8", "POSTGRES, 2", "POSTGRES, 8" })
@@ -126,15 +109,11 @@ class OpenInViewTests {
 	}
 
 	private static ConfigurableApplicationContext start(Database database, String... properties) {
-		List<String> all = new ArrayList<>(
-				List.of("server.port=0", "spring.cloud.zookeeper.enabled=false", "distributed-lock.backend=local",
-						"distributed-lock.wait-time=30s", "spring.jpa.hibernate.ddl-auto=create-drop"));
+		List<String> all = new ArrayList<>(List.of("server.port=0", "spring.cloud.zookeeper.enabled=false",
+				"distributed-lock.backend=local", "distributed-lock.wait-time=30s",
+				"spring.jpa.hibernate.ddl-auto=create-drop", database.setting(postgres)));
 		if (database == Database.POSTGRES) {
-			all.add("spring.datasource.url=" + postgres.jdbcUrl());
 			all.add("distributed-lock.fencing.initialize-schema=always");
-		}
-		else {
-			all.add("spring.datasource.generate-unique-name=true");
 		}
 		all.addAll(List.of(properties));
 		ConfigurableApplicationContext context = new SpringApplicationBuilder(Shop.class)

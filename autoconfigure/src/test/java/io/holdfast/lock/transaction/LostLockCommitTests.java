@@ -1,0 +1,78 @@
+package io.holdfast.lock.transaction;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests that a transaction does not commit after its lock was lost.
+ */
+class LostLockCommitTests extends NoteApplication {
+
+	@ParameterizedTest
+	@EnumSource
+	void lostLockRefusesTheCommitAndNothingIsWritten(Manager manager) {
+		run(manager, (context, outer, inner) -> {
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inner.writeAndThen("a", () -> lose()))
+				.withMessageContaining("Lock 'note' was lost")
+				.withMessageContaining("commit was refused");
+			assertThat(notes(context)).isEmpty();
+			assertThat(this.history.events).containsExactly("lock", "begin", "rollback", "unlock");
+		});
+	}
+
+	@Test
+	void lostLockRefusesTheCommitOfTheCallersTransaction() {
+		run((context, outer, inner) -> {
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> outer.calling(() -> {
+				inner.write("a");
+				lose();
+			})).withMessageContaining("commit was refused");
+			assertThat(notes(context)).isEmpty();
+		});
+	}
+
+	@Test
+	void lostLockRefusesTheCommitOfAnInnerTransaction() {
+		runner(Manager.JDBC).withPropertyValues("spring.datasource.hikari.maximum-pool-size=2").run((context) -> {
+			context.getBean(JdbcClient.class).sql("create table note (text varchar(100))").update();
+			Inner inner = context.getBean(Inner.class);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(
+					() -> context.getBean(Outer.class).calling(() -> inner.writeInNewAndThen("a", () -> lose())));
+			assertThat(notes(context)).isEmpty();
+		});
+	}
+
+	@Test
+	void readOnlyTransactionIsNotChecked() {
+		run((context, outer, inner) -> assertThatExceptionOfType(LockLostException.class)
+			.as("without a commit, the call itself tells")
+			.isThrownBy(() -> inner.read(() -> lose()))
+			.withMessageContaining("No commit was checked"));
+	}
+
+	/**
+	 * Moves the store's clock past the lease, and waits until the holder is notified of
+	 * the loss.
+	 */
+	private void lose() {
+		LockHandle handle = LockHandle.current().orElseThrow();
+		this.clock.nanos += Duration.ofMinutes(1).toNanos();
+		CompletableFuture<Boolean> notified = new CompletableFuture<>();
+		handle.onLost((event) -> notified.complete(true));
+		assertThat(notified.orTimeout(20, TimeUnit.SECONDS).join()).isTrue();
+	}
+
+}
