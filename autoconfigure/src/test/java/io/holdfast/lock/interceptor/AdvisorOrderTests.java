@@ -2,68 +2,49 @@ package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import java.util.stream.Stream;
 
-import org.aopalliance.intercept.MethodInterceptor;
-import org.aopalliance.intercept.MethodInvocation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.aop.Advisor;
-import org.springframework.aop.framework.Advised;
-import org.springframework.aop.framework.ProxyFactory;
-import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
-import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.cache.CacheManager;
 import org.springframework.cache.annotation.Cacheable;
 import org.springframework.cache.annotation.EnableCaching;
 import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
-import org.springframework.cache.interceptor.CacheInterceptor;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
-import org.springframework.core.task.SyncTaskExecutor;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
-import org.springframework.resilience.retry.AbstractRetryInterceptor;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.security.access.prepost.PreAuthorize;
 import org.springframework.security.config.annotation.method.configuration.EnableMethodSecurity;
-import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.config.TransactionManagementConfigUtils;
-import org.springframework.transaction.interceptor.MatchAlwaysTransactionAttributeSource;
-import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 import io.holdfast.lock.DistributedLock;
-import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
-import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
-import io.holdfast.lock.autoconfigure.LocalLockAutoConfiguration;
-import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
-import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
+import io.holdfast.lock.interceptor.AdvisedBeans.Defaults;
+import io.holdfast.lock.interceptor.AdvisedBeans.OnMethods;
+import io.holdfast.lock.interceptor.AdvisedBeans.Service;
+import io.holdfast.lock.interceptor.AdvisedBeans.UsersAdvice;
 
+import static io.holdfast.lock.interceptor.AdvisedBeans.chain;
+import static io.holdfast.lock.interceptor.AdvisedBeans.runner;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -71,48 +52,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * advice that starts or repeats a call, outside advice that the lock protects.
  */
 class AdvisorOrderTests {
-
-	private static ApplicationContextRunner runner(Class<?>... configurations) {
-		return new ApplicationContextRunner()
-			.withConfiguration(
-					AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
-							LockInterceptorAutoConfiguration.class, LockTransactionAutoConfiguration.class,
-							AopAutoConfiguration.class, TransactionAutoConfiguration.class,
-							DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class))
-			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:order", "distributed-lock.backend=local")
-			.withUserConfiguration(configurations);
-	}
-
-	private static List<String> chain(Object bean) {
-		assertThat(bean).isInstanceOf(Advised.class);
-		return Arrays.stream(((Advised) bean).getAdvisors())
-			.map(AdvisorOrderTests::role)
-			.filter((role) -> !role.isEmpty())
-			.toList();
-	}
-
-	private static String role(Advisor advisor) {
-		Object advice = advisor.getAdvice();
-		if (advice instanceof AsyncExecutionInterceptor) {
-			return "async";
-		}
-		if (advice instanceof AbstractRetryInterceptor) {
-			return "retry";
-		}
-		if (advice instanceof DistributedLockInterceptor) {
-			return "lock";
-		}
-		if (advice instanceof CacheInterceptor) {
-			return "cache";
-		}
-		if (advice instanceof TransactionInterceptor) {
-			return "transaction";
-		}
-		if (advice.getClass().getName().startsWith("org.springframework.security.")) {
-			return "guard";
-		}
-		return (advice instanceof UsersAdvice) ? "user" : "";
-	}
 
 	static Stream<Arguments> combinations() {
 		List<Arguments> all = new ArrayList<>();
@@ -188,15 +127,6 @@ class AdvisorOrderTests {
 	}
 
 	@Test
-	void postProcessorThatPutsAnAsynchronousCallInsideStopsTheStart() {
-		runner(Defaults.class, UserPutsAsyncInside.class).withBean(OnMethods.class).run((context) -> {
-			assertThat(context).hasFailed();
-			assertThat(context.getStartupFailure()).rootCause()
-				.hasMessageContaining("runs its method on another thread, without the lock");
-		});
-	}
-
-	@Test
 	void asynchronousMethodLocksOnTheThreadThatRunsIt() {
 		runner(Defaults.class, Everything.class).withBean(Later.class).run((context) -> {
 			CompletableFuture<List<String>> later = context.getBean(Later.class).call();
@@ -204,53 +134,6 @@ class AdvisorOrderTests {
 			assertThat(held).startsWith("stock").doesNotContain(Thread.currentThread().getName()).hasSize(2);
 			assertThat(LockContext.handles()).isEmpty();
 		});
-	}
-
-	@Test
-	void lockStaysOutsideOfAUsersAdviceThatIsAppendedLater() {
-		runner(Defaults.class, UserAppends.class).withBean(OnMethods.class)
-			.run((context) -> assertThat(chain(context.getBean(OnMethods.class))).containsExactly("lock", "transaction",
-					"user"));
-	}
-
-	@Test
-	void postProcessorThatPutsATransactionOutsideStopsTheStart() {
-		runner(Defaults.class, UserPutsTransactionFirst.class).withBean(OnMethods.class).run((context) -> {
-			assertThat(context).hasFailed();
-			assertThat(context.getStartupFailure()).hasRootCauseInstanceOf(LockConfigurationException.class)
-				.rootCause()
-				.hasMessageContaining("starts its transaction before it acquires its lock")
-				.hasMessageContaining("updates would be lost");
-		});
-	}
-
-	@Test
-	void proxyAroundTheProxyWithATransactionStopsTheStart() {
-		runner(Defaults.class, UserWrapsInTransaction.class).withBean(OnMethods.class).run((context) -> {
-			assertThat(context).hasFailed();
-			assertThat(context.getStartupFailure()).rootCause()
-				.hasMessageContaining("starts its transaction before it acquires its lock");
-		});
-	}
-
-	interface Service {
-
-		void call();
-
-	}
-
-	static class OnMethods implements Service {
-
-		@Override
-		@Async
-		@Retryable
-		@Cacheable("things")
-		@Transactional
-		@PreAuthorize("hasRole('SELLER')")
-		@DistributedLock("stock")
-		public void call() {
-		}
-
 	}
 
 	@Async
@@ -278,11 +161,6 @@ class AdvisorOrderTests {
 			reported.add(Thread.currentThread().getName());
 			return CompletableFuture.completedFuture(reported);
 		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class Defaults {
 
 	}
 
@@ -340,100 +218,11 @@ class AdvisorOrderTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class UserPutsAsyncInside {
-
-		@Bean
-		static BeanPostProcessor appending() {
-			return new LatePostProcessor((proxy) -> {
-				proxy.addAdvice(new AsyncExecutionInterceptor(new SyncTaskExecutor()));
-				return proxy;
-			});
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class UserAppends {
-
-		@Bean
-		static BeanPostProcessor appending() {
-			return new LatePostProcessor((proxy) -> {
-				proxy.addAdvice(new UsersAdvice());
-				return proxy;
-			});
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class UserPutsTransactionFirst {
-
-		@Bean
-		static BeanPostProcessor prepending() {
-			return new LatePostProcessor((proxy) -> {
-				proxy.addAdvisor(0, transaction());
-				return proxy;
-			});
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class UserWrapsInTransaction {
-
-		@Bean
-		static BeanPostProcessor wrapping() {
-			return new LatePostProcessor((proxy) -> {
-				ProxyFactory factory = new ProxyFactory(proxy);
-				factory.setInterfaces(Service.class);
-				factory.addAdvisor(transaction());
-				return factory.getProxy();
-			});
-		}
-
-	}
-
-	private static Advisor transaction() {
-		return new DefaultPointcutAdvisor(
-				new TransactionInterceptor((TransactionManager) null, new MatchAlwaysTransactionAttributeSource()));
-	}
-
 	static final class UsersPointcut extends StaticMethodMatcherPointcut {
 
 		@Override
 		public boolean matches(Method method, Class<?> targetClass) {
 			return Service.class.isAssignableFrom(targetClass);
-		}
-
-	}
-
-	static final class UsersAdvice implements MethodInterceptor {
-
-		@Override
-		public Object invoke(MethodInvocation invocation) throws Throwable {
-			return invocation.proceed();
-		}
-
-	}
-
-	/** A user's post-processor that runs after all post-processors of Spring. */
-	static final class LatePostProcessor implements BeanPostProcessor, Ordered {
-
-		private final Function<Advised, Object> change;
-
-		LatePostProcessor(Function<Advised, Object> change) {
-			this.change = change;
-		}
-
-		@Override
-		public Object postProcessAfterInitialization(Object bean, String beanName) {
-			return (bean instanceof Advised proxy && bean instanceof Service) ? this.change.apply(proxy) : bean;
-		}
-
-		@Override
-		public int getOrder() {
-			return Ordered.LOWEST_PRECEDENCE;
 		}
 
 	}

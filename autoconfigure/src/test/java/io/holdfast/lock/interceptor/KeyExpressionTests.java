@@ -1,0 +1,171 @@
+package io.holdfast.lock.interceptor;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockContext;
+
+import static io.holdfast.lock.interceptor.LocalLocks.held;
+import static io.holdfast.lock.interceptor.LocalLocks.with;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for the key of an annotation: the variables of its expression, its placeholders,
+ * and the locks that it names.
+ */
+class KeyExpressionTests {
+
+	private final ApplicationContextRunner runner = LocalLocks.runner().withBean("tenants", Tenants.class);
+
+	@Test
+	void keySupportsTheVariablesOfCacheable() {
+		this.runner.withBean(Keys.class).run((context) -> {
+			Keys bean = context.getBean(Keys.class);
+			assertThat(bean.position("x")).isEqualTo("k:x");
+			assertThat(bean.argument("x")).isEqualTo("k:x");
+			assertThat(bean.property(new Item(9))).isEqualTo("k:9");
+			assertThat(bean.rootMethod()).isEqualTo("k:rootMethod");
+			assertThat(bean.rootArgs("y")).isEqualTo("k:y");
+			assertThat(bean.rootTarget()).isEqualTo("k:Keys");
+			assertThat(bean.bean()).isEqualTo("k:acme");
+			assertThat(bean.text()).isEqualTo("k:all");
+		});
+	}
+
+	@Test
+	void keyIsTheSameAfterItsExpressionWasCompiled() {
+		with(Keys.class, this.runner, (bean) -> {
+			for (int i = 0; i < 1_000; i++) {
+				assertThat(bean.property(new Item(i))).isEqualTo("k:" + i);
+			}
+		});
+	}
+
+	@Test
+	void nullAndBlankKeysAreErrorsAndTheBodyDoesNotRun() {
+		with(Keys.class, this.runner, (bean) -> {
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> bean.position(null))
+				.withMessageContaining("Keys.position(String)")
+				.withMessageContaining("\"#p0\" is null")
+				.withMessageContaining("did not run");
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> bean.position("  "))
+				.withMessageContaining("is blank");
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> bean.property(null))
+				.withMessageContaining("could not be evaluated");
+			assertThat(bean.runs).isZero();
+		});
+	}
+
+	@Test
+	void collectionAndArrayKeysLockAllInOrder() {
+		with(Keys.class, this.runner, (bean) -> {
+			assertThat(bean.collection(List.of(3, 1, 2, 1))).containsExactly("k:1", "k:2", "k:3");
+			assertThat(bean.array(new long[] { 2, 1 })).containsExactly("k:1", "k:2");
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> bean.collection(List.of()))
+				.withMessageContaining("is empty");
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> bean.collection(Arrays.asList(1, null)))
+				.withMessageContaining("is null");
+		});
+	}
+
+	@Test
+	void placeholdersInAKeyAreResolved() {
+		with(KeyPlaceholders.class, this.runner, (bean) -> assertThat(bean.call(1)).isEqualTo("stock:1-eu"));
+		this.runner.withPropertyValues("app.region=us")
+			.withBean(KeyPlaceholders.class)
+			.run((context) -> assertThat(context.getBean(KeyPlaceholders.class).call(1)).isEqualTo("stock:1-us"));
+	}
+
+	record Item(long id) {
+	}
+
+	static class Tenants {
+
+		public String current() {
+			return "acme";
+		}
+
+	}
+
+	static class Keys {
+
+		int runs;
+
+		@DistributedLock(name = "k", key = "#p0")
+		public String position(@Nullable String value) {
+			this.runs++;
+			return held();
+		}
+
+		@DistributedLock(name = "k", key = "#a0")
+		public String argument(String value) {
+			return held();
+		}
+
+		@DistributedLock(name = "k", key = "#item.id")
+		public String property(@Nullable Item item) {
+			this.runs++;
+			return held();
+		}
+
+		@DistributedLock(name = "k", key = "#root.methodName")
+		public String rootMethod() {
+			return held();
+		}
+
+		@DistributedLock(name = "k", key = "#root.args[0]")
+		public String rootArgs(String value) {
+			return held();
+		}
+
+		@DistributedLock(name = "k", key = "#root.targetClass.simpleName")
+		public String rootTarget() {
+			return held();
+		}
+
+		@DistributedLock(name = "k", key = "#ids")
+		public List<String> collection(Collection<Integer> ids) {
+			return allHeld();
+		}
+
+		@DistributedLock(name = "k", key = "#ids")
+		public List<String> array(long[] ids) {
+			return allHeld();
+		}
+
+		private static List<String> allHeld() {
+			return LockContext.handles().stream().map((handle) -> handle.lock().toString()).sorted().toList();
+		}
+
+		@DistributedLock(name = "k", key = "@tenants.current()")
+		public String bean() {
+			return held();
+		}
+
+		@DistributedLock(name = "k", key = "'all'")
+		public String text() {
+			return held();
+		}
+
+	}
+
+	static class KeyPlaceholders {
+
+		@DistributedLock(name = "stock", key = "#id + '-${app.region:eu}'")
+		public String call(long id) {
+			return held();
+		}
+
+	}
+
+}

@@ -1,0 +1,59 @@
+package io.holdfast.lock.interceptor;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
+import io.holdfast.lock.autoconfigure.LocalLockAutoConfiguration;
+import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Applications with annotated beans and local locks.
+ */
+final class LocalLocks {
+
+	private LocalLocks() {
+	}
+
+	/** Returns an application without Spring Boot's support for AspectJ. */
+	static ApplicationContextRunner plainRunner() {
+		return new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+					LocalLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.backend=local");
+	}
+
+	static ApplicationContextRunner runner() {
+		return plainRunner().withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class));
+	}
+
+	/** Runs an application with one bean of the given type. */
+	static <T> void with(Class<T> type, Consumer<T> test) {
+		with(type, runner(), test);
+	}
+
+	static <T> void with(Class<T> type, ApplicationContextRunner runner, Consumer<T> test) {
+		runner.withBean(type).run((context) -> {
+			assertThat(context).hasNotFailed();
+			test.accept(context.getBean(type));
+		});
+	}
+
+	/** Returns the innermost lock of the current thread, or {@code none}. */
+	static String held() {
+		return LockHandle.current().map((handle) -> handle.lock().toString()).orElse("none");
+	}
+
+	static LockRequest nonWaiting(String name) {
+		return LockRequest.of(name).toBuilder().waitTime(Duration.ZERO).build();
+	}
+
+}
