@@ -45,15 +45,15 @@ public class HoldModelTests {
 
 	private static final boolean THOROUGH = Boolean.getBoolean("thorough");
 
-	private static final int THREADS = 8;
+	static final int THREADS = 8;
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
-	private static final Duration INTERVAL = LEASE.dividedBy(3);
+	static final Duration INTERVAL = LEASE.dividedBy(3);
 
-	private static final Duration VALIDITY = LEASE.minusMillis(300 + 2);
+	static final Duration VALIDITY = LEASE.minusMillis(300 + 2);
 
-	private static final Duration PAUSE = Duration.ofSeconds(20);
+	static final Duration PAUSE = Duration.ofSeconds(20);
 
 	private final ManualTime time = new ManualTime();
 
@@ -255,113 +255,9 @@ public class HoldModelTests {
 	}
 
 	/** The answer of the store to a renewal. */
-	private enum Answer {
+	enum Answer {
 
 		RENEWED, REFUSED, UNKNOWN
-
-	}
-
-	/**
-	 * The sequential specification of a hold.
-	 */
-	public static class SequentialHold {
-
-		private final boolean[] entered = new boolean[THREADS];
-
-		private boolean outerOpen = true;
-
-		private boolean lost;
-
-		private Duration now = Duration.ZERO;
-
-		private Duration validUntil = VALIDITY;
-
-		private Duration nextRenewal = INTERVAL;
-
-		public boolean enter(int thread) {
-			if (this.entered[thread] || !commit()) {
-				return false;
-			}
-			this.entered[thread] = true;
-			return true;
-		}
-
-		public void leave(int thread) {
-			this.entered[thread] = false;
-		}
-
-		public void leaveOuter() {
-			this.outerOpen = false;
-		}
-
-		public boolean held(int thread) {
-			return valid() && (this.entered[thread] || this.outerOpen);
-		}
-
-		public boolean commit() {
-			return valid() && this.outerOpen;
-		}
-
-		private boolean valid() {
-			return !this.lost && this.now.compareTo(this.validUntil) < 0;
-		}
-
-		public void listen() {
-		}
-
-		public void renewed() {
-			timePasses(Answer.RENEWED);
-		}
-
-		public void refused() {
-			timePasses(Answer.REFUSED);
-		}
-
-		public void notAnswered() {
-			timePasses(Answer.UNKNOWN);
-		}
-
-		private void timePasses(Answer answer) {
-			Duration until = this.now.plus(INTERVAL);
-			while (inUse() && !this.lost && nextCheck().compareTo(until) <= 0) {
-				this.now = later(this.now, nextCheck());
-				if (!valid() || answer == Answer.REFUSED) {
-					this.lost = true;
-				}
-				else if (answer == Answer.RENEWED) {
-					this.validUntil = this.now.plus(VALIDITY);
-					this.nextRenewal = this.now.plus(INTERVAL);
-				}
-				else {
-					this.nextRenewal = this.now.plus(INTERVAL.dividedBy(4));
-				}
-			}
-			this.now = later(this.now, until);
-		}
-
-		private Duration nextCheck() {
-			return (this.nextRenewal.compareTo(this.validUntil) < 0) ? this.nextRenewal : this.validUntil;
-		}
-
-		private static Duration later(Duration one, Duration other) {
-			return (one.compareTo(other) < 0) ? other : one;
-		}
-
-		public void pause() {
-			this.now = this.now.plus(PAUSE);
-		}
-
-		public void revoke() {
-			this.lost |= inUse();
-		}
-
-		private boolean inUse() {
-			boolean used = this.outerOpen;
-			for (boolean one : this.entered) {
-				used |= one;
-			}
-			return used;
-		}
 
 	}
 

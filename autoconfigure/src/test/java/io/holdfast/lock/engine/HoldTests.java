@@ -8,19 +8,16 @@ import java.util.concurrent.TimeoutException;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
-import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.ManagedHold;
-import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.RenewalOutcome;
 import io.holdfast.lock.spi.TransactionBoundary;
@@ -32,8 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link Hold}, {@link Lease} and {@link Watchdog}: validity, renewal, loss,
- * re-entry and release.
+ * Tests for {@link Hold}, {@link Lease} and {@link Watchdog}: validity, renewal, loss and
+ * release.
  */
 class HoldTests {
 
@@ -224,144 +221,6 @@ class HoldTests {
 	}
 
 	@Test
-	void releaseOfALockThatWasGoneIsALoss() {
-		LockHandle handle = this.fixture.acquired(request());
-		this.backend.owners.clear();
-		handle.close();
-		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.REFUSED);
-	}
-
-	@Test
-	void unansweredReleaseIsRetriedUntilTheLeaseExpires() {
-		for (int i = 0; i < 3; i++) {
-			this.backend.releases.add((grant) -> new CompletableFuture<>());
-		}
-		this.fixture.acquired(request()).close();
-		this.time.advance(Duration.ofSeconds(10));
-		assertThat(this.backend.calls.stream().filter("release stock:42"::equals)).hasSize(4);
-		this.fixture.assertNothingLeft();
-		assertThat(this.fixture.record.losses).isEmpty();
-	}
-
-	@Test
-	void releaseOfUnknownOutcomeFollowedByNotHeldIsNoLoss() {
-		this.backend.releases.add((grant) -> {
-			this.backend.free(grant.claim());
-			return CompletableFuture.completedFuture(new ReleaseResult.Indeterminate(new TimeoutException("lost")));
-		});
-		this.fixture.acquired(request()).close();
-		this.time.advance(Duration.ofSeconds(1));
-		assertThat(this.fixture.record.losses).isEmpty();
-	}
-
-	@Test
-	void closingTwiceReleasesOnce() {
-		LockHandle handle = this.fixture.acquired(request());
-		handle.close();
-		handle.close();
-		assertThat(this.backend.calls).containsOnlyOnce("release stock:42");
-	}
-
-	@Test
-	void minHoldKeepsTheLockClosedAfterItsRelease() {
-		LockHandle handle = this.fixture.acquired(request().minHold(Duration.ofSeconds(60)));
-		this.time.advance(Duration.ofSeconds(1));
-		handle.close();
-		assertThat(this.fixture.record.holds).containsExactly(Duration.ofSeconds(1));
-		this.time.advance(Duration.ofSeconds(58));
-		assertThat(this.backend.owners).isNotEmpty();
-		assertThat(this.backend.batches).as("renewals in the meantime").hasSizeGreaterThan(3);
-		this.time.advance(Duration.ofSeconds(1));
-		this.fixture.assertNothingLeft();
-	}
-
-	@Test
-	void reentryUsesTheSameTokenAndSendsNoRequest() {
-		try (LockHandle outer = this.fixture.engine.acquire(request().build())) {
-			try (LockHandle inner = this.fixture.engine.acquire(request().build())) {
-				assertThat(inner.fencingToken()).isEqualTo(outer.fencingToken());
-				assertThat(LockHandle.current()).contains(inner);
-			}
-			assertThat(outer.isHeld()).isTrue();
-			assertThat(LockHandle.current()).contains(outer);
-		}
-		assertThat(LockHandle.current()).isEmpty();
-		assertThat(this.backend.calls).containsExactly("acquire stock:42", "release stock:42");
-		this.fixture.assertNothingLeft();
-	}
-
-	@Test
-	void minHoldOfTheInnerHoldIsKept() {
-		LockHandle outer = this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(2)).build());
-		this.fixture.time.advance(Duration.ofSeconds(1));
-		this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(20)).build()).close();
-		outer.close();
-		this.fixture.time.advance(Duration.ofSeconds(19));
-		assertThat(this.fixture.backend.owners).containsKey(LOCK);
-		this.fixture.time.advance(Duration.ofSeconds(1));
-		this.fixture.assertNothingLeft();
-	}
-
-	@Test
-	void shorterMinHoldOfTheInnerHoldKeepsTheOuters() {
-		LockHandle outer = this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(20)).build());
-		this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(1)).build()).close();
-		outer.close();
-		this.fixture.time.advance(Duration.ofSeconds(19));
-		assertThat(this.fixture.backend.owners).containsKey(LOCK);
-		this.fixture.time.advance(Duration.ofSeconds(1));
-		this.fixture.assertNothingLeft();
-	}
-
-	@Test
-	void innerHoldThatOutlivesTheOuterKeepsTheLock() {
-		LockHandle outer = this.fixture.engine.acquire(request().build());
-		LockHandle inner = this.fixture.engine.acquire(request().build());
-		outer.close();
-		assertThat(inner.isHeld()).isTrue();
-		inner.close();
-		this.fixture.assertNothingLeft();
-	}
-
-	@Test
-	void reentryIntoALostLockFails() {
-		try (LockHandle outer = this.fixture.engine.acquire(request().renew(false).build())) {
-			this.time.advance(LEASE);
-			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> this.fixture.engine.acquire(request().build()));
-			assertThat(outer.isHeld()).isFalse();
-		}
-	}
-
-	@Test
-	void sharedHoldCannotBecomeExclusive() {
-		try (LockHandle shared = this.fixture.engine.acquire(request().mode(LockMode.SHARED).build())) {
-			assertThat(shared.isHeld()).isTrue();
-			assertThatExceptionOfType(LockConfigurationException.class)
-				.isThrownBy(() -> this.fixture.engine.acquire(request().build()))
-				.withMessageContaining("cannot be upgraded to EXCLUSIVE");
-		}
-	}
-
-	@Test
-	void exclusiveHolderMayTakeShared() {
-		try (LockHandle exclusive = this.fixture.engine.acquire(request().build());
-				LockHandle shared = this.fixture.engine.acquire(request().mode(LockMode.SHARED).build())) {
-			assertThat(shared.fencingToken()).isEqualTo(exclusive.fencingToken());
-		}
-	}
-
-	@Test
-	void handleMayBeClosedByAnotherThread() throws InterruptedException {
-		LockHandle handle = this.fixture.engine.acquire(request().build());
-		Thread other = new Thread(handle::close);
-		other.start();
-		other.join();
-		assertThat(LockContext.handles()).isEmpty();
-		this.fixture.assertNothingLeft();
-	}
-
-	@Test
 	void lossDuringTheBodyFailsTheCall() {
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.fixture.engine.execute(request().renew(false).build(), (handle) -> {
@@ -391,17 +250,6 @@ class HoldTests {
 			}))
 			.withMessage("sold out");
 		this.fixture.assertNothingLeft();
-	}
-
-	@Test
-	void lateAwaitedReleaseFailsTheCall() {
-		EngineFixture awaiting = new EngineFixture(settings().leaseTime(LEASE).awaitRelease(true).build(),
-				TransactionBoundary.NONE);
-		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> awaiting.engine.execute(request().build(), (handle) -> {
-				awaiting.backend.owners.clear();
-				return "done";
-			}));
 	}
 
 	@Test
@@ -453,15 +301,6 @@ class HoldTests {
 			.isThrownBy(() -> stopping.engine.acquire(request().build()))
 			.withMessageContaining("is stopping");
 		stopping.assertNothingLeft();
-	}
-
-	@Test
-	void shutdownKeepsLocksWithinTheirMinHold() {
-		LockHandle handle = this.fixture.acquired(request().minHold(Duration.ofSeconds(20)));
-		handle.close();
-		this.fixture.engine.close();
-		assertThat(this.backend.owners).containsKey(LOCK);
-		assertThat(this.fixture.record.losses).isEmpty();
 	}
 
 	@Test

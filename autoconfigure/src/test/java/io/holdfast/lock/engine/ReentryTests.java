@@ -1,0 +1,106 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockMode;
+
+import static io.holdfast.lock.engine.EngineFixture.LOCK;
+import static io.holdfast.lock.engine.EngineFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for a thread that acquires a lock that it holds.
+ */
+class ReentryTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private final EngineFixture fixture = new EngineFixture();
+
+	private final FakeBackend backend = this.fixture.backend;
+
+	private final ManualTime time = this.fixture.time;
+
+	@Test
+	void reentryUsesTheSameTokenAndSendsNoRequest() {
+		try (LockHandle outer = this.fixture.engine.acquire(request().build())) {
+			try (LockHandle inner = this.fixture.engine.acquire(request().build())) {
+				assertThat(inner.fencingToken()).isEqualTo(outer.fencingToken());
+				assertThat(LockHandle.current()).contains(inner);
+			}
+			assertThat(outer.isHeld()).isTrue();
+			assertThat(LockHandle.current()).contains(outer);
+		}
+		assertThat(LockHandle.current()).isEmpty();
+		assertThat(this.backend.calls).containsExactly("acquire stock:42", "release stock:42");
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void minHoldOfTheInnerHoldIsKept() {
+		LockHandle outer = this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(2)).build());
+		this.fixture.time.advance(Duration.ofSeconds(1));
+		this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(20)).build()).close();
+		outer.close();
+		this.fixture.time.advance(Duration.ofSeconds(19));
+		assertThat(this.fixture.backend.owners).containsKey(LOCK);
+		this.fixture.time.advance(Duration.ofSeconds(1));
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void shorterMinHoldOfTheInnerHoldKeepsTheOuters() {
+		LockHandle outer = this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(20)).build());
+		this.fixture.engine.acquire(request().minHold(Duration.ofSeconds(1)).build()).close();
+		outer.close();
+		this.fixture.time.advance(Duration.ofSeconds(19));
+		assertThat(this.fixture.backend.owners).containsKey(LOCK);
+		this.fixture.time.advance(Duration.ofSeconds(1));
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void innerHoldThatOutlivesTheOuterKeepsTheLock() {
+		LockHandle outer = this.fixture.engine.acquire(request().build());
+		LockHandle inner = this.fixture.engine.acquire(request().build());
+		outer.close();
+		assertThat(inner.isHeld()).isTrue();
+		inner.close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void reentryIntoALostLockFails() {
+		try (LockHandle outer = this.fixture.engine.acquire(request().renew(false).build())) {
+			this.time.advance(LEASE);
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> this.fixture.engine.acquire(request().build()));
+			assertThat(outer.isHeld()).isFalse();
+		}
+	}
+
+	@Test
+	void sharedHoldCannotBecomeExclusive() {
+		try (LockHandle shared = this.fixture.engine.acquire(request().mode(LockMode.SHARED).build())) {
+			assertThat(shared.isHeld()).isTrue();
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> this.fixture.engine.acquire(request().build()))
+				.withMessageContaining("cannot be upgraded to EXCLUSIVE");
+		}
+	}
+
+	@Test
+	void exclusiveHolderMayTakeShared() {
+		try (LockHandle exclusive = this.fixture.engine.acquire(request().build());
+				LockHandle shared = this.fixture.engine.acquire(request().mode(LockMode.SHARED).build())) {
+			assertThat(shared.fencingToken()).isEqualTo(exclusive.fencingToken());
+		}
+	}
+
+}
