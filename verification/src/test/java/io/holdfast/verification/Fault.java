@@ -1,17 +1,24 @@
 package io.holdfast.verification;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.verification.TestEnvironment.Participant;
+
+import static io.holdfast.verification.FaultSteps.SHORT_MILLIS;
+import static io.holdfast.verification.FaultSteps.any;
+import static io.holdfast.verification.FaultSteps.atNext;
+import static io.holdfast.verification.FaultSteps.atNextAnswer;
+import static io.holdfast.verification.FaultSteps.movedClock;
+import static io.holdfast.verification.FaultSteps.pauseMillis;
+import static io.holdfast.verification.FaultSteps.pausedAt;
+import static io.holdfast.verification.FaultSteps.sleep;
+import static io.holdfast.verification.FaultSteps.sleepLongerThanALease;
+import static io.holdfast.verification.FaultSteps.waiterPaused;
 
 /**
  * A fault of a run. Each fault ends by itself: afterwards all processes and servers run
@@ -342,10 +349,6 @@ enum Fault {
 		}
 	};
 
-	private static final long LONGEST_WAIT_SECONDS = 15;
-
-	private static final long SHORT_MILLIS = 300;
-
 	/**
 	 * Whether granted leases may end without the knowledge of the store's client, because
 	 * the servers lose data or measure time by a clock that jumps.
@@ -358,102 +361,5 @@ enum Fault {
 	}
 
 	abstract void inject(TestEnvironment environment, Participant participant, Random random) throws Exception;
-
-	private static void movedClock(ServerProcess server, Random random) throws InterruptedException {
-		Duration offset = Duration.ofMinutes(60 + random.nextInt(240));
-		server.moveWallClock(random.nextBoolean() ? offset : offset.negated());
-		try {
-			sleepLongerThanALease(random);
-		}
-		finally {
-			server.moveWallClock(Duration.ZERO);
-		}
-	}
-
-	private static void pausedAt(String text, Participant participant, Random random) throws Exception {
-		long millis = pauseMillis(random);
-		atNext(text, participant, () -> {
-			participant.process().pause();
-			sleep(millis);
-			participant.process().resume();
-		});
-	}
-
-	/**
-	 * Pauses another process while it waits for a lock that the actor holds and releases
-	 * in the meantime.
-	 */
-	private static void waiterPaused(TestEnvironment environment, Participant holder, long millis)
-			throws InterruptedException {
-		ServerProcess waiter = environment.otherThan(holder).process();
-		try {
-			atNext("update product", holder, () -> {
-				sleep(SHORT_MILLIS);
-				waiter.pause();
-			});
-			sleep(millis);
-		}
-		finally {
-			waiter.resume();
-		}
-	}
-
-	/** Applies an action to the server of the store that next responds to the actor. */
-	private static void atNextAnswer(TestEnvironment environment, Participant participant,
-			Consumer<ServerProcess> first, Consumer<ServerProcess> then) throws InterruptedException {
-		AtomicReference<ServerProcess> hit = new AtomicReference<>();
-		CountDownLatch done = new CountDownLatch(1);
-		for (int i = 0; i < participant.wires().size(); i++) {
-			ServerProcess server = environment.store().servers().get(i);
-			participant.wires().get(i).afterNextReply(() -> {
-				if (hit.compareAndSet(null, server)) {
-					first.accept(server);
-					done.countDown();
-				}
-			});
-		}
-		done.await(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
-		participant.wires().forEach((wire) -> wire.afterNextReply(null));
-		ServerProcess server = hit.get();
-		if (server != null) {
-			then.accept(server);
-		}
-	}
-
-	/**
-	 * Runs an action while the proxy holds back the next statement that contains the
-	 * given text.
-	 */
-	private static void atNext(String text, Participant participant, Runnable meanwhile) throws InterruptedException {
-		CountDownLatch done = new CountDownLatch(1);
-		participant.database().holdNext(text, () -> {
-			meanwhile.run();
-			done.countDown();
-		});
-		done.await(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
-		participant.database().holdNothing();
-	}
-
-	private static void sleep(long millis) {
-		try {
-			TimeUnit.MILLISECONDS.sleep(millis);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-	}
-
-	private static void sleepLongerThanALease(Random random) throws InterruptedException {
-		TimeUnit.MILLISECONDS.sleep(pauseMillis(random));
-	}
-
-	private static long pauseMillis(Random random) {
-		return StoreKit.LEASE_SECONDS * 1_000L + 500 + random.nextInt(1_500);
-	}
-
-	private static ServerProcess any(TestEnvironment environment, Random random) {
-		List<? extends ServerProcess> servers = environment.store().servers();
-		return servers.get(random.nextInt(servers.size()));
-	}
 
 }
