@@ -22,25 +22,37 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Limits the length of source files and of methods in main code.
+ * Limits the length of source files, and of methods in main code.
  */
 class SourceSizeTests {
 
 	private static final int LONGEST_FILE = 300;
 
+	private static final int LONGEST_TEST_FILE = 400;
+
 	private static final int LONGEST_METHOD = 30;
 
 	@Test
 	void filesAreShort() {
+		assertThat(longerThan(LONGEST_FILE, Sources.files())).isEmpty();
+	}
+
+	@Test
+	void testFilesAreShort() {
+		assertThat(Sources.tests()).as("files seen").hasSizeGreaterThan(100);
+		assertThat(longerThan(LONGEST_TEST_FILE, Sources.tests())).isEmpty();
+	}
+
+	private static List<String> longerThan(int limit, List<Path> files) {
 		List<String> tooLong = new ArrayList<>();
-		for (Path file : Sources.files()) {
+		for (Path file : files) {
 			long lines = Sources.text(file).lines().count();
-			if (lines > LONGEST_FILE) {
+			if (lines > limit) {
 				tooLong.add("%s has %d lines and may have %d: give part of its work a type of its own".formatted(file,
-						lines, LONGEST_FILE));
+						lines, limit));
 			}
 		}
-		assertThat(tooLong).isEmpty();
+		return tooLong;
 	}
 
 	@Test

@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The source files of this module's main code.
+ * The source files of this module's main code, and the test files of all modules.
  */
 final class Sources {
 
@@ -20,7 +20,23 @@ final class Sources {
 	}
 
 	static List<Path> files() {
-		try (Stream<Path> files = Files.walk(ROOT)) {
+		return files(ROOT);
+	}
+
+	static List<Path> tests() {
+		try (Stream<Path> modules = Files.list(Path.of(".."))) {
+			return modules.map((module) -> module.resolve(Path.of("src", "test", "java")))
+				.filter(Files::isDirectory)
+				.flatMap((root) -> files(root).stream())
+				.toList();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static List<Path> files(Path root) {
+		try (Stream<Path> files = Files.walk(root)) {
 			return files.filter((file) -> file.toString().endsWith(".java")).sorted().toList();
 		}
 		catch (IOException ex) {
