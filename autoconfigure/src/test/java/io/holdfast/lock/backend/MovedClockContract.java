@@ -1,9 +1,12 @@
 package io.holdfast.lock.backend;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
@@ -31,12 +34,38 @@ public abstract class MovedClockContract {
 
 	private static final Duration FAR = Duration.ofHours(2);
 
-	protected abstract LockBackend first();
+	private LockBackend first;
 
-	protected abstract LockBackend second();
+	private LockBackend second;
+
+	/** Returns another client of the store, which this class closes. */
+	protected abstract LockBackend connect();
 
 	/** Moves the clock of the store, or the clocks of all its servers. */
 	protected abstract void moveClock(Duration fromNow);
+
+	protected final LockBackend first() {
+		return this.first;
+	}
+
+	protected final LockBackend second() {
+		return this.second;
+	}
+
+	@BeforeAll
+	void connectBoth() {
+		this.first = connect();
+		this.second = connect();
+	}
+
+	@AfterAll
+	void closeBoth() throws Exception {
+		for (LockBackend backend : List.of(this.first, this.second)) {
+			if (backend instanceof AutoCloseable closeable) {
+				closeable.close();
+			}
+		}
+	}
 
 	@AfterEach
 	void rightClock() {

@@ -3,7 +3,7 @@ package io.holdfast.lock.backend.jdbc;
 import java.time.Duration;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -26,54 +26,39 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class PostgresMovedClockTests extends MovedClockContract {
 
+	@AutoClose
 	private final PostgresServer server = PostgresServer.started();
 
+	@AutoClose
 	private final HikariDataSource pool = new HikariDataSource();
-
-	private final LockBackend first;
-
-	private final LockBackend second;
 
 	PostgresMovedClockTests() {
 		this.server.ownWallClock();
 		this.server.restart();
 		this.pool.setJdbcUrl(this.server.jdbcUrl());
 		JdbcContract.createTables(this.pool);
-		this.first = JdbcContract.backend(this.pool);
-		this.second = JdbcContract.backend(this.pool);
-	}
-
-	@AfterAll
-	void closeAll() {
-		this.pool.close();
-		this.server.close();
 	}
 
 	/** Deletes the rows with the documented statement. */
 	@Test
 	void rowsUnusedForADayMayBeDeleted() throws Exception {
 		LockName lock = LockName.of("purged");
-		Grant before = granted(this.first, claim(lock));
-		released(this.first, before);
+		Grant before = granted(first(), claim(lock));
+		released(first(), before);
 		String purge = JdbcCleanUpTests.statement(OnEveryDatabase.Database.POSTGRESQL);
 		JdbcClient jdbc = JdbcClient.create(this.pool);
 		assertThat(jdbc.sql(purge).update()).isZero();
 		moveClock(Duration.ofHours(25));
-		Grant held = granted(this.second, claim(LockName.of("kept")));
+		Grant held = granted(second(), claim(LockName.of("kept")));
 		assertThat(jdbc.sql(purge).update()).isPositive();
-		assertThat(renewed(this.second, held)).isInstanceOf(RenewResult.Renewed.class);
-		released(this.second, held);
-		assertThat(granted(this.first, claim(lock)).storeToken()).isGreaterThan(before.storeToken());
+		assertThat(renewed(second(), held)).isInstanceOf(RenewResult.Renewed.class);
+		released(second(), held);
+		assertThat(granted(first(), claim(lock)).storeToken()).isGreaterThan(before.storeToken());
 	}
 
 	@Override
-	protected LockBackend first() {
-		return this.first;
-	}
-
-	@Override
-	protected LockBackend second() {
-		return this.second;
+	protected LockBackend connect() {
+		return JdbcContract.backend(this.pool);
 	}
 
 	@Override

@@ -2,7 +2,7 @@ package io.holdfast.lock.backend.redis;
 
 import java.time.Duration;
 
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 
 import io.holdfast.lock.backend.MovedClockContract;
 import io.holdfast.lock.spi.LockBackend;
@@ -13,34 +13,17 @@ import io.holdfast.lock.test.server.RedisServer;
  */
 class RedisMovedClockTests extends MovedClockContract {
 
+	@AutoClose
 	private final RedisServer server = RedisServer.started();
-
-	private final RedisLockBackend first;
-
-	private final RedisLockBackend second;
 
 	RedisMovedClockTests() {
 		this.server.ownWallClock();
 		this.server.restart();
-		this.first = TestRedis.backend(this.server.address());
-		this.second = TestRedis.backend(this.server.address());
-	}
-
-	@AfterAll
-	void closeAll() {
-		this.first.close();
-		this.second.close();
-		this.server.close();
 	}
 
 	@Override
-	protected LockBackend first() {
-		return this.first;
-	}
-
-	@Override
-	protected LockBackend second() {
-		return this.second;
+	protected LockBackend connect() {
+		return TestRedis.backend(this.server.address());
 	}
 
 	@Override

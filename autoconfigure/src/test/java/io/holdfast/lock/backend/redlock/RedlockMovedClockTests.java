@@ -3,7 +3,7 @@ package io.holdfast.lock.backend.redlock;
 import java.time.Duration;
 import java.util.List;
 
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -26,11 +26,8 @@ class RedlockMovedClockTests extends MovedClockContract {
 
 	private static final Duration SHORT = Duration.ofSeconds(2);
 
+	@AutoClose
 	private final TestNodes nodes = TestNodes.fresh(3);
-
-	private final RedlockLockBackend first;
-
-	private final RedlockLockBackend second;
 
 	RedlockMovedClockTests() {
 		this.nodes.each((node) -> {
@@ -38,8 +35,6 @@ class RedlockMovedClockTests extends MovedClockContract {
 			node.restart();
 			TestNodes.admit(node);
 		});
-		this.first = client(port(2), Duration.ofSeconds(30));
-		this.second = client(port(2), Duration.ofSeconds(30));
 	}
 
 	private RedlockLockBackend client(int portOfTheLast, Duration longestLease) {
@@ -78,21 +73,9 @@ class RedlockMovedClockTests extends MovedClockContract {
 		node.restart();
 	}
 
-	@AfterAll
-	void closeAll() {
-		this.first.close();
-		this.second.close();
-		this.nodes.close();
-	}
-
 	@Override
-	protected LockBackend first() {
-		return this.first;
-	}
-
-	@Override
-	protected LockBackend second() {
-		return this.second;
+	protected LockBackend connect() {
+		return client(port(2), Duration.ofSeconds(30));
 	}
 
 	@Override
