@@ -7,9 +7,7 @@ import java.util.concurrent.CompletionStage;
 
 import io.etcd.jetcd.Client;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,7 +22,6 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SystemSchedulingClock;
-import io.holdfast.lock.test.server.EtcdServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
@@ -43,48 +40,21 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for the key of a claim: requests that etcd carries out late, claims that end
  * while requests are under way, and the leases that keys belong to.
  */
-class EtcdClaimTests {
-
-	private static final LockName LOCK = LockName.of("stock", "42");
-
-	private static EtcdServer server;
-
-	private static Client inspection;
+class EtcdClaimTests extends OneEtcdServer {
 
 	private final SystemSchedulingClock clock = new SystemSchedulingClock("test-etcd");
 
 	private final LateClient client = LateClient.to(server.endpoint());
 
-	private final EtcdLockBackend backend = new EtcdLockBackend(this.client, "shop", this.clock, this.clock::close);
+	private final EtcdLockBackend backend = new EtcdLockBackend(this.client, NAMESPACE, this.clock, this.clock::close);
 
-	private final EtcdLockBackend other = new EtcdLockBackend(Client.builder().endpoints(server.endpoint()), "shop",
+	private final EtcdLockBackend other = new EtcdLockBackend(Client.builder().endpoints(server.endpoint()), NAMESPACE,
 			BOUND);
 
-	@BeforeAll
-	static void startServer() {
-		server = EtcdServer.started();
-		inspection = Client.builder().endpoints(server.endpoint()).build();
-	}
-
-	@AfterAll
-	static void stopServer() {
-		inspection.close();
-		server.close();
-	}
-
 	@AfterEach
-	void closeAndLeaveNothing() throws Exception {
+	void closeAll() {
 		this.backend.close();
 		this.other.close();
-		assertThat(EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/")).isEmpty();
-	}
-
-	private static int keys() throws Exception {
-		return EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/locks/").size();
-	}
-
-	private static int sessions() throws Exception {
-		return EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/sessions/").size();
 	}
 
 	private static Claim fairClaim(Duration lease, boolean renewed) {
@@ -99,7 +69,7 @@ class EtcdClaimTests {
 		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
 		released(this.backend, granted(this.backend, claim));
 		assertThat(this.client.carryOut()).isEqualTo(1);
-		assertThat(keys()).isZero();
+		assertThat(keys("locks/")).isEmpty();
 	}
 
 	@Test
@@ -124,7 +94,7 @@ class EtcdClaimTests {
 		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
 		answer(this.backend.abandon(claim));
 		assertThat(this.client.carryOut()).isEqualTo(1);
-		assertThat(keys()).isZero();
+		assertThat(keys("locks/")).isEmpty();
 		assertThat(this.backend.remembered()).isEmpty();
 	}
 
@@ -137,7 +107,7 @@ class EtcdClaimTests {
 		deleteKey();
 		assertThat(renewed(this.backend, grant)).isInstanceOf(RenewResult.Refused.class);
 		assertThat(this.client.carryOut()).isEqualTo(1);
-		assertThat(keys()).isZero();
+		assertThat(keys("locks/")).isEmpty();
 	}
 
 	@Test
@@ -152,7 +122,7 @@ class EtcdClaimTests {
 	@Test
 	void deletedSessionKeyIsWrittenAgain() throws Exception {
 		released(this.backend, granted(this.backend, claim(LOCK)));
-		for (var session : EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/sessions/")) {
+		for (var session : keys("sessions/")) {
 			inspection.getKVClient().delete(session.getKey()).get();
 		}
 		released(this.backend, granted(this.backend, claim(LOCK)));
@@ -171,7 +141,7 @@ class EtcdClaimTests {
 		released(this.other, holder);
 		assertThat(ask(this.backend, waiting)).isNotInstanceOf(AcquireResult.Acquired.class);
 		answer(this.backend.abandon(waiting));
-		assertThat(keys()).isZero();
+		assertThat(keys("locks/")).isEmpty();
 	}
 
 	@Test
@@ -182,7 +152,7 @@ class EtcdClaimTests {
 		assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.Indeterminate.class);
 		this.client.failing(false);
 		assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.Released.class);
-		assertThat(keys()).isZero();
+		assertThat(keys("locks/")).isEmpty();
 	}
 
 	@Test
@@ -221,10 +191,7 @@ class EtcdClaimTests {
 	}
 
 	private static long secondsLeft() throws Exception {
-		long lease = EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/locks/")
-			.iterator()
-			.next()
-			.getLease();
+		long lease = key().getLease();
 		return inspection.getLeaseClient().timeToLive(lease, io.etcd.jetcd.options.LeaseOption.DEFAULT).get().getTTL();
 	}
 
@@ -235,7 +202,7 @@ class EtcdClaimTests {
 			grants.add(granted(this.backend, new Claim(LockName.of("stock", "n" + i), OwnerId.random(),
 					LockMode.EXCLUSIVE, Duration.ofMillis(29_001 + 49 * i), true, Duration.ZERO, false)));
 		}
-		assertThat(sessions()).isEqualTo(1);
+		assertThat(keys("sessions/")).hasSize(1);
 		for (Grant grant : grants) {
 			released(this.backend, grant);
 		}
@@ -247,7 +214,7 @@ class EtcdClaimTests {
 			released(this.backend, granted(this.backend, fairClaim(Duration.ofSeconds(seconds), true)));
 		}
 		Grant used = granted(this.backend, fairClaim(Duration.ofSeconds(6), true));
-		Awaitility.await().atMost(BOUND.multipliedBy(2)).until(() -> sessions() == 1);
+		Awaitility.await().atMost(BOUND.multipliedBy(2)).until(() -> keys("sessions/").size() == 1);
 		assertThat(renewed(this.backend, used)).isInstanceOf(RenewResult.Renewed.class);
 		released(this.backend, used);
 		released(this.backend, granted(this.backend, fairClaim(Duration.ofSeconds(2), true)));
@@ -259,20 +226,12 @@ class EtcdClaimTests {
 		deleteKey();
 		assertThat(renewed(this.backend, deleted)).isInstanceOf(RenewResult.Refused.class);
 		Grant revoked = granted(this.backend, claim(LOCK));
-		EtcdLockBackendContractTests.endSessions(inspection, "shop");
+		endSessions();
 		awaitSignal(revoked.revoked());
 		Grant expired = granted(this.backend, lasting(LOCK, Duration.ofSeconds(60)));
-		inspection.getLeaseClient()
-			.revoke(EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/locks/").iterator().next().getLease())
-			.get();
+		inspection.getLeaseClient().revoke(key().getLease()).get();
 		assertThat(renewed(this.backend, expired)).isInstanceOf(RenewResult.Refused.class);
 		assertThat(this.backend.remembered()).isEmpty();
-	}
-
-	private static void deleteKey() throws Exception {
-		inspection.getKVClient()
-			.delete(EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/locks/").iterator().next().getKey())
-			.get();
 	}
 
 }

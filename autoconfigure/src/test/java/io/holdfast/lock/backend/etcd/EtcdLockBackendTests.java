@@ -3,7 +3,6 @@ package io.holdfast.lock.backend.etcd;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -13,9 +12,7 @@ import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.options.LeaseOption;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockBackendException;
@@ -50,13 +47,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for {@link EtcdLockBackend} that are specific to etcd: leases and sessions,
  * watches, failing members, logins.
  */
-class EtcdLockBackendTests {
-
-	private static final LockName LOCK = LockName.of("stock", "42");
-
-	private static EtcdServer server;
-
-	private static Client inspection;
+class EtcdLockBackendTests extends OneEtcdServer {
 
 	private final TcpProxy wire = TcpProxy.to(server.port());
 
@@ -64,24 +55,11 @@ class EtcdLockBackendTests {
 
 	private final List<EtcdLockBackend> others = new ArrayList<>();
 
-	@BeforeAll
-	static void startServer() {
-		server = EtcdServer.started();
-		inspection = Client.builder().endpoints(server.endpoint()).build();
-	}
-
-	@AfterAll
-	static void stopServer() {
-		inspection.close();
-		server.close();
-	}
-
 	@AfterEach
-	void closeAndLeaveNothing() throws Exception {
+	void closeAll() {
 		this.backend.close();
 		closeOthers();
 		this.wire.close();
-		assertThat(keys("")).isEmpty();
 	}
 
 	private void closeOthers() {
@@ -90,17 +68,13 @@ class EtcdLockBackendTests {
 	}
 
 	private static EtcdLockBackend backend(String... endpoints) {
-		return new EtcdLockBackend(Client.builder().endpoints(endpoints), "shop", Duration.ofSeconds(2));
+		return new EtcdLockBackend(Client.builder().endpoints(endpoints), NAMESPACE, Duration.ofSeconds(2));
 	}
 
 	private EtcdLockBackend anotherOn(String... endpoints) {
 		EtcdLockBackend other = backend(endpoints);
 		this.others.add(other);
 		return other;
-	}
-
-	private static Collection<KeyValue> keys(String below) throws Exception {
-		return EtcdLockBackendContractTests.keys(inspection, "/holdfast/shop/" + below);
 	}
 
 	@Test
@@ -122,7 +96,7 @@ class EtcdLockBackendTests {
 	void claimThatIsNotRenewedHasALeaseOfItsOwn() throws Exception {
 		Grant grant = granted(this.backend, lasting(LOCK, Duration.ofMillis(2_500)));
 		assertThat(grant.lease()).isBetween(Duration.ofMillis(2_500), Duration.ofSeconds(3));
-		long lease = keys("locks/").iterator().next().getLease();
+		long lease = key().getLease();
 		released(this.backend, grant);
 		assertThat(
 				inspection.getLeaseClient().timeToLive(lease, LeaseOption.DEFAULT).get(10, TimeUnit.SECONDS).getTTL())
@@ -139,7 +113,7 @@ class EtcdLockBackendTests {
 	@Test
 	void tokenIsTheRevisionThatCreatedTheKey() throws Exception {
 		Grant grant = granted(this.backend, claim(LOCK));
-		assertThat(keys("locks/").iterator().next().getCreateRevision()).isEqualTo(grant.storeToken());
+		assertThat(key().getCreateRevision()).isEqualTo(grant.storeToken());
 		released(this.backend, grant);
 	}
 
@@ -164,7 +138,7 @@ class EtcdLockBackendTests {
 	@Test
 	void sessionThatEtcdHasEndedIsReplacedInTheSameAttempt() throws Exception {
 		released(this.backend, granted(this.backend, claim(LOCK)));
-		EtcdLockBackendContractTests.endSessions(inspection, "shop");
+		endSessions();
 		released(this.backend, granted(this.backend, claim(LOCK)));
 	}
 
@@ -176,7 +150,7 @@ class EtcdLockBackendTests {
 		server.kill();
 		server.start();
 		soonRenewed(this.backend, grant);
-		EtcdLockBackendContractTests.endSessions(inspection, "shop");
+		endSessions();
 		Awaitility.await("the revocation").atMost(BOUND).until(() -> grant.revoked().toCompletableFuture().isDone());
 	}
 
@@ -185,7 +159,7 @@ class EtcdLockBackendTests {
 		Grant holder = granted(this.backend, lasting(LOCK, Duration.ofSeconds(20)));
 		Claim waiting = claim(LOCK);
 		CompletionStage<?> signal = refused(this.backend, waiting);
-		EtcdLockBackendContractTests.endSessions(inspection, "shop");
+		endSessions();
 		awaitSignal(signal);
 		refused(this.backend, waiting);
 		released(this.backend, holder);
@@ -198,7 +172,7 @@ class EtcdLockBackendTests {
 	@Test
 	void deletedKeyIsNotRenewedWithItsLease() throws Exception {
 		Grant grant = granted(this.backend, claim(LOCK));
-		inspection.getKVClient().delete(keys("locks/").iterator().next().getKey()).get(10, TimeUnit.SECONDS);
+		deleteKey();
 		assertThat(renewed(this.backend, grant)).isInstanceOf(RenewResult.Refused.class);
 		assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.NotHeld.class);
 	}

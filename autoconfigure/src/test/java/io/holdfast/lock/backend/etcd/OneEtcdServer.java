@@ -1,0 +1,65 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.util.Collection;
+import java.util.concurrent.TimeUnit;
+
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.KeyValue;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.test.server.EtcdServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Base class for tests on one etcd server, which leave nothing in their namespace.
+ */
+abstract class OneEtcdServer {
+
+	static final LockName LOCK = LockName.of("stock", "42");
+
+	static final String NAMESPACE = "shop";
+
+	static EtcdServer server;
+
+	static Client inspection;
+
+	@BeforeAll
+	static void startServer() {
+		server = EtcdServer.started();
+		inspection = Client.builder().endpoints(server.endpoint()).build();
+	}
+
+	@AfterAll
+	static void stopServer() {
+		inspection.close();
+		server.close();
+	}
+
+	/** Runs after the subclass has closed its backends. */
+	@AfterEach
+	void nothingIsLeft() throws Exception {
+		assertThat(keys("")).isEmpty();
+	}
+
+	static Collection<KeyValue> keys(String below) throws Exception {
+		return EtcdLockBackendContractTests.keys(inspection, "/holdfast/" + NAMESPACE + "/" + below);
+	}
+
+	/** Returns the key of the first claim. */
+	static KeyValue key() throws Exception {
+		return keys("locks/").iterator().next();
+	}
+
+	static void deleteKey() throws Exception {
+		inspection.getKVClient().delete(key().getKey()).get(10, TimeUnit.SECONDS);
+	}
+
+	static void endSessions() throws Exception {
+		EtcdLockBackendContractTests.endSessions(inspection, NAMESPACE);
+	}
+
+}
