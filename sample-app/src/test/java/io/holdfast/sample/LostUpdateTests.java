@@ -7,8 +7,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,17 +24,8 @@ class LostUpdateTests {
 
 	private static final int STOCK = 1000;
 
-	private static RunningSample sample;
-
-	@BeforeAll
-	static void start() {
-		sample = RunningSample.start("--distributed-lock.wait-time=30s");
-	}
-
-	@AfterAll
-	static void stop() {
-		sample.close();
-	}
+	@AutoClose
+	private static final RunningSample sample = RunningSample.start("--distributed-lock.wait-time=30s");
 
 	@Test
 	void lockedOrdersLoseNoUpdates() throws Exception {

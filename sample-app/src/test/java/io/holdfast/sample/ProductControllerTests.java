@@ -1,7 +1,6 @@
 package io.holdfast.sample;
 
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,17 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class ProductControllerTests {
 
-	private static RunningSample sample;
-
-	@BeforeAll
-	static void start() {
-		sample = RunningSample.start("--distributed-lock.wait-time=300ms");
-	}
-
-	@AfterAll
-	static void stop() {
-		sample.close();
-	}
+	@AutoClose
+	private static final RunningSample sample = RunningSample.start("--distributed-lock.wait-time=300ms");
 
 	@Test
 	void productExistsFromTheStart() {

@@ -5,8 +5,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,17 +29,8 @@ class LostUpdateTests {
 
 	private static final int REDLOCK_NODES = 5;
 
-	private static PostgresServer database;
-
-	@BeforeAll
-	static void start() {
-		database = PostgresServer.started();
-	}
-
-	@AfterAll
-	static void stop() {
-		database.close();
-	}
+	@AutoClose
+	private static final PostgresServer database = PostgresServer.started();
 
 	@Test
 	void redisLosesNothing() throws Exception {

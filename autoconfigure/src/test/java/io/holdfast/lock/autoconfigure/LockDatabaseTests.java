@@ -8,8 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
@@ -30,20 +29,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class LockDatabaseTests {
 
-	private static PostgresServer postgres;
+	@AutoClose
+	private static final PostgresServer postgres = PostgresServer.started();
 
-	private static DriverManagerDataSource dataSource;
-
-	@BeforeAll
-	static void start() {
-		postgres = PostgresServer.started();
-		dataSource = new DriverManagerDataSource(postgres.jdbcUrl(), PostgresServer.USERNAME, "any");
-	}
-
-	@AfterAll
-	static void stop() {
-		postgres.close();
-	}
+	private static final DriverManagerDataSource dataSource = new DriverManagerDataSource(postgres.jdbcUrl(),
+			PostgresServer.USERNAME, "any");
 
 	@Test
 	void instanceStartsWhileAnotherCreatesEachTable() throws Exception {

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,6 +49,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class RedisLockAutoConfigurationTests {
 
+	@AutoClose
 	private static final RedisServer server = RedisServer.started();
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations
@@ -57,11 +58,6 @@ class RedisLockAutoConfigurationTests {
 
 	private final ApplicationContextRunner shortWait = this.runner
 		.withPropertyValues("distributed-lock.startup-timeout=100ms");
-
-	@AfterAll
-	static void close() {
-		server.close();
-	}
 
 	@Test
 	void addressIsUsed() {

@@ -6,8 +6,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -30,21 +29,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class ZooKeeperLockAutoConfigurationTests {
 
-	private static ZooKeeperServer server;
+	@AutoClose
+	private static final ZooKeeperServer server = ZooKeeperServer.started();
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
 				LocalLockAutoConfiguration.class, ZooKeeperLockAutoConfiguration.class));
-
-	@BeforeAll
-	static void startServer() {
-		server = ZooKeeperServer.started();
-	}
-
-	@AfterAll
-	static void stopServer() {
-		server.close();
-	}
 
 	private static CuratorFramework client(String address) {
 		return CuratorFrameworkFactory.newClient(address, 10_000, 1_000, new RetryOneTime(100));

@@ -12,9 +12,8 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -64,21 +63,11 @@ class FencedIsolationTests {
 
 	}
 
-	private static PostgresServer postgres;
+	@AutoClose
+	private static final PostgresServer postgres = PostgresServer.started();
 
-	private static MariaDbServer mariaDb;
-
-	@BeforeAll
-	static void startServers() {
-		postgres = PostgresServer.started();
-		mariaDb = MariaDbServer.started();
-	}
-
-	@AfterAll
-	static void stopServers() {
-		postgres.close();
-		mariaDb.close();
-	}
+	@AutoClose
+	private static final MariaDbServer mariaDb = MariaDbServer.started();
 
 	static Stream<Arguments> isolations() {
 		return Arrays.stream(Database.values())

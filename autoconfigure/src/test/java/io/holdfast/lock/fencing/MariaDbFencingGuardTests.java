@@ -2,8 +2,7 @@ package io.holdfast.lock.fencing;
 
 import javax.sql.DataSource;
 
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.BadSqlGrammarException;
@@ -15,17 +14,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class MariaDbFencingGuardTests extends JdbcFencingGuardContract {
 
-	private static MariaDbServer server;
-
-	@BeforeAll
-	static void startServer() {
-		server = MariaDbServer.started();
-	}
-
-	@AfterAll
-	static void stopServer() {
-		server.close();
-	}
+	@AutoClose
+	private static final MariaDbServer server = MariaDbServer.started();
 
 	@Override
 	DataSource dataSource() {

@@ -2,8 +2,7 @@ package io.holdfast.lock.fencing;
 
 import javax.sql.DataSource;
 
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.BadSqlGrammarException;
@@ -15,17 +14,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class PostgresFencingGuardTests extends JdbcFencingGuardContract {
 
-	private static PostgresServer server;
-
-	@BeforeAll
-	static void startServer() {
-		server = PostgresServer.started();
-	}
-
-	@AfterAll
-	static void stopServer() {
-		server.close();
-	}
+	@AutoClose
+	private static final PostgresServer server = PostgresServer.started();
 
 	@Override
 	DataSource dataSource() {

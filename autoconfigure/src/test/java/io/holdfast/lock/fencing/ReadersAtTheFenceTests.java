@@ -15,9 +15,8 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -52,27 +51,17 @@ class ReadersAtTheFenceTests {
 
 	private static final int READERS = 8;
 
-	private static PostgresServer postgres;
+	@AutoClose
+	private static final PostgresServer postgres = PostgresServer.started();
 
-	private static MariaDbServer mariaDb;
+	@AutoClose
+	private static final MariaDbServer mariaDb = MariaDbServer.started();
 
 	private final ExecutorService threads = Executors.newFixedThreadPool(READERS);
 
 	private HikariDataSource dataSource;
 
 	private TransactionTemplate transaction;
-
-	@BeforeAll
-	static void startServers() {
-		postgres = PostgresServer.started();
-		mariaDb = MariaDbServer.started();
-	}
-
-	@AfterAll
-	static void stopServers() {
-		postgres.close();
-		mariaDb.close();
-	}
 
 	private void open(Database database) {
 		switch (database) {

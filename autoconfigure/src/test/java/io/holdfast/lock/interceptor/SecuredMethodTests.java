@@ -9,8 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.support.AopUtils;
@@ -48,20 +47,12 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class SecuredMethodTests {
 
-	private static ConfigurableApplicationContext context;
-
-	@BeforeAll
-	static void start() {
-		context = new SpringApplicationBuilder(Application.class).web(WebApplicationType.SERVLET)
-			.properties("server.port=0", "distributed-lock.backend=local", "distributed-lock.wait-time=5m",
-					"spring.cloud.zookeeper.enabled=false", "spring.datasource.generate-unique-name=true")
-			.run();
-	}
-
-	@AfterAll
-	static void stop() {
-		context.close();
-	}
+	@AutoClose
+	private static final ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
+		.web(WebApplicationType.SERVLET)
+		.properties("server.port=0", "distributed-lock.backend=local", "distributed-lock.wait-time=5m",
+				"spring.cloud.zookeeper.enabled=false", "spring.datasource.generate-unique-name=true")
+		.run();
 
 	@Test
 	void callerWithoutTheRoleIsDeniedBeforeTheLockIsRequested() throws Exception {

@@ -18,8 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -71,21 +70,11 @@ class JdbcCallerTests {
 
 	private static final int ROUNDS = 40;
 
-	private static PostgresServer postgres;
+	@AutoClose
+	private static final PostgresServer postgres = PostgresServer.started();
 
-	private static MariaDbServer mariaDb;
-
-	@BeforeAll
-	static void startServers() {
-		postgres = PostgresServer.started();
-		mariaDb = MariaDbServer.started();
-	}
-
-	@AfterAll
-	static void stopServers() {
-		postgres.close();
-		mariaDb.close();
-	}
+	@AutoClose
+	private static final MariaDbServer mariaDb = MariaDbServer.started();
 
 	private static ApplicationContextRunner runner(String database, int connections) {
 		boolean isPostgres = database.equals("postgres");

@@ -2,8 +2,7 @@ package io.holdfast.lock.backend.redis;
 
 import java.util.concurrent.CompletionStage;
 
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.redisson.config.Config;
 import org.redisson.config.SubscriptionMode;
@@ -27,21 +26,11 @@ class RedisReplicaTests {
 
 	private static final LockName LOCK = LockName.of("stock", "replica");
 
-	private static RedisServer primary;
+	@AutoClose
+	private static final RedisServer primary = RedisServer.started();
 
-	private static RedisServer replica;
-
-	@BeforeAll
-	static void start() {
-		primary = RedisServer.started();
-		replica = primary.startReplica();
-	}
-
-	@AfterAll
-	static void stop() {
-		replica.close();
-		primary.close();
-	}
+	@AutoClose
+	private static final RedisServer replica = primary.startReplica();
 
 	/** {@code PUBLISH} on the primary does not count a subscriber on a replica. */
 	@Test

@@ -11,9 +11,8 @@ import java.util.stream.Stream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.CreateMode;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -54,7 +53,8 @@ class ZooKeeperFaultTests {
 
 	private static final int LONG_SESSION = 30_000;
 
-	private static ZooKeeperServer server;
+	@AutoClose
+	private static final ZooKeeperServer server = ZooKeeperServer.started();
 
 	private final TcpProxy wire = TcpProxy.to(server.port());
 
@@ -64,16 +64,6 @@ class ZooKeeperFaultTests {
 
 	private final ZooKeeperLockBackend other = this.bench
 		.store(this.bench.client(server.connectString(), LONG_SESSION));
-
-	@BeforeAll
-	static void startServer() {
-		server = ZooKeeperServer.started();
-	}
-
-	@AfterAll
-	static void stopServer() {
-		server.close();
-	}
 
 	@AfterEach
 	void closeAll() throws Exception {

@@ -7,9 +7,8 @@ import java.util.concurrent.ExecutionException;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockBackendException;
@@ -50,21 +49,12 @@ class ZooKeeperSuspensionTests {
 
 	private static final int LONG_SESSION = 20_000;
 
-	private static ZooKeeperServer server;
+	@AutoClose
+	private static final ZooKeeperServer server = ZooKeeperServer.started();
 
 	private final TcpProxy wire = TcpProxy.to(server.port());
 
 	private final ZooKeeperBench bench = new ZooKeeperBench(server.connectString());
-
-	@BeforeAll
-	static void startServer() {
-		server = ZooKeeperServer.started();
-	}
-
-	@AfterAll
-	static void stopServer() {
-		server.close();
-	}
 
 	@AfterEach
 	void closeAll() throws Exception {
