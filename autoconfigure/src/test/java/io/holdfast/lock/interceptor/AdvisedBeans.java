@@ -10,7 +10,6 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -26,9 +25,6 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 import io.holdfast.lock.DistributedLock;
-import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
-import io.holdfast.lock.autoconfigure.LocalLockAutoConfiguration;
-import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
 import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,13 +38,11 @@ final class AdvisedBeans {
 	}
 
 	static ApplicationContextRunner runner(Class<?>... configurations) {
-		return new ApplicationContextRunner()
+		return LocalLocks.runner()
 			.withConfiguration(
-					AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
-							LockInterceptorAutoConfiguration.class, LockTransactionAutoConfiguration.class,
-							AopAutoConfiguration.class, TransactionAutoConfiguration.class,
+					AutoConfigurations.of(LockTransactionAutoConfiguration.class, TransactionAutoConfiguration.class,
 							DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class))
-			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:order", "distributed-lock.backend=local")
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:order")
 			.withUserConfiguration(configurations);
 	}
 

@@ -9,7 +9,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -23,9 +22,6 @@ import org.springframework.transaction.annotation.Transactional;
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
-import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
-import io.holdfast.lock.autoconfigure.LocalLockAutoConfiguration;
-import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -35,10 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class BeanShapeTests {
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
-				LocalLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class, AopAutoConfiguration.class))
-		.withPropertyValues("distributed-lock.backend=local");
+	private final ApplicationContextRunner runner = LocalLocks.runner();
 
 	private static String held() {
 		return LockContext.handles().stream().map((handle) -> handle.lock().toString()).toList().toString();

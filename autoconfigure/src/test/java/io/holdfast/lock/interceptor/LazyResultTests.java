@@ -20,7 +20,6 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.domain.Page;
 import org.springframework.http.ResponseEntity;
@@ -33,9 +32,6 @@ import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBo
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
-import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
-import io.holdfast.lock.autoconfigure.LocalLockAutoConfiguration;
-import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -46,10 +42,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class LazyResultTests {
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
-				LocalLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class))
-		.withPropertyValues("distributed-lock.backend=local");
+	private final ApplicationContextRunner runner = LocalLocks.plainRunner();
 
 	private final LockMethodSpecs specs = new LockMethodSpecs((text) -> text, null);
 
