@@ -1,4 +1,4 @@
-package io.holdfast.lock.test.contract.teeth;
+package io.holdfast.lock.test.contract.selftest;
 
 import java.lang.reflect.Method;
 import java.util.Arrays;
@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests that the relevant cases of the contract detect each flaw, that other cases do
  * not, and that a sound store passes all cases.
  */
-class ContractTeethTests {
+class ContractSelfTests {
 
 	/** Cases that need a fault of the store. */
 	private static final String[] FAULTY = { "lostReplyAfterGrantIsNotReportedAsContended",

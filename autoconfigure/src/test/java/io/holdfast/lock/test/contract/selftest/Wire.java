@@ -1,4 +1,4 @@
-package io.holdfast.lock.test.contract.teeth;
+package io.holdfast.lock.test.contract.selftest;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -71,7 +71,7 @@ class Wire implements LockBackend {
 
 	@Override
 	public String name() {
-		return "teeth";
+		return "selftest";
 	}
 
 	@Override

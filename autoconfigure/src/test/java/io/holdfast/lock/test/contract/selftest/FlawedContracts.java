@@ -1,4 +1,4 @@
-package io.holdfast.lock.test.contract.teeth;
+package io.holdfast.lock.test.contract.selftest;
 
 import java.time.Duration;
 import java.util.Map;
@@ -12,7 +12,7 @@ import io.holdfast.lock.test.contract.StoreFaults;
 
 /**
  * Subclasses of the contract: for a sound client, for each flaw, and for missing
- * abilities. Only {@link ContractTeethTests} runs them.
+ * abilities. Only {@link ContractSelfTests} runs them.
  */
 final class FlawedContracts {
 

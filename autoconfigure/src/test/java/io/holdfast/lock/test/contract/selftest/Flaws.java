@@ -1,4 +1,4 @@
-package io.holdfast.lock.test.contract.teeth;
+package io.holdfast.lock.test.contract.selftest;
 
 import java.time.Duration;
 import java.util.List;
