@@ -13,41 +13,31 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryNTimes;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterAll;
 
+import io.holdfast.lock.backend.SingleServerContract;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.test.contract.Ability;
-import io.holdfast.lock.test.contract.LockBackendContract;
-import io.holdfast.lock.test.contract.StoreFaults;
-import io.holdfast.lock.test.server.ServerFaults;
-import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
-class ZooKeeperLockBackendContractTests extends LockBackendContract {
+class ZooKeeperLockBackendContractTests extends SingleServerContract<ZooKeeperServer> {
 
 	private static final int SESSION_MILLIS = 4_000;
 
-	private final long startedAt = System.nanoTime();
+	private final CuratorFramework inspection = track(client(this.server.port()));
 
-	private final ZooKeeperServer server = ZooKeeperServer.started();
+	private final List<CuratorFramework> clients = new ArrayList<>();
 
-	private final TcpProxy firstWire = TcpProxy.to(this.server.port());
+	ZooKeeperLockBackendContractTests() {
+		super(ZooKeeperServer.started(), "/x-");
+	}
 
-	private final TcpProxy secondWire = TcpProxy.to(this.server.port());
-
-	private final CuratorFramework firstClient = client(this.firstWire.port());
-
-	private final CuratorFramework secondClient = client(this.secondWire.port());
-
-	private final CuratorFramework inspection = client(this.server.port());
-
-	private final ZooKeeperLockBackend first = store(this.firstClient);
-
-	private final ZooKeeperLockBackend second = store(this.secondClient);
-
-	private ZooKeeperLockBackend store(CuratorFramework client) {
-		return new ZooKeeperLockBackend(client, "/holdfast", "test", WhenSuspended.WAIT,
-				Duration.ofNanos(System.nanoTime() - this.startedAt));
+	@Override
+	protected LockBackend connect(int port) {
+		long startedAt = System.nanoTime();
+		CuratorFramework client = track(client(port));
+		this.clients.add(client);
+		return track(new ZooKeeperLockBackend(client, "/holdfast", "test", WhenSuspended.WAIT,
+				Duration.ofNanos(System.nanoTime() - startedAt)));
 	}
 
 	static CuratorFramework client(int port) {
@@ -59,28 +49,6 @@ class ZooKeeperLockBackendContractTests extends LockBackendContract {
 			.build();
 		client.start();
 		return client;
-	}
-
-	@AfterAll
-	void closeAll() {
-		this.first.close();
-		this.second.close();
-		this.firstClient.close();
-		this.secondClient.close();
-		this.inspection.close();
-		this.firstWire.close();
-		this.secondWire.close();
-		this.server.close();
-	}
-
-	@Override
-	protected LockBackend backend() {
-		return this.first;
-	}
-
-	@Override
-	protected LockBackend secondClient() {
-		return this.second;
 	}
 
 	@Override
@@ -111,16 +79,8 @@ class ZooKeeperLockBackendContractTests extends LockBackendContract {
 	}
 
 	@Override
-	protected StoreFaults faults() {
-		return new ServerFaults(this.server, "/x-", this.firstWire, this.secondWire) {
-
-			@Override
-			public void killSession() throws Exception {
-				endSession(ZooKeeperLockBackendContractTests.this.firstClient,
-						ZooKeeperLockBackendContractTests.this.server.connectString());
-			}
-
-		};
+	protected void killSession() throws Exception {
+		endSession(this.clients.get(0), this.server.connectString());
 	}
 
 	/** Ends a session with its password, as the server does when it expires. */
