@@ -2,8 +2,6 @@ package io.holdfast.lock.backend.redis;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -17,6 +15,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.test.server.RedisServer;
 
+import static io.holdfast.lock.backend.redis.TestRedis.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -78,10 +77,6 @@ abstract class OneRedisServer {
 		AcquireResult result = get(backend.tryAcquire(claim));
 		assertThat(result).isInstanceOf(Contended.class);
 		return (Contended) result;
-	}
-
-	static <T> T get(CompletionStage<T> stage) throws Exception {
-		return stage.toCompletableFuture().get(5, TimeUnit.SECONDS);
 	}
 
 }

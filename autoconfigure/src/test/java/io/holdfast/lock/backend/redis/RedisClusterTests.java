@@ -3,8 +3,6 @@ package io.holdfast.lock.backend.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import org.awaitility.Awaitility;
@@ -15,7 +13,6 @@ import org.redisson.config.Config;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
-import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
@@ -25,6 +22,8 @@ import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.server.RedisCluster;
 import io.holdfast.lock.test.server.RedisServer;
 
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.redis.TestRedis.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -206,16 +205,6 @@ class RedisClusterTests {
 	private static Claim claim(String name, String key) {
 		return new Claim(LockName.of(name, key), OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false,
 				Duration.ZERO, false);
-	}
-
-	private static Grant granted(RedisLockBackend backend, Claim claim) throws Exception {
-		AcquireResult result = get(backend.tryAcquire(claim));
-		assertThat(result).isInstanceOf(Acquired.class);
-		return ((Acquired) result).grant();
-	}
-
-	private static <T> T get(CompletionStage<T> stage) throws Exception {
-		return stage.toCompletableFuture().get(5, TimeUnit.SECONDS);
 	}
 
 }

@@ -3,9 +3,7 @@ package io.holdfast.lock.backend.redis;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -29,6 +27,7 @@ import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.server.RedisCluster;
 import io.holdfast.lock.test.server.RedisServer;
 
+import static io.holdfast.lock.backend.redis.TestRedis.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -208,10 +207,6 @@ class RedisPermissionsTests {
 	private static Claim shared() {
 		return new Claim(LockName.of("guarded"), OwnerId.random(), LockMode.SHARED, Duration.ofSeconds(30), false,
 				Duration.ZERO, false);
-	}
-
-	private static <T> T get(CompletionStage<T> stage) throws Exception {
-		return stage.toCompletableFuture().get(5, TimeUnit.SECONDS);
 	}
 
 }

@@ -2,7 +2,6 @@ package io.holdfast.lock.backend.redis;
 
 import java.time.Duration;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -22,6 +21,8 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.test.server.RedisSentinel;
 
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.redis.TestRedis.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 class RedisSentinelTests {
@@ -126,16 +127,6 @@ class RedisSentinelTests {
 	private static Claim claim(Duration waitTime) {
 		return new Claim(LockName.of("failover"), OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(60), false,
 				waitTime, false);
-	}
-
-	private static Grant granted(RedisLockBackend backend, Claim claim) throws Exception {
-		AcquireResult result = get(backend.tryAcquire(claim));
-		assertThat(result).isInstanceOf(Acquired.class);
-		return ((Acquired) result).grant();
-	}
-
-	private static <T> T get(CompletionStage<T> stage) throws Exception {
-		return stage.toCompletableFuture().get(5, TimeUnit.SECONDS);
 	}
 
 }

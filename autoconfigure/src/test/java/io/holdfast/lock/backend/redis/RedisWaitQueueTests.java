@@ -13,6 +13,7 @@ import io.holdfast.lock.spi.Grant;
 
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.redis.TestRedis.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**

@@ -1,6 +1,8 @@
 package io.holdfast.lock.backend.redis;
 
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
@@ -40,6 +42,11 @@ final class TestRedis {
 		RedisLockBackend backend = new RedisLockBackend(client, true, options);
 		backend.start();
 		return backend;
+	}
+
+	/** Waits for a result that must arrive soon. */
+	static <T> T get(CompletionStage<T> stage) throws Exception {
+		return stage.toCompletableFuture().get(5, TimeUnit.SECONDS);
 	}
 
 }
