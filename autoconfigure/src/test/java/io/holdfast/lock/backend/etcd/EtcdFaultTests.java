@@ -287,7 +287,7 @@ class EtcdFaultTests {
 		LockEngine engine = engine(backend(server.endpoint()));
 		assertThatExceptionOfType(LockNotAcquiredException.class)
 			.isThrownBy(() -> engine.acquire(request(LOCK, Duration.ofMillis(500))));
-		Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> queuedClaims(server) == 1);
+		Awaitility.await().atMost(BOUND).until(() -> queuedClaims(server) == 1);
 		assertThat(holder.lease()).isGreaterThan(BOUND);
 	}
 

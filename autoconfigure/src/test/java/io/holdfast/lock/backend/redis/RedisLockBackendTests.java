@@ -206,16 +206,19 @@ class RedisLockBackendTests extends OneRedisServer {
 	@Test
 	void requestThatTimesOutHasAnUnknownOutcome() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
-		server.ask("client", "pause", "2500", "ALL");
+		server.pause();
 		long start = System.nanoTime();
-		List<CompletionStage<?>> answers = List.of(first.tryAcquire(claim(Duration.ZERO)), first.renew(List.of(grant)),
+		Claim other = claim(Duration.ZERO);
+		List<CompletionStage<?>> answers = List.of(first.tryAcquire(other), first.renew(List.of(grant)),
 				first.release(grant));
 		assertThat(get(answers.get(0))).isInstanceOf(AcquireResult.Indeterminate.class);
 		assertThat((List<?>) get(answers.get(1))).first().isInstanceOf(RenewResult.Indeterminate.class);
 		assertThat(get(answers.get(2))).isInstanceOf(ReleaseResult.Indeterminate.class);
-		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(900),
-				Duration.ofMillis(2400));
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(900));
+		server.resume();
 		Awaitility.await("an answer").until(() -> !(get(first.release(grant)) instanceof ReleaseResult.Indeterminate));
+		// Redis may have executed the release before the acquisition
+		get(first.abandon(other));
 		assertThat(server.ask("exists", key("lock"))).isEqualTo("0");
 	}
 

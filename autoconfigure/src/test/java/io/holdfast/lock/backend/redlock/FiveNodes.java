@@ -14,6 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
+import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
@@ -152,6 +153,24 @@ abstract class FiveNodes {
 			AcquireResult result = get(backend.tryAcquire(claim));
 			return (result instanceof Acquired acquired) ? acquired.grant() : null;
 		}, (candidate) -> candidate != null);
+	}
+
+	/**
+	 * Waits until a hold that is no longer renewed is lost, and asserts that its validity
+	 * never exceeds the lease.
+	 */
+	static void awaitLossWithin(Duration lease, LockHandle handle) {
+		long start = System.nanoTime();
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(10))
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(2))
+			.until(() -> {
+				Duration elapsed = Duration.ofNanos(System.nanoTime() - start);
+				Duration remaining = handle.remainingValidity();
+				assertThat(elapsed.plus(remaining)).isLessThan(lease);
+				return remaining.isZero();
+			});
 	}
 
 	static void refused(RedlockLockBackend backend, Claim claim) throws Exception {

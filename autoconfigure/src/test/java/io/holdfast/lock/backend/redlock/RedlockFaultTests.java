@@ -218,10 +218,13 @@ class RedlockFaultTests extends FiveNodes {
 		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
 		nodes.get(3).pause();
 		nodes.get(4).pause();
-		nodes.get(0).ask("client", "pause", "200", "ALL");
-		long start = System.nanoTime();
-		granted(this.first);
-		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(NODE_TIMEOUT.multipliedBy(2));
+		// a busy machine may delay some attempts, but not all
+		Awaitility.await().atMost(Duration.ofSeconds(10)).pollDelay(Duration.ZERO).until(() -> {
+			nodes.get(0).ask("client", "pause", "200", "ALL");
+			long start = System.nanoTime();
+			get(this.first.release(granted(this.first)));
+			return System.nanoTime() - start < NODE_TIMEOUT.multipliedBy(2).toNanos();
+		});
 	}
 
 	private List<RedlockLockBackend> threeNodes(int clients) {

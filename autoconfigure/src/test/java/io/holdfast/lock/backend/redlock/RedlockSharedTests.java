@@ -87,13 +87,7 @@ class RedlockSharedTests extends FiveNodes {
 			.build();
 		try (LockEngine engine = engine(this.first); LockHandle handle = engine.acquire(request)) {
 			kill(0, 1, 2);
-			long start = System.nanoTime();
-			Awaitility.await()
-				.atMost(Duration.ofSeconds(4))
-				.pollDelay(Duration.ZERO)
-				.pollInterval(Duration.ofMillis(2))
-				.until(() -> handle.remainingValidity().isZero());
-			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LONGEST_LEASE);
+			awaitLossWithin(LONGEST_LEASE, handle);
 		}
 	}
 
