@@ -100,9 +100,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 */
 	public void verify() throws SQLException {
 		JdbcStatements sql = statements();
-		this.connections.single((session) -> session.first(sql.probe, Map.of(), (row) -> row.getInt(1)));
-		this.connections
-			.single((session) -> session.all(sql.lockRows, Map.of("ids", List.of("")), (row) -> row.getString(1)));
+		this.connections.single((jdbc) -> jdbc.queryForList(sql.probe, Map.of()));
+		this.connections.single((jdbc) -> jdbc.queryForList(sql.lockRows, Map.of("ids", List.of(""))));
 	}
 
 	/**
@@ -155,13 +154,15 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private long acquire(Claim claim) throws SQLException {
 		JdbcStatements sql = statements();
 		Map<String, Object> parameters = parameters(claim);
-		return this.connections.single((session) -> {
-			long token = session
-				.first(sql.acquire, parameters,
-						(row) -> row.getString(1).equals(claim.owner().value()) ? row.getLong(2) : 0L)
+		return this.connections.single((jdbc) -> {
+			long token = jdbc
+				.query(sql.acquire, parameters,
+						(row, number) -> row.getString(1).equals(claim.owner().value()) ? row.getLong(2) : 0L)
+				.stream()
+				.findFirst()
 				.orElse(0L);
 			if (token == 0 && !claim.remainingWait().isZero()) {
-				session.update(sql.markWriter, parameters);
+				jdbc.update(sql.markWriter, parameters);
 			}
 			return token;
 		});
@@ -217,7 +218,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			JdbcStatements sql = statements();
 			Map<String, Object> parameters = parameters(grant);
 			boolean released = shared(grant.claim()) ? SharedRows.release(this.connections, sql, parameters)
-					: this.connections.single((session) -> session.release(sql, parameters));
+					: this.connections.single((jdbc) -> sql.release(jdbc, parameters));
 			return CompletableFuture
 				.completedFuture(released ? new ReleaseResult.Released() : new ReleaseResult.NotHeld());
 		}
@@ -236,9 +237,9 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 				SharedRows.abandon(this.connections, sql, parameters);
 			}
 			else {
-				this.connections.single((session) -> {
-					session.update(sql.abandon, parameters);
-					session.notifyWaiters(sql, parameters);
+				this.connections.single((jdbc) -> {
+					jdbc.update(sql.abandon, parameters);
+					sql.notifyWaiters(jdbc, parameters);
 					return true;
 				});
 			}

@@ -1,6 +1,5 @@
 package io.holdfast.lock.backend.jdbc;
 
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,6 +12,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockMode;
@@ -84,8 +86,8 @@ final class JdbcRenewal {
 
 	/** Removes all leases from the map except those whose rows are locked. */
 	private void renewOnce(Kind kind, Map<Row, Grant> left) throws SQLException {
-		Pass pass = kind.shared() ? this.connections.together((session) -> passOfReaders(session, kind, left))
-				: this.connections.single((session) -> passOfOwners(session, kind, left));
+		Pass pass = kind.shared() ? this.connections.together((jdbc) -> passOfReaders(jdbc, kind, left))
+				: this.connections.single((jdbc) -> passOfOwners(jdbc, kind, left));
 		left.keySet().removeIf((row) -> {
 			boolean renewed = pass.renewed().contains(row);
 			if (renewed || !pass.stillOwn().contains(row)) {
@@ -96,22 +98,22 @@ final class JdbcRenewal {
 		});
 	}
 
-	private Pass passOfOwners(JdbcSession session, Kind kind, Map<Row, Grant> grants) throws SQLException {
+	private Pass passOfOwners(NamedParameterJdbcOperations jdbc, Kind kind, Map<Row, Grant> grants) {
 		Map<String, Object> parameters = parameters(kind, grants);
-		Set<Row> renewed = Set.copyOf(session.all(this.sql.renew, parameters, Row::read));
+		Set<Row> renewed = Set.copyOf(jdbc.query(this.sql.renew, parameters, Row.MAPPER));
 		return new Pass(renewed, (renewed.size() == grants.size()) ? renewed
-				: Set.copyOf(session.all(this.sql.stillOwn, parameters, Row::read)));
+				: Set.copyOf(jdbc.query(this.sql.stillOwn, parameters, Row.MAPPER)));
 	}
 
-	private Pass passOfReaders(JdbcSession session, Kind kind, Map<Row, Grant> grants) throws SQLException {
+	private Pass passOfReaders(NamedParameterJdbcOperations jdbc, Kind kind, Map<Row, Grant> grants) {
 		Map<String, Object> parameters = parameters(kind, grants);
-		Set<String> free = Set.copyOf(session.all(this.sql.lockRows, parameters, (row) -> row.getString(1)));
-		Set<Row> stillOwn = Set.copyOf(session.all(this.sql.stillOwnReaders, parameters, Row::read));
+		Set<String> free = Set.copyOf(jdbc.queryForList(this.sql.lockRows, parameters, String.class));
+		Set<Row> stillOwn = Set.copyOf(jdbc.query(this.sql.stillOwnReaders, parameters, Row.MAPPER));
 		Map<Row, Grant> renewed = new HashMap<>(grants);
 		renewed.keySet().removeIf((row) -> !stillOwn.contains(row) || !free.contains(row.lockId()));
 		if (!renewed.isEmpty()) {
-			session.update(this.sql.renewReaders, parameters(kind, renewed));
-			session.update(this.sql.countReaders, parameters(kind, renewed));
+			jdbc.update(this.sql.renewReaders, parameters(kind, renewed));
+			jdbc.update(this.sql.countReaders, parameters(kind, renewed));
 		}
 		return new Pass(renewed.keySet(), stillOwn);
 	}
@@ -158,9 +160,7 @@ final class JdbcRenewal {
 	 */
 	private record Row(String lockId, String owner) {
 
-		static Row read(ResultSet row) throws SQLException {
-			return new Row(row.getString(1), row.getString(2));
-		}
+		static final RowMapper<Row> MAPPER = (row, number) -> new Row(row.getString(1), row.getString(2));
 
 	}
 

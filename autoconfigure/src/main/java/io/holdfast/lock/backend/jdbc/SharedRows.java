@@ -6,6 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
+
 /**
  * Statements for shared locks. Each reader has a row of its own. The lock's row contains
  * when the last reader's lease expires, so a writer checks only that row. Every change of
@@ -38,7 +40,7 @@ final class SharedRows {
 	private static void insertRow(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
 			throws SQLException {
 		try {
-			connections.single((session) -> session.update(sql.insertRow, parameters));
+			connections.single((jdbc) -> jdbc.update(sql.insertRow, parameters));
 		}
 		catch (SQLException ex) {
 			// a concurrent transaction has inserted the row, which is sufficient
@@ -51,15 +53,17 @@ final class SharedRows {
 	/** Returns an empty result if the lock has no row yet. */
 	private static Optional<Long> tryAcquire(JdbcConnections connections, JdbcStatements sql,
 			Map<String, Object> parameters) throws SQLException {
-		return connections.together((session) -> {
-			lockRow(session, sql, parameters);
-			Optional<Long> token = session.first(sql.readState, parameters, SharedRows::nextToken);
+		return connections.together((jdbc) -> {
+			lockRow(jdbc, sql, parameters);
+			Optional<Long> token = jdbc.query(sql.readState, parameters, (row, number) -> nextToken(row))
+				.stream()
+				.findFirst();
 			if (token.orElse(0L) > 0) {
 				Map<String, Object> reader = new HashMap<>(parameters);
 				reader.put("token", token.get());
-				session.update(sql.forgetReaders, reader);
-				session.update(sql.insertReader, reader);
-				session.update(sql.admitReaders, reader);
+				jdbc.update(sql.forgetReaders, reader);
+				jdbc.update(sql.insertReader, reader);
+				jdbc.update(sql.admitReaders, reader);
 			}
 			return token;
 		});
@@ -78,19 +82,19 @@ final class SharedRows {
 
 	static boolean release(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
 			throws SQLException {
-		return changeOwn(connections, sql, parameters, (session) -> {
-			session.notifyWaiters(sql, parameters);
-			return session.update(sql.deleteReader, parameters);
+		return changeOwn(connections, sql, parameters, (jdbc) -> {
+			sql.notifyWaiters(jdbc, parameters);
+			return jdbc.update(sql.deleteReader, parameters);
 		});
 	}
 
 	static void abandon(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
 			throws SQLException {
-		connections.together((session) -> {
-			lockRow(session, sql, parameters);
-			session.notifyWaiters(sql, parameters);
-			session.update(sql.forgetReaders, parameters);
-			return session.update(sql.admitReaders, parameters);
+		connections.together((jdbc) -> {
+			lockRow(jdbc, sql, parameters);
+			sql.notifyWaiters(jdbc, parameters);
+			jdbc.update(sql.forgetReaders, parameters);
+			return jdbc.update(sql.admitReaders, parameters);
 		});
 	}
 
@@ -101,11 +105,11 @@ final class SharedRows {
 	 */
 	private static boolean changeOwn(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters,
 			JdbcConnections.Work<Integer> change) throws SQLException {
-		return connections.together((session) -> {
-			if (lockRow(session, sql, parameters) || change.run(session) == 0) {
+		return connections.together((jdbc) -> {
+			if (lockRow(jdbc, sql, parameters) || change.run(jdbc) == 0) {
 				return false;
 			}
-			session.update(sql.admitReaders, parameters);
+			jdbc.update(sql.admitReaders, parameters);
 			return true;
 		});
 	}
@@ -114,9 +118,9 @@ final class SharedRows {
 	 * Locks the lock's row, if there is one.
 	 * @return whether a writer holds the lock
 	 */
-	private static boolean lockRow(JdbcSession session, JdbcStatements sql, Map<String, Object> parameters)
-			throws SQLException {
-		return session.first(sql.lockRow, parameters, (row) -> row.getInt(1) == 1).orElse(false);
+	private static boolean lockRow(NamedParameterJdbcOperations jdbc, JdbcStatements sql,
+			Map<String, Object> parameters) {
+		return jdbc.query(sql.lockRow, parameters, (row, number) -> row.getInt(1) == 1).contains(true);
 	}
 
 }
