@@ -160,9 +160,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	private CompletionStage<AcquireResult> contended(QueueNode queueNode, Claim claim, String before, long seenAt) {
 		if (claim.remainingWait().isZero()) {
-			return withdraw(queueNode)
-				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
-						LONGEST_WAIT));
+			return withdraw(queueNode).thenApply((done) -> AcquireResult.Contended.polled(LONGEST_WAIT));
 		}
 		EtcdLease lease = queueNode.lease();
 		if (lease != null && !claim.renew()) {

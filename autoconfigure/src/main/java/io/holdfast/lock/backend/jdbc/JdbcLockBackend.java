@@ -46,8 +46,6 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true, false,
 			Duration.ofMillis(100));
 
-	private static final CompletionStage<?> NEVER = new CompletableFuture<>().minimalCompletionStage();
-
 	private static final int NAME_LENGTH = 255;
 
 	private static final int SHORTEST_POLL_MILLIS = 50;
@@ -127,7 +125,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		LockName lock = claim.lock();
 		try {
-			CompletionStage<?> signal = expect(claim);
+			@Nullable CompletionStage<?> signal = expect(claim);
 			long token = shared(claim) ? SharedRows.acquire(this.connections, statements(), parameters(claim))
 					: acquire(claim);
 			if (token > 0) {
@@ -138,7 +136,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		}
 		catch (SQLException ex) {
 			if (JdbcErrors.duplicate(ex)) {
-				return CompletableFuture.completedFuture(contended(NEVER));
+				return CompletableFuture.completedFuture(contended(null));
 			}
 			LockBackendException definite = JdbcErrors.definite(ex, lock, this.options.table());
 			LockBackendException exhausted = JdbcErrors.poolExhausted(ex);
@@ -169,12 +167,12 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Returns a signal that completes when a retry is worthwhile, if the database
-	 * notifies.
+	 * Returns a signal that completes when a retry is worthwhile, or {@code null} if the
+	 * claim must poll.
 	 */
-	private CompletionStage<?> expect(Claim claim) throws SQLException {
+	private @Nullable CompletionStage<?> expect(Claim claim) throws SQLException {
 		boolean notified = this.options.listen() && !claim.remainingWait().isZero() && statements().notify != null;
-		return notified ? notifications().expect(claim, id(claim)) : NEVER;
+		return notified ? notifications().expect(claim, id(claim)) : null;
 	}
 
 	private void forget(Claim claim) {
@@ -194,10 +192,13 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		return present;
 	}
 
-	private AcquireResult contended(CompletionStage<?> signal) {
-		ReleaseNotifications present = this.notifications;
-		boolean notified = signal != NEVER && present != null && present.isListening();
+	private AcquireResult contended(@Nullable CompletionStage<?> signal) {
 		long pause = SHORTEST_POLL_MILLIS + this.clock.jitter(LONGEST_POLL_MILLIS - SHORTEST_POLL_MILLIS);
+		if (signal == null) {
+			return AcquireResult.Contended.polled(Duration.ofMillis(pause));
+		}
+		ReleaseNotifications present = this.notifications;
+		boolean notified = present != null && present.isListening();
 		return new AcquireResult.Contended(signal, Duration.ofMillis(notified ? pause * POLL_FACTOR : pause));
 	}
 

@@ -24,6 +24,7 @@ import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.RenewResult.Indeterminate;
 import io.holdfast.lock.spi.RenewResult.Refused;
 import io.holdfast.lock.spi.RenewResult.Renewed;
+import io.holdfast.lock.support.Batches;
 
 /**
  * Renews many leases with few statements, without waiting for rows that another
@@ -59,15 +60,11 @@ final class JdbcRenewal {
 	List<RenewResult> renew(List<Grant> grants) {
 		Map<Kind, List<Grant>> kinds = grants.stream()
 			.collect(Collectors.groupingBy(Kind::of, LinkedHashMap::new, Collectors.toList()));
-		kinds.forEach((kind, ofKind) -> {
-			for (int from = 0; from < ofKind.size(); from += MOST_AT_ONCE) {
-				renewPart(kind, ofKind.subList(from, Math.min(from + MOST_AT_ONCE, ofKind.size())));
-			}
-		});
+		kinds.forEach((kind, ofKind) -> Batches.of(ofKind, MOST_AT_ONCE).forEach((batch) -> renewBatch(kind, batch)));
 		return grants.stream().map((grant) -> this.results.get(row(grant))).toList();
 	}
 
-	private void renewPart(Kind kind, List<Grant> grants) {
+	private void renewBatch(Kind kind, List<Grant> grants) {
 		Map<Row, Grant> left = grants.stream()
 			.collect(Collectors.toMap(this::row, Function.identity(), (one, same) -> one, LinkedHashMap::new));
 		try {

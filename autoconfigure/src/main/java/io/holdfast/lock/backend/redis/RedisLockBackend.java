@@ -181,9 +181,9 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 			Replicated answer) {
 		long number = (Long) answer.value().get(1);
 		if ((Long) answer.value().get(0) == 0) {
-			return new AcquireResult.Contended(
-					(signal != null) ? signal : new CompletableFuture<>().minimalCompletionStage(),
-					RedisTimes.retryAfter(number));
+			Duration retryAfter = RedisTimes.retryAfter(number);
+			return (signal != null) ? new AcquireResult.Contended(signal, retryAfter)
+					: AcquireResult.Contended.polled(retryAfter);
 		}
 		if (answer.replicas() < this.options.waitReplicas()) {
 			// A failover could lose this grant, so it does not count. It stays in Redis
