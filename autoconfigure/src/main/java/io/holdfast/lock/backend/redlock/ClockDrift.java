@@ -22,7 +22,7 @@ final class ClockDrift {
 	/** Returns the lease to report to the engine. */
 	static Duration trustedLease(Duration lease, RedlockOptions options) {
 		double share = (1 - factor(options)) / (1 - ENGINE_DRIFT);
-		return (share < 1) ? Duration.ofNanos((long) (nanos(lease) * share)) : lease;
+		return (share < 1) ? Duration.ofNanos((long) (lease.toNanos() * share)) : lease;
 	}
 
 	/**
@@ -30,13 +30,8 @@ final class ClockDrift {
 	 * @return nanoseconds
 	 */
 	static long validity(Duration lease, RedlockOptions options) {
-		long nanos = nanos(lease);
+		long nanos = lease.toNanos();
 		return nanos - (long) (nanos * factor(options)) - MARGIN.toNanos();
-	}
-
-	private static long nanos(Duration lease) {
-		return (lease.compareTo(RedlockTimes.LONGEST_LEASE) < 0) ? lease.toNanos()
-				: RedlockTimes.LONGEST_LEASE.toNanos();
 	}
 
 }
