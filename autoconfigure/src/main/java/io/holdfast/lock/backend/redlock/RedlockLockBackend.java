@@ -168,15 +168,15 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
-		return Stages.attempt(() -> giveBack(grant.claim()).thenApply((tally) -> {
-			if (tally.yes() >= this.nodes.quorum()) {
+		return Stages.attempt(() -> release(grant.claim()).thenApply((votes) -> {
+			if (votes.yes() >= this.nodes.quorum()) {
 				return new ReleaseResult.Released();
 			}
-			if (tally.no() > this.nodes.tolerated()) {
+			if (votes.no() > this.nodes.tolerated()) {
 				return new ReleaseResult.NotHeld();
 			}
-			LockBackendException cause = this.errors.noMajority("could not be released", grant.claim().lock(), tally);
-			if (this.errors.isDefinite(tally)) {
+			LockBackendException cause = this.errors.noMajority("could not be released", grant.claim().lock(), votes);
+			if (this.errors.isDefinite(votes)) {
 				throw cause;
 			}
 			return new ReleaseResult.Indeterminate(cause);
@@ -185,9 +185,9 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		return Stages.attempt(() -> giveBack(claim).thenAccept((tally) -> {
-			if (tally.yes() + tally.no() < this.nodes.quorum()) {
-				throw this.errors.noMajority("could not be withdrawn", claim.lock(), tally);
+		return Stages.attempt(() -> release(claim).thenAccept((votes) -> {
+			if (votes.yes() + votes.no() < this.nodes.quorum()) {
+				throw this.errors.noMajority("could not be withdrawn", claim.lock(), votes);
 			}
 		}));
 	}
@@ -196,18 +196,18 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	 * Releases the claim on every node, including those that rejected it or did not
 	 * answer.
 	 */
-	private CompletableFuture<Votes> giveBack(Claim claim) {
+	private CompletableFuture<Votes> release(Claim claim) {
 		this.notified.remove(claim.owner());
 		QuorumAcquisition attempt = this.underWay.get(claim.owner());
 		if (attempt != null) {
 			attempt.end();
 		}
-		return this.nodes.ask(this::confirmed, (node) -> this.nodes.giveBack(node, claim));
+		return this.nodes.ask(this::confirmed, (node) -> this.nodes.release(node, claim));
 	}
 
-	private @Nullable Votes confirmed(Votes tally) {
-		boolean known = tally.yes() >= this.nodes.quorum() || tally.no() > this.nodes.tolerated();
-		return (known || tally.pending() == 0) ? tally : null;
+	private @Nullable Votes confirmed(Votes votes) {
+		boolean known = votes.yes() >= this.nodes.quorum() || votes.no() > this.nodes.tolerated();
+		return (known || votes.pending() == 0) ? votes : null;
 	}
 
 	/** Returns how many attempts at least one node has not answered. */
