@@ -99,7 +99,7 @@ final class JdbcConnections {
 	private BorrowedConnection borrow() throws SQLException {
 		BorrowedConnection borrowed = new BorrowedConnection(this.dataSource);
 		try {
-			borrowed.boundAnswers(this.timeoutSeconds * 1_000 + GRACE_MILLIS);
+			borrowed.limitResponseTime(this.timeoutSeconds * 1_000 + GRACE_MILLIS);
 			return borrowed;
 		}
 		catch (SQLException | RuntimeException ex) {

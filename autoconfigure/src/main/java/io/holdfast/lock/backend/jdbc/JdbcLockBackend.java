@@ -126,8 +126,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		LockName lock = claim.lock();
 		try {
 			@Nullable CompletionStage<?> signal = expect(claim);
-			long token = shared(claim) ? SharedRows.acquire(this.connections, statements(), parameters(claim))
-					: acquire(claim);
+			long token = isShared(claim) ? sharedRows(parameters(claim)).acquire() : acquire(claim);
 			if (token > 0) {
 				forget(claim);
 			}
@@ -135,7 +134,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 					? new AcquireResult.Acquired(new Grant(claim, token, claim.leaseTime())) : contended(signal));
 		}
 		catch (SQLException ex) {
-			if (JdbcErrors.duplicate(ex)) {
+			if (JdbcErrors.isDuplicate(ex)) {
 				return CompletableFuture.completedFuture(contended(null));
 			}
 			LockBackendException definite = JdbcErrors.definite(ex, lock, this.options.table());
@@ -218,7 +217,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		try {
 			JdbcStatements sql = statements();
 			Map<String, Object> parameters = parameters(grant);
-			boolean released = shared(grant.claim()) ? SharedRows.release(this.connections, sql, parameters)
+			boolean released = isShared(grant.claim()) ? sharedRows(parameters).release()
 					: this.connections.single((jdbc) -> sql.release(jdbc, parameters));
 			return CompletableFuture
 				.completedFuture(released ? new ReleaseResult.Released() : new ReleaseResult.NotHeld());
@@ -234,8 +233,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		try {
 			JdbcStatements sql = statements();
 			Map<String, Object> parameters = parameters(claim);
-			if (shared(claim)) {
-				SharedRows.abandon(this.connections, sql, parameters);
+			if (isShared(claim)) {
+				sharedRows(parameters).abandon();
 			}
 			else {
 				this.connections.single((jdbc) -> {
@@ -251,8 +250,12 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		}
 	}
 
-	private static boolean shared(Claim claim) {
+	private static boolean isShared(Claim claim) {
 		return claim.mode() == LockMode.SHARED;
+	}
+
+	private SharedRows sharedRows(Map<String, Object> parameters) throws SQLException {
+		return new SharedRows(this.connections, statements(), parameters);
 	}
 
 	private String id(Claim claim) {
