@@ -10,7 +10,8 @@ final class ClockDrift {
 
 	private static final double ENGINE_DRIFT = 0.01;
 
-	private static final Duration MARGIN = Duration.ofMillis(2);
+	/** The fixed part of the allowance. */
+	static final Duration MARGIN = Duration.ofMillis(2);
 
 	private ClockDrift() {
 	}

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +46,7 @@ final class QuorumAcquisition {
 
 	private final AtomicInteger unanswered;
 
-	private final Runnable allAnswered;
+	private final Consumer<QuorumAcquisition> allAnswered;
 
 	private final NotifiedTokens notified;
 
@@ -56,7 +57,7 @@ final class QuorumAcquisition {
 	private final AtomicBoolean ended;
 
 	QuorumAcquisition(RedlockNodes nodes, RedlockOptions options, RedlockErrors errors, Claim claim, long number,
-			NotifiedTokens notified, @Nullable QuorumAcquisition before, Runnable allAnswered) {
+			NotifiedTokens notified, @Nullable QuorumAcquisition before, Consumer<QuorumAcquisition> allAnswered) {
 		this.nodes = nodes;
 		this.options = options;
 		this.errors = errors;
@@ -84,7 +85,7 @@ final class QuorumAcquisition {
 
 	private void answered() {
 		if (this.unanswered.decrementAndGet() == 0) {
-			this.allAnswered.run();
+			this.allAnswered.accept(this);
 		}
 	}
 

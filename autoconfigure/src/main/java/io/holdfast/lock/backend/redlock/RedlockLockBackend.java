@@ -151,11 +151,9 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		return Stages.attempt(() -> {
 			OwnerId owner = claim.owner();
-			QuorumAcquisition[] self = new QuorumAcquisition[1];
 			QuorumAcquisition attempt = new QuorumAcquisition(this.nodes, this.options, this.errors, claim,
 					this.attempts.incrementAndGet(), this.notified, this.underWay.get(owner),
-					() -> this.underWay.remove(owner, self[0]));
-			self[0] = attempt;
+					(answered) -> this.underWay.remove(owner, answered));
 			this.underWay.put(owner, attempt);
 			return attempt.run();
 		});

@@ -27,8 +27,6 @@ final class RedlockNodes {
 	private static final Consumer<NodeResponse> IGNORE_LATE = (answer) -> {
 	};
 
-	private static final Duration DRIFT = Duration.ofMillis(2);
-
 	private final List<RedlockNode> all;
 
 	private final RedlockOptions options;
@@ -93,7 +91,8 @@ final class RedlockNodes {
 	/** Returns how long a node that lost its memory must not vote. */
 	Duration quarantine() {
 		long millis = this.longestLease.get();
-		return Duration.ofMillis(millis + (long) Math.ceil(millis * ClockDrift.factor(this.options))).plus(DRIFT);
+		return Duration.ofMillis(millis + (long) Math.ceil(millis * ClockDrift.factor(this.options)))
+			.plus(ClockDrift.MARGIN);
 	}
 
 	/**
