@@ -36,7 +36,7 @@ import io.holdfast.lock.support.SystemSchedulingClock;
  * of arrival.
  *
  * <p>
- * Thread-safe. Only {@link #checkAccess} and {@link #close} block.
+ * Thread-safe. Only {@link #verify()} and {@link #close()} block.
  */
 public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
@@ -102,7 +102,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	 * @throws LockBackendException if etcd does not respond
 	 * @throws LockConfigurationException if etcd denies access
 	 */
-	public void checkAccess() {
+	public void verify() {
 		try {
 			this.calls.tryAccess(this.keys.root()).join();
 		}

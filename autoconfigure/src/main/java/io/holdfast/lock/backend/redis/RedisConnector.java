@@ -57,7 +57,7 @@ final class RedisConnector {
 	 * Connects, checks Redis and subscribes to release notifications. A failure throws an
 	 * exception with a remedy.
 	 */
-	void start() {
+	void verify() {
 		try {
 			connect().toCompletableFuture().get(LONGEST_CONNECT.toMillis(), TimeUnit.MILLISECONDS);
 			this.notifications.subscribe()

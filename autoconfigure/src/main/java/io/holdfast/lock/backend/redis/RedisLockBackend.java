@@ -39,7 +39,7 @@ import io.holdfast.lock.support.SystemSchedulingClock;
  * request and is notified over one channel per JVM. Supports shared and fair claims.
  *
  * <p>
- * Thread-safe. Does not block the caller, except in {@link #start()} and
+ * Thread-safe. Does not block the caller, except in {@link #verify()} and
  * {@link #close()}.
  */
 public final class RedisLockBackend implements LockBackend, AutoCloseable {
@@ -113,8 +113,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	 * @throws LockBackendException if Redis cannot be reached
 	 * @throws LockConfigurationException if Redis rejects what locks need
 	 */
-	public void start() {
-		this.connector.start();
+	public void verify() {
+		this.connector.verify();
 	}
 
 	@Override

@@ -35,7 +35,7 @@ final class QuorumStartupCheck {
 		this.errors = errors;
 	}
 
-	void make() {
+	void verify() {
 		Votes votes = new QuorumCall<Votes>(this.nodes.count(), this.nodes.clock(),
 				(present) -> (present.pending() == 0) ? present : null, (answer) -> {
 				})

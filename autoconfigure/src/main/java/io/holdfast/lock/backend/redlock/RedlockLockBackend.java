@@ -32,7 +32,7 @@ import io.holdfast.lock.support.SystemSchedulingClock;
  * that are down, frozen or slow are not waited for. Supports shared claims.
  *
  * <p>
- * Thread-safe. Does not block the caller, except in {@link #connect()},
+ * Thread-safe. Does not block the caller, except in {@link #verify()},
  * {@link #awaitVotes(Duration)} and {@link #close()}.
  */
 public final class RedlockLockBackend implements LockBackend, AutoCloseable {
@@ -121,8 +121,8 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	 * @throws LockBackendException if no majority can be reached
 	 * @throws LockConfigurationException if two nodes are the same server
 	 */
-	public void connect() {
-		new QuorumStartupCheck(this.nodes, this.errors).make();
+	public void verify() {
+		new QuorumStartupCheck(this.nodes, this.errors).verify();
 	}
 
 	/**
