@@ -2,7 +2,6 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -216,7 +215,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<ReleaseResult> release(Grant grant) {
 		try {
 			JdbcStatements sql = statements();
-			Map<String, Object> parameters = parameters(grant);
+			Map<String, Object> parameters = parameters(grant.claim(), grant.storeToken());
 			boolean released = isShared(grant.claim()) ? sharedRows(parameters).release()
 					: this.connections.single((jdbc) -> sql.release(jdbc, parameters));
 			return CompletableFuture
@@ -263,20 +262,13 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private Map<String, Object> parameters(Claim claim) {
-		Map<String, Object> parameters = new HashMap<>();
-		parameters.put("id", id(claim));
-		parameters.put("name", LockDigest.readable(claim.lock(), NAME_LENGTH));
-		parameters.put("owner", claim.owner().value());
-		parameters.put("lease", TimeUnit.NANOSECONDS.toMicros(claim.leaseTime().toNanos()));
-		parameters.put("mark", WRITER_MARK_MICROS);
-		parameters.put("token", 0L);
-		return parameters;
+		return parameters(claim, 0);
 	}
 
-	private Map<String, Object> parameters(Grant grant) {
-		Map<String, Object> parameters = parameters(grant.claim());
-		parameters.put("token", grant.storeToken());
-		return parameters;
+	private Map<String, Object> parameters(Claim claim, long token) {
+		return Map.of("id", id(claim), "name", LockDigest.readable(claim.lock(), NAME_LENGTH), "owner",
+				claim.owner().value(), "lease", TimeUnit.NANOSECONDS.toMicros(claim.leaseTime().toNanos()), "mark",
+				WRITER_MARK_MICROS, "token", token);
 	}
 
 	private JdbcStatements statements() throws SQLException {
