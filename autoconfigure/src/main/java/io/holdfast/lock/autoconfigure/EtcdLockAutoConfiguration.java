@@ -46,7 +46,7 @@ public final class EtcdLockAutoConfiguration {
 		EtcdLockBackend backend = new EtcdLockBackend(client(etcd, ssl), locks.namespace(), locks.responseTimeout());
 		StartupCheck check = checks.of(LockStore.ETCD, "etcd at " + etcd.uris(),
 				"Start etcd, or correct '%s'.".formatted(EtcdLockProperties.ENDPOINTS));
-		checks.run(LockStore.ETCD, (close) -> check.run(backend::checkAccess, close), backend::close);
+		checks.run(LockStore.ETCD, (close) -> check.run(backend::verify, close), backend::close);
 		return backend;
 	}
 

@@ -49,7 +49,7 @@ public final class RedisLockAutoConfiguration {
 				redis.waitReplicas(), redis.waitReplicasTimeout(), client.server());
 		RedisLockBackend backend = new RedisLockBackend(client.client(), client.owned(), options);
 		StartupCheck check = checks.of(LockStore.REDIS, "Redis (%s)".formatted(client.source()), remedies(client));
-		checks.run(LockStore.REDIS, (close) -> check.run(backend::start, close), backend::close);
+		checks.run(LockStore.REDIS, (close) -> check.run(backend::verify, close), backend::close);
 		return backend;
 	}
 

@@ -58,7 +58,7 @@ public final class RedlockLockAutoConfiguration {
 		StartupCheck check = checks.of(LockStore.REDLOCK, "the Redis nodes of '%s'".formatted(NODES),
 				"Start these nodes, or correct '%s'.".formatted(NODES));
 		checks.run(LockStore.REDLOCK, (close) -> {
-			check.run(backend::connect, close);
+			check.run(backend::verify, close);
 			backend.awaitVotes(redlock.quarantineWait());
 		}, backend::close);
 		return backend;

@@ -1,6 +1,7 @@
 package io.holdfast.lock.spi;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -27,6 +28,16 @@ public sealed interface AcquireResult {
 	 * interval
 	 */
 	record Contended(CompletionStage<?> signal, Duration retryAfter) implements AcquireResult {
+
+		/**
+		 * Creates the result of a store that does not notify this claim.
+		 * @param retryAfter the time after which to retry
+		 * @return a result whose signal never completes
+		 */
+		public static Contended polled(Duration retryAfter) {
+			return new Contended(new CompletableFuture<>().minimalCompletionStage(), retryAfter);
+		}
+
 	}
 
 	/**

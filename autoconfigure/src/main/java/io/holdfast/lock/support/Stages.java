@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -29,6 +30,18 @@ public final class Stages {
 			// Kotlin throws checked exceptions undeclared
 			return CompletableFuture.failedFuture(ex);
 		}
+	}
+
+	/**
+	 * Starts asynchronous work that may block first, on a daemon thread of its own.
+	 * @param threadName the name of the thread
+	 * @param work returns the stage of the work
+	 * @param <T> the type of the result
+	 * @return completes as the stage does
+	 */
+	public static <T> CompletionStage<T> attemptOn(String threadName, Supplier<? extends CompletionStage<T>> work) {
+		return CompletableFuture.supplyAsync(() -> attempt(work), (task) -> Threads.daemon(threadName, task).start())
+			.thenCompose(Function.identity());
 	}
 
 	/**

@@ -36,7 +36,7 @@ import io.holdfast.lock.support.SystemSchedulingClock;
  * of arrival.
  *
  * <p>
- * Thread-safe. Only {@link #checkAccess} and {@link #close} block.
+ * Thread-safe. Only {@link #verify()} and {@link #close()} block.
  */
 public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
@@ -102,7 +102,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	 * @throws LockBackendException if etcd does not respond
 	 * @throws LockConfigurationException if etcd denies access
 	 */
-	public void checkAccess() {
+	public void verify() {
 		try {
 			this.calls.tryAccess(this.keys.root()).join();
 		}
@@ -160,9 +160,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	private CompletionStage<AcquireResult> contended(QueueNode queueNode, Claim claim, String before, long seenAt) {
 		if (claim.remainingWait().isZero()) {
-			return withdraw(queueNode)
-				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
-						LONGEST_WAIT));
+			return withdraw(queueNode).thenApply((done) -> AcquireResult.Contended.polled(LONGEST_WAIT));
 		}
 		EtcdLease lease = queueNode.lease();
 		if (lease != null && !claim.renew()) {

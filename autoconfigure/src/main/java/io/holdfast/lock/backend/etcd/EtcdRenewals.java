@@ -9,6 +9,7 @@ import java.util.function.Function;
 
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.Batches;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Stages;
 
@@ -42,11 +43,8 @@ final class EtcdRenewals {
 
 	/** Renews grants, as many in one round trip as fit into a transaction. */
 	CompletableFuture<List<RenewResult>> renew(List<Grant> grants) {
-		List<CompletableFuture<List<RenewResult>>> parts = new ArrayList<>();
-		for (int i = 0; i < grants.size(); i += EtcdCalls.OPERATIONS) {
-			parts.add(renewPart(grants.subList(i, Math.min(grants.size(), i + EtcdCalls.OPERATIONS))));
-		}
-		return Stages.all(parts).thenApply((results) -> results.stream().flatMap(List::stream).toList());
+		return Stages.all(Batches.of(grants, EtcdCalls.OPERATIONS).stream().map(this::renewPart).toList())
+			.thenApply((results) -> results.stream().flatMap(List::stream).toList());
 	}
 
 	/**

@@ -30,7 +30,7 @@ final class BorrowedConnection implements AutoCloseable {
 	 * Limits the wait for every response, whatever the server does. A stricter limit on
 	 * the connection remains.
 	 */
-	void boundAnswers(int millis) throws SQLException {
+	void limitResponseTime(int millis) throws SQLException {
 		try {
 			int before = this.connection.getNetworkTimeout();
 			if (before == 0 || before > millis) {

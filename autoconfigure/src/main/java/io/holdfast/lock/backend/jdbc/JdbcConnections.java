@@ -7,7 +7,15 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Provides connections that never take part in the caller's transaction. Each statement
@@ -28,11 +36,19 @@ final class JdbcConnections {
 
 	private final int timeoutSeconds;
 
+	/**
+	 * The template's data source, under which the current connection is bound to the
+	 * thread. So the template neither uses the connection of the caller's transaction nor
+	 * registers its own there.
+	 */
+	private final DataSource bound;
+
 	private volatile @Nullable Database database;
 
 	JdbcConnections(DataSource dataSource, int timeoutSeconds) {
 		this.dataSource = ownConnections(dataSource);
 		this.timeoutSeconds = timeoutSeconds;
+		this.bound = new DelegatingDataSource(this.dataSource);
 	}
 
 	/**
@@ -60,18 +76,30 @@ final class JdbcConnections {
 		if (known == null) {
 			try (BorrowedConnection borrowed = borrow()) {
 				Connection connection = borrowed.connection();
-				known = new Database(JdbcDialect.of(connection.getMetaData().getDatabaseProductName()),
-						connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED);
+				JdbcDialect dialect = JdbcDialect.of(connection.getMetaData().getDatabaseProductName());
+				known = new Database(dialect,
+						connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED,
+						template(dialect));
 			}
 			this.database = known;
 		}
 		return known;
 	}
 
+	private NamedParameterJdbcOperations template(JdbcDialect dialect) {
+		JdbcTemplate template = new JdbcTemplate(this.bound);
+		// the default may ask the database for its product on a broken connection
+		template.setExceptionTranslator(new SQLExceptionSubclassTranslator());
+		if (!dialect.hasLockTimeout()) {
+			template.setQueryTimeout(this.timeoutSeconds);
+		}
+		return new NamedParameterJdbcTemplate(template);
+	}
+
 	private BorrowedConnection borrow() throws SQLException {
 		BorrowedConnection borrowed = new BorrowedConnection(this.dataSource);
 		try {
-			borrowed.boundAnswers(this.timeoutSeconds * 1_000 + GRACE_MILLIS);
+			borrowed.limitResponseTime(this.timeoutSeconds * 1_000 + GRACE_MILLIS);
 			return borrowed;
 		}
 		catch (SQLException | RuntimeException ex) {
@@ -115,15 +143,14 @@ final class JdbcConnections {
 				borrowed.readCommitted();
 			}
 			borrowed.autoCommit(autoCommit);
-			JdbcSession session = new JdbcSession(borrowed.connection(),
-					known.dialect().hasLockTimeout() ? 0 : this.timeoutSeconds);
-			return autoCommit ? work.run(session) : commit(borrowed.connection(), session, work);
+			Connection connection = borrowed.connection();
+			return autoCommit ? run(connection, known.jdbc(), work) : commit(connection, known.jdbc(), work);
 		}
 	}
 
-	private static <T> T commit(Connection connection, JdbcSession session, Work<T> work) throws SQLException {
+	private <T> T commit(Connection connection, NamedParameterJdbcOperations jdbc, Work<T> work) throws SQLException {
 		try {
-			T result = work.run(session);
+			T result = run(connection, jdbc, work);
 			connection.commit();
 			return result;
 		}
@@ -138,6 +165,22 @@ final class JdbcConnections {
 		}
 	}
 
+	private <T> T run(Connection connection, NamedParameterJdbcOperations jdbc, Work<T> work) throws SQLException {
+		TransactionSynchronizationManager.bindResource(this.bound, new ConnectionHolder(connection));
+		try {
+			return work.run(jdbc);
+		}
+		catch (DataAccessException ex) {
+			if (ex.getCause() instanceof SQLException cause) {
+				throw cause;
+			}
+			throw ex;
+		}
+		finally {
+			TransactionSynchronizationManager.unbindResource(this.bound);
+		}
+	}
+
 	/**
 	 * Properties of the database, known after the first connection.
 	 *
@@ -145,8 +188,9 @@ final class JdbcConnections {
 	 * @param readCommitted whether connections are at READ COMMITTED initially. This is
 	 * checked only once, because some drivers send a request for it. A connection that
 	 * differs only fails occasionally, and the work is retried
+	 * @param jdbc runs statements on the connection that is bound to the thread
 	 */
-	private record Database(JdbcDialect dialect, boolean readCommitted) {
+	private record Database(JdbcDialect dialect, boolean readCommitted, NamedParameterJdbcOperations jdbc) {
 	}
 
 	/**
@@ -157,7 +201,7 @@ final class JdbcConnections {
 	@FunctionalInterface
 	interface Work<T> {
 
-		T run(JdbcSession session) throws SQLException;
+		T run(NamedParameterJdbcOperations jdbc);
 
 	}
 

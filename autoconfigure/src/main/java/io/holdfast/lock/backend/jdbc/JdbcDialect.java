@@ -31,8 +31,9 @@ enum JdbcDialect {
 		return this.now;
 	}
 
-	String resource(String statement) {
-		return statement + "-" + name().toLowerCase(Locale.ROOT) + ".sql";
+	/** Returns the name of a statement that differs between the databases. */
+	String variant(String statement) {
+		return statement + "-" + name().toLowerCase(Locale.ROOT);
 	}
 
 	/**
@@ -40,8 +41,8 @@ enum JdbcDialect {
 	 * or an empty string. The limit also applies to later statements of the transaction.
 	 * With PostgreSQL, no thread is then needed to cancel statements from outside.
 	 */
-	String patience(int seconds) {
-		return hasLockTimeout() ? "set_config('lock_timeout', '%ss', true) AS patience".formatted(seconds) : "";
+	String lockTimeout(int seconds) {
+		return hasLockTimeout() ? "set_config('lock_timeout', '%ss', true) AS lock_timeout".formatted(seconds) : "";
 	}
 
 	/** Whether statements need no timeout of the driver. */

@@ -26,7 +26,7 @@ final class JdbcErrors {
 	}
 
 	/** Whether a concurrent transaction has inserted the same row. */
-	static boolean duplicate(SQLException ex) {
+	static boolean isDuplicate(SQLException ex) {
 		return hasClass(ex, "23");
 	}
 

@@ -2,7 +2,6 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -45,8 +44,6 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true, false,
 			Duration.ofMillis(100));
-
-	private static final CompletionStage<?> NEVER = new CompletableFuture<>().minimalCompletionStage();
 
 	private static final int NAME_LENGTH = 255;
 
@@ -100,9 +97,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 */
 	public void verify() throws SQLException {
 		JdbcStatements sql = statements();
-		this.connections.single((session) -> session.first(sql.probe, Map.of(), (row) -> row.getInt(1)));
-		this.connections
-			.single((session) -> session.all(sql.lockRows, Map.of("ids", List.of("")), (row) -> row.getString(1)));
+		this.connections.single((jdbc) -> jdbc.queryForList(sql.probe, Map.of()));
+		this.connections.single((jdbc) -> jdbc.queryForList(sql.lockRows, Map.of("ids", List.of(""))));
 	}
 
 	/**
@@ -128,9 +124,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		LockName lock = claim.lock();
 		try {
-			CompletionStage<?> signal = expect(claim);
-			long token = shared(claim) ? SharedRows.acquire(this.connections, statements(), parameters(claim))
-					: acquire(claim);
+			@Nullable CompletionStage<?> signal = expect(claim);
+			long token = isShared(claim) ? sharedRows(parameters(claim)).acquire() : acquire(claim);
 			if (token > 0) {
 				forget(claim);
 			}
@@ -138,8 +133,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 					? new AcquireResult.Acquired(new Grant(claim, token, claim.leaseTime())) : contended(signal));
 		}
 		catch (SQLException ex) {
-			if (JdbcErrors.duplicate(ex)) {
-				return CompletableFuture.completedFuture(contended(NEVER));
+			if (JdbcErrors.isDuplicate(ex)) {
+				return CompletableFuture.completedFuture(contended(null));
 			}
 			LockBackendException definite = JdbcErrors.definite(ex, lock, this.options.table());
 			LockBackendException exhausted = JdbcErrors.poolExhausted(ex);
@@ -155,25 +150,27 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private long acquire(Claim claim) throws SQLException {
 		JdbcStatements sql = statements();
 		Map<String, Object> parameters = parameters(claim);
-		return this.connections.single((session) -> {
-			long token = session
-				.first(sql.acquire, parameters,
-						(row) -> row.getString(1).equals(claim.owner().value()) ? row.getLong(2) : 0L)
+		return this.connections.single((jdbc) -> {
+			long token = jdbc
+				.query(sql.acquire, parameters,
+						(row, number) -> row.getString(1).equals(claim.owner().value()) ? row.getLong(2) : 0L)
+				.stream()
+				.findFirst()
 				.orElse(0L);
 			if (token == 0 && !claim.remainingWait().isZero()) {
-				session.update(sql.markWriter, parameters);
+				jdbc.update(sql.markWriter, parameters);
 			}
 			return token;
 		});
 	}
 
 	/**
-	 * Returns a signal that completes when a retry is worthwhile, if the database
-	 * notifies.
+	 * Returns a signal that completes when a retry is worthwhile, or {@code null} if the
+	 * claim must poll.
 	 */
-	private CompletionStage<?> expect(Claim claim) throws SQLException {
+	private @Nullable CompletionStage<?> expect(Claim claim) throws SQLException {
 		boolean notified = this.options.listen() && !claim.remainingWait().isZero() && statements().notify != null;
-		return notified ? notifications().expect(claim, id(claim)) : NEVER;
+		return notified ? notifications().expect(claim, id(claim)) : null;
 	}
 
 	private void forget(Claim claim) {
@@ -193,10 +190,13 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		return present;
 	}
 
-	private AcquireResult contended(CompletionStage<?> signal) {
-		ReleaseNotifications present = this.notifications;
-		boolean notified = signal != NEVER && present != null && present.isListening();
+	private AcquireResult contended(@Nullable CompletionStage<?> signal) {
 		long pause = SHORTEST_POLL_MILLIS + this.clock.jitter(LONGEST_POLL_MILLIS - SHORTEST_POLL_MILLIS);
+		if (signal == null) {
+			return AcquireResult.Contended.polled(Duration.ofMillis(pause));
+		}
+		ReleaseNotifications present = this.notifications;
+		boolean notified = present != null && present.isListening();
 		return new AcquireResult.Contended(signal, Duration.ofMillis(notified ? pause * POLL_FACTOR : pause));
 	}
 
@@ -215,9 +215,9 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<ReleaseResult> release(Grant grant) {
 		try {
 			JdbcStatements sql = statements();
-			Map<String, Object> parameters = parameters(grant);
-			boolean released = shared(grant.claim()) ? SharedRows.release(this.connections, sql, parameters)
-					: this.connections.single((session) -> session.release(sql, parameters));
+			Map<String, Object> parameters = parameters(grant.claim(), grant.storeToken());
+			boolean released = isShared(grant.claim()) ? sharedRows(parameters).release()
+					: this.connections.single((jdbc) -> sql.release(jdbc, parameters));
 			return CompletableFuture
 				.completedFuture(released ? new ReleaseResult.Released() : new ReleaseResult.NotHeld());
 		}
@@ -232,13 +232,13 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		try {
 			JdbcStatements sql = statements();
 			Map<String, Object> parameters = parameters(claim);
-			if (shared(claim)) {
-				SharedRows.abandon(this.connections, sql, parameters);
+			if (isShared(claim)) {
+				sharedRows(parameters).abandon();
 			}
 			else {
-				this.connections.single((session) -> {
-					session.update(sql.abandon, parameters);
-					session.notifyWaiters(sql, parameters);
+				this.connections.single((jdbc) -> {
+					jdbc.update(sql.abandon, parameters);
+					sql.notifyWaiters(jdbc, parameters);
 					return true;
 				});
 			}
@@ -249,8 +249,12 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		}
 	}
 
-	private static boolean shared(Claim claim) {
+	private static boolean isShared(Claim claim) {
 		return claim.mode() == LockMode.SHARED;
+	}
+
+	private SharedRows sharedRows(Map<String, Object> parameters) throws SQLException {
+		return new SharedRows(this.connections, statements(), parameters);
 	}
 
 	private String id(Claim claim) {
@@ -258,20 +262,13 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private Map<String, Object> parameters(Claim claim) {
-		Map<String, Object> parameters = new HashMap<>();
-		parameters.put("id", id(claim));
-		parameters.put("name", LockDigest.readable(claim.lock(), NAME_LENGTH));
-		parameters.put("owner", claim.owner().value());
-		parameters.put("lease", TimeUnit.NANOSECONDS.toMicros(claim.leaseTime().toNanos()));
-		parameters.put("mark", WRITER_MARK_MICROS);
-		parameters.put("token", 0L);
-		return parameters;
+		return parameters(claim, 0);
 	}
 
-	private Map<String, Object> parameters(Grant grant) {
-		Map<String, Object> parameters = parameters(grant.claim());
-		parameters.put("token", grant.storeToken());
-		return parameters;
+	private Map<String, Object> parameters(Claim claim, long token) {
+		return Map.of("id", id(claim), "name", LockDigest.readable(claim.lock(), NAME_LENGTH), "owner",
+				claim.owner().value(), "lease", TimeUnit.NANOSECONDS.toMicros(claim.leaseTime().toNanos()), "mark",
+				WRITER_MARK_MICROS, "token", token);
 	}
 
 	private JdbcStatements statements() throws SQLException {

@@ -1,6 +1,5 @@
 package io.holdfast.lock.backend.jdbc;
 
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,6 +13,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
+
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.spi.Grant;
@@ -22,6 +24,7 @@ import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.RenewResult.Indeterminate;
 import io.holdfast.lock.spi.RenewResult.Refused;
 import io.holdfast.lock.spi.RenewResult.Renewed;
+import io.holdfast.lock.support.Batches;
 
 /**
  * Renews many leases with few statements, without waiting for rows that another
@@ -57,15 +60,11 @@ final class JdbcRenewal {
 	List<RenewResult> renew(List<Grant> grants) {
 		Map<Kind, List<Grant>> kinds = grants.stream()
 			.collect(Collectors.groupingBy(Kind::of, LinkedHashMap::new, Collectors.toList()));
-		kinds.forEach((kind, ofKind) -> {
-			for (int from = 0; from < ofKind.size(); from += MOST_AT_ONCE) {
-				renewPart(kind, ofKind.subList(from, Math.min(from + MOST_AT_ONCE, ofKind.size())));
-			}
-		});
+		kinds.forEach((kind, ofKind) -> Batches.of(ofKind, MOST_AT_ONCE).forEach((batch) -> renewBatch(kind, batch)));
 		return grants.stream().map((grant) -> this.results.get(row(grant))).toList();
 	}
 
-	private void renewPart(Kind kind, List<Grant> grants) {
+	private void renewBatch(Kind kind, List<Grant> grants) {
 		Map<Row, Grant> left = grants.stream()
 			.collect(Collectors.toMap(this::row, Function.identity(), (one, same) -> one, LinkedHashMap::new));
 		try {
@@ -84,8 +83,8 @@ final class JdbcRenewal {
 
 	/** Removes all leases from the map except those whose rows are locked. */
 	private void renewOnce(Kind kind, Map<Row, Grant> left) throws SQLException {
-		Pass pass = kind.shared() ? this.connections.together((session) -> passOfReaders(session, kind, left))
-				: this.connections.single((session) -> passOfOwners(session, kind, left));
+		Pass pass = kind.shared() ? this.connections.together((jdbc) -> passOfReaders(jdbc, kind, left))
+				: this.connections.single((jdbc) -> passOfOwners(jdbc, kind, left));
 		left.keySet().removeIf((row) -> {
 			boolean renewed = pass.renewed().contains(row);
 			if (renewed || !pass.stillOwn().contains(row)) {
@@ -96,22 +95,22 @@ final class JdbcRenewal {
 		});
 	}
 
-	private Pass passOfOwners(JdbcSession session, Kind kind, Map<Row, Grant> grants) throws SQLException {
+	private Pass passOfOwners(NamedParameterJdbcOperations jdbc, Kind kind, Map<Row, Grant> grants) {
 		Map<String, Object> parameters = parameters(kind, grants);
-		Set<Row> renewed = Set.copyOf(session.all(this.sql.renew, parameters, Row::read));
+		Set<Row> renewed = Set.copyOf(jdbc.query(this.sql.renew, parameters, Row.MAPPER));
 		return new Pass(renewed, (renewed.size() == grants.size()) ? renewed
-				: Set.copyOf(session.all(this.sql.stillOwn, parameters, Row::read)));
+				: Set.copyOf(jdbc.query(this.sql.stillOwn, parameters, Row.MAPPER)));
 	}
 
-	private Pass passOfReaders(JdbcSession session, Kind kind, Map<Row, Grant> grants) throws SQLException {
+	private Pass passOfReaders(NamedParameterJdbcOperations jdbc, Kind kind, Map<Row, Grant> grants) {
 		Map<String, Object> parameters = parameters(kind, grants);
-		Set<String> free = Set.copyOf(session.all(this.sql.lockRows, parameters, (row) -> row.getString(1)));
-		Set<Row> stillOwn = Set.copyOf(session.all(this.sql.stillOwnReaders, parameters, Row::read));
+		Set<String> free = Set.copyOf(jdbc.queryForList(this.sql.lockRows, parameters, String.class));
+		Set<Row> stillOwn = Set.copyOf(jdbc.query(this.sql.stillOwnReaders, parameters, Row.MAPPER));
 		Map<Row, Grant> renewed = new HashMap<>(grants);
 		renewed.keySet().removeIf((row) -> !stillOwn.contains(row) || !free.contains(row.lockId()));
 		if (!renewed.isEmpty()) {
-			session.update(this.sql.renewReaders, parameters(kind, renewed));
-			session.update(this.sql.countReaders, parameters(kind, renewed));
+			jdbc.update(this.sql.renewReaders, parameters(kind, renewed));
+			jdbc.update(this.sql.countReaders, parameters(kind, renewed));
 		}
 		return new Pass(renewed.keySet(), stillOwn);
 	}
@@ -158,9 +157,7 @@ final class JdbcRenewal {
 	 */
 	private record Row(String lockId, String owner) {
 
-		static Row read(ResultSet row) throws SQLException {
-			return new Row(row.getString(1), row.getString(2));
-		}
+		static final RowMapper<Row> MAPPER = (row, number) -> new Row(row.getString(1), row.getString(2));
 
 	}
 

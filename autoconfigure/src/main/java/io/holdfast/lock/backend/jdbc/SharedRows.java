@@ -6,27 +6,29 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
+
 /**
- * Statements for shared locks. Each reader has a row of its own. The lock's row contains
+ * Statements for a shared lock. Each reader has a row of its own. The lock's row contains
  * when the last reader's lease expires, so a writer checks only that row. Every change of
  * readers locks that row.
+ *
+ * @param connections provides the connections
+ * @param sql the statements
+ * @param parameters the parameters of one claim or grant
  */
-final class SharedRows {
-
-	private SharedRows() {
-	}
+record SharedRows(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters) {
 
 	/**
 	 * Acquires a shared lock, unless a writer holds the lock, or waits for it and this
 	 * reader does not hold it yet.
 	 * @return its token, or zero
 	 */
-	static long acquire(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
-			throws SQLException {
-		Optional<Long> token = tryAcquire(connections, sql, parameters);
+	long acquire() throws SQLException {
+		Optional<Long> token = tryAcquire();
 		if (token.isEmpty()) {
-			insertRow(connections, sql, parameters);
-			token = tryAcquire(connections, sql, parameters);
+			insertRow();
+			token = tryAcquire();
 		}
 		return token.orElse(0L);
 	}
@@ -35,31 +37,31 @@ final class SharedRows {
 	 * Inserts the lock's row in a transaction of its own. In the transaction that then
 	 * locks the row, concurrent inserts of the same row would deadlock.
 	 */
-	private static void insertRow(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
-			throws SQLException {
+	private void insertRow() throws SQLException {
 		try {
-			connections.single((session) -> session.update(sql.insertRow, parameters));
+			this.connections.single((jdbc) -> jdbc.update(this.sql.insertRow, this.parameters));
 		}
 		catch (SQLException ex) {
 			// a concurrent transaction has inserted the row, which is sufficient
-			if (!JdbcErrors.duplicate(ex)) {
+			if (!JdbcErrors.isDuplicate(ex)) {
 				throw ex;
 			}
 		}
 	}
 
 	/** Returns an empty result if the lock has no row yet. */
-	private static Optional<Long> tryAcquire(JdbcConnections connections, JdbcStatements sql,
-			Map<String, Object> parameters) throws SQLException {
-		return connections.together((session) -> {
-			lockRow(session, sql, parameters);
-			Optional<Long> token = session.first(sql.readState, parameters, SharedRows::nextToken);
+	private Optional<Long> tryAcquire() throws SQLException {
+		return this.connections.together((jdbc) -> {
+			lockRow(jdbc);
+			Optional<Long> token = jdbc.query(this.sql.readState, this.parameters, (row, number) -> nextToken(row))
+				.stream()
+				.findFirst();
 			if (token.orElse(0L) > 0) {
-				Map<String, Object> reader = new HashMap<>(parameters);
+				Map<String, Object> reader = new HashMap<>(this.parameters);
 				reader.put("token", token.get());
-				session.update(sql.forgetReaders, reader);
-				session.update(sql.insertReader, reader);
-				session.update(sql.admitReaders, reader);
+				jdbc.update(this.sql.forgetReaders, reader);
+				jdbc.update(this.sql.insertReader, reader);
+				jdbc.update(this.sql.admitReaders, reader);
 			}
 			return token;
 		});
@@ -76,37 +78,33 @@ final class SharedRows {
 		return (row.getInt("wanted") == 1) ? 0 : Math.max(row.getLong("token") + 1, row.getLong("now_us"));
 	}
 
-	static boolean release(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
-			throws SQLException {
-		return changeOwn(connections, sql, parameters, (session) -> {
-			session.notifyWaiters(sql, parameters);
-			return session.update(sql.deleteReader, parameters);
-		});
-	}
-
-	static void abandon(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters)
-			throws SQLException {
-		connections.together((session) -> {
-			lockRow(session, sql, parameters);
-			session.notifyWaiters(sql, parameters);
-			session.update(sql.forgetReaders, parameters);
-			return session.update(sql.admitReaders, parameters);
-		});
-	}
-
 	/**
-	 * Changes this reader's row. If a writer holds the lock, the reader's lease has
+	 * Deletes this reader's row. If a writer holds the lock, the reader's lease has
 	 * expired, although it may seem valid at a time older than the writer's. Then nothing
 	 * changes.
+	 * @return whether the reader held the lock
 	 */
-	private static boolean changeOwn(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters,
-			JdbcConnections.Work<Integer> change) throws SQLException {
-		return connections.together((session) -> {
-			if (lockRow(session, sql, parameters) || change.run(session) == 0) {
+	boolean release() throws SQLException {
+		return this.connections.together((jdbc) -> {
+			if (lockRow(jdbc)) {
 				return false;
 			}
-			session.update(sql.admitReaders, parameters);
+			this.sql.notifyWaiters(jdbc, this.parameters);
+			if (jdbc.update(this.sql.deleteReader, this.parameters) == 0) {
+				return false;
+			}
+			jdbc.update(this.sql.admitReaders, this.parameters);
 			return true;
+		});
+	}
+
+	/** Deletes this reader's row, whatever it contains. */
+	void abandon() throws SQLException {
+		this.connections.together((jdbc) -> {
+			lockRow(jdbc);
+			this.sql.notifyWaiters(jdbc, this.parameters);
+			jdbc.update(this.sql.forgetReaders, this.parameters);
+			return jdbc.update(this.sql.admitReaders, this.parameters);
 		});
 	}
 
@@ -114,9 +112,8 @@ final class SharedRows {
 	 * Locks the lock's row, if there is one.
 	 * @return whether a writer holds the lock
 	 */
-	private static boolean lockRow(JdbcSession session, JdbcStatements sql, Map<String, Object> parameters)
-			throws SQLException {
-		return session.first(sql.lockRow, parameters, (row) -> row.getInt(1) == 1).orElse(false);
+	private boolean lockRow(NamedParameterJdbcOperations jdbc) {
+		return jdbc.query(this.sql.lockRow, this.parameters, (row, number) -> row.getInt(1) == 1).contains(true);
 	}
 
 }

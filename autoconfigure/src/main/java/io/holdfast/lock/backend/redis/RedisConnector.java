@@ -7,14 +7,13 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.support.Threads;
+import io.holdfast.lock.support.SharedAttempt;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Connects to Redis and checks it. A client that is not connected yet connects on the
@@ -31,7 +30,8 @@ final class RedisConnector {
 	 */
 	private static final Duration LONGEST_CONNECT = Duration.ofSeconds(15);
 
-	private final AtomicReference<@Nullable CompletableFuture<Void>> attempt = new AtomicReference<>();
+	private final SharedAttempt<Void> connection = new SharedAttempt<>(
+			() -> Stages.attemptOn("holdfast-redis-connect", this::probe));
 
 	private final RedisScripts scripts;
 
@@ -40,8 +40,6 @@ final class RedisConnector {
 	private final RedisErrors errors;
 
 	private final RedisLockOptions options;
-
-	private volatile boolean connected;
 
 	RedisConnector(RedisScripts scripts, ReleaseNotifications notifications, RedisErrors errors,
 			RedisLockOptions options) {
@@ -52,14 +50,14 @@ final class RedisConnector {
 	}
 
 	boolean isConnected() {
-		return this.connected;
+		return this.connection.hasSucceeded();
 	}
 
 	/**
 	 * Connects, checks Redis and subscribes to release notifications. A failure throws an
 	 * exception with a remedy.
 	 */
-	void start() {
+	void verify() {
 		try {
 			connect().toCompletableFuture().get(LONGEST_CONNECT.toMillis(), TimeUnit.MILLISECONDS);
 			this.notifications.subscribe()
@@ -80,30 +78,13 @@ final class RedisConnector {
 	 * @return completes when Redis has answered, and fails if it has not
 	 */
 	CompletionStage<Void> connect() {
-		CompletableFuture<Void> present = this.attempt.get();
-		if (present != null && !present.isCompletedExceptionally()) {
-			return present;
-		}
-		CompletableFuture<Void> fresh = new CompletableFuture<>();
-		if (!this.attempt.compareAndSet(present, fresh)) {
-			return connect();
-		}
-		Threads.daemon("holdfast-redis-connect", () -> probe(fresh)).start();
-		return fresh;
+		return this.connection.get();
 	}
 
-	private void probe(CompletableFuture<Void> result) {
+	private CompletionStage<Void> probe() {
 		RedisKeys keys = RedisKeys.of(this.options.namespace(), LockName.of("probe", this.notifications.instance()));
-		ask(keys, this.notifications.instance(), this.notifications.channels() + "probe")
-			.whenComplete((answer, failure) -> {
-				if (failure != null) {
-					result.completeExceptionally(failure);
-					return;
-				}
-				this.connected = true;
-				warnOfEviction(String.valueOf(answer.get(0)));
-				result.complete(null);
-			});
+		return ask(keys, this.notifications.instance(), this.notifications.channels() + "probe")
+			.thenAccept((answer) -> warnOfEviction(String.valueOf(answer.get(0))));
 	}
 
 	/** Runs the probe. Missing replicas do not fail it, but a rejected WAIT does. */

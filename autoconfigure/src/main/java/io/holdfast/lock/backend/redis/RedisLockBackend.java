@@ -39,7 +39,7 @@ import io.holdfast.lock.support.SystemSchedulingClock;
  * request and is notified over one channel per JVM. Supports shared and fair claims.
  *
  * <p>
- * Thread-safe. Does not block the caller, except in {@link #start()} and
+ * Thread-safe. Does not block the caller, except in {@link #verify()} and
  * {@link #close()}.
  */
 public final class RedisLockBackend implements LockBackend, AutoCloseable {
@@ -113,8 +113,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	 * @throws LockBackendException if Redis cannot be reached
 	 * @throws LockConfigurationException if Redis rejects what locks need
 	 */
-	public void start() {
-		this.connector.start();
+	public void verify() {
+		this.connector.verify();
 	}
 
 	@Override
@@ -181,9 +181,9 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 			Replicated answer) {
 		long number = (Long) answer.value().get(1);
 		if ((Long) answer.value().get(0) == 0) {
-			return new AcquireResult.Contended(
-					(signal != null) ? signal : new CompletableFuture<>().minimalCompletionStage(),
-					RedisTimes.retryAfter(number));
+			Duration retryAfter = RedisTimes.retryAfter(number);
+			return (signal != null) ? new AcquireResult.Contended(signal, retryAfter)
+					: AcquireResult.Contended.polled(retryAfter);
 		}
 		if (answer.replicas() < this.options.waitReplicas()) {
 			// A failover could lose this grant, so it does not count. It stays in Redis

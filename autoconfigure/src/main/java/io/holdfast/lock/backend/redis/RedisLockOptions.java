@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.redis;
 import java.time.Duration;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * Options for locks in Redis.
@@ -27,14 +28,14 @@ public record RedisLockOptions(String namespace, Duration responseTimeout, int w
 		require(!namespace.isBlank() && namespace.indexOf('{') < 0 && namespace.indexOf('}') < 0,
 				"'distributed-lock.namespace' is '%s', which is not a valid prefix of Redis keys. Set a value without braces."
 					.formatted(namespace));
-		require(responseTimeout.toMillis() > 0,
-				"'distributed-lock.response-timeout' is %s. Set at least 1ms.".formatted(responseTimeout));
+		require(responseTimeout.toMillis() > 0, "'distributed-lock.response-timeout' is %s. Set at least 1ms."
+			.formatted(DurationText.of(responseTimeout)));
 		require(waitReplicas >= 0,
 				"'distributed-lock.redis.wait-replicas' is %s. Set 0 for none, or a number of replicas."
 					.formatted(waitReplicas));
 		require(waitReplicas == 0 || waitReplicasTimeout.toMillis() > 0,
 				"'distributed-lock.redis.wait-replicas-timeout' is %s. Set at least 1ms."
-					.formatted(waitReplicasTimeout));
+					.formatted(DurationText.of(waitReplicasTimeout)));
 	}
 
 	private static void require(boolean condition, String message) {

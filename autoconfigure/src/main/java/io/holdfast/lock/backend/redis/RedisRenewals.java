@@ -46,12 +46,12 @@ final class RedisRenewals {
 			results
 				.add(answers.get(i).handle((answer, failure) -> renewed(grant, answer, failure)).toCompletableFuture());
 		}
-		CompletableFuture<Void> all = CompletableFuture.allOf(results.toArray(CompletableFuture[]::new));
+		CompletableFuture<List<RenewResult>> all = Stages.all(results);
 		if (this.scripts.severalNodes()) {
 			Runnable cancel = answerInTime(results, RedisTimes.renewalTimeout(grants, this.options.responseTimeout()));
-			all.whenComplete((nothing, failure) -> cancel.run());
+			all.whenComplete((done, failure) -> cancel.run());
 		}
-		return all.thenApply((nothing) -> results.stream().map(CompletableFuture::join).toList());
+		return all;
 	}
 
 	/**
@@ -59,8 +59,8 @@ final class RedisRenewals {
 	 * results of the others.
 	 * @return cancels the timer
 	 */
-	private Runnable answerInTime(List<CompletableFuture<RenewResult>> results, Duration patience) {
-		return this.clock.after(patience.toNanos(), () -> results.forEach((result) -> result
+	private Runnable answerInTime(List<CompletableFuture<RenewResult>> results, Duration timeout) {
+		return this.clock.after(timeout.toNanos(), () -> results.forEach((result) -> result
 			.complete(new RenewResult.Indeterminate(new TimeoutException("The node of this lock did not respond")))));
 	}
 

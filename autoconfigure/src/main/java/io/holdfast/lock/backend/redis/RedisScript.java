@@ -15,16 +15,18 @@ import io.holdfast.lock.support.Resources;
  */
 public record RedisScript(String text, String sha1) {
 
-	/** Functions for sorted sets whose members expire individually. */
+	/**
+	 * Functions for sorted sets whose members expire individually, and for wait queues.
+	 */
 	private static final RedisScript MEMBERS = load(RedisScript.class, "members");
 
-	static final RedisScript ACQUIRE = loadWithMembers(RedisScript.class, "line", "acquire");
+	static final RedisScript ACQUIRE = loadWithMembers(RedisScript.class, "queue", "acquire");
 
-	static final RedisScript RENEW = loadWithMembers(RedisScript.class, "line", "renew");
+	static final RedisScript RENEW = loadWithMembers(RedisScript.class, "queue", "renew");
 
-	static final RedisScript RELEASE = loadWithMembers(RedisScript.class, "line", "wake", "release");
+	static final RedisScript RELEASE = loadWithMembers(RedisScript.class, "queue", "notify", "release");
 
-	static final RedisScript ABANDON = loadWithMembers(RedisScript.class, "line", "wake", "abandon");
+	static final RedisScript ABANDON = loadWithMembers(RedisScript.class, "queue", "notify", "abandon");
 
 	static final RedisScript PROBE = load(RedisScript.class, "probe");
 

@@ -18,6 +18,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
 import org.redisson.client.codec.StringCodec;
 
+import io.holdfast.lock.support.Batches;
 import io.holdfast.lock.support.Stages;
 
 /**
@@ -101,11 +102,7 @@ final class RedisScripts {
 		if (this.severalNodes) {
 			return calls.stream().map((call) -> run(script, call.keys(), call.args())).toList();
 		}
-		List<CompletionStage<List<Object>>> answers = new ArrayList<>(calls.size());
-		for (int from = 0; from < calls.size(); from += PIPELINE) {
-			answers.addAll(pipeline(script, calls.subList(from, Math.min(from + PIPELINE, calls.size()))));
-		}
-		return answers;
+		return Batches.of(calls, PIPELINE).stream().flatMap((batch) -> pipeline(script, batch).stream()).toList();
 	}
 
 	private List<CompletionStage<List<Object>>> pipeline(RedisScript script, List<Call> calls) {

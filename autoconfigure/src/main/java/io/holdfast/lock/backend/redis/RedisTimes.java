@@ -7,7 +7,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 
 /**
- * Durations for Redis, in whole milliseconds and within the range it accepts.
+ * Durations for Redis, in whole milliseconds.
  */
 final class RedisTimes {
 
@@ -25,8 +25,6 @@ final class RedisTimes {
 
 	private static final Duration POSITION_MARGIN = Duration.ofSeconds(1);
 
-	private static final Duration LONGEST_LEASE = Duration.ofDays(36500);
-
 	private RedisTimes() {
 	}
 
@@ -40,7 +38,7 @@ final class RedisTimes {
 	}
 
 	static Duration lease(Claim claim) {
-		return Duration.ofMillis(Math.max(1, min(claim.leaseTime(), LONGEST_LEASE).toMillis()));
+		return Duration.ofMillis(Math.max(1, claim.leaseTime().toMillis()));
 	}
 
 	/**

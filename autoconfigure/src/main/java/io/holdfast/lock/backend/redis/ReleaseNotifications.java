@@ -6,11 +6,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 import org.redisson.api.RTopic;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
@@ -18,6 +16,7 @@ import org.redisson.config.Config;
 import org.redisson.config.SubscriptionMode;
 
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.support.SharedAttempt;
 
 /**
  * The waiting claims of this JVM and the channel that notifies them. A message contains
@@ -32,7 +31,7 @@ final class ReleaseNotifications {
 
 	private final Map<String, CompletableFuture<Void>> waiting = new ConcurrentHashMap<>();
 
-	private final AtomicReference<@Nullable CompletableFuture<Integer>> subscription = new AtomicReference<>();
+	private final SharedAttempt<Integer> subscription = new SharedAttempt<>(this::addListener);
 
 	private final AtomicBoolean reported = new AtomicBoolean();
 
@@ -105,29 +104,16 @@ final class ReleaseNotifications {
 	 * @return completes when this JVM is subscribed
 	 */
 	CompletionStage<Integer> subscribe() {
-		CompletableFuture<Integer> present = this.subscription.get();
-		if (present != null && !present.isCompletedExceptionally()) {
-			return present;
-		}
-		CompletableFuture<Integer> fresh = new CompletableFuture<>();
-		if (!this.subscription.compareAndSet(present, fresh)) {
-			return subscribe();
-		}
-		try {
-			this.topic.addListenerAsync(String.class, (channel, owner) -> wake(owner)).whenComplete((id, failure) -> {
+		return this.subscription.get();
+	}
+
+	private CompletionStage<Integer> addListener() {
+		return this.topic.addListenerAsync(String.class, (channel, owner) -> wake(owner))
+			.whenComplete((id, failure) -> {
 				if (failure != null) {
 					reportOnce(failure);
-					fresh.completeExceptionally(failure);
-				}
-				else {
-					fresh.complete(id);
 				}
 			});
-		}
-		catch (RuntimeException ex) {
-			fresh.completeExceptionally(ex);
-		}
-		return fresh;
 	}
 
 	private void reportOnce(Throwable failure) {
@@ -152,11 +138,8 @@ final class ReleaseNotifications {
 	 * @return completes when the attempt has ended, whether or not it succeeded
 	 */
 	CompletionStage<?> close() {
-		CompletableFuture<Integer> present = this.subscription.get();
-		if (present == null || !present.isDone() || present.isCompletedExceptionally()) {
-			return CompletableFuture.completedStage(null);
-		}
-		return this.topic.removeListenerAsync(present.join());
+		return this.subscription.hasSucceeded() ? this.subscription.get().thenCompose(this.topic::removeListenerAsync)
+				: CompletableFuture.completedStage(null);
 	}
 
 }

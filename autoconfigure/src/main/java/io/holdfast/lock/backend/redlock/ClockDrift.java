@@ -10,7 +10,8 @@ final class ClockDrift {
 
 	private static final double ENGINE_DRIFT = 0.01;
 
-	private static final Duration MARGIN = Duration.ofMillis(2);
+	/** The fixed part of the allowance. */
+	static final Duration MARGIN = Duration.ofMillis(2);
 
 	private ClockDrift() {
 	}
@@ -22,7 +23,7 @@ final class ClockDrift {
 	/** Returns the lease to report to the engine. */
 	static Duration trustedLease(Duration lease, RedlockOptions options) {
 		double share = (1 - factor(options)) / (1 - ENGINE_DRIFT);
-		return (share < 1) ? Duration.ofNanos((long) (nanos(lease) * share)) : lease;
+		return (share < 1) ? Duration.ofNanos((long) (lease.toNanos() * share)) : lease;
 	}
 
 	/**
@@ -30,13 +31,8 @@ final class ClockDrift {
 	 * @return nanoseconds
 	 */
 	static long validity(Duration lease, RedlockOptions options) {
-		long nanos = nanos(lease);
+		long nanos = lease.toNanos();
 		return nanos - (long) (nanos * factor(options)) - MARGIN.toNanos();
-	}
-
-	private static long nanos(Duration lease) {
-		return (lease.compareTo(RedlockTimes.LONGEST_LEASE) < 0) ? lease.toNanos()
-				: RedlockTimes.LONGEST_LEASE.toNanos();
 	}
 
 }

@@ -1,12 +1,11 @@
 package io.holdfast.lock.backend.redlock;
 
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.RedisScript;
-import io.holdfast.lock.support.Threads;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Client of one node.
@@ -43,18 +42,7 @@ interface NodeClient {
 
 		@Override
 		public CompletionStage<List<Object>> connect(RedisScript script, List<Object> keys, Object... args) {
-			CompletableFuture<List<Object>> result = new CompletableFuture<>();
-			Threads.daemon("holdfast-redlock-connect",
-					() -> this.redis.run(script, keys, args).whenComplete((answer, failure) -> {
-						if (failure != null) {
-							result.completeExceptionally(failure);
-						}
-						else {
-							result.complete(answer);
-						}
-					}))
-				.start();
-			return result;
+			return Stages.attemptOn("holdfast-redlock-connect", () -> this.redis.run(script, keys, args));
 		}
 
 		@Override

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +46,7 @@ final class QuorumAcquisition {
 
 	private final AtomicInteger unanswered;
 
-	private final Runnable allAnswered;
+	private final Consumer<QuorumAcquisition> allAnswered;
 
 	private final NotifiedTokens notified;
 
@@ -56,7 +57,7 @@ final class QuorumAcquisition {
 	private final AtomicBoolean ended;
 
 	QuorumAcquisition(RedlockNodes nodes, RedlockOptions options, RedlockErrors errors, Claim claim, long number,
-			NotifiedTokens notified, @Nullable QuorumAcquisition before, Runnable allAnswered) {
+			NotifiedTokens notified, @Nullable QuorumAcquisition before, Consumer<QuorumAcquisition> allAnswered) {
 		this.nodes = nodes;
 		this.options = options;
 		this.errors = errors;
@@ -72,19 +73,19 @@ final class QuorumAcquisition {
 
 	CompletionStage<AcquireResult> run() {
 		this.nodes.noteLongestLease(this.lease.toMillis());
-		QuorumCall<Votes> call = new QuorumCall<>(this.nodes.count(), this.nodes.clock(), this::votes, this::late);
+		QuorumCall<Votes> call = new QuorumCall<>(this.nodes.count(), this.nodes.clock(), this::decide, this::late);
 		return call
-			.ask(this.nodes.all(), this.options.nodeTimeout(),
-					(node) -> this.nodes.vote(node, () -> !call.isDecided() && !this.over, RedlockScripts.ACQUIRE,
-							this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), this.lease.toMillis(),
-							this.number, RedlockTimes.IDLE_TOKEN_MILLIS, this.claim.mode().name(), place().toMillis())
-						.whenComplete((answer, failure) -> answered()))
-			.thenCompose((tally) -> (tally.yes() >= this.nodes.quorum()) ? granted(tally) : refused(tally));
+			.ask(this.nodes.all(), this.options.nodeTimeout(), (node) -> this.nodes
+				.vote(node, () -> !call.isDecided() && !this.over, RedlockScripts.ACQUIRE,
+						this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), this.lease.toMillis(),
+						this.number, RedlockTimes.IDLE_TOKEN_MILLIS, this.claim.mode().name(), position().toMillis())
+				.whenComplete((answer, failure) -> answered()))
+			.thenCompose((votes) -> (votes.yes() >= this.nodes.quorum()) ? granted(votes) : refused(votes));
 	}
 
 	private void answered() {
 		if (this.unanswered.decrementAndGet() == 0) {
-			this.allAnswered.run();
+			this.allAnswered.accept(this);
 		}
 	}
 
@@ -93,11 +94,11 @@ final class QuorumAcquisition {
 	 * it waits while pending responses can show the reason: other owners or missing
 	 * responses.
 	 */
-	private @Nullable Votes votes(Votes tally) {
-		boolean enough = tally.yes() >= this.nodes.quorum();
-		boolean hopeless = tally.yes() + tally.pending() < this.nodes.quorum();
-		boolean clear = isContended(tally, tally.no()) || !isContended(tally, tally.no() + tally.pending());
-		return (enough || (hopeless && clear)) ? tally : null;
+	private @Nullable Votes decide(Votes votes) {
+		boolean enough = votes.yes() >= this.nodes.quorum();
+		boolean hopeless = votes.yes() + votes.pending() < this.nodes.quorum();
+		boolean clear = isContended(votes, votes.no()) || !isContended(votes, votes.no() + votes.pending());
+		return (enough || (hopeless && clear)) ? votes : null;
 	}
 
 	/** Undoes a discarded grant, and removes the position of a claim that has ended. */
@@ -114,23 +115,23 @@ final class QuorumAcquisition {
 	}
 
 	/** Returns how long the claim keeps its position on a node that did not grant it. */
-	private Duration place() {
-		return this.ended.get() ? Duration.ZERO : RedlockTimes.place(this.claim, this.options);
+	private Duration position() {
+		return this.ended.get() ? Duration.ZERO : RedlockTimes.position(this.claim, this.options);
 	}
 
-	private CompletionStage<AcquireResult> granted(Votes tally) {
-		List<NodeResponse> votes = tally.those(NodeResponse::isYes);
-		votes.forEach((vote) -> this.nodes.noteLongestLease(vote.number(2)));
+	private CompletionStage<AcquireResult> granted(Votes votes) {
+		List<NodeResponse> grants = votes.those(NodeResponse::isYes);
+		grants.forEach((answer) -> this.nodes.noteLongestLease(answer.number(2)));
 		OptionalLong before = this.notified.find(this.claim.owner());
-		if (before.isPresent() && isUnbroken(votes)) {
-			return CompletableFuture.completedStage(heldIfInTime(before.getAsLong(), tally));
+		if (before.isPresent() && isUnbroken(grants)) {
+			return CompletableFuture.completedStage(heldIfInTime(before.getAsLong(), votes));
 		}
-		TokenAgreement vote = TokenAgreement.of(votes.stream().map((answer) -> answer.number(1)).toList(),
+		TokenAgreement agreement = TokenAgreement.of(grants.stream().map((answer) -> answer.number(1)).toList(),
 				this.nodes.quorum());
-		if (vote.agreed() || !isInTime()) {
-			return CompletableFuture.completedStage(heldIfInTime(vote.token(), tally));
+		if (agreement.agreed() || !isInTime()) {
+			return CompletableFuture.completedStage(heldIfInTime(agreement.token(), votes));
 		}
-		return agree(vote.token(), tally, 1);
+		return agree(agreement.token(), votes, 1);
 	}
 
 	/**
@@ -138,20 +139,20 @@ final class QuorumAcquisition {
 	 * their token is not smaller, the next round tries a greater one with a random step,
 	 * so that competing readers do not proceed in lockstep.
 	 */
-	private CompletionStage<AcquireResult> agree(long token, Votes tally, int round) {
-		return this.nodes.ask(this::votes,
+	private CompletionStage<AcquireResult> agree(long token, Votes votes, int round) {
+		return this.nodes.ask(this::decide,
 				(node) -> this.nodes.vote(node, () -> !this.over, RedlockScripts.AGREE,
 						this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), token,
 						RedlockTimes.IDLE_TOKEN_MILLIS))
 			.thenCompose((agreement) -> {
 				if (agreement.yes() >= this.nodes.quorum()) {
-					return CompletableFuture.completedStage(heldIfInTime(token, tally));
+					return CompletableFuture.completedStage(heldIfInTime(token, votes));
 				}
 				long greatest = greatest(agreement);
 				if (greatest >= token && round < MOST_ROUNDS && isInTime()) {
-					return agree(greatest + 1 + this.nodes.clock().jitter(LARGEST_STEP - 1), tally, round + 1);
+					return agree(greatest + 1 + this.nodes.clock().jitter(LARGEST_STEP - 1), votes, round + 1);
 				}
-				return CompletableFuture.completedStage(discarded(tally,
+				return CompletableFuture.completedStage(discarded(votes,
 						this.errors.noMajority("was granted without an agreed token", this.claim.lock(), agreement)));
 			});
 	}
@@ -167,18 +168,18 @@ final class QuorumAcquisition {
 	 * It is the same grant with the same token, although other nodes may have agreed on
 	 * it.
 	 */
-	private boolean isUnbroken(List<NodeResponse> votes) {
-		return votes.stream().filter((vote) -> vote.number(3) == 1).count() >= this.nodes.quorum();
+	private boolean isUnbroken(List<NodeResponse> grants) {
+		return grants.stream().filter((answer) -> answer.number(3) == 1).count() >= this.nodes.quorum();
 	}
 
-	private AcquireResult heldIfInTime(long token, Votes tally) {
+	private AcquireResult heldIfInTime(long token, Votes votes) {
 		if (isInTime()) {
 			this.notified.put(this.claim.owner(), token,
 					this.startedAt + ClockDrift.validity(this.lease, this.options));
 			return new AcquireResult.Acquired(
 					new Grant(this.claim, token, ClockDrift.trustedLease(this.lease, this.options)));
 		}
-		return discarded(tally,
+		return discarded(votes,
 				this.errors.tooSlow(this.claim.lock(), this.lease, this.nodes.clock().nanos() - this.startedAt));
 	}
 
@@ -186,37 +187,36 @@ final class QuorumAcquisition {
 		return this.nodes.clock().nanos() - this.startedAt < ClockDrift.validity(this.lease, this.options);
 	}
 
-	private AcquireResult discarded(Votes tally, LockBackendException cause) {
-		undo(tally);
+	private AcquireResult discarded(Votes votes, LockBackendException cause) {
+		undo(votes);
 		return new AcquireResult.Indeterminate(cause);
 	}
 
-	private CompletionStage<AcquireResult> refused(Votes tally) {
-		if (isContended(tally, tally.no())) {
-			undo(tally);
-			return CompletableFuture.completedStage(contended(tally));
+	private CompletionStage<AcquireResult> refused(Votes votes) {
+		if (isContended(votes, votes.no())) {
+			undo(votes);
+			return CompletableFuture.completedStage(contended(votes));
 		}
-		LockBackendException cause = this.errors.noMajority("could not be acquired", this.claim.lock(), tally);
-		if (this.errors.isDefinite(tally)) {
+		LockBackendException cause = this.errors.noMajority("could not be acquired", this.claim.lock(), votes);
+		if (this.errors.isDefinite(votes)) {
 			// the engine does not withdraw a claim that failed definitely
 			end();
 			this.nodes.all().forEach(this::undo);
 			return CompletableFuture.failedStage(cause);
 		}
-		return CompletableFuture.completedStage(discarded(tally, cause));
+		return CompletableFuture.completedStage(discarded(votes, cause));
 	}
 
 	/** Whether other owners, rather than missing responses, prevent a majority. */
-	private boolean isContended(Votes tally, int no) {
-		boolean majorityKnown = tally.yes() + no + tally.noVote() >= this.nodes.quorum();
-		return no > this.nodes.tolerated() || (no > 0 && majorityKnown && tally.noVote() <= this.nodes.tolerated());
+	private boolean isContended(Votes votes, int no) {
+		boolean majorityKnown = votes.yes() + no + votes.noVote() >= this.nodes.quorum();
+		return no > this.nodes.tolerated() || (no > 0 && majorityKnown && votes.noVote() <= this.nodes.tolerated());
 	}
 
-	private AcquireResult contended(Votes tally) {
-		List<Long> rests = tally.those(NodeResponse::isNo).stream().map((answer) -> answer.number(1)).toList();
+	private AcquireResult contended(Votes votes) {
+		List<Long> rests = votes.those(NodeResponse::isNo).stream().map((answer) -> answer.number(1)).toList();
 		int needed = this.nodes.quorum() - (this.nodes.count() - rests.size());
-		return new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
-				RedlockTimes.retryAfter(this.nodes.clock(), rests, needed));
+		return AcquireResult.Contended.polled(RedlockTimes.retryAfter(this.nodes.clock(), rests, needed));
 	}
 
 	/**
@@ -224,10 +224,10 @@ final class QuorumAcquisition {
 	 * or an earlier attempt. A node that rejected the claim keeps its position while the
 	 * claim waits.
 	 */
-	private void undo(Votes tally) {
+	private void undo(Votes votes) {
 		this.over = true;
 		this.notified.remove(this.claim.owner());
-		List<RedlockNode> without = tally.those((answer) -> (answer.isNo() && !this.ended.get()) || answer.isNoVote())
+		List<RedlockNode> without = votes.those((answer) -> (answer.isNo() && !this.ended.get()) || answer.isNoVote())
 			.stream()
 			.map(NodeResponse::node)
 			.toList();
@@ -235,7 +235,7 @@ final class QuorumAcquisition {
 	}
 
 	private void undo(RedlockNode node) {
-		this.nodes.undo(node, this.claim, this.number, place());
+		this.nodes.undo(node, this.claim, this.number, position());
 	}
 
 }

@@ -23,7 +23,7 @@ final class QuorumCall<R> {
 
 	private final CompletableFuture<R> result = new CompletableFuture<>();
 
-	private final AtomicReference<Votes> tally;
+	private final AtomicReference<Votes> votes;
 
 	private final SchedulingClock clock;
 
@@ -40,7 +40,7 @@ final class QuorumCall<R> {
 	 * @param late receives the responses that arrive after the decision
 	 */
 	QuorumCall(int nodes, SchedulingClock clock, Function<Votes, @Nullable R> decision, Consumer<NodeResponse> late) {
-		this.tally = new AtomicReference<>(Votes.empty(nodes));
+		this.votes = new AtomicReference<>(Votes.empty(nodes));
 		this.clock = clock;
 		this.decision = decision;
 		this.late = late;
@@ -52,7 +52,7 @@ final class QuorumCall<R> {
 			question.apply(node).whenComplete((value, failure) -> answered(new NodeResponse(node, value, failure)));
 		}
 		if (!this.result.isDone()) {
-			Runnable cancel = this.clock.after(timeout.toNanos(), () -> decide(this.tally.updateAndGet(Votes::closed)));
+			Runnable cancel = this.clock.after(timeout.toNanos(), () -> decide(this.votes.updateAndGet(Votes::closed)));
 			this.result.whenComplete((value, failure) -> cancel.run());
 		}
 		return this.result;
@@ -68,7 +68,7 @@ final class QuorumCall<R> {
 			this.late.accept(answer);
 		}
 		else {
-			decide(this.tally.updateAndGet((present) -> present.with(answer)));
+			decide(this.votes.updateAndGet((present) -> present.with(answer)));
 		}
 	}
 

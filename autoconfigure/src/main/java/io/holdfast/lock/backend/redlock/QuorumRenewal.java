@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.Batches;
 import io.holdfast.lock.support.Stages;
 
 /**
@@ -37,11 +38,8 @@ final class QuorumRenewal {
 	}
 
 	CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-		List<CompletableFuture<List<RenewResult>>> parts = new ArrayList<>();
-		for (int from = 0; from < grants.size(); from += MOST_AT_ONCE) {
-			parts.add(renewTogether(grants.subList(from, Math.min(from + MOST_AT_ONCE, grants.size()))));
-		}
-		return Stages.all(parts).thenApply((results) -> results.stream().flatMap(List::stream).toList());
+		return Stages.all(Batches.of(grants, MOST_AT_ONCE).stream().map(this::renewTogether).toList())
+			.thenApply((results) -> results.stream().flatMap(List::stream).toList());
 	}
 
 	private CompletableFuture<List<RenewResult>> renewTogether(List<Grant> grants) {
@@ -55,7 +53,7 @@ final class QuorumRenewal {
 			.toArray();
 		long startedAt = this.nodes.clock().nanos();
 		return this.nodes
-			.ask((tally) -> results(grants, tally),
+			.ask((votes) -> results(grants, votes),
 					(node) -> this.nodes.vote(node, () -> true, RedlockScripts.RENEW, keys, args))
 			.whenComplete((results, failure) -> {
 				for (int i = 0; results != null && i < results.size(); i++) {
@@ -74,10 +72,10 @@ final class QuorumRenewal {
 		}
 	}
 
-	private @Nullable List<RenewResult> results(List<Grant> grants, Votes tally) {
+	private @Nullable List<RenewResult> results(List<Grant> grants, Votes votes) {
 		List<RenewResult> results = new ArrayList<>(grants.size());
 		for (int i = 0; i < grants.size(); i++) {
-			RenewResult result = result(grants.get(i), 1 + i, tally);
+			RenewResult result = result(grants.get(i), 1 + i, votes);
 			if (result == null) {
 				return null;
 			}
@@ -91,20 +89,20 @@ final class QuorumRenewal {
 		return results;
 	}
 
-	private @Nullable RenewResult result(Grant grant, int index, Votes tally) {
-		int renewed = tally.count((answer) -> answer.isYes() && answer.number(index) == 1);
+	private @Nullable RenewResult result(Grant grant, int index, Votes votes) {
+		int renewed = votes.count((answer) -> answer.isYes() && answer.number(index) == 1);
 		if (renewed >= this.nodes.quorum()) {
 			return new RenewResult.Renewed(ClockDrift.trustedLease(RedlockTimes.lease(grant.claim()), this.options));
 		}
-		int gone = tally.count((answer) -> answer.isNoVote() || (answer.isYes() && answer.number(index) == 0));
+		int gone = votes.count((answer) -> answer.isNoVote() || (answer.isYes() && answer.number(index) == 0));
 		if (gone > this.nodes.tolerated()) {
 			return new RenewResult.Refused();
 		}
-		if (tally.pending() > 0) {
+		if (votes.pending() > 0) {
 			return null;
 		}
 		return new RenewResult.Indeterminate(
-				this.errors.noMajority("could not be renewed", grant.claim().lock(), tally));
+				this.errors.noMajority("could not be renewed", grant.claim().lock(), votes));
 	}
 
 	/**
@@ -112,7 +110,7 @@ final class QuorumRenewal {
 	 * next owner.
 	 */
 	private void releaseAll(Grant grant) {
-		this.nodes.all().forEach((node) -> this.nodes.giveBack(node, grant.claim()));
+		this.nodes.all().forEach((node) -> this.nodes.release(node, grant.claim()));
 	}
 
 }

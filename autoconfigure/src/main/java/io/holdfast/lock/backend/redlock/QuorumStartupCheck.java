@@ -20,7 +20,7 @@ final class QuorumStartupCheck {
 
 	private static final Log logger = LogFactory.getLog(QuorumStartupCheck.class);
 
-	private static final Duration PATIENCE = Duration.ofSeconds(3);
+	private static final Duration TIMEOUT = Duration.ofSeconds(3);
 
 	private static final Duration MARGIN = Duration.ofSeconds(2);
 
@@ -35,22 +35,22 @@ final class QuorumStartupCheck {
 		this.errors = errors;
 	}
 
-	void make() {
-		Votes tally = new QuorumCall<Votes>(this.nodes.count(), this.nodes.clock(),
+	void verify() {
+		Votes votes = new QuorumCall<Votes>(this.nodes.count(), this.nodes.clock(),
 				(present) -> (present.pending() == 0) ? present : null, (answer) -> {
 				})
-			.ask(this.nodes.all(), PATIENCE, QuorumStartupCheck::connect)
+			.ask(this.nodes.all(), TIMEOUT, QuorumStartupCheck::connect)
 			.join();
-		for (NodeResponse answer : tally.answers()) {
+		for (NodeResponse answer : votes.answers()) {
 			if (misconfiguration(answer.failure()) instanceof LockConfigurationException wrong) {
 				throw wrong;
 			}
 		}
-		if (tally.yes() < this.nodes.quorum()) {
-			throw this.errors.unreachable(tally, PATIENCE);
+		if (votes.yes() < this.nodes.quorum()) {
+			throw this.errors.unreachable(votes, TIMEOUT);
 		}
-		if (tally.yes() < this.nodes.count()) {
-			logger.warn(this.errors.unreachable(tally, PATIENCE).getMessage());
+		if (votes.yes() < this.nodes.count()) {
+			logger.warn(this.errors.unreachable(votes, TIMEOUT).getMessage());
 		}
 	}
 
@@ -97,14 +97,14 @@ final class QuorumStartupCheck {
 	 * unknown.
 	 */
 	private boolean enoughVote() {
-		Votes tally = new QuorumCall<Votes>(this.nodes.count(), this.nodes.clock(),
+		Votes votes = new QuorumCall<Votes>(this.nodes.count(), this.nodes.clock(),
 				(present) -> (present.pending() == 0) ? present : null, (answer) -> {
 				})
-			.ask(this.nodes.all(), PATIENCE,
+			.ask(this.nodes.all(), TIMEOUT,
 					(node) -> this.nodes.vote(node, () -> true, RedlockScripts.RENEW,
 							List.of(this.nodes.keys().node())))
 			.join();
-		return tally.noVote() <= this.nodes.tolerated();
+		return votes.noVote() <= this.nodes.tolerated();
 	}
 
 	/** Pauses. Returns {@code false} if the thread was interrupted. */

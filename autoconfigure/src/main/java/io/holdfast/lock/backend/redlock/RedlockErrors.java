@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.RedisNode;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * Creates exceptions that explain why there was no majority.
@@ -24,8 +25,8 @@ final class RedlockErrors {
 	}
 
 	/** Whether so many nodes failed definitely that the others are no majority. */
-	boolean isDefinite(Votes tally) {
-		return tally.count((answer) -> answer.failure() != null && RedisNode.isDefinite(answer.failure())) > this.nodes
+	boolean isDefinite(Votes votes) {
+		return votes.count((answer) -> answer.failure() != null && RedisNode.isDefinite(answer.failure())) > this.nodes
 			.tolerated();
 	}
 
@@ -33,38 +34,38 @@ final class RedlockErrors {
 	 * Creates the exception for a request that too few nodes answered, or on which too
 	 * few may vote.
 	 */
-	LockBackendException noMajority(String what, LockName lock, Votes tally) {
+	LockBackendException noMajority(String what, LockName lock, Votes votes) {
 		return new LockBackendException(
 				"Lock '%s' %s: %s of %s Redis nodes must agree (%s). %s".formatted(lock, what, this.nodes.quorum(),
-						this.nodes.count(), account(tally, this.options.nodeTimeout()), remedy(tally)),
-				firstFailure(tally));
+						this.nodes.count(), responses(votes, this.options.nodeTimeout()), remedy(votes)),
+				firstFailure(votes));
 	}
 
 	LockBackendException tooSlow(LockName lock, Duration lease, long nanos) {
 		return new LockBackendException(
-				"Lock '%s' does not count as held: a majority of the Redis nodes granted it, but that took %sms of its lease of %s. Increase 'leaseTime', or check for pauses of this process or the network."
-					.formatted(lock, Duration.ofNanos(nanos).toMillis(), lease));
+				"Lock '%s' does not count as held: a majority of the Redis nodes granted it, but that took %s of its lease of %s. Increase 'leaseTime', or check for pauses of this process or the network."
+					.formatted(lock, DurationText.ofNanos(nanos), DurationText.of(lease)));
 	}
 
 	/**
 	 * Creates the exception for a failed first connection to some nodes.
 	 */
-	LockBackendException unreachable(Votes tally, Duration waited) {
+	LockBackendException unreachable(Votes votes, Duration waited) {
 		return new LockBackendException(
-				"%s of %s Redis nodes can be used, and %s are required (%s). %s".formatted(tally.yes(),
-						this.nodes.count(), this.nodes.quorum(), account(tally, waited), remedy(tally)),
-				firstFailure(tally));
+				"%s of %s Redis nodes can be used, and %s are required (%s). %s".formatted(votes.yes(),
+						this.nodes.count(), this.nodes.quorum(), responses(votes, waited), remedy(votes)),
+				firstFailure(votes));
 	}
 
-	private String account(Votes tally, Duration waited) {
+	private String responses(Votes votes, Duration waited) {
 		return this.nodes.all()
 			.stream()
-			.map((node) -> node + " " + said(node, tally, waited))
+			.map((node) -> node + " " + response(node, votes, waited))
 			.collect(Collectors.joining(", "));
 	}
 
-	private String said(RedlockNode node, Votes tally, Duration waited) {
-		for (NodeResponse answer : tally.those((candidate) -> candidate.node() == node)) {
+	private String response(RedlockNode node, Votes votes, Duration waited) {
+		for (NodeResponse answer : votes.those((candidate) -> candidate.node() == node)) {
 			if (answer.failure() != null) {
 				return "failed with '" + RedisNode.describe(answer.failure()) + "'";
 			}
@@ -75,25 +76,25 @@ final class RedlockErrors {
 			}
 			return answer.isYes() ? "is fine" : "rejected the request";
 		}
-		if (tally.pending() > 0) {
+		if (votes.pending() > 0) {
 			return "had not responded yet";
 		}
-		return "did not respond within " + waited.toMillis() + "ms";
+		return "did not respond within " + DurationText.of(waited);
 	}
 
-	private String remedy(Votes tally) {
-		if (isDefinite(tally)) {
+	private String remedy(Votes votes) {
+		if (isDefinite(votes)) {
 			return "Check the user, password and permissions on these nodes: ~%1$s:* +@connection +eval +evalsha +info +time +get +set +del +pexpire +pexpireat +pttl +hget +hmget +hset +hdel +zadd +zrem +zrange +zrangebyscore +zremrangebyscore."
 				.formatted(this.options.namespace());
 		}
-		if (tally.noVote() > this.nodes.tolerated()) {
+		if (votes.noVote() > this.nodes.tolerated()) {
 			return "Nodes without a vote are new, have restarted or were flushed, and earlier locks may still be held. Wait, or admit them as described in the Redlock how-to.";
 		}
 		return "Check that the nodes are running. 'distributed-lock.redlock.node-timeout' must be far above a round trip.";
 	}
 
-	private static @Nullable Throwable firstFailure(Votes tally) {
-		return tally.those((answer) -> answer.failure() != null)
+	private static @Nullable Throwable firstFailure(Votes votes) {
+		return votes.those((answer) -> answer.failure() != null)
 			.stream()
 			.map(NodeResponse::failure)
 			.findFirst()

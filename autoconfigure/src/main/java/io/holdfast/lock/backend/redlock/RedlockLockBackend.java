@@ -32,7 +32,7 @@ import io.holdfast.lock.support.SystemSchedulingClock;
  * that are down, frozen or slow are not waited for. Supports shared claims.
  *
  * <p>
- * Thread-safe. Does not block the caller, except in {@link #connect()},
+ * Thread-safe. Does not block the caller, except in {@link #verify()},
  * {@link #awaitVotes(Duration)} and {@link #close()}.
  */
 public final class RedlockLockBackend implements LockBackend, AutoCloseable {
@@ -121,8 +121,8 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	 * @throws LockBackendException if no majority can be reached
 	 * @throws LockConfigurationException if two nodes are the same server
 	 */
-	public void connect() {
-		new QuorumStartupCheck(this.nodes, this.errors).make();
+	public void verify() {
+		new QuorumStartupCheck(this.nodes, this.errors).verify();
 	}
 
 	/**
@@ -151,11 +151,9 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		return Stages.attempt(() -> {
 			OwnerId owner = claim.owner();
-			QuorumAcquisition[] self = new QuorumAcquisition[1];
 			QuorumAcquisition attempt = new QuorumAcquisition(this.nodes, this.options, this.errors, claim,
 					this.attempts.incrementAndGet(), this.notified, this.underWay.get(owner),
-					() -> this.underWay.remove(owner, self[0]));
-			self[0] = attempt;
+					(answered) -> this.underWay.remove(owner, answered));
 			this.underWay.put(owner, attempt);
 			return attempt.run();
 		});
@@ -168,15 +166,15 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
-		return Stages.attempt(() -> giveBack(grant.claim()).thenApply((tally) -> {
-			if (tally.yes() >= this.nodes.quorum()) {
+		return Stages.attempt(() -> release(grant.claim()).thenApply((votes) -> {
+			if (votes.yes() >= this.nodes.quorum()) {
 				return new ReleaseResult.Released();
 			}
-			if (tally.no() > this.nodes.tolerated()) {
+			if (votes.no() > this.nodes.tolerated()) {
 				return new ReleaseResult.NotHeld();
 			}
-			LockBackendException cause = this.errors.noMajority("could not be released", grant.claim().lock(), tally);
-			if (this.errors.isDefinite(tally)) {
+			LockBackendException cause = this.errors.noMajority("could not be released", grant.claim().lock(), votes);
+			if (this.errors.isDefinite(votes)) {
 				throw cause;
 			}
 			return new ReleaseResult.Indeterminate(cause);
@@ -185,9 +183,9 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		return Stages.attempt(() -> giveBack(claim).thenAccept((tally) -> {
-			if (tally.yes() + tally.no() < this.nodes.quorum()) {
-				throw this.errors.noMajority("could not be withdrawn", claim.lock(), tally);
+		return Stages.attempt(() -> release(claim).thenAccept((votes) -> {
+			if (votes.yes() + votes.no() < this.nodes.quorum()) {
+				throw this.errors.noMajority("could not be withdrawn", claim.lock(), votes);
 			}
 		}));
 	}
@@ -196,18 +194,18 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	 * Releases the claim on every node, including those that rejected it or did not
 	 * answer.
 	 */
-	private CompletableFuture<Votes> giveBack(Claim claim) {
+	private CompletableFuture<Votes> release(Claim claim) {
 		this.notified.remove(claim.owner());
 		QuorumAcquisition attempt = this.underWay.get(claim.owner());
 		if (attempt != null) {
 			attempt.end();
 		}
-		return this.nodes.ask(this::confirmed, (node) -> this.nodes.giveBack(node, claim));
+		return this.nodes.ask(this::confirmed, (node) -> this.nodes.release(node, claim));
 	}
 
-	private @Nullable Votes confirmed(Votes tally) {
-		boolean known = tally.yes() >= this.nodes.quorum() || tally.no() > this.nodes.tolerated();
-		return (known || tally.pending() == 0) ? tally : null;
+	private @Nullable Votes confirmed(Votes votes) {
+		boolean known = votes.yes() >= this.nodes.quorum() || votes.no() > this.nodes.tolerated();
+		return (known || votes.pending() == 0) ? votes : null;
 	}
 
 	/** Returns how many attempts at least one node has not answered. */

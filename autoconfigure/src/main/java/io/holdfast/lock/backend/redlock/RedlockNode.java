@@ -2,18 +2,16 @@ package io.holdfast.lock.backend.redlock;
 
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.redis.RedisScript;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.SharedAttempt;
 
 /**
  * One of the masters. Connects at the first use, independently of the other nodes.
@@ -22,7 +20,8 @@ final class RedlockNode {
 
 	private static final Log logger = LogFactory.getLog(RedlockNode.class);
 
-	private final AtomicReference<@Nullable CompletableFuture<String>> connection = new AtomicReference<>();
+	/** The server's run id. */
+	private final SharedAttempt<String> connection = new SharedAttempt<>(this::probe);
 
 	private final NodeClient redis;
 
@@ -31,8 +30,6 @@ final class RedlockNode {
 	private final Map<String, RedlockNode> identities;
 
 	private final Quarantine quarantine;
-
-	private volatile boolean connected;
 
 	/**
 	 * Creates a node.
@@ -70,7 +67,7 @@ final class RedlockNode {
 	 * Runs a script if it is still wanted after connecting.
 	 */
 	CompletionStage<List<Object>> runIf(BooleanSupplier wanted, RedisScript script, List<Object> keys, Object... args) {
-		if (this.connected) {
+		if (this.connection.hasSucceeded()) {
 			return this.redis.run(script, keys, args);
 		}
 		return connect().thenCompose((runId) -> {
@@ -86,42 +83,26 @@ final class RedlockNode {
 	 * @return the server's run id
 	 */
 	CompletionStage<String> connect() {
-		CompletableFuture<String> present = this.connection.get();
-		if (present != null && !present.isCompletedExceptionally()) {
-			return present;
-		}
-		CompletableFuture<String> fresh = new CompletableFuture<>();
-		if (!this.connection.compareAndSet(present, fresh)) {
-			return connect();
-		}
-		probe(fresh);
-		return fresh;
+		return this.connection.get();
 	}
 
-	private void probe(CompletableFuture<String> result) {
-		this.redis.connect(RedlockScripts.PROBE, this.keys.ofProbe(), RedlockKeys.random())
-			.whenComplete((answer, failure) -> {
-				if (failure != null) {
-					result.completeExceptionally(failure);
-				}
-				else {
-					met(answer, result);
-				}
+	private CompletionStage<String> probe() {
+		return this.redis.connect(RedlockScripts.PROBE, this.keys.ofProbe(), RedlockKeys.random())
+			.thenApply((answer) -> {
+				String runId = (String) answer.get(0);
+				requireAnotherServer(runId);
+				warnOfEviction((String) answer.get(2));
+				return runId;
 			});
 	}
 
-	private void met(List<Object> answer, CompletableFuture<String> result) {
-		String runId = (String) answer.get(0);
+	private void requireAnotherServer(String runId) {
 		RedlockNode other = this.identities.putIfAbsent(runId, this);
 		if (other != null && other != this) {
-			result.completeExceptionally(new LockConfigurationException(
+			throw new LockConfigurationException(
 					"'distributed-lock.redlock.nodes' lists %s and %s, which are the same Redis (run id %s) and would vote twice. List each server once."
-						.formatted(other, this, runId)));
-			return;
+						.formatted(other, this, runId));
 		}
-		warnOfEviction((String) answer.get(2));
-		this.connected = true;
-		result.complete(runId);
 	}
 
 	private void warnOfEviction(String policy) {

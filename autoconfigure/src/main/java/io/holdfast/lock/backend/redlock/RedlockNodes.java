@@ -27,8 +27,6 @@ final class RedlockNodes {
 	private static final Consumer<NodeResponse> IGNORE_LATE = (answer) -> {
 	};
 
-	private static final Duration DRIFT = Duration.ofMillis(2);
-
 	private final List<RedlockNode> all;
 
 	private final RedlockOptions options;
@@ -93,7 +91,8 @@ final class RedlockNodes {
 	/** Returns how long a node that lost its memory must not vote. */
 	Duration quarantine() {
 		long millis = this.longestLease.get();
-		return Duration.ofMillis(millis + (long) Math.ceil(millis * ClockDrift.factor(this.options))).plus(DRIFT);
+		return Duration.ofMillis(millis + (long) Math.ceil(millis * ClockDrift.factor(this.options)))
+			.plus(ClockDrift.MARGIN);
 	}
 
 	/**
@@ -126,18 +125,18 @@ final class RedlockNodes {
 	}
 
 	/** Removes everything that a claim has on a node, from any attempt. */
-	CompletionStage<List<Object>> giveBack(RedlockNode node, Claim claim) {
+	CompletionStage<List<Object>> release(RedlockNode node, Claim claim) {
 		return undo(node, claim, -1, Duration.ZERO);
 	}
 
 	/**
 	 * Removes what a claim has on a node.
 	 * @param attempt the last attempt to undo, or -1 for all
-	 * @param place how long the claim keeps a position in the wait queue instead
+	 * @param position how long the claim keeps a position in the wait queue instead
 	 */
-	CompletionStage<List<Object>> undo(RedlockNode node, Claim claim, long attempt, Duration place) {
+	CompletionStage<List<Object>> undo(RedlockNode node, Claim claim, long attempt, Duration position) {
 		return node.run(RedlockScripts.RELEASE, this.keys.parts(claim.lock()), claim.owner().value(), attempt,
-				claim.mode().name(), place.toMillis());
+				claim.mode().name(), position.toMillis());
 	}
 
 	private CompletionStage<Boolean> admitIfOver(RedlockNode node, String memory) {
@@ -162,12 +161,12 @@ final class RedlockNodes {
 	 */
 	private CompletionStage<Boolean> admit(RedlockNode node, String memory) {
 		List<RedlockNode> others = this.all.stream().filter((other) -> other != node).toList();
-		Function<Votes, @Nullable Votes> whenAll = (tally) -> (tally.pending() == 0) ? tally : null;
+		Function<Votes, @Nullable Votes> whenAll = (votes) -> (votes.pending() == 0) ? votes : null;
 		return new QuorumCall<>(others.size(), this.clock, whenAll, IGNORE_LATE)
 			.ask(others, this.options.nodeTimeout(),
 					(other) -> other.run(RedlockScripts.LOOK, List.of(this.keys.node()), RedlockKeys.random()))
-			.thenCompose((tally) -> {
-				List<NodeResponse> known = tally.those((answer) -> answer.value() != null);
+			.thenCompose((votes) -> {
+				List<NodeResponse> known = votes.those((answer) -> answer.value() != null);
 				known.forEach((answer) -> noteLongestLease(answer.number(1)));
 				long highest = known.stream().mapToLong((answer) -> answer.number(2)).max().orElse(0);
 				if (!isOver(node, memory)) {

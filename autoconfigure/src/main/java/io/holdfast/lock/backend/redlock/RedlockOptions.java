@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.redlock;
 import java.time.Duration;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * Options for locks on several Redis masters.
@@ -30,10 +31,10 @@ public record RedlockOptions(String namespace, Duration responseTimeout, Duratio
 	public RedlockOptions {
 		require(!nodeTimeout.minusMillis(1).isNegative() && nodeTimeout.compareTo(responseTimeout) <= 0,
 				"'distributed-lock.redlock.node-timeout' is %s. Set at least 1ms and at most 'distributed-lock.response-timeout', which is %s."
-					.formatted(nodeTimeout, responseTimeout));
+					.formatted(DurationText.of(nodeTimeout), DurationText.of(responseTimeout)));
 		require(nodeTimeout.multipliedBy(4).compareTo(longestLease) < 0,
 				"'distributed-lock.redlock.node-timeout' is %s, which is too long for a lease of %s. Set less than a quarter of the lease."
-					.formatted(nodeTimeout, longestLease));
+					.formatted(DurationText.of(nodeTimeout), DurationText.of(longestLease)));
 		require(driftFactor >= 0 && driftFactor < LARGEST_DRIFT,
 				"'distributed-lock.redlock.drift-factor' is %s. Set a fraction of the lease, such as 0.01, below %s."
 					.formatted(driftFactor, LARGEST_DRIFT));

@@ -14,8 +14,6 @@ final class RedlockTimes {
 	/** How long a node remembers a token after its last grant, in milliseconds. */
 	static final long IDLE_TOKEN_MILLIS = Duration.ofDays(1).toMillis();
 
-	static final Duration LONGEST_LEASE = Duration.ofDays(36500);
-
 	private static final long SHORTEST_PAUSE = 10;
 
 	private static final long LONGEST_PAUSE = 200;
@@ -23,28 +21,26 @@ final class RedlockTimes {
 	/**
 	 * Longest life of a position: a waiter that has not retried after this time is gone.
 	 */
-	private static final Duration LONGEST_PLACE = Duration.ofSeconds(3);
+	private static final Duration LONGEST_POSITION = Duration.ofSeconds(3);
 
 	private RedlockTimes() {
 	}
 
 	static Duration lease(Claim claim) {
-		Duration lease = claim.leaseTime();
-		return Duration
-			.ofMillis(Math.max(1, (lease.compareTo(LONGEST_LEASE) < 0) ? lease.toMillis() : LONGEST_LEASE.toMillis()));
+		return Duration.ofMillis(Math.max(1, claim.leaseTime().toMillis()));
 	}
 
 	/**
 	 * Returns how long a contended claim keeps its position in the wait queue; zero if it
 	 * will not retry.
 	 */
-	static Duration place(Claim claim, RedlockOptions options) {
-		Duration patience = claim.remainingWait();
-		if (patience.isNegative() || patience.isZero()) {
+	static Duration position(Claim claim, RedlockOptions options) {
+		Duration wait = claim.remainingWait();
+		if (wait.compareTo(Duration.ZERO) <= 0) {
 			return Duration.ZERO;
 		}
-		Duration place = (patience.compareTo(LONGEST_PLACE) < 0) ? patience : LONGEST_PLACE;
-		return place.plus(options.nodeTimeout());
+		Duration position = (wait.compareTo(LONGEST_POSITION) < 0) ? wait : LONGEST_POSITION;
+		return position.plus(options.nodeTimeout());
 	}
 
 	/**

@@ -198,8 +198,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 			QueueNodeName before) {
 		if (claim.remainingWait().isZero()) {
 			return withdraw(queueNode, () -> this.queue.leave(queueNode, own))
-				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
-						LONGEST_WAIT));
+				.thenApply((done) -> AcquireResult.Contended.polled(LONGEST_WAIT));
 		}
 		return CompletableFuture.completedFuture(new AcquireResult.Contended(
 				this.predecessorWatch.watch(queueNode, queueNode.queue + "/" + before.name()), LONGEST_WAIT));

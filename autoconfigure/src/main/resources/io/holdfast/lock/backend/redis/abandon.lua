@@ -1,5 +1,5 @@
 -- Withdraws a claim: removes its position, and releases the lock if it was granted
--- meanwhile. Loaded after line.lua and wake.lua.
+-- meanwhile. Loaded after queue.lua and notify.lua.
 --
 -- ARGV  1 owner · 2 prefix of the notification channels
 -- Returns {1} if the claim had a position or the lock, else {0}
@@ -7,9 +7,9 @@
 local owner = ARGV[1]
 local found = false
 
-for _, waiter in ipairs(line()) do
+for _, waiter in ipairs(queue()) do
   if waiter.owner == owner then
-    remove(KEYS[3], waiter.place)
+    remove(KEYS[3], waiter.member)
     found = true
   end
 end
@@ -29,5 +29,5 @@ if not found then
   return {0}
 end
 -- This claim may have received a notification or blocked others: notify the next waiters.
-wake(ARGV[2])
+notify(ARGV[2])
 return {1}

@@ -1,5 +1,5 @@
 -- Tries once to acquire a lock. A single script makes check and acquisition atomic.
--- Loaded after line.lua.
+-- Loaded after queue.lua.
 --
 -- ARGV  1 owner · 2 lease (ms)
 --       3 how long a contended claim keeps its position (ms, 0: no position)
@@ -9,11 +9,11 @@
 -- Returns {1, token} if the owner holds the lock, else {0, longest time that others block
 --         the claim (ms)}
 
-local owner, lease, patience = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local owner, lease, lifetime = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local shared, fair = ARGV[6] == 'SHARED', ARGV[7] == '1'
 local rest -- stays nil if nothing blocks the claim
 
-local function kept_out(time_left)
+local function blocked(time_left)
   rest = math.max(rest or time_left, time_left)
 end
 
@@ -26,49 +26,47 @@ if held then
     redis.call('PEXPIRE', KEYS[1], lease)
     return {1, token}
   end
-  kept_out(redis.call('PTTL', KEYS[1]))
+  blocked(redis.call('PTTL', KEYS[1]))
 end
 local readers = living(KEYS[4])
 for i = 1, #readers, 2 do
   local token = token_of(owner, readers[i])
   if token then
-    redis.call('ZADD', KEYS[4], now + lease, readers[i])
-    tidy(KEYS[4])
+    put(KEYS[4], readers[i], now + lease)
     return {1, token}
   end
   if not shared then
-    kept_out(readers[i + 1] - now)
+    blocked(readers[i + 1] - now)
   end
 end
 
 -- Predecessors in the wait queue. Readers do not block each other. Otherwise a fair claim
 -- neither overtakes nor is overtaken, and no reader overtakes a writer: readers could
 -- starve it.
-local waiters = line()
-local place
+local waiters = queue()
+local position
 for _, waiter in ipairs(waiters) do
   if waiter.owner == owner then
-    place = waiter.place
+    position = waiter.member
     break
   end
   if not (shared and waiter.shared) and (fair or waiter.fair or shared) then
-    kept_out(waiter.ends - now)
+    blocked(waiter.ends - now)
   end
 end
 
 if rest then
-  if patience > 0 then
+  if lifetime > 0 then
     -- The claim enters the wait queue in the same step, so an immediate release finds it.
     -- Positions expire: those of a JVM that died disappear soon afterward.
-    if not place then
+    if not position then
       local last = waiters[#waiters]
       local number = math.max(micros, last and last.number + 1 or 0)
-      place = table.concat({string.format('%.0f', number), ARGV[6], ARGV[7], ARGV[8], ARGV[4], owner}, '|')
+      position = table.concat({string.format('%.0f', number), ARGV[6], ARGV[7], ARGV[8], ARGV[4], owner}, '|')
     end
-    redis.call('ZADD', KEYS[3], now + patience, place)
-    tidy(KEYS[3])
-  elseif place then
-    remove(KEYS[3], place)
+    put(KEYS[3], position, now + lifetime)
+  elseif position then
+    remove(KEYS[3], position)
   end
   return {0, rest}
 end
@@ -81,12 +79,11 @@ local token = math.max(micros, previous + 1)
 local text = string.format('%.0f', token)
 redis.call('SET', KEYS[2], text, 'PX', ARGV[5])
 if shared then
-  redis.call('ZADD', KEYS[4], now + lease, owner .. ':' .. text)
-  tidy(KEYS[4])
+  put(KEYS[4], owner .. ':' .. text, now + lease)
 else
   redis.call('SET', KEYS[1], owner .. ':' .. text, 'PX', ARGV[2])
 end
-if place then
-  remove(KEYS[3], place)
+if position then
+  remove(KEYS[3], position)
 end
 return {1, token}

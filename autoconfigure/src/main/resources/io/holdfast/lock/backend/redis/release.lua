@@ -1,5 +1,5 @@
 -- Releases a lock if this grant still holds it, and notifies the next waiters. Loaded
--- after line.lua and wake.lua.
+-- after queue.lua and notify.lua.
 --
 -- ARGV  1 the grant, owner:token · 2 prefix of the notification channels
 -- Returns {1} if released, {0} if the lock was free or had another owner
@@ -11,5 +11,5 @@ elseif reads(ARGV[1]) then
 else
   return {0}
 end
-wake(ARGV[2])
+notify(ARGV[2])
 return {1}

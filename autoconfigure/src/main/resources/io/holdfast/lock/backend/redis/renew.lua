@@ -1,4 +1,4 @@
--- Renews a lease if this grant still holds the lock. Loaded after line.lua.
+-- Renews a lease if this grant still holds the lock. Loaded after queue.lua.
 --
 -- ARGV  1 the grant, owner:token · 2 lease (ms)
 -- Returns {1} if renewed, {0} if the lock is free or has another owner
@@ -11,8 +11,7 @@ if reads(ARGV[1]) then
   -- Must come first: a full Redis rejects ZADD, but not in a script that has already
   -- written
   tidy(KEYS[4])
-  redis.call('ZADD', KEYS[4], now + ARGV[2], ARGV[1])
-  tidy(KEYS[4])
+  put(KEYS[4], ARGV[1], now + ARGV[2])
   return {1}
 end
 return {0}

@@ -51,7 +51,7 @@ end
 -- The exclusive holder blocks every claim. A reader is also blocked by writers before it
 -- in the wait queue, not by readers or later writers. A writer is also blocked by readers
 -- that hold the lock, not by the wait queue.
-local mark, writers = place(KEYS[5], owner)
+local present, writers = position(KEYS[5], owner)
 if shared then
   rest = writers
 end
@@ -60,9 +60,9 @@ if holding then
 end
 if rest then
   if ARGV[8] ~= '0' then
-    wait(KEYS[5], mark, owner, ARGV[7], tonumber(ARGV[8]))
-  elseif mark then
-    remove(KEYS[5], mark)
+    enqueue(KEYS[5], present, owner, ARGV[7], tonumber(ARGV[8]))
+  elseif present then
+    remove(KEYS[5], present)
   end
   return {0, rest, longest}
 end

@@ -22,12 +22,12 @@ end
 
 -- A claim that this node granted but no majority did waits like a contended claim. If the
 -- grant no longer exists, it may have been released for good, so it gets no position.
-local mark = place(KEYS[3], ARGV[1])
+local present = position(KEYS[3], ARGV[1])
 if ARGV[4] == '0' then
-  if mark then
-    remove(KEYS[3], mark)
+  if present then
+    remove(KEYS[3], present)
   end
 elseif found then
-  wait(KEYS[3], mark, ARGV[1], ARGV[3], tonumber(ARGV[4]))
+  enqueue(KEYS[3], present, ARGV[1], ARGV[3], tonumber(ARGV[4]))
 end
 return {found and 1 or 0}

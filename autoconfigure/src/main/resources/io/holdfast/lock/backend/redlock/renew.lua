@@ -22,8 +22,7 @@ for i = 2, #KEYS do
       -- Must come first: a full Redis rejects ZADD, but not in a script that has already
       -- written
       tidy(KEYS[i])
-      redis.call('ZADD', KEYS[i], now + lease, mine.member)
-      tidy(KEYS[i])
+      put(KEYS[i], mine.member, now + lease)
       answer[i] = 1
     end
   elseif holder(KEYS[i]) == owner then

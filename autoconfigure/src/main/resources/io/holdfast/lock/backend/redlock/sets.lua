@@ -3,7 +3,7 @@
 --
 -- readers  owner:attempt:token of each shared holder, scored by the end of its lease (ms)
 -- waiters  number|mode|owner of each claim that will retry, scored by the expiry of its
---          position (ms); numbers grow in the order of arrival at this node
+--          position (ms)
 
 -- Returns the owner's entry as a reader, or nil, and the longest remaining lease of the
 -- other readers (ms), or nil.
@@ -25,36 +25,26 @@ local function share(key, before, owner, attempt, token, ends)
   if before then
     redis.call('ZREM', key, before.member)
   end
-  redis.call('ZADD', key, ends, string.format('%s:%.0f:%.0f', owner, attempt, token))
-  tidy(key)
+  put(key, string.format('%s:%.0f:%.0f', owner, attempt, token), ends)
 end
 
 -- Returns the owner's position, or nil, and the longest remaining life of the positions
 -- of writers before it (ms), or nil.
-local function place(key, owner)
-  local members, places, writers = living(key), {}, nil
-  for i = 1, #members, 2 do
-    local number, mode, who = string.match(members[i], '^(%d+)|(%a+)|(.*)$')
-    places[i / 2 + 0.5] = {
-      member = members[i], number = tonumber(number), shared = mode == 'SHARED', owner = who,
-      ends = tonumber(members[i + 1])
-    }
-  end
-  table.sort(places, function(a, b) return a.number < b.number end)
-  for _, candidate in ipairs(places) do
-    if candidate.owner == owner then
-      return candidate.member, writers
+local function position(key, owner)
+  local writers
+  for _, waiter in ipairs(positions(key)) do
+    if waiter.rest == owner then
+      return waiter.member, writers
     end
-    if not candidate.shared then
-      writers = math.max(writers or 0, candidate.ends - now)
+    if not waiter.shared then
+      writers = math.max(writers or 0, waiter.ends - now)
     end
   end
   return nil, writers
 end
 
 -- Extends the position of a waiter, or adds one at the end of the wait queue.
-local function wait(key, present, owner, mode, millis)
-  redis.call('ZADD', key, now + millis, present or string.format('%.0f|%s|%s', micros, mode, owner))
-  tidy(key)
+local function enqueue(key, present, owner, mode, millis)
+  put(key, present or string.format('%.0f|%s|%s', micros, mode, owner), now + millis)
 end
 

@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -21,6 +22,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockHandle;
@@ -140,6 +142,20 @@ class JdbcFaultTests extends OnEveryDatabase {
 		assertThat(jdbc.sql("SELECT COUNT(*) FROM note").query(Integer.class).single()).isZero();
 		assertThat(store.tryAcquire(nonWaiting(lock, LockMode.EXCLUSIVE)).toCompletableFuture().join())
 			.isInstanceOf(AcquireResult.Contended.class);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void callersTransactionKeepsNothingOfALock(Database database) {
+		HikariDataSource pool = opened(database, 2);
+		LockBackend store = JdbcContract.backend(pool);
+		new TransactionTemplate(new DataSourceTransactionManager(pool)).executeWithoutResult((status) -> {
+			Map<Object, Object> resources = TransactionSynchronizationManager.getResourceMap();
+			now(store, nonWaiting(newLock(), LockMode.EXCLUSIVE));
+			now(store, nonWaiting(newLock(), LockMode.SHARED));
+			assertThat(TransactionSynchronizationManager.getResourceMap()).isEqualTo(resources).hasSize(1);
+			assertThat(TransactionSynchronizationManager.getSynchronizations()).isEmpty();
+		});
 	}
 
 	@ParameterizedTest

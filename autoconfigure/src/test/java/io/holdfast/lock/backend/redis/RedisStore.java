@@ -54,7 +54,7 @@ public final class RedisStore implements SimulatedStore {
 		RedisLockBackend backend = new RedisLockBackend(client.proxy(), true, OPTIONS, process, () -> {
 		});
 		// an application does this at startup, before the run
-		backend.start();
+		backend.verify();
 		client.startRun();
 		this.backends.put(process, backend);
 		return backend;

@@ -40,7 +40,7 @@ final class TestRedis {
 	static RedisLockBackend backend(Config config, RedisLockOptions options) {
 		RedissonClient client = Redisson.create(config);
 		RedisLockBackend backend = new RedisLockBackend(client, true, options);
-		backend.start();
+		backend.verify();
 		return backend;
 	}
 

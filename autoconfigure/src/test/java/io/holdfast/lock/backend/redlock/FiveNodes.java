@@ -65,7 +65,7 @@ abstract class FiveNodes {
 	@BeforeEach
 	void allVote() {
 		nodes.each(TestNodes::admit);
-		this.first.connect();
+		this.first.verify();
 	}
 
 	@AfterEach

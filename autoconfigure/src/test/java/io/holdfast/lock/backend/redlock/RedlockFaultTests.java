@@ -159,7 +159,7 @@ class RedlockFaultTests extends FiveNodes {
 	@Test
 	void refusedClaimLeavesNothingOnALateNode() throws Exception {
 		RedlockLockBackend other = open(ports(0, 1, 2, 3, 4), OPTIONS);
-		other.connect();
+		other.verify();
 		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
 		nodes.get(0).ask("client", "pause", "300", "ALL");
 		Grant holder = granted(this.first);
@@ -180,7 +180,7 @@ class RedlockFaultTests extends FiveNodes {
 			RedlockLockBackend still = open(wires.stream().map(TcpProxy::port).toList(),
 					new RedlockOptions(TestNodes.NAMESPACE, Duration.ofSeconds(5), Duration.ofSeconds(4), 0.01,
 							Duration.ofMinutes(1), true));
-			still.connect();
+			still.verify();
 			granted(still, claim(LockName.of("warm", "up"), LONGEST_LEASE));
 			wires.forEach(TcpProxy::holdReplies);
 			CompletionStage<AcquireResult> answer = still.tryAcquire(claim(this.lock, Duration.ofMillis(600)));
@@ -231,7 +231,7 @@ class RedlockFaultTests extends FiveNodes {
 		List<RedlockLockBackend> backends = Stream.generate(() -> open(ports(0, 1, 2), OPTIONS))
 			.limit(clients)
 			.toList();
-		backends.forEach((backend) -> backend.connect());
+		backends.forEach((backend) -> backend.verify());
 		return backends;
 	}
 

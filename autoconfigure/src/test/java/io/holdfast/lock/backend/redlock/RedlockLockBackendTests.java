@@ -244,7 +244,7 @@ class RedlockLockBackendTests extends FiveNodes {
 		List<RedlockLockBackend> clients = List.of(this.first, open(ports(0, 1, 2, 3, 4), OPTIONS),
 				open(ports(0, 1, 2, 3, 4), OPTIONS));
 		for (RedlockLockBackend client : clients) {
-			client.connect();
+			client.verify();
 		}
 		for (int round = 0; round < 20; round++) {
 			List<CompletionStage<AcquireResult>> answers = clients.stream()
@@ -295,7 +295,7 @@ class RedlockLockBackendTests extends FiveNodes {
 	void greaterDriftFactorShortensTheLease() throws Exception {
 		RedlockLockBackend careful = open(ports(0, 1, 2, 3, 4), new RedlockOptions(TestNodes.NAMESPACE,
 				Duration.ofSeconds(1), NODE_TIMEOUT, 0.109, LONGEST_LEASE, true));
-		careful.connect();
+		careful.verify();
 		Grant grant = granted(careful, claim(this.lock, Duration.ofSeconds(10)));
 		assertThat(grant.lease()).isEqualTo(Duration.ofSeconds(9));
 		get(careful.release(grant));

@@ -131,7 +131,7 @@ class RedlockStartTests {
 	}
 
 	private static void start(RedlockLockBackend backend) {
-		backend.connect();
+		backend.verify();
 		backend.awaitVotes(AMPLE);
 	}
 

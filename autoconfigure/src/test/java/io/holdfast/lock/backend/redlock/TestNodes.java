@@ -68,7 +68,7 @@ final class TestNodes implements AutoCloseable {
 
 	static RedlockLockBackend started(List<Integer> ports, RedlockOptions options) {
 		RedlockLockBackend backend = backend(ports, options);
-		backend.connect();
+		backend.verify();
 		return backend;
 	}
 

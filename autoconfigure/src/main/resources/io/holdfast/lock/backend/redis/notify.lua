@@ -1,13 +1,13 @@
 -- Notifies the next waiters: the writer at the head of the wait queue, or all readers
 -- before the next writer. Publishes nothing if there is no waiter or none may acquire.
--- Loaded after line.lua.
+-- Loaded after queue.lua.
 --
 -- Notified waiters keep their positions for at most 3 s, so that no other claim overtakes
 -- them meanwhile. A position whose JVM is no longer subscribed is removed at once, unless
 -- that JVM may be subscribed where PUBLISH does not count it.
 
-local function wake(channels)
-  local waiters = line()
+local function notify(channels)
+  local waiters = queue()
   if #waiters == 0 or redis.call('GET', KEYS[1]) then
     return
   end
@@ -16,12 +16,11 @@ local function wake(channels)
     if reading and not waiter.shared then
       return
     end
-    local heard = redis.call('PUBLISH', channels .. waiter.instance, waiter.owner)
-    if heard == 0 and waiter.counted then
-      remove(KEYS[3], waiter.place)
+    local receivers = redis.call('PUBLISH', channels .. waiter.instance, waiter.owner)
+    if receivers == 0 and waiter.counted then
+      remove(KEYS[3], waiter.member)
     else
-      redis.call('ZADD', KEYS[3], math.min(waiter.ends, now + 3000), waiter.place)
-      tidy(KEYS[3])
+      put(KEYS[3], waiter.member, math.min(waiter.ends, now + 3000))
       if not waiter.shared then
         return
       end

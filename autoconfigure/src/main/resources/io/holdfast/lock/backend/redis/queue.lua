@@ -5,9 +5,9 @@
 --       3 waiters  one position per waiter, scored by its expiry (ms)
 --       4 readers  owner:token of each shared holder, scored by the end of its lease (ms)
 --
--- A position is number|mode|fair|counted|instance|owner. Numbers grow in the order of
--- arrival. counted is 1 if PUBLISH on this server counts the instance whenever it is
--- subscribed, and 0 if it may be subscribed at a replica or another node.
+-- A position is number|mode|fair|counted|instance|owner. counted is 1 if PUBLISH on this
+-- server counts the instance whenever it is subscribed, and 0 if it may be subscribed at a
+-- replica or another node.
 
 -- Whether the grant, owner:token, belongs to a reader whose lease has not expired.
 local function reads(grant)
@@ -23,17 +23,12 @@ local function token_of(owner, value)
 end
 
 -- Returns the waiters in the order of arrival.
-local function line()
-  local places, waiters = living(KEYS[3]), {}
-  for i = 1, #places, 2 do
-    local number, mode, fair, counted, instance, owner =
-      string.match(places[i], '^(%d+)|(%a+)|(%d)|(%d)|([^|]*)|(.*)$')
-    waiters[#waiters + 1] = {
-      place = places[i], ends = tonumber(places[i + 1]), number = tonumber(number),
-      shared = mode == 'SHARED', fair = fair == '1', counted = counted == '1', instance = instance, owner = owner
-    }
+local function queue()
+  local waiters = positions(KEYS[3])
+  for _, waiter in ipairs(waiters) do
+    local fair, counted, instance, owner = string.match(waiter.rest, '^(%d)|(%d)|([^|]*)|(.*)$')
+    waiter.fair, waiter.counted, waiter.instance, waiter.owner = fair == '1', counted == '1', instance, owner
   end
-  table.sort(waiters, function(a, b) return a.number < b.number end)
   return waiters
 end
 

@@ -1,0 +1,3 @@
+-- Inserts this owner as a reader of a lock.
+INSERT INTO ${table}_reader (lock_id, owner, token, until_us)
+VALUES (:id, :owner, :token, ${now} + :lease)
