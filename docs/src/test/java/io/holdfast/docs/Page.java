@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,7 @@ record Page(Path file, String prose, List<Block> blocks) {
 
 	private static final Pattern FENCE = Pattern.compile("\\s*```(\\w*).*");
 
-	private static final Pattern SNIPPET = Pattern.compile("<!-- snippet: (\\S+)#(\\S+) -->");
+	private static final Pattern SNIPPET = Pattern.compile("<!-- snippet: ([^#\\s]+)(?:#(\\S+))? -->");
 
 	private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
 
@@ -89,6 +90,13 @@ record Page(Path file, String prose, List<Block> blocks) {
 		return this.blocks.stream().filter((block) -> block.language().equals(language)).toList();
 	}
 
+	/** Replaces the text of a block in the file. */
+	void replace(Block block, String text) throws IOException {
+		Path target = PROJECT.resolve(this.file);
+		String old = block.before() + "\n```" + block.language() + "\n" + String.join("\n", block.lines());
+		Files.writeString(target, text(target).replace(old, block.before() + "\n```" + block.language() + "\n" + text));
+	}
+
 	/** Returns the links to other files of the project and to anchors of this page. */
 	List<String> relativeLinks() {
 		return LINK.matcher(this.prose)
@@ -137,27 +145,35 @@ record Page(Path file, String prose, List<Block> blocks) {
 	}
 
 	/**
-	 * A tagged region of a file.
+	 * A file, or a tagged region of it.
 	 *
 	 * @param file the file
-	 * @param tag the name of the region
+	 * @param tag the name of the region, or {@code null} for the whole file
 	 */
-	record Source(Path file, String tag) {
+	record Source(Path file, @Nullable String tag) {
 
 		/**
 		 * Returns the lines between the tags, without any tags and without their
-		 * indentation.
+		 * indentation. The imports that Java code needs precede it.
 		 */
 		String text() {
+			String region = region();
+			String imports = this.file.toString().endsWith(".java") ? Imports.of(this.file).neededBy(region) : "";
+			return imports.isEmpty() ? region : imports + "\n\n" + region;
+		}
+
+		private String region() {
 			List<String> lines = Page.text(this.file).lines().toList();
-			int first = position(lines, "tag::" + this.tag + "[]");
-			int last = position(lines, "end::" + this.tag + "[]");
-			List<String> region = lines.subList(first + 1, last)
-				.stream()
+			if (this.tag != null) {
+				lines = lines.subList(position(lines, "tag::" + this.tag + "[]") + 1,
+						position(lines, "end::" + this.tag + "[]"));
+			}
+			return lines.stream()
 				.filter((line) -> !line.matches("\\s*(//|#|--|<!--) *(tag|end)::.*"))
 				.map((line) -> line.isBlank() ? "" : line)
-				.toList();
-			return String.join("\n", region).stripIndent().strip();
+				.collect(Collectors.joining("\n"))
+				.stripIndent()
+				.strip();
 		}
 
 		private int position(List<String> lines, String mark) {
