@@ -64,7 +64,6 @@ class StartReport {
 	 * Returns the lock store, or why it is unavailable. Acquires a lock of its own, so
 	 * that the store has responded before the report names it.
 	 */
-	// tag::acquire[]
 	private String lockStore() {
 		try (LockHandle handle = this.locks.acquire(LockRequest.of("start", UUID.randomUUID()))) {
 			return handle.backend();
@@ -73,7 +72,6 @@ class StartReport {
 			return "an unavailable store: " + ex.getMessage();
 		}
 	}
-	// end::acquire[]
 
 	/** Returns the address without user and parameters, which may contain a password. */
 	private String database() throws SQLException {
