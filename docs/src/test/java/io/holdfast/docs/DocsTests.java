@@ -35,6 +35,10 @@ class DocsTests {
 
 	private static final Pattern TEST = Pattern.compile("`([A-Z]\\w+)#([a-z]\\w+)`");
 
+	private static final Pattern TEST_CLASS = Pattern.compile("`([A-Z]\\w+Tests)\\b[^`]*`");
+
+	private static final Pattern CLIENT_VERSION = Pattern.compile("<[a-z-]+\\.version>(.*)</");
+
 	/** The source of each test class by its name. */
 	private static final Map<String, String> TESTS = tests();
 
@@ -111,6 +115,24 @@ class DocsTests {
 			.containsExactly(command);
 	}
 
+	@ParameterizedTest
+	@MethodSource("pages")
+	void dependenciesLeaveTheirVersionToTheBom(Page page) {
+		assertThat(page.blocks("xml")).flatExtracting((block) -> List.of(block.text().split("</dependency>")))
+			.filteredOn((dependency) -> dependency.contains("<version>"))
+			.allMatch((dependency) -> dependency.contains("<artifactId>holdfast-bom</artifactId>"));
+	}
+
+	@Test
+	void readmeNamesTheVersionsOfTheBom() {
+		List<String> versions = CLIENT_VERSION.matcher(Page.text(Page.PROJECT.resolve("bom/pom.xml")))
+			.results()
+			.map((version) -> version.group(1))
+			.toList();
+		assertThat(versions).hasSize(4);
+		assertThat(Page.text(Page.PROJECT.resolve("README.md"))).contains(String.join(" | ", versions) + " |");
+	}
+
 	@Test
 	void typesInThePackageOverviewExist() throws IOException {
 		String map = Page.text(Page.PROJECT.resolve("docs/internals/rooms.md"));
@@ -138,6 +160,17 @@ class DocsTests {
 			.map(MatchResult::group)
 			.toList();
 		assertThat(missing).isEmpty();
+	}
+
+	@ParameterizedTest
+	@MethodSource("pages")
+	void namedTestClassesExist(Page page) {
+		Set<String> named = TEST_CLASS.matcher(page.prose())
+			.results()
+			.map((test) -> test.group(1))
+			.collect(Collectors.toCollection(TreeSet::new));
+		named.removeAll(TESTS.keySet());
+		assertThat(named).isEmpty();
 	}
 
 	private static boolean hasTest(String type, String name) {
