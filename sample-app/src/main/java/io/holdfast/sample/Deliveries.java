@@ -12,7 +12,7 @@ final class Deliveries {
 	private final Map<Long, Message> latest = new ConcurrentHashMap<>();
 
 	// tag::message[]
-	/** Whether the message counts; to be acknowledged to the broker either way. */
+	/** Returns whether the message is current. Acknowledge it in either case. */
 	boolean receive(Message message) {
 		return this.latest.merge(message.product(), message,
 				(seen, next) -> (next.token() < seen.token()) ? seen : next) == message;

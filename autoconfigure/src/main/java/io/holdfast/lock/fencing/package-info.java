@@ -4,8 +4,9 @@
  * protects other resources.
  *
  * <p>
- * This package imports {@code io.holdfast.lock} and its package {@code support}. Spring's
- * JDBC and transactions are optional, and so is Redisson, which one guard requires.
+ * This package imports {@code io.holdfast.lock} and its packages {@code spi} and
+ * {@code support}. Spring's JDBC and transactions are optional, and so is Redisson, which
+ * one guard requires.
  */
 @NullMarked
 package io.holdfast.lock.fencing;
