@@ -1,7 +1,5 @@
 package io.holdfast.lock;
 
-import java.util.Locale;
-
 /**
  * The reason why a hold ended before its holder released it.
  */
@@ -32,14 +30,6 @@ public enum LossCause {
 	MAX_HOLD,
 
 	/** The application stopped while the body was still running. */
-	SHUTDOWN;
-
-	/**
-	 * Returns the cause as the value of a meter tag, such as {@code max-hold}.
-	 * @return the value, in lower case
-	 */
-	public String tag() {
-		return name().toLowerCase(Locale.ROOT).replace('_', '-');
-	}
+	SHUTDOWN
 
 }

@@ -18,7 +18,7 @@ import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.TransactionBoundary;
 
 /**

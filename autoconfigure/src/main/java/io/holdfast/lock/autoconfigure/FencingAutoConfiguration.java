@@ -33,14 +33,13 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
 import io.holdfast.lock.engine.LockEngine;
-import io.holdfast.lock.engine.GuardedLockObserver;
 import io.holdfast.lock.fencing.Fence;
 import io.holdfast.lock.fencing.FencingGuard;
 import io.holdfast.lock.fencing.JdbcFencingGuard;
 import io.holdfast.lock.fencing.TransactionFence;
 import io.holdfast.lock.interceptor.FenceBeanPostProcessor;
 import io.holdfast.lock.spi.LockDigest;
-import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.transaction.MethodTransactions;
 import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
 
@@ -70,7 +69,7 @@ public final class FencingAutoConfiguration {
 		try {
 			TransactionFence fence = fence(fencing, locks, beanFactory,
 					LockTransactionAutoConfiguration.ownHolds(engine.getIfAvailable()),
-					GuardedLockObserver.of(observers.orderedStream().toList()));
+					LockObserver.all(observers.orderedStream().toList()));
 			logger.info("Transactions that hold a lock are fenced by the table '%s'".formatted(fencing.table()));
 			return fence;
 		}

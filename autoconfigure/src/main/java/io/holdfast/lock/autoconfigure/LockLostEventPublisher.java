@@ -13,7 +13,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 import io.holdfast.lock.LockLostEvent;
-import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.observation.LockObserver;
 
 /**
  * Publishes each {@link LockLostEvent} to the application's event listeners.
@@ -42,11 +42,6 @@ final class LockLostEventPublisher implements LockObserver, DisposableBean {
 		this.executor = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
 				threads);
 		this.executor.allowCoreThreadTimeOut(true);
-	}
-
-	@Override
-	public boolean observesEveryHold() {
-		return false;
 	}
 
 	@Override

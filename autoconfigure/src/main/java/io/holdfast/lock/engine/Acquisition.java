@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockMode;
-import io.holdfast.lock.spi.AcquireOutcome;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;

@@ -1,6 +1,6 @@
 package io.holdfast.lock.engine;
 
-import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.support.SchedulingClock;
 

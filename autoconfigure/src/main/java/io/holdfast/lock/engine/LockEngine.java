@@ -19,7 +19,7 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LockedAction;
 import io.holdfast.lock.UnlockedAction;
-import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.SchedulingClock;
@@ -93,7 +93,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		List<LockObserver> all = new ArrayList<>();
 		all.add(new LoggingLockObserver());
 		all.addAll(observers);
-		return GuardedLockObserver.of(all);
+		return LockObserver.all(all);
 	}
 
 	@Override

@@ -1,14 +1,15 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.Locale;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.spi.AcquireOutcome;
-import io.holdfast.lock.spi.LockObserver;
-import io.holdfast.lock.spi.RenewalOutcome;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
+import io.holdfast.lock.spi.observation.LockObserver;
+import io.holdfast.lock.spi.observation.RenewalOutcome;
 import io.holdfast.lock.support.DurationText;
 
 /**
@@ -51,7 +52,7 @@ final class LoggingLockObserver implements LockObserver {
 	@Override
 	public void renewed(LockName lock, String backend, RenewalOutcome outcome) {
 		if (logger.isDebugEnabled()) {
-			log(lock, backend, "renewal: " + outcome.tag());
+			log(lock, backend, "renewal: " + outcome.name().toLowerCase(Locale.ROOT));
 		}
 	}
 

@@ -5,7 +5,7 @@ import java.time.Duration;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockNotAcquiredException;
-import io.holdfast.lock.spi.AcquireOutcome;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.Failures;
 

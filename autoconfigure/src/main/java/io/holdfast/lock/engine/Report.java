@@ -2,7 +2,7 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 
-import io.holdfast.lock.spi.AcquireOutcome;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
 
 /**
  * Notifies the observers of one acquisition: when it starts, and once when it ends. A

@@ -1,9 +1,10 @@
 package io.holdfast.lock.observation;
 
-import java.util.function.Function;
+import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.micrometer.common.KeyValue;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.binder.BaseUnits;
@@ -11,8 +12,8 @@ import io.micrometer.core.instrument.docs.MeterDocumentation;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LossCause;
-import io.holdfast.lock.spi.AcquireOutcome;
-import io.holdfast.lock.spi.RenewalOutcome;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
+import io.holdfast.lock.spi.observation.RenewalOutcome;
 
 /**
  * Meters of locks, for dashboards and alerts. They count outermost holds only; a
@@ -149,19 +150,19 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 		 * How an acquisition ended.
 		 * @see AcquireOutcome
 		 */
-		OUTCOME_OF_ACQUISITION("outcome", values(AcquireOutcome.values(), AcquireOutcome::tag)),
+		OUTCOME_OF_ACQUISITION("outcome", values(AcquireOutcome.values())),
 
 		/**
 		 * How a renewal ended.
 		 * @see RenewalOutcome
 		 */
-		OUTCOME_OF_RENEWAL("outcome", values(RenewalOutcome.values(), RenewalOutcome::tag)),
+		OUTCOME_OF_RENEWAL("outcome", values(RenewalOutcome.values())),
 
 		/**
 		 * Why a hold was lost.
 		 * @see LossCause
 		 */
-		CAUSE("cause", values(LossCause.values(), LossCause::tag));
+		CAUSE("cause", values(LossCause.values()));
 
 		private final String key;
 
@@ -172,8 +173,17 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 			this.meaning = meaning;
 		}
 
-		private static <V> String values(V[] values, Function<V, String> tag) {
-			return Stream.of(values).map(tag).collect(Collectors.joining("`, `", "`", "`"));
+		private static String values(Enum<?>[] values) {
+			return Stream.of(values).map(Tag::textOf).collect(Collectors.joining("`, `", "`", "`"));
+		}
+
+		private static String textOf(Enum<?> value) {
+			return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+		}
+
+		/** Returns this tag with a constant as its value, such as {@code max-hold}. */
+		KeyValue withValue(Enum<?> value) {
+			return withValue(textOf(value));
 		}
 
 		@Override

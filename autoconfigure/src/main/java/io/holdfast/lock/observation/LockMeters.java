@@ -16,8 +16,8 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 
 import io.holdfast.lock.LossCause;
-import io.holdfast.lock.spi.AcquireOutcome;
-import io.holdfast.lock.spi.RenewalOutcome;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
+import io.holdfast.lock.spi.observation.RenewalOutcome;
 
 /**
  * The meters of one lock name and one backend.
@@ -69,17 +69,17 @@ final class LockMeters {
 		this.tags = Tags.of(LockMeterDocumentation.Tag.NAME.asString(), name,
 				LockMeterDocumentation.Tag.BACKEND.asString(), backend);
 		this.acquire = forEach(AcquireOutcome.class, (outcome) -> timer(LockMeterDocumentation.ACQUIRE,
-				LockMeterDocumentation.Tag.OUTCOME_OF_ACQUISITION.withValue(outcome.tag())));
+				LockMeterDocumentation.Tag.OUTCOME_OF_ACQUISITION.withValue(outcome)));
 		this.acquireLeaseRatio = ratio(LockMeterDocumentation.ACQUIRE_LEASE_RATIO, ACQUIRE_PERCENT);
 		this.hold = timer(LockMeterDocumentation.HOLD);
 		this.holdLeaseRatio = ratio(LockMeterDocumentation.HOLD_LEASE_RATIO, HOLD_PERCENT);
 		this.held = gauge(LockMeterDocumentation.HELD);
 		this.waiting = gauge(LockMeterDocumentation.WAITING);
 		this.renewal = forEach(RenewalOutcome.class, (outcome) -> counter(LockMeterDocumentation.RENEWAL,
-				LockMeterDocumentation.Tag.OUTCOME_OF_RENEWAL.withValue(outcome.tag())));
+				LockMeterDocumentation.Tag.OUTCOME_OF_RENEWAL.withValue(outcome)));
 		this.renewalDelay = timer(LockMeterDocumentation.RENEWAL_DELAY);
-		this.lost = forEach(LossCause.class, (cause) -> counter(LockMeterDocumentation.LOST,
-				LockMeterDocumentation.Tag.CAUSE.withValue(cause.tag())));
+		this.lost = forEach(LossCause.class,
+				(cause) -> counter(LockMeterDocumentation.LOST, LockMeterDocumentation.Tag.CAUSE.withValue(cause)));
 		this.commitRefused = counter(LockMeterDocumentation.COMMIT_REFUSED);
 		this.fencingRejected = counter(LockMeterDocumentation.FENCING_REJECTED);
 	}

@@ -13,9 +13,9 @@ import org.apache.commons.logging.LogFactory;
 
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.spi.AcquireOutcome;
-import io.holdfast.lock.spi.LockObserver;
-import io.holdfast.lock.spi.RenewalOutcome;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
+import io.holdfast.lock.spi.observation.LockObserver;
+import io.holdfast.lock.spi.observation.RenewalOutcome;
 
 /**
  * Records the meters {@code distributed.lock.*}. Their tags are the fixed part of a

@@ -2,9 +2,9 @@
  * The meters for locks: their names, their tags, and the events that they count.
  *
  * <p>
- * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi} and
- * Micrometer, which is optional. The engine does not depend on this package; it notifies
- * a {@link io.holdfast.lock.spi.LockObserver}.
+ * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi.observation}
+ * and Micrometer, which is optional. The engine does not depend on this package; it
+ * notifies a {@link io.holdfast.lock.spi.observation.LockObserver}.
  */
 @NullMarked
 package io.holdfast.lock.observation;

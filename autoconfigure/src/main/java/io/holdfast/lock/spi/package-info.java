@@ -1,6 +1,6 @@
 /**
- * The contracts around the engine: what a backend implements, the transaction boundary,
- * and the observer of locks.
+ * The contracts around the engine: what a backend implements, and what relates holds to
+ * transactions.
  *
  * <p>
  * This package imports only {@code io.holdfast.lock}.

@@ -46,8 +46,9 @@ class ArchitectureTests {
 		Map<String, List<String>> imports = new LinkedHashMap<>();
 		imports.put("", List.of("support"));
 		imports.put("spi", List.of(""));
+		imports.put("spi.observation", List.of(""));
 		imports.put("support", List.of());
-		imports.put("engine", List.of("", "spi", "support"));
+		imports.put("engine", List.of("", "spi", "spi.observation", "support"));
 		for (String store : List.of("local", "redis", "zookeeper", "etcd", "jdbc")) {
 			imports.put("backend." + store, List.of("", "spi", "support"));
 		}
@@ -55,7 +56,7 @@ class ArchitectureTests {
 		imports.put("transaction", List.of("", "spi", "support"));
 		imports.put("fencing", List.of("", "spi", "support"));
 		imports.put("interceptor", List.of("", "engine", "transaction", "fencing", "support"));
-		imports.put("observation", List.of("", "spi"));
+		imports.put("observation", List.of("", "spi.observation"));
 		imports.put("autoconfigure", imports.keySet().stream().toList());
 		return imports;
 	}

@@ -33,7 +33,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.StaleFencingTokenException;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.fencing.FencingGuard;
-import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.test.server.ServerProcess;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -15,7 +15,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockNotAcquiredException;
-import io.holdfast.lock.spi.AcquireOutcome;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.ReleaseResult;

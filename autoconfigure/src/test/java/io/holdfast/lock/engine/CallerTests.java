@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockNotAcquiredException;
-import io.holdfast.lock.spi.AcquireOutcome;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;

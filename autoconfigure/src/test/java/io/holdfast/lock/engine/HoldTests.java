@@ -19,7 +19,7 @@ import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.ManagedHold;
 import io.holdfast.lock.spi.RenewResult;
-import io.holdfast.lock.spi.RenewalOutcome;
+import io.holdfast.lock.spi.observation.RenewalOutcome;
 import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;

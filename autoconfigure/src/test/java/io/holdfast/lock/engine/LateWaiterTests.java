@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockNotAcquiredException;
-import io.holdfast.lock.spi.AcquireOutcome;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -67,11 +68,11 @@ class LossCountTests {
 		open.forEach(LockHandle::close);
 		last.close();
 		assertThat(this.notified).containsOnlyKeys(LossCause.values());
-		this.notified.forEach((cause,
-				times) -> assertThat(
-						this.registry.get("distributed.lock.lost").tag("cause", cause.tag()).counter().count())
-					.as(cause.tag())
-					.isEqualTo(times.doubleValue()));
+		this.notified.forEach((cause, times) -> {
+			String tag = cause.name().toLowerCase(Locale.ROOT).replace('_', '-');
+			assertThat(this.registry.get("distributed.lock.lost").tag("cause", tag).counter().count()).as(tag)
+				.isEqualTo(times.doubleValue());
+		});
 	}
 
 	private LockHandle hold(int key, boolean renew, boolean atMostForAMinute) {

@@ -27,7 +27,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.local.LocalLockBackend;
-import io.holdfast.lock.spi.AcquireOutcome;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;

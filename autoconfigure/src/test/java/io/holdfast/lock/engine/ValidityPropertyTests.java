@@ -14,7 +14,7 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
-import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;

@@ -26,8 +26,8 @@ import io.holdfast.lock.WhenNotAcquired;
 import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
 import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
 import io.holdfast.lock.backend.local.LocalLockBackend;
-import io.holdfast.lock.spi.AcquireOutcome;
-import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
+import io.holdfast.lock.spi.observation.LockObserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

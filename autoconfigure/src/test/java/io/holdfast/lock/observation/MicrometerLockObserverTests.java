@@ -23,8 +23,8 @@ import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LossCause;
-import io.holdfast.lock.spi.AcquireOutcome;
-import io.holdfast.lock.spi.RenewalOutcome;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
+import io.holdfast.lock.spi.observation.RenewalOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;

@@ -16,8 +16,8 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.support.TransactionSynchronization;
 
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.spi.AcquireOutcome;
-import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
+import io.holdfast.lock.spi.observation.LockObserver;
 
 /**
  * Records events in order: locks as the engine reports them, transactions as the

@@ -18,7 +18,7 @@ import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.SimulatedEngine;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.spi.LockObserver;
+import io.holdfast.lock.spi.observation.LockObserver;
 
 /**
  * A simulated JVM with an engine, a backend, and callers.

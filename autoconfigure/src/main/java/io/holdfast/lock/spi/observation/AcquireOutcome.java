@@ -1,6 +1,4 @@
-package io.holdfast.lock.spi;
-
-import java.util.Locale;
+package io.holdfast.lock.spi.observation;
 
 /**
  * The outcome of an acquisition, as recorded by a meter.
@@ -32,14 +30,6 @@ public enum AcquireOutcome {
 	INTERRUPTED,
 
 	/** Abandoned because the store failed or did not answer. */
-	ERROR;
-
-	/**
-	 * Returns the outcome as the value of a meter tag.
-	 * @return the value, in lower case
-	 */
-	public String tag() {
-		return name().toLowerCase(Locale.ROOT);
-	}
+	ERROR
 
 }

@@ -1,4 +1,4 @@
-package io.holdfast.lock.engine;
+package io.holdfast.lock.spi.observation;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -10,8 +10,6 @@ import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LossCause;
-import io.holdfast.lock.spi.AcquireOutcome;
-import io.holdfast.lock.spi.LockObserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -20,28 +18,30 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class GuardedLockObserverTests {
 
-	private static final LockLostEvent LOSS = new LockLostEvent(EngineFixture.LOCK, "fake", new FencingToken(1),
-			LossCause.EXPIRED);
+	private static final LockName LOCK = LockName.of("stock", "42");
+
+	private static final LockLostEvent LOSS = new LockLostEvent(LOCK, "fake", new FencingToken(1), LossCause.EXPIRED);
 
 	private final List<String> notified = new ArrayList<>();
 
 	@Test
 	void emptyListIsTheNoOpObserver() {
-		assertThat(GuardedLockObserver.of(List.of())).isSameAs(LockObserver.NONE);
+		assertThat(LockObserver.all(List.of())).isSameAs(LockObserver.NONE);
 	}
 
 	@Test
-	void lossObserverReceivesNothingElse() {
-		LockObserver all = GuardedLockObserver.of(List.of(new Observer("losses", false), new Observer("all", true)));
-		all.acquiring(EngineFixture.LOCK, "fake");
-		all.acquired(EngineFixture.LOCK, "fake", AcquireOutcome.ACQUIRED, Duration.ZERO, Duration.ZERO);
+	void observersAreNotifiedInOrder() {
+		LockObserver all = LockObserver.all(List.of(new Observer("first"), new Observer("second")));
+		all.acquiring(LOCK, "fake");
+		all.acquired(LOCK, "fake", AcquireOutcome.ACQUIRED, Duration.ZERO, Duration.ZERO);
 		all.lost(LOSS);
-		assertThat(this.notified).containsExactly("all: acquiring", "all: acquired", "losses: lost", "all: lost");
+		assertThat(this.notified).containsExactly("first: acquiring", "second: acquiring", "first: acquired",
+				"second: acquired", "first: lost", "second: lost");
 	}
 
 	@Test
 	void throwingObserverDoesNotStopTheOthers() {
-		LockObserver all = GuardedLockObserver.of(List.of(new LockObserver() {
+		LockObserver all = LockObserver.all(List.of(new LockObserver() {
 			@Override
 			public void lost(LockLostEvent event) {
 				throw new IllegalStateException("boom");
@@ -51,7 +51,7 @@ class GuardedLockObserverTests {
 			public void lost(LockLostEvent event) {
 				throw new NoClassDefFoundError("boom");
 			}
-		}, new Observer("next", true)));
+		}, new Observer("next")));
 		all.lost(LOSS);
 		assertThat(this.notified).containsExactly("next: lost");
 	}
@@ -60,16 +60,8 @@ class GuardedLockObserverTests {
 
 		private final String name;
 
-		private final boolean everything;
-
-		Observer(String name, boolean everything) {
+		Observer(String name) {
 			this.name = name;
-			this.everything = everything;
-		}
-
-		@Override
-		public boolean observesEveryHold() {
-			return this.everything;
 		}
 
 		@Override

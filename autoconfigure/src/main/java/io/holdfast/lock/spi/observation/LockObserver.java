@@ -1,6 +1,7 @@
-package io.holdfast.lock.spi;
+package io.holdfast.lock.spi.observation;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
@@ -21,13 +22,13 @@ public interface LockObserver {
 	};
 
 	/**
-	 * Returns whether this observer is notified of every hold or only of losses. Events
-	 * that no observer requires cost nothing.
-	 * @return whether {@link #acquiring}, {@link #acquired}, {@link #released},
-	 * {@link #renewing} and {@link #renewed} are called; always the same
+	 * Combines observers into one. Without observers, notifications cost nothing.
+	 * @param observers the observers
+	 * @return an observer that notifies all of them in order, logs their exceptions and
+	 * throws nothing
 	 */
-	default boolean observesEveryHold() {
-		return true;
+	static LockObserver all(List<? extends LockObserver> observers) {
+		return observers.isEmpty() ? NONE : new GuardedLockObserver(observers);
 	}
 
 	/**

@@ -1,6 +1,4 @@
-package io.holdfast.lock.spi;
-
-import java.util.Locale;
+package io.holdfast.lock.spi.observation;
 
 /**
  * The outcome of a renewal, as recorded by a meter.
@@ -14,14 +12,6 @@ public enum RenewalOutcome {
 	REFUSED,
 
 	/** The store did not answer, or answered with an error. */
-	INDETERMINATE;
-
-	/**
-	 * Returns the outcome as the value of a meter tag.
-	 * @return the value, in lower case
-	 */
-	public String tag() {
-		return name().toLowerCase(Locale.ROOT);
-	}
+	INDETERMINATE
 
 }

@@ -1,0 +1,77 @@
+package io.holdfast.lock.spi.observation;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockName;
+
+/**
+ * Notifies observers and logs their exceptions instead of propagating them.
+ */
+final class GuardedLockObserver implements LockObserver {
+
+	private static final Log logger = LogFactory.getLog(GuardedLockObserver.class);
+
+	private final List<LockObserver> observers;
+
+	GuardedLockObserver(List<? extends LockObserver> observers) {
+		this.observers = List.copyOf(observers);
+	}
+
+	@Override
+	public void acquiring(LockName lock, String backend) {
+		notifyEach((observer) -> observer.acquiring(lock, backend));
+	}
+
+	@Override
+	public void acquired(LockName lock, String backend, AcquireOutcome outcome, Duration waited, Duration lease) {
+		notifyEach((observer) -> observer.acquired(lock, backend, outcome, waited, lease));
+	}
+
+	@Override
+	public void released(LockName lock, String backend, Duration held, Duration lease) {
+		notifyEach((observer) -> observer.released(lock, backend, held, lease));
+	}
+
+	@Override
+	public void renewing(LockName lock, String backend, Duration late) {
+		notifyEach((observer) -> observer.renewing(lock, backend, late));
+	}
+
+	@Override
+	public void renewed(LockName lock, String backend, RenewalOutcome outcome) {
+		notifyEach((observer) -> observer.renewed(lock, backend, outcome));
+	}
+
+	@Override
+	public void commitRefused(LockName lock, String backend) {
+		notifyEach((observer) -> observer.commitRefused(lock, backend));
+	}
+
+	@Override
+	public void fencingRejected(LockName lock, String backend) {
+		notifyEach((observer) -> observer.fencingRejected(lock, backend));
+	}
+
+	@Override
+	public void lost(LockLostEvent event) {
+		notifyEach((observer) -> observer.lost(event));
+	}
+
+	private void notifyEach(Consumer<LockObserver> notification) {
+		for (LockObserver observer : this.observers) {
+			try {
+				notification.accept(observer);
+			}
+			catch (RuntimeException | Error ex) {
+				logger.error("A lock observer failed; the lock is not affected", ex);
+			}
+		}
+	}
+
+}

@@ -1,0 +1,11 @@
+/**
+ * Observation of locks: the events of acquisitions, renewals and losses, and their
+ * outcomes. Backends need none of it.
+ *
+ * <p>
+ * This package imports only {@code io.holdfast.lock}.
+ */
+@NullMarked
+package io.holdfast.lock.spi.observation;
+
+import org.jspecify.annotations.NullMarked;
