@@ -46,13 +46,14 @@ public final class DistributedLockAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(LockOperations.class)
 	LockEngine lockEngine(LockBackends backends, DistributedLockProperties properties,
-			ObjectProvider<TransactionBoundary> boundary, ObjectProvider<LockObserver> observers) {
+			ObjectProvider<TransactionBoundary> boundaries, ObjectProvider<LockObserver> observers) {
 		EngineSettings settings = new EngineSettings(properties.waitTime(), properties.leaseTime(),
 				properties.responseTimeout(), properties.awaitRelease(), properties.interruptOnLoss(),
-				properties.shutdownTimeout(), properties.watchLockOrder(), properties.lockDelay());
+				properties.shutdownTimeout(), properties.lockDelay());
 		backends.requireSupport(null, LockMode.EXCLUSIVE, false, properties.leaseTime(),
 				() -> "The property 'distributed-lock.lease-time'");
-		return new LockEngine(backends, settings, boundary.getIfAvailable(() -> TransactionBoundary.NONE),
+		TransactionBoundary boundary = boundaries.getIfAvailable(() -> TransactionBoundary.NONE);
+		return new LockEngine(backends, settings, properties.watchLockOrder() ? new LockOrderWatch(boundary) : boundary,
 				observers.orderedStream().toList());
 	}
 

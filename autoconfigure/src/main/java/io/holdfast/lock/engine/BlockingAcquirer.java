@@ -24,11 +24,8 @@ final class BlockingAcquirer {
 
 	private final EngineContext context;
 
-	private final @Nullable LockOrderWatch orderWatch;
-
 	BlockingAcquirer(EngineContext context) {
 		this.context = context;
-		this.orderWatch = context.settings().watchLockOrder() ? new LockOrderWatch() : null;
 	}
 
 	/**
@@ -154,9 +151,6 @@ final class BlockingAcquirer {
 	 * it.
 	 */
 	private void beforeAcquire(ResolvedRequest terms) {
-		if (this.orderWatch != null) {
-			this.orderWatch.acquiring(terms.lock());
-		}
 		this.context.boundary().beforeAcquire(terms.lock());
 	}
 

@@ -18,11 +18,10 @@ import io.holdfast.lock.support.DurationText;
  * @param interruptOnLoss whether the acquiring thread is interrupted when its hold is
  * lost
  * @param shutdownTimeout the maximum wait at shutdown for running bodies to complete
- * @param watchLockOrder whether nested acquisitions in contradictory orders are reported
  * @param lockDelay how long a lock stays closed after it was lost rather than released
  */
 public record EngineSettings(Duration waitTime, Duration leaseTime, Duration responseTimeout, boolean awaitRelease,
-		boolean interruptOnLoss, Duration shutdownTimeout, boolean watchLockOrder, Duration lockDelay) {
+		boolean interruptOnLoss, Duration shutdownTimeout, Duration lockDelay) {
 
 	/** Allowance for the difference in clock speed between this host and a store. */
 	private static final int DRIFT_PERCENT = 1;
@@ -35,7 +34,7 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 	 * seconds. There is no lock delay, and all options are disabled.
 	 */
 	public static final EngineSettings DEFAULTS = new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), false, Duration.ZERO);
+			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), Duration.ZERO);
 
 	/**
 	 * Validates the durations.

@@ -21,8 +21,6 @@ public final class EngineSettingsBuilder {
 
 	private Duration shutdownTimeout;
 
-	private boolean watchLockOrder;
-
 	private Duration lockDelay;
 
 	private EngineSettingsBuilder(EngineSettings settings) {
@@ -32,7 +30,6 @@ public final class EngineSettingsBuilder {
 		this.awaitRelease = settings.awaitRelease();
 		this.interruptOnLoss = settings.interruptOnLoss();
 		this.shutdownTimeout = settings.shutdownTimeout();
-		this.watchLockOrder = settings.watchLockOrder();
 		this.lockDelay = settings.lockDelay();
 	}
 
@@ -74,11 +71,6 @@ public final class EngineSettingsBuilder {
 		return this;
 	}
 
-	public EngineSettingsBuilder watchLockOrder(boolean watchLockOrder) {
-		this.watchLockOrder = watchLockOrder;
-		return this;
-	}
-
 	public EngineSettingsBuilder lockDelay(Duration lockDelay) {
 		this.lockDelay = lockDelay;
 		return this;
@@ -86,7 +78,7 @@ public final class EngineSettingsBuilder {
 
 	public EngineSettings build() {
 		return new EngineSettings(this.waitTime, this.leaseTime, this.responseTimeout, this.awaitRelease,
-				this.interruptOnLoss, this.shutdownTimeout, this.watchLockOrder, this.lockDelay);
+				this.interruptOnLoss, this.shutdownTimeout, this.lockDelay);
 	}
 
 }

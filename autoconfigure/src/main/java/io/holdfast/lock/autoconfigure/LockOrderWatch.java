@@ -1,4 +1,4 @@
-package io.holdfast.lock.engine;
+package io.holdfast.lock.autoconfigure;
 
 import java.lang.StackWalker.StackFrame;
 import java.util.List;
@@ -12,6 +12,7 @@ import org.apache.commons.logging.LogFactory;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 /**
  * Development aid that detects contradictory lock orders. It records in which order locks
@@ -21,9 +22,10 @@ import io.holdfast.lock.LockName;
  *
  * <p>
  * Locks with different names are compared by name, because any of their keys may meet.
- * Locks with the same name are compared by key. Thread-safe, with bounded memory.
+ * Locks with the same name are compared by key. All other decisions are those of the
+ * application's {@link TransactionBoundary}. Thread-safe, with bounded memory.
  */
-final class LockOrderWatch {
+final class LockOrderWatch implements TransactionBoundary {
 
 	private static final Log logger = LogFactory.getLog(LockOrderWatch.class);
 
@@ -39,16 +41,44 @@ final class LockOrderWatch {
 
 	private final Set<Pair> reported = ConcurrentHashMap.newKeySet();
 
+	private final TransactionBoundary boundary;
+
+	LockOrderWatch(TransactionBoundary boundary) {
+		this.boundary = boundary;
+	}
+
 	/**
 	 * Records the order of all locks that the current thread holds and the lock that it
 	 * is about to acquire.
 	 */
-	void acquiring(LockName wanted) {
+	@Override
+	public void beforeAcquire(LockName wanted) {
 		for (LockHandle handle : LockContext.handles()) {
 			if (!handle.lock().equals(wanted)) {
 				note(Pair.of(handle.lock(), wanted));
 			}
 		}
+		this.boundary.beforeAcquire(wanted);
+	}
+
+	@Override
+	public void beforeAcquireAsync(LockName lock) {
+		this.boundary.beforeAcquireAsync(lock);
+	}
+
+	@Override
+	public SetAside setAside(List<LockName> locks) {
+		return this.boundary.setAside(locks);
+	}
+
+	@Override
+	public boolean defersReleases() {
+		return this.boundary.defersReleases();
+	}
+
+	@Override
+	public void deferRelease(DeferrableHold hold) {
+		this.boundary.deferRelease(hold);
 	}
 
 	private void note(Pair order) {
@@ -73,7 +103,8 @@ final class LockOrderWatch {
 
 	private static boolean isCaller(StackFrame frame) {
 		String name = frame.getClassName();
-		return !name.contains("$$") && NOT_THE_CALLER.stream().noneMatch(name::startsWith);
+		return !name.equals(LockOrderWatch.class.getName()) && !name.contains("$$")
+				&& NOT_THE_CALLER.stream().noneMatch(name::startsWith);
 	}
 
 	/**
