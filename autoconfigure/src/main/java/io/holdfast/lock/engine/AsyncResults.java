@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 
 /**
  * Creates the futures of asynchronous callers. A caller may complete its future at any
@@ -101,11 +102,11 @@ final class AsyncResults {
 		// null if the handle comes from another implementation of LockOperations
 		HeldLocks held = (handle instanceof HeldLocks own) ? own : null;
 		Throwable body = (failure != null) ? failure
-				: failureOf((held != null) ? held::assertHeldAtEnd : handle::assertHeld);
+				: failureOf((held != null) ? () -> held.verify(Checkpoint.RETURN) : handle::assertHeld);
 		close(handle, held).whenComplete((answered, refused) -> {
 			Throwable end = (body != null) ? body : refused;
 			if (end == null && held != null) {
-				end = failureOf(held::assertEndedInTime);
+				end = failureOf(() -> held.verify(Checkpoint.RELEASED));
 			}
 			if (end != null) {
 				result.completeExceptionally(end);

@@ -44,7 +44,7 @@ final class BlockingAcquirer {
 			return acquire(all, refusal, depth).settingAside(setAside);
 		}
 		catch (RuntimeException | Error ex) {
-			setAside.bringBack();
+			setAside.restore();
 			throw ex;
 		}
 	}

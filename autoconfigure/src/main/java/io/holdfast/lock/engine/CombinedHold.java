@@ -111,13 +111,8 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	@Override
-	public void assertHeld() {
-		this.parts.forEach(Hold::assertHeld);
-	}
-
-	@Override
-	public void assertHeldAtCommit() {
-		this.parts.forEach(Hold::assertHeldAtCommit);
+	public void verify(Checkpoint checkpoint) {
+		this.parts.forEach((part) -> part.verify(checkpoint));
 	}
 
 	@Override
@@ -131,16 +126,6 @@ final class CombinedHold implements HeldLocks {
 		// the first hold ends last
 		this.parts.get(0).settingAside(setAside);
 		return this;
-	}
-
-	@Override
-	public void assertHeldAtEnd() {
-		this.parts.forEach(Hold::assertHeldAtEnd);
-	}
-
-	@Override
-	public void assertEndedInTime() {
-		this.parts.forEach(Hold::assertEndedInTime);
 	}
 
 	@Override
@@ -158,8 +143,7 @@ final class CombinedHold implements HeldLocks {
 		boolean mayWait = this.parts.get(0).isBoundHere();
 		CompletableFuture<?> answered = close(this.parts, Hold::release);
 		if (mayWait) {
-			IdleWait.uninterruptibly(answered);
-			answered.join();
+			IdleWait.join(answered);
 		}
 	}
 

@@ -25,16 +25,4 @@ interface HeldLocks extends ManagedHold {
 	/** Restores the given state when the last of these holds has ended. */
 	HeldLocks settingAside(SetAside setAside);
 
-	/**
-	 * Checks that the body's work is reliable: a commit has confirmed it, or every lock
-	 * is still held.
-	 */
-	void assertHeldAtEnd();
-
-	/**
-	 * Repeats the check after the hold has ended. By then the store may have reported
-	 * that the release came too late.
-	 */
-	void assertEndedInTime();
-
 }

@@ -2,6 +2,7 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,7 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 import io.holdfast.lock.support.DurationText;
@@ -42,7 +44,8 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
 	private volatile boolean ended;
 
-	private volatile boolean confirmed;
+	/** Whether a commit was verified, so that a later loss is harmless. */
+	private volatile boolean committed;
 
 	private volatile SetAside setAside = SetAside.NOTHING;
 
@@ -54,7 +57,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		this.context = context;
 		this.lease = lease;
 		this.reentrant = reentrant;
-		this.end = new HoldEnd(context.boundary(), this::end);
+		this.end = new HoldEnd(context, this::end);
 	}
 
 	/**
@@ -68,7 +71,8 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		LockContext.Binding bound = LockContext.bind(this);
 		this.binding = bound;
 		if (!this.reentrant && this.lease.terms().interruptOnLoss()) {
-			this.lease.onLost((event) -> bound.interruptIfAny(this::sharesLease));
+			this.lease.onLost((event) -> bound
+				.interruptIfAny((handle) -> handle instanceof Hold other && other.lease == this.lease));
 		}
 		this.end.defer(this);
 		return this;
@@ -78,34 +82,20 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		return this.depth;
 	}
 
-	private boolean sharesLease(LockHandle handle) {
-		return handle instanceof Hold other && other.lease == this.lease;
-	}
-
 	/**
 	 * Re-enters the lock.
 	 * @param minHold the minimum time from now for which the lock must stay closed
 	 * @return another hold of the same lease, or {@code null} if the lease has ended
 	 */
 	@Nullable Hold reenter(Duration minHold) {
-		String lost = lossMessage();
-		if (lost != null) {
-			throw new LockLostException(lock(), backend(), lost
-					+ " It cannot be re-entered. Let this call fail, verify what it did, and repeat it." + diagnosis());
-		}
+		requireHeld(" It cannot be re-entered. Let this call fail, verify what it did, and repeat it.");
 		return this.lease.addHold(minHold) ? new Hold(this.context, this.lease, true) : null;
 	}
 
-	/**
-	 * Fails if the lease was lost while the other locks of the request were acquired. A
-	 * body must not start without one of its locks.
-	 */
+	/** Fails if the lease was lost while other locks of the request were acquired. */
 	void requireHeldAtStart() {
-		String lost = lossMessage();
-		if (lost != null) {
-			throw new LockLostException(lock(), backend(), lost
-					+ " This happened while waiting for the other locks of the request, so the call did not start and none of them is held. Repeat it; use 'renew = true', or a lease that is longer than the wait.");
-		}
+		requireHeld(
+				" This happened while waiting for the other locks of the request, so the call did not start and none of them is held. Repeat it; use 'renew = true', or a lease that is longer than the wait.");
 	}
 
 	Lease lease() {
@@ -171,22 +161,48 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
 	@Override
 	public boolean isHeld() {
-		return lossMessage() == null;
+		return !this.ended && this.lease.lossMessage() == null;
 	}
 
 	@Override
-	public void assertHeld() {
-		failUnlessSure(
-				" What this call did may overlap with another holder's work. Verify it, then repeat it. Check for pauses and the store's health at this time.",
-				" It is not known to be lost. Check again, or undo what this call did and repeat it.");
+	public void verify(Checkpoint checkpoint) {
+		switch (checkpoint) {
+			case NOW -> requireValid(
+					" What this call did may overlap with another holder's work. Verify it, then repeat it. Check for pauses and the store's health at this time.",
+					" It is not known to be lost. Check again, or undo what this call did and repeat it.");
+			case COMMIT -> verifyAtCommit();
+			case RETURN -> verifyUnlessCommitted(this.lease.lossMessage(), this.setAside);
+			case RELEASED ->
+				verifyUnlessCommitted(this.lease.lost() ? this.lease.lossMessage() : null, SetAside.NOTHING);
+		}
 	}
 
-	private void failUnlessSure(String ifLost, String ifInDoubt) {
-		Throwable doubt = this.ended ? null : Assurance.await(this.context, this.lease);
-		String lost = lossMessage();
-		if (lost != null) {
-			throw new LockLostException(lock(), backend(), lost + ifLost + diagnosis());
+	private void verifyAtCommit() {
+		try {
+			requireValid(COMMIT_REFUSED, COMMIT_REFUSED);
 		}
+		catch (LockException ex) {
+			this.context.observer().commitRefused(lock(), backend());
+			throw ex;
+		}
+		this.setAside.requireUnchanged(lock());
+		this.committed = true;
+	}
+
+	private void verifyUnlessCommitted(@Nullable String lost, SetAside unchanged) {
+		if (this.committed) {
+			return;
+		}
+		if (lost != null) {
+			throw new LockLostException(lock(), backend(), lost
+					+ " No commit was checked for it, so what this call did may overlap with another holder's work. Verify it before repeating it.");
+		}
+		unchanged.requireUnchanged(lock());
+	}
+
+	private void requireValid(String ifLost, String ifInDoubt) {
+		Throwable doubt = isHeld() ? awaitConfirmation() : null;
+		requireHeld(ifLost);
 		if (doubt != null) {
 			throw new LockBackendException(lock(), backend(),
 					"Lock '%s' is in doubt: backend %s cannot confirm it (%s; %s, token %s).".formatted(lock(),
@@ -195,42 +211,36 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		}
 	}
 
-	private @Nullable String lossMessage() {
-		return this.ended
+	/** Fails if this hold is closed, lost or no longer valid. */
+	private void requireHeld(String remedy) {
+		String lost = this.ended
 				? "Lock '%s' was already released (%s, token %s).".formatted(lock(), this.lease.terms(), fencingToken())
 				: this.lease.lossMessage();
+		if (lost != null) {
+			throw new LockLostException(lock(), backend(), lost + remedy + diagnosis());
+		}
 	}
 
-	@Override
-	public void assertHeldAtCommit() {
+	/**
+	 * Waits until the store has confirmed a valid lease. Most backends respond
+	 * immediately. A backend whose connection is interrupted may keep the holder waiting,
+	 * at most for as long as the lease is valid. The caller must then check whether the
+	 * lease was lost or has expired meanwhile.
+	 * @return why the holder must not continue although no loss is known, or {@code null}
+	 */
+	private @Nullable Throwable awaitConfirmation() {
 		try {
-			failUnlessSure(COMMIT_REFUSED, COMMIT_REFUSED);
+			if (!IdleWait.get(this.lease.confirm())) {
+				this.lease.lose(LossCause.REFUSED);
+			}
+			return null;
 		}
-		catch (LockException ex) {
-			this.context.observer().commitRefused(lock(), backend());
-			throw ex;
+		catch (ExecutionException ex) {
+			return ex.getCause();
 		}
-		this.setAside.requireUnchanged(lock());
-		this.confirmed = true;
-	}
-
-	@Override
-	public void assertHeldAtEnd() {
-		failUnlessConfirmed(this.lease.lossMessage());
-		if (!this.confirmed) {
-			this.setAside.requireUnchanged(lock());
-		}
-	}
-
-	@Override
-	public void assertEndedInTime() {
-		failUnlessConfirmed(this.lease.lost() ? this.lease.lossMessage() : null);
-	}
-
-	private void failUnlessConfirmed(@Nullable String message) {
-		if (message != null && !this.confirmed) {
-			throw new LockLostException(lock(), backend(), message
-					+ " No commit was checked for it, so what this call did may overlap with another holder's work. Verify it before repeating it.");
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return ex;
 		}
 	}
 
@@ -244,22 +254,18 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		boolean mayWait = isBoundHere();
 		CompletableFuture<?> answered = release();
 		if (mayWait) {
-			IdleWait.uninterruptibly(answered);
-			answered.join();
+			IdleWait.join(answered);
 		}
 	}
 
 	@Override
 	public CompletableFuture<?> closeAsync() {
-		CompletableFuture<?> answered = release();
-		return answered.isDone() ? answered : answered.thenRunAsync(() -> {
-		}, this.context.workers().callbacks());
+		return this.end.closeAsync(this);
 	}
 
 	/** Ends this hold; completes with the store's response if callers wait for it. */
 	CompletableFuture<?> release() {
-		CompletableFuture<?> answered = this.end.close(this);
-		return this.context.settings().awaitRelease() ? answered : HoldEnd.DONE;
+		return this.end.close(this);
 	}
 
 	boolean isBoundHere() {
@@ -281,7 +287,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 			return this.lease.endHold();
 		}
 		finally {
-			this.setAside.bringBack();
+			this.setAside.restore();
 		}
 	}
 

@@ -5,7 +5,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
-import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.TransactionBoundary.DeferrableHold;
 
 /**
@@ -16,7 +15,7 @@ final class HoldEnd {
 
 	static final CompletableFuture<?> DONE = CompletableFuture.completedFuture(null);
 
-	private final TransactionBoundary boundary;
+	private final EngineContext context;
 
 	private final Supplier<CompletableFuture<?>> action;
 
@@ -27,18 +26,17 @@ final class HoldEnd {
 
 	/**
 	 * Creates the end of a hold.
-	 * @param boundary relates the hold to the caller's transactions
 	 * @param action ends the hold, and completes when the store has responded
 	 */
-	HoldEnd(TransactionBoundary boundary, Supplier<CompletableFuture<?>> action) {
-		this.boundary = boundary;
+	HoldEnd(EngineContext context, Supplier<CompletableFuture<?>> action) {
+		this.context = context;
 		this.action = action;
 	}
 
 	/** Lets a transaction of the current thread defer the release of a new hold. */
 	void defer(DeferrableHold hold) {
 		try {
-			this.boundary.deferRelease(hold);
+			this.context.boundary().deferRelease(hold);
 		}
 		catch (RuntimeException | Error ex) {
 			this.action.get();
@@ -47,24 +45,34 @@ final class HoldEnd {
 	}
 
 	Runnable deferral() {
-		boolean deferred = this.boundary.defersReleases()
+		boolean deferred = this.context.boundary().defersReleases()
 				&& this.users.getAndUpdate((count) -> (count > 0) ? count + 1 : 0) > 0;
 		return deferred ? this::endUse : () -> {
 		};
 	}
 
+	/** Closes the hold; completes with the store's response if callers wait for it. */
 	CompletableFuture<?> close(DeferrableHold hold) {
 		if (!this.closed.compareAndSet(false, true)) {
 			return DONE;
 		}
 		CompletableFuture<?> answered;
 		try {
-			this.boundary.deferRelease(hold);
+			this.context.boundary().deferRelease(hold);
 		}
 		finally {
 			answered = endUse();
 		}
-		return answered;
+		return this.context.settings().awaitRelease() ? answered : DONE;
+	}
+
+	/**
+	 * Closes the hold like {@link #close}, and completes on a thread for callers' code.
+	 */
+	CompletableFuture<?> closeAsync(DeferrableHold hold) {
+		CompletableFuture<?> answered = close(hold);
+		return answered.isDone() ? answered : answered.thenRunAsync(() -> {
+		}, this.context.workers().callbacks());
 	}
 
 	private CompletableFuture<?> endUse() {

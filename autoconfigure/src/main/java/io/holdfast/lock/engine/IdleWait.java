@@ -2,6 +2,7 @@ package io.holdfast.lock.engine;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 
 /**
  * Waits for a future and does nothing else. On a thread of a {@code ForkJoinPool},
@@ -14,21 +15,22 @@ final class IdleWait {
 	}
 
 	/**
-	 * Waits until a future is done.
-	 * @throws InterruptedException if the thread is interrupted while it waits
+	 * Waits for the result of a future, as {@link CompletableFuture#get()} does.
 	 */
-	static void until(CompletableFuture<?> future) throws InterruptedException {
-		if (!future.isDone()) {
-			done(future).await();
-		}
+	static <T> T get(CompletableFuture<T> future) throws ExecutionException, InterruptedException {
+		awaitDone(future);
+		return future.get();
 	}
 
-	/** Waits until a future is done. Defers an interrupt until then. */
-	static void uninterruptibly(CompletableFuture<?> future) {
+	/**
+	 * Waits for a future, as {@link CompletableFuture#join()} does. Defers an interrupt
+	 * until then.
+	 */
+	static void join(CompletableFuture<?> future) {
 		boolean interrupted = false;
 		while (!future.isDone()) {
 			try {
-				until(future);
+				awaitDone(future);
 			}
 			catch (InterruptedException ex) {
 				interrupted = true;
@@ -37,12 +39,15 @@ final class IdleWait {
 		if (interrupted) {
 			Thread.currentThread().interrupt();
 		}
+		future.join();
 	}
 
-	private static CountDownLatch done(CompletableFuture<?> future) {
-		CountDownLatch done = new CountDownLatch(1);
-		future.whenComplete((value, failure) -> done.countDown());
-		return done;
+	private static void awaitDone(CompletableFuture<?> future) throws InterruptedException {
+		if (!future.isDone()) {
+			CountDownLatch done = new CountDownLatch(1);
+			future.whenComplete((value, failure) -> done.countDown());
+			done.await();
+		}
 	}
 
 }

@@ -184,14 +184,13 @@ final class Lease {
 	}
 
 	private void lose(LossCause cause, boolean evenIfReleased) {
-		Consumer<Consumer<LockLostEvent>> notification;
 		this.lock.lock();
 		try {
 			boolean released = this.holds == 0 && !this.lingering.get();
 			if (this.loss.happened() || (released && !evenIfReleased)) {
 				return;
 			}
-			notification = this.loss.declare(cause);
+			this.loss.declare(cause);
 		}
 		finally {
 			this.lock.unlock();
@@ -199,19 +198,17 @@ final class Lease {
 		CompletableFuture<?> quiet = unwatch();
 		this.end.lost(cause, quiet);
 		this.ticket.leave();
-		notification.accept(this.context.observer()::lost);
+		this.loss.announce(this.context.observer());
 	}
 
 	void onLost(Consumer<LockLostEvent> listener) {
-		Runnable notification;
-		this.lock.lock();
-		try {
-			notification = this.loss.add(listener);
-		}
-		finally {
-			this.lock.unlock();
-		}
-		notification.run();
+		this.loss.onLost(listener);
+	}
+
+	/** Asks the store whether it still keeps the lease, for as long as it is valid. */
+	CompletableFuture<Boolean> confirm() {
+		return StoreResponses.within(() -> this.terms.backend().confirm(this.grant), remainingValidity().toNanos(),
+				this.context.time());
 	}
 
 	/** Returns why the lease is no longer reliable, or {@code null} if it is. */

@@ -19,8 +19,9 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LockedAction;
 import io.holdfast.lock.UnlockedAction;
-import io.holdfast.lock.spi.observation.LockObserver;
+import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
@@ -135,9 +136,9 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		T result;
 		try (held) {
 			result = action.run(held);
-			held.assertHeldAtEnd();
+			held.verify(Checkpoint.RETURN);
 		}
-		held.assertEndedInTime();
+		held.verify(Checkpoint.RELEASED);
 		return result;
 	}
 

@@ -1,8 +1,9 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
@@ -12,11 +13,12 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * State of the loss of a lease: whether and why it was lost, and which listeners to
- * notify. A lease is lost once, and only the first cause counts. Thread-safe.
+ * The loss of a lease: its cause, and the listeners to notify. A lease is lost once.
+ * Thread-safe.
  */
 final class Loss {
 
@@ -26,7 +28,8 @@ final class Loss {
 
 	private final FencingToken token;
 
-	private final List<Consumer<LockLostEvent>> listeners = new ArrayList<>(0);
+	/** A listener is notified by the thread that removes it. */
+	private final Queue<Consumer<LockLostEvent>> listeners = new ConcurrentLinkedQueue<>();
 
 	private volatile @Nullable LockLostEvent event;
 
@@ -39,38 +42,32 @@ final class Loss {
 		return this.event != null;
 	}
 
-	/**
-	 * Declares the loss. The caller holds the lease's lock.
-	 * @return notifies the listeners; to be run outside of that lock
-	 */
-	Consumer<Consumer<LockLostEvent>> declare(LossCause cause) {
-		LockLostEvent lost = new LockLostEvent(this.terms.lock(), this.terms.backend().name(), this.token, cause);
-		this.event = lost;
-		List<Consumer<LockLostEvent>> toTell = List.copyOf(this.listeners);
-		this.listeners.clear();
-		return (observer) -> {
-			logger.warn(message(lost) + " Another owner may hold it now.");
-			toTell.forEach((listener) -> tell(listener, lost));
-			observer.accept(lost);
-		};
+	/** Declares the loss. The caller holds the lease's lock. */
+	void declare(LossCause cause) {
+		this.event = new LockLostEvent(this.terms.lock(), this.terms.backend().name(), this.token, cause);
 	}
 
-	/**
-	 * Adds a listener. The caller holds the lease's lock.
-	 * @return notifies the listener immediately if the loss has already happened; to be
-	 * run outside of that lock
-	 */
-	Runnable add(Consumer<LockLostEvent> listener) {
-		LockLostEvent lost = this.event;
-		if (lost != null) {
-			return () -> tell(listener, lost);
+	/** Notifies the listeners and the observer of the declared loss. Call it once. */
+	void announce(LockObserver observer) {
+		LockLostEvent lost = Objects.requireNonNull(this.event);
+		logger.warn(message(lost) + " Another owner may hold it now.");
+		Consumer<LockLostEvent> listener;
+		while ((listener = this.listeners.poll()) != null) {
+			notify(listener, lost);
 		}
-		this.listeners.add(listener);
-		return () -> {
-		};
+		observer.lost(lost);
 	}
 
-	private static void tell(Consumer<LockLostEvent> listener, LockLostEvent lost) {
+	/** Adds a listener, and notifies it immediately if the loss is already declared. */
+	void onLost(Consumer<LockLostEvent> listener) {
+		this.listeners.add(listener);
+		LockLostEvent lost = this.event;
+		if (lost != null && this.listeners.remove(listener)) {
+			notify(listener, lost);
+		}
+	}
+
+	private static void notify(Consumer<LockLostEvent> listener, LockLostEvent lost) {
 		try {
 			listener.accept(lost);
 		}

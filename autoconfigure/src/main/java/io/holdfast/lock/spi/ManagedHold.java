@@ -11,12 +11,17 @@ import io.holdfast.lock.LockLostException;
 public interface ManagedHold extends LockHandle {
 
 	/**
-	 * Verifies that this hold is still valid, right before a commit that depends on it. A
-	 * later loss no longer fails the call, because its work is done.
+	 * Verifies that work under this hold is protected.
+	 * @param checkpoint the moment of the call
 	 * @throws LockLostException as {@link #assertHeld()}
 	 * @throws LockBackendException as {@link #assertHeld()}
 	 */
-	void assertHeldAtCommit();
+	void verify(Checkpoint checkpoint);
+
+	@Override
+	default void assertHeld() {
+		verify(Checkpoint.NOW);
+	}
 
 	/**
 	 * Returns a hint for error messages if this hold may block other work of its own
@@ -34,6 +39,34 @@ public interface ManagedHold extends LockHandle {
 	 */
 	static String diagnosis(LockHandle handle) {
 		return (handle instanceof ManagedHold managed) ? managed.diagnosis() : "";
+	}
+
+	/**
+	 * A moment at which a hold is verified.
+	 */
+	enum Checkpoint {
+
+		/** While the body runs: the hold must still be valid. */
+		NOW,
+
+		/**
+		 * Right before a commit that depends on the hold, which must still be valid. A
+		 * later loss no longer fails the call, because its work is done.
+		 */
+		COMMIT,
+
+		/**
+		 * When the body has returned: a commit was verified, or the hold must still be
+		 * valid.
+		 */
+		RETURN,
+
+		/**
+		 * After the hold was closed: a commit was verified, or the hold must not be lost.
+		 * By then the store may have reported that the release came too late.
+		 */
+		RELEASED
+
 	}
 
 }

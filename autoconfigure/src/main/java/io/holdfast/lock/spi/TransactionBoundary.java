@@ -97,7 +97,7 @@ public interface TransactionBoundary {
 		 * Restores the state. Called on any thread, once the hold has ended or was not
 		 * acquired. Throws nothing.
 		 */
-		void bringBack();
+		void restore();
 
 	}
 

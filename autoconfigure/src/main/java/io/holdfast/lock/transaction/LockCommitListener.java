@@ -10,6 +10,7 @@ import org.springframework.transaction.TransactionExecutionListener;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.spi.ManagedHold;
+import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
@@ -54,7 +55,7 @@ public final class LockCommitListener implements TransactionExecutionListener {
 				.stream()
 				.filter(this.own)
 				.map(ManagedHold.class::cast)
-				.forEach(ManagedHold::assertHeldAtCommit);
+				.forEach((hold) -> hold.verify(Checkpoint.COMMIT));
 		}
 		FinishedTransaction.finishAtCommit();
 	}

@@ -139,7 +139,7 @@ final class PersistenceContexts {
 		}
 
 		@Override
-		public void bringBack() {
+		public void restore() {
 			this.all.forEach(Exchange::undo);
 		}
 

@@ -14,6 +14,7 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.ManagedHold;
+import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -45,7 +46,7 @@ class HoldInDoubtTests {
 	void checkWaitsForTheConfirmation() {
 		LockHandle handle = this.fixture.acquired(request());
 		CompletableFuture<Void> check = waiting(handle::assertHeld);
-		CompletableFuture<Void> commit = waiting(((ManagedHold) handle)::assertHeldAtCommit);
+		CompletableFuture<Void> commit = waiting(() -> ((ManagedHold) handle).verify(Checkpoint.COMMIT));
 		this.word.complete(true);
 		assertThat(check).succeedsWithin(BOUND);
 		assertThat(commit).succeedsWithin(BOUND);
@@ -57,7 +58,7 @@ class HoldInDoubtTests {
 	@Test
 	void holdDeniedByTheStoreIsLost() {
 		LockHandle handle = this.fixture.acquired(request());
-		CompletableFuture<Void> commit = waiting(((ManagedHold) handle)::assertHeldAtCommit);
+		CompletableFuture<Void> commit = waiting(() -> ((ManagedHold) handle).verify(Checkpoint.COMMIT));
 		this.word.complete(false);
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(commit::join)
 			.withCauseInstanceOf(LockLostException.class)
@@ -85,13 +86,14 @@ class HoldInDoubtTests {
 			.withMessageContaining("Lock 'stock:42' is in doubt")
 			.withMessageContaining("cut off")
 			.withMessageContaining("not known to be lost");
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(((ManagedHold) handle)::assertHeldAtCommit)
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> ((ManagedHold) handle).verify(Checkpoint.COMMIT))
 			.withMessageContaining("The commit was refused");
 		assertThat(this.fixture.record.refusedCommits).isOne();
 		assertThat(handle.isHeld()).isTrue();
 		assertThat(this.fixture.record.losses).isEmpty();
 		this.fixture.backend.confirmation = FakeBackend.CERTAIN;
-		assertThatNoException().isThrownBy(((ManagedHold) handle)::assertHeldAtCommit);
+		assertThatNoException().isThrownBy(() -> ((ManagedHold) handle).verify(Checkpoint.COMMIT));
 	}
 
 	@Test

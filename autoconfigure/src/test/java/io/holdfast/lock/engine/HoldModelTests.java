@@ -29,6 +29,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.observation.LockObserver;
+import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
@@ -144,7 +145,7 @@ public class HoldModelTests {
 	@Operation
 	public boolean commit() {
 		try {
-			this.outer.assertHeldAtCommit();
+			this.outer.verify(Checkpoint.COMMIT);
 			return true;
 		}
 		catch (LockLostException ex) {

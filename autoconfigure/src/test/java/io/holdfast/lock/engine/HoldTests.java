@@ -18,6 +18,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.ManagedHold;
+import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.observation.RenewalOutcome;
 import io.holdfast.lock.spi.TransactionBoundary;
@@ -110,10 +111,11 @@ class HoldTests {
 	@Test
 	void commitThatIsRefusedIsCounted() {
 		LockHandle handle = this.fixture.acquired(request().renew(false));
-		((ManagedHold) handle).assertHeldAtCommit();
+		((ManagedHold) handle).verify(Checkpoint.COMMIT);
 		assertThat(this.fixture.record.refusedCommits).isZero();
 		this.time.advance(LEASE);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(((ManagedHold) handle)::assertHeldAtCommit);
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> ((ManagedHold) handle).verify(Checkpoint.COMMIT));
 		assertThat(this.fixture.record.refusedCommits).isOne();
 		handle.close();
 	}
@@ -174,7 +176,8 @@ class HoldTests {
 		LockHandle handle = this.fixture.acquired(request());
 		this.time.pause(Duration.ofSeconds(31));
 		assertThat(handle.isHeld()).isFalse();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(((ManagedHold) handle)::assertHeldAtCommit)
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> ((ManagedHold) handle).verify(Checkpoint.COMMIT))
 			.withMessageContaining("has expired")
 			.withMessageContaining("rolled back");
 	}
@@ -233,7 +236,7 @@ class HoldTests {
 	@Test
 	void lossAfterACheckedCommitDoesNotFailTheCall() {
 		String result = this.fixture.engine.execute(request().renew(false).build(), (handle) -> {
-			((ManagedHold) handle).assertHeldAtCommit();
+			((ManagedHold) handle).verify(Checkpoint.COMMIT);
 			this.time.advance(LEASE);
 			return "committed";
 		});

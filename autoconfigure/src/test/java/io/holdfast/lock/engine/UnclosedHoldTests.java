@@ -12,6 +12,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.ManagedHold;
+import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -37,7 +38,8 @@ class UnclosedHoldTests {
 	void refusalNamesLockThreadTimeAndRemedy() {
 		try (LockHandle unclosed = this.fixture.engine.acquire(this.request)) {
 			this.fixture.time.advance(Duration.ofSeconds(35));
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(((ManagedHold) unclosed)::assertHeldAtCommit)
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> ((ManagedHold) unclosed).verify(Checkpoint.COMMIT))
 				.withMessageContainingAll("'stock:42'", "the transaction is rolled back",
 						"this thread ('" + Thread.currentThread().getName() + "') 35s ago", "try-with-resources");
 			assertThatExceptionOfType(LockLostException.class).as("entered again")

@@ -21,6 +21,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ManagedHold;
+import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
@@ -101,7 +102,7 @@ class ZooKeeperSuspensionTests {
 		try (LockHandle handle = this.bench.engine(store).acquire(LockRequest.of("stock", 42))) {
 			Grant other = granted(store, claim(LockName.of("stock", "43")));
 			suspend(store, other);
-			CompletableFuture<Void> commit = waiting(((ManagedHold) handle)::assertHeldAtCommit);
+			CompletableFuture<Void> commit = waiting(() -> ((ManagedHold) handle).verify(Checkpoint.COMMIT));
 			this.wire.flow();
 			assertThat(commit).succeedsWithin(BOUND);
 			soonReleased(store, other);
@@ -115,7 +116,7 @@ class ZooKeeperSuspensionTests {
 		LockEngine engine = this.bench.engine(store);
 		try (LockHandle handle = engine.acquire(LockRequest.of("stock", 42))) {
 			suspend(store, granted(store, claim(LockName.of("stock", "43"))));
-			CompletableFuture<Void> commit = waiting(((ManagedHold) handle)::assertHeldAtCommit);
+			CompletableFuture<Void> commit = waiting(() -> ((ManagedHold) handle).verify(Checkpoint.COMMIT));
 			ZooKeeperLockBackendContractTests.endSession(client, server.connectString());
 			this.wire.flow();
 			assertLost(commit);
@@ -151,7 +152,7 @@ class ZooKeeperSuspensionTests {
 		ZooKeeperLockBackend store = this.bench.store(client(SHORT_SESSION));
 		try (LockHandle handle = this.bench.engine(store).acquire(LockRequest.of("stock", 42))) {
 			suspend(store, granted(store, claim(LockName.of("stock", "43"))));
-			assertLost(CompletableFuture.runAsync(((ManagedHold) handle)::assertHeldAtCommit));
+			assertLost(CompletableFuture.runAsync(() -> ((ManagedHold) handle).verify(Checkpoint.COMMIT)));
 		}
 	}
 
@@ -168,14 +169,15 @@ class ZooKeeperSuspensionTests {
 		try (LockHandle handle = this.bench.engine(store).acquire(LockRequest.of("stock", 42))) {
 			Grant other = granted(store, claim(LockName.of("stock", "43")));
 			suspend(store, other);
-			assertThatExceptionOfType(LockBackendException.class).isThrownBy(((ManagedHold) handle)::assertHeldAtCommit)
+			assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> ((ManagedHold) handle).verify(Checkpoint.COMMIT))
 				.withMessageContainingAll("Lock 'stock:42' is in doubt", "is suspended", "The commit was refused");
 			assertThat(handle.isHeld()).isTrue();
 			this.wire.flow();
 			Awaitility.await()
 				.atMost(BOUND)
 				.ignoreException(LockBackendException.class)
-				.untilAsserted(((ManagedHold) handle)::assertHeldAtCommit);
+				.untilAsserted(() -> ((ManagedHold) handle).verify(Checkpoint.COMMIT));
 			soonReleased(store, other);
 		}
 	}
