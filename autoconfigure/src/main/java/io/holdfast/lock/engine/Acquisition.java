@@ -33,7 +33,7 @@ final class Acquisition {
 
 	private final ResolvedRequest terms;
 
-	private final Refusal refusal;
+	private final IfRefused ifRefused;
 
 	private final Claim claim;
 
@@ -41,7 +41,7 @@ final class Acquisition {
 
 	private final long deadline;
 
-	private final RequestSender requests;
+	private final StoreRequest.Sender requests;
 
 	private final StepScheduler steps;
 
@@ -49,39 +49,30 @@ final class Acquisition {
 
 	private final Report report;
 
-	private final Withdrawal withdrawal;
+	private final Attempts attempts;
 
-	private final CompletableFuture<Lease> outcome = new CompletableFuture<>();
-
-	private int attempts;
-
-	private final UnknownOutcomes unknownOutcomes = new UnknownOutcomes();
+	private final CompletableFuture<Outcome<Lease>> outcome = new CompletableFuture<>();
 
 	private boolean refused;
 
-	/** Whether the store may hold state of this claim. */
-	private boolean mayHaveLeftClaim;
-
-	private @Nullable Attempt latest;
-
-	Acquisition(EngineContext context, ResolvedRequest terms, Refusal refusal, Executor executor,
-			RequestSender requests) {
+	Acquisition(EngineContext context, ResolvedRequest terms, IfRefused ifRefused, Executor executor,
+			StoreRequest.Sender requests) {
 		this.context = context;
 		this.requests = requests;
-		this.terms = (refusal == Refusal.TENTATIVE) ? terms.withWaitTime(0) : terms;
-		this.refusal = refusal;
+		this.terms = (ifRefused == IfRefused.TRY_LATER) ? terms.withWaitTime(0) : terms;
+		this.ifRefused = ifRefused;
 		this.claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(),
 				context.settings().storeLease(terms.leaseTime()), terms.renew(), terms.waitTime(), terms.fair());
 		this.startedAt = context.time().nanos();
 		this.deadline = this.startedAt + terms.waitTime().toNanos();
 		this.steps = new StepScheduler(context.time(), executor, this::failed);
 		this.ticket = new QueueTicket(context.queues(), this.terms, this.startedAt, this.steps, this::attemptInTime);
-		this.withdrawal = new Withdrawal(context, terms, this.claim);
-		this.report = new Report(context, this.terms, refusal, this.startedAt);
+		this.attempts = new Attempts(context, terms, this.claim);
+		this.report = new Report(context, this.terms, ifRefused, this.startedAt);
 	}
 
-	/** Returns the lease, or the {@link LockException} that explains its absence. */
-	CompletableFuture<Lease> outcome() {
+	/** Returns the outcome; it never completes exceptionally. */
+	CompletableFuture<Outcome<Lease>> outcome() {
 		return this.outcome;
 	}
 
@@ -93,7 +84,7 @@ final class Acquisition {
 	private void start() {
 		this.report.begins();
 		if (!this.context.registry().begin(this)) {
-			fail(AcquireOutcome.ERROR, Refusal.stopping(this.terms, now() - this.startedAt));
+			end(AcquireOutcome.ERROR, new Outcome.Failed<>(AcquisitionFailures.stopping(this.terms, waited())));
 			return;
 		}
 		LocalWaitQueues.Admission admission = this.ticket.enter();
@@ -126,15 +117,12 @@ final class Acquisition {
 
 	private void attempt() {
 		this.steps.nextPhase();
-		this.attempts++;
 		long left = Math.max(0, left());
 		boolean willRetry = mayRetry();
 		Claim sent = this.claim.withRemainingWait(willRetry ? Duration.ofNanos(left) : Duration.ZERO);
-		boolean first = this.attempts == 1;
+		boolean first = this.attempts.made() == 0;
 		StoreRequest<AcquireResult> request = new StoreRequest<>(this.context.time(), () -> send(sent, first));
-		Attempt attempt = new Attempt(this.steps.phase(), willRetry, this.mayHaveLeftClaim, request);
-		this.latest = attempt;
-		this.mayHaveLeftClaim = true;
+		Attempts.Attempt attempt = this.attempts.next(this.steps.phase(), willRetry, request);
 		this.requests.send(request);
 		if (!request.answer().isDone()) {
 			awaitAnswer(request);
@@ -145,7 +133,7 @@ final class Acquisition {
 	/** Awaits the response. Its timeout starts when the request is sent. */
 	private void awaitAnswer(StoreRequest<AcquireResult> request) {
 		boolean sent = request.isSent();
-		long patience = Backoff.forResponse(this.terms, this.attempts, sent, left(), this.context.settings());
+		long patience = Backoff.forResponse(this.terms, this.attempts.made(), sent, left(), this.context.settings());
 		this.steps.after(patience, () -> onIndeterminate(StoreResponses.none(request.isSent())));
 		if (!sent) {
 			request.whenSent(this.steps.inThisPhase(() -> awaitAnswer(request)));
@@ -158,12 +146,12 @@ final class Acquisition {
 				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(StoreResponses.none(false)));
 	}
 
-	private void answered(Attempt attempt, @Nullable AcquireResult result, @Nullable Throwable failure) {
+	private void answered(Attempts.Attempt attempt, @Nullable AcquireResult result, @Nullable Throwable failure) {
 		if (this.outcome.isDone()) {
-			Lease lease = this.outcome.isCompletedExceptionally() ? null : this.outcome.join();
-			this.withdrawal.sendUnlessKept(lease, attempt, result);
+			Lease lease = (this.outcome.join() instanceof Outcome.Granted<Lease> granted) ? granted.value() : null;
+			this.attempts.withdrawUnlessKept(lease, attempt, result);
 		}
-		else if (result instanceof AcquireResult.Acquired acquired && attempt == this.latest) {
+		else if (result instanceof AcquireResult.Acquired acquired && this.attempts.isLatest(attempt)) {
 			// a later attempt that fails may roll back the grant of an earlier one
 			granted(acquired, attempt.request().sentAt());
 		}
@@ -175,7 +163,7 @@ final class Acquisition {
 				onIndeterminate(indeterminate.cause());
 			}
 			else {
-				this.mayHaveLeftClaim = failure == null || attempt.mayHaveLeftClaimBefore();
+				this.attempts.failed(attempt, failure);
 				failed(StoreResponses.cause(failure));
 			}
 		}
@@ -194,13 +182,12 @@ final class Acquisition {
 		if (this.terms.mode() == LockMode.SHARED) {
 			this.ticket.leave();
 		}
-		this.outcome.complete(lease);
+		this.outcome.complete(new Outcome.Granted<>(lease));
 	}
 
-	private void contended(AcquireResult.Contended contended, boolean leavesClaim) {
+	private void contended(AcquireResult.Contended contended, boolean keepsClaim) {
 		this.refused = true;
-		this.unknownOutcomes.clear();
-		this.mayHaveLeftClaim = leavesClaim;
+		this.attempts.rejected(keepsClaim);
 		this.steps.nextPhase();
 		if (!mayRetry()) {
 			timedOut();
@@ -213,8 +200,7 @@ final class Acquisition {
 
 	/** Retries or times out after an attempt that the store may still have granted. */
 	private void onIndeterminate(Throwable cause) {
-		int before = this.unknownOutcomes.add(cause, this.attempts);
-		this.mayHaveLeftClaim = Attempt.end(this.latest, this.mayHaveLeftClaim);
+		int before = this.attempts.unknown(cause);
 		this.steps.nextPhase();
 		if (!mayRetry()) {
 			timedOut();
@@ -228,52 +214,57 @@ final class Acquisition {
 	}
 
 	private void timedOut() {
-		Throwable unknown = this.unknownOutcomes.last();
+		Throwable unknown = this.attempts.lastUnknown();
 		if (unknown != null) {
-			giveUp(AcquireOutcome.ERROR, Refusal.unknown(this.terms, this.attempts, unknown));
+			giveUp(AcquireOutcome.ERROR, AcquisitionFailures.unknown(this.terms, this.attempts.made(), unknown));
+			return;
 		}
-		else {
-			giveUp(this.refusal.outcome(), this.refusal.notAcquired(this.terms, this.ticket.obstacle(this.attempts),
-					this.attempts, now() - this.startedAt));
-		}
+		int made = this.attempts.made();
+		long waited = waited();
+		String obstacle = this.ticket.obstacle(made);
+		giveUp(this.ifRefused.outcome(),
+				new Outcome.Refused<>(() -> AcquisitionFailures.refused(this.terms, obstacle, made, waited)));
 	}
 
 	/** Cancels the acquisition on behalf of the caller. */
 	void cancel() {
 		this.steps.run(() -> giveUp(AcquireOutcome.INTERRUPTED,
-				Refusal.interrupted(this.terms, this.attempts, now() - this.startedAt)));
+				AcquisitionFailures.interrupted(this.terms, this.attempts.made(), waited())));
 	}
 
 	/** Cancels the acquisition because the application stops. */
 	void stop() {
-		this.steps.run(() -> giveUp(AcquireOutcome.ERROR, Refusal.stopping(this.terms, now() - this.startedAt)));
+		this.steps.run(() -> giveUp(AcquireOutcome.ERROR, AcquisitionFailures.stopping(this.terms, waited())));
 	}
 
 	/** Fails after a permanent store failure or a failed step; no caller may hang. */
 	private void failed(Throwable failure) {
-		giveUp(AcquireOutcome.ERROR, Refusal.failed(this.terms, failure));
+		giveUp(AcquireOutcome.ERROR, AcquisitionFailures.failed(this.terms, failure));
 	}
 
-	private void giveUp(AcquireOutcome how, LockException reason) {
+	private void giveUp(AcquireOutcome how, LockException failure) {
+		giveUp(how, new Outcome.Failed<>(failure));
+	}
+
+	private void giveUp(AcquireOutcome how, Outcome<Lease> reason) {
 		if (this.outcome.isDone()) {
 			return;
 		}
 		this.ticket.withdraw();
-		this.mayHaveLeftClaim = Attempt.end(this.latest, this.mayHaveLeftClaim);
-		if (this.mayHaveLeftClaim) {
+		if (this.attempts.end()) {
 			this.ticket.leaving();
-			this.withdrawal.send().whenComplete((done, failure) -> this.ticket.leave());
+			this.attempts.withdraw().whenComplete((done, failure) -> this.ticket.leave());
 		}
 		else {
 			this.ticket.leave();
 		}
-		fail(how, reason);
+		end(how, reason);
 	}
 
-	private void fail(AcquireOutcome how, LockException reason) {
+	private void end(AcquireOutcome how, Outcome<Lease> reason) {
 		this.report.notGranted(how);
 		end();
-		this.outcome.completeExceptionally(reason);
+		this.outcome.complete(reason);
 	}
 
 	private void end() {
@@ -282,7 +273,7 @@ final class Acquisition {
 	}
 
 	private boolean mayRetry() {
-		return this.refusal != Refusal.TENTATIVE && left() > 0;
+		return this.ifRefused != IfRefused.TRY_LATER && left() > 0;
 	}
 
 	private boolean deadlineHasPassed() {
@@ -291,6 +282,10 @@ final class Acquisition {
 
 	private long left() {
 		return this.deadline - now();
+	}
+
+	private long waited() {
+		return now() - this.startedAt;
 	}
 
 	private long now() {

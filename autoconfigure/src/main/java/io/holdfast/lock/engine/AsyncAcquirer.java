@@ -21,24 +21,24 @@ final class AsyncAcquirer {
 
 	private final List<ResolvedRequest> all;
 
-	private final Refusal refusal;
+	private final IfRefused ifRefused;
 
 	private final long deadline;
 
 	/** Sends attempts, apart from the steps, because no backend may block those. */
-	private final RequestSender requests;
+	private final StoreRequest.Sender requests;
 
 	private final List<Hold> holds;
 
-	private final CompletableFuture<HeldLocks> result = new CompletableFuture<>();
+	private final CompletableFuture<Outcome<HeldLocks>> result = new CompletableFuture<>();
 
 	private volatile @Nullable Runnable cancelUnderWay;
 
-	AsyncAcquirer(EngineContext context, List<ResolvedRequest> all, Refusal refusal) {
+	AsyncAcquirer(EngineContext context, List<ResolvedRequest> all, IfRefused ifRefused) {
 		this.context = context;
 		this.all = all;
 		this.holds = new ArrayList<>(all.size());
-		this.refusal = refusal;
+		this.ifRefused = ifRefused;
 		this.requests = context.workers().attempts(all.get(0).backend());
 		this.deadline = context.time().nanos() + all.get(0).waitTime().toNanos();
 	}
@@ -48,20 +48,21 @@ final class AsyncAcquirer {
 	 * useful. The remaining locks follow one after another.
 	 * @return the hold; cancelling it cancels the acquisition in progress
 	 */
-	CompletableFuture<HeldLocks> hold() {
+	CompletableFuture<Outcome<HeldLocks>> hold() {
 		try {
 			this.all.forEach((terms) -> this.context.boundary().beforeAcquireAsync(terms.lock()));
 		}
 		catch (LockException ex) {
-			return CompletableFuture.failedFuture(ex);
+			return CompletableFuture.completedFuture(new Outcome.Failed<>(ex));
 		}
 		return begin();
 	}
 
-	private CompletableFuture<HeldLocks> begin() {
+	private CompletableFuture<Outcome<HeldLocks>> begin() {
 		LockBackend backend = this.all.get(0).backend();
 		if (!this.context.workers().acquisitionBegins(backend)) {
-			return CompletableFuture.failedFuture(Refusal.tooMany(this.all.get(0), Workers.MOST_ACQUISITIONS));
+			return CompletableFuture.completedFuture(
+					new Outcome.Failed<>(AcquisitionFailures.tooMany(this.all.get(0), Workers.MOST_ACQUISITIONS)));
 		}
 		this.result.whenComplete((held, failure) -> {
 			this.context.workers().acquisitionEnds(backend);
@@ -99,9 +100,9 @@ final class AsyncAcquirer {
 		}
 		ResolvedRequest terms = this.all.get(this.holds.size())
 			.withWaitTime(this.deadline - this.context.time().nanos());
-		Acquisition acquisition = new Acquisition(this.context, terms, this.refusal, steps(), this.requests);
+		Acquisition acquisition = new Acquisition(this.context, terms, this.ifRefused, steps(), this.requests);
 		this.cancelUnderWay = acquisition::cancel;
-		acquisition.outcome().whenComplete(this::arrived);
+		acquisition.outcome().thenAccept(this::arrived);
 		acquisition.begin();
 		if (this.result.isDone()) {
 			acquisition.cancel();
@@ -110,26 +111,24 @@ final class AsyncAcquirer {
 
 	private void deliver() {
 		try {
-			if (!this.result.complete(CombinedHold.of(this.holds))) {
+			if (!this.result.complete(new Outcome.Granted<>(CombinedHold.of(this.holds)))) {
 				CombinedHold.close(this.holds);
 			}
 		}
 		catch (LockLostException ex) {
 			CombinedHold.close(this.holds);
-			this.result.completeExceptionally(ex);
+			this.result.complete(new Outcome.Failed<>(ex));
 		}
 	}
 
-	private void arrived(@Nullable Lease lease, @Nullable Throwable failure) {
-		if (lease != null) {
-			this.holds.add(new Hold(this.context, lease));
-		}
-		if (failure == null) {
+	private void arrived(Outcome<Lease> outcome) {
+		if (outcome instanceof Outcome.Granted<Lease> granted) {
+			this.holds.add(new Hold(this.context, granted.value()));
 			proceed();
 			return;
 		}
 		CombinedHold.close(this.holds);
-		this.result.completeExceptionally(failure);
+		this.result.complete(outcome.map((lease) -> new Hold(this.context, lease)));
 	}
 
 	private void proceed() {

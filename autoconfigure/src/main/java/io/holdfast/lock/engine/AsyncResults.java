@@ -8,6 +8,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 
@@ -23,53 +24,57 @@ final class AsyncResults {
 
 	/**
 	 * Delivers a hold to its caller, or releases it if it does not reach the caller.
-	 * @param held the hold, or the failure to acquire it
-	 * @param value creates the caller's value from the hold, or from {@code null} if the
-	 * lock was skipped
+	 * @param acquired the outcome of the acquisition
+	 * @param value creates the caller's value from the outcome, or throws
 	 * @param callbacks runs the stages that the caller derives from its future
 	 */
-	static <T> CompletionStage<T> deliver(CompletableFuture<HeldLocks> held,
-			Function<? super @Nullable HeldLocks, ? extends T> value, Executor callbacks) {
-		Receipt receipt = new Receipt(() -> held.thenAccept(HeldLocks::closeAsync));
+	static <T> CompletionStage<T> deliver(CompletableFuture<Outcome<HeldLocks>> acquired,
+			Function<Outcome<HeldLocks>, ? extends T> value, Executor callbacks) {
+		Receipt receipt = new Receipt(() -> acquired.thenAccept((outcome) -> outcome.map(HeldLocks::closeAsync)));
 		WithdrawableFuture<T> result = new WithdrawableFuture<>(() -> {
-			held.cancel(false);
+			acquired.cancel(false);
 			receipt.release();
 		}, receipt);
-		held.whenCompleteAsync((locks, failure) -> {
-			if (failure != null && !(failure instanceof LockSkippedException)) {
-				result.settle(null, failure);
+		acquired.whenCompleteAsync((outcome, cancellation) -> {
+			if (cancellation != null) {
+				result.settle(null, cancellation);
 				return;
 			}
-			T delivered = value.apply(locks);
-			if (locks != null) {
-				receipt.granted(delivered);
+			try {
+				T delivered = value.apply(outcome);
+				if (outcome instanceof Outcome.Granted) {
+					receipt.granted(delivered);
+				}
+				result.settle(delivered, null);
 			}
-			result.settle(delivered, null);
-		}, unlessRefused(held, callbacks));
+			catch (LockException ex) {
+				result.settle(null, ex);
+			}
+		}, unlessRefused(acquired, callbacks));
 		return result;
 	}
 
 	/**
 	 * Runs an action under a hold, unless the caller has already completed the result.
-	 * @param held the hold, or the failure to acquire it
+	 * @param acquired the outcome of the acquisition
 	 * @param action the action
 	 * @param callbacks runs the action
 	 */
-	static <T extends @Nullable Object> CompletionStage<T> execute(CompletableFuture<HeldLocks> held,
+	static <T extends @Nullable Object> CompletionStage<T> execute(CompletableFuture<Outcome<HeldLocks>> acquired,
 			Function<LockHandle, CompletionStage<T>> action, Executor callbacks) {
-		WithdrawableFuture<T> result = new WithdrawableFuture<>(() -> held.cancel(false), new Receipt(() -> {
+		WithdrawableFuture<T> result = new WithdrawableFuture<>(() -> acquired.cancel(false), new Receipt(() -> {
 		}));
-		held.whenCompleteAsync((locks, failure) -> {
-			if (failure != null) {
-				result.settle(null, failure);
+		acquired.whenCompleteAsync((outcome, cancellation) -> {
+			if (!(outcome instanceof Outcome.Granted<HeldLocks> granted)) {
+				result.settle(null, (cancellation != null) ? cancellation : failureOf(outcome::orElseThrow));
 			}
 			else if (result.isDone()) {
-				locks.closeAsync();
+				granted.value().closeAsync();
 			}
 			else {
-				closeAfter(run(action, locks), locks).whenComplete(result::settle);
+				closeAfter(run(action, granted.value()), granted.value()).whenComplete(result::settle);
 			}
-		}, unlessRefused(held, callbacks));
+		}, unlessRefused(acquired, callbacks));
 		return result;
 	}
 
@@ -81,8 +86,8 @@ final class AsyncResults {
 	}
 
 	/** Uses no other thread for a request that fails before its caller has a future. */
-	private static Executor unlessRefused(CompletableFuture<HeldLocks> held, Executor callbacks) {
-		return held.isCompletedExceptionally() ? Runnable::run : callbacks;
+	private static Executor unlessRefused(CompletableFuture<Outcome<HeldLocks>> acquired, Executor callbacks) {
+		return (acquired.isDone() && !(acquired.join() instanceof Outcome.Granted)) ? Runnable::run : callbacks;
 	}
 
 	/** Implements {@link LockEngine#closeAfter}. */

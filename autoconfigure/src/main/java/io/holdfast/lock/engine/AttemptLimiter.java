@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * releases. Leases would then expire, and attempts would time out and be repeated.
  * {@value #LIMIT} attempts keep a store busy.
  */
-final class AttemptLimiter implements RequestSender {
+final class AttemptLimiter implements StoreRequest.Sender {
 
 	static final int LIMIT = 128;
 

@@ -3,7 +3,7 @@ package io.holdfast.lock.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -32,16 +32,20 @@ final class BlockingAcquirer {
 	 * Acquires all locks or none. State that the caller has read is set aside before the
 	 * first new lock, until all holds have ended.
 	 */
-	HeldLocks hold(List<ResolvedRequest> all, Refusal refusal) {
+	Outcome<HeldLocks> hold(List<ResolvedRequest> all, IfRefused ifRefused) {
 		int depth = depth(all.get(0));
 		requireHeldByNoWaitingTask(all);
 		if (holdsAll(all)) {
-			return acquire(all, refusal, depth);
+			return acquire(all, ifRefused, depth);
 		}
 		requireOtherThread(all.get(0));
 		SetAside setAside = this.context.boundary().setAside(locks(all));
 		try {
-			return acquire(all, refusal, depth).settingAside(setAside);
+			Outcome<HeldLocks> outcome = acquire(all, ifRefused, depth);
+			if (!(outcome instanceof Outcome.Granted)) {
+				setAside.restore();
+			}
+			return outcome.map((held) -> held.settingAside(setAside));
 		}
 		catch (RuntimeException | Error ex) {
 			setAside.restore();
@@ -113,17 +117,22 @@ final class BlockingAcquirer {
 	 * Acquires as many of the locks as possible in parallel, and the others one after
 	 * another in the given order. Each of them gets the rest of the wait time.
 	 */
-	private HeldLocks acquire(List<ResolvedRequest> all, Refusal refusal, int depth) {
+	private Outcome<HeldLocks> acquire(List<ResolvedRequest> all, IfRefused ifRefused, int depth) {
 		if (all.size() == 1) {
-			return hold(all.get(0), refusal, depth);
+			return hold(all.get(0), ifRefused, depth).map(Function.identity());
 		}
 		long deadline = this.context.time().nanos() + all.get(0).waitTime().toNanos();
 		List<Hold> holds = new ArrayList<>(attemptInParallel(all, depth));
 		try {
 			for (ResolvedRequest terms : all.subList(holds.size(), all.size())) {
-				holds.add(hold(terms.withWaitTime(deadline - this.context.time().nanos()), refusal, depth));
+				Outcome<Hold> next = hold(terms.withWaitTime(deadline - this.context.time().nanos()), ifRefused, depth);
+				if (!(next instanceof Outcome.Granted<Hold> granted)) {
+					CombinedHold.close(holds);
+					return next.map(Function.identity());
+				}
+				holds.add(granted.value());
 			}
-			return CombinedHold.of(holds);
+			return new Outcome.Granted<>(CombinedHold.of(holds));
 		}
 		catch (RuntimeException | Error ex) {
 			CombinedHold.close(holds);
@@ -154,31 +163,21 @@ final class BlockingAcquirer {
 		this.context.boundary().beforeAcquire(terms.lock());
 	}
 
-	private Hold hold(ResolvedRequest terms, Refusal refusal, int depth) {
+	private Outcome<Hold> hold(ResolvedRequest terms, IfRefused ifRefused, int depth) {
 		Hold again = reenter(terms);
 		if (again != null) {
-			return again.bind(depth);
+			return new Outcome.Granted<>(again.bind(depth));
 		}
 		beforeAcquire(terms);
 		CallerThreadExecutor steps = new CallerThreadExecutor();
-		Acquisition acquisition = new Acquisition(this.context, terms, refusal, steps, requests(terms));
+		Acquisition acquisition = new Acquisition(this.context, terms, ifRefused, steps, requests(terms));
 		acquisition.begin();
 		steps.runUntilDone(acquisition.outcome(), acquisition::cancel);
-		return new Hold(this.context, lease(acquisition)).bind(depth);
+		return acquisition.outcome().join().map((lease) -> new Hold(this.context, lease).bind(depth));
 	}
 
-	private RequestSender requests(ResolvedRequest terms) {
+	private StoreRequest.Sender requests(ResolvedRequest terms) {
 		return this.context.workers().attemptsOnCaller(terms.backend());
-	}
-
-	private static Lease lease(Acquisition acquisition) {
-		try {
-			return acquisition.outcome().join();
-		}
-		catch (CompletionException ex) {
-			// safe to rethrow: the cause was created for this caller only
-			throw (ex.getCause() instanceof RuntimeException cause) ? cause : ex;
-		}
 	}
 
 	private @Nullable Hold reenter(ResolvedRequest terms) {

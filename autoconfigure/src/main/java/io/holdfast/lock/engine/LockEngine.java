@@ -99,36 +99,32 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	@Override
 	public LockHandle acquire(LockRequest request) {
-		return hold(request, Refusal.THROWS).userManaged();
+		return hold(request, IfRefused.FAIL).orElseThrow().userManaged();
 	}
 
 	@Override
 	public Optional<LockHandle> tryAcquire(LockRequest request) {
-		try {
-			return Optional.of(hold(trying(request), Refusal.SKIPS).userManaged());
-		}
-		catch (LockSkippedException ex) {
-			return Optional.empty();
-		}
+		return unlessRefused(hold(trying(request), IfRefused.SKIP).map(HeldLocks::userManaged));
+	}
+
+	private static Optional<LockHandle> unlessRefused(Outcome<HeldLocks> outcome) {
+		return (outcome instanceof Outcome.Refused) ? Optional.empty() : Optional.of(outcome.orElseThrow());
 	}
 
 	@Override
 	public <T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockedAction<T, E> action)
 			throws E {
-		return run(hold(request, Refusal.THROWS), action);
+		return run(hold(request, IfRefused.FAIL).orElseThrow(), action);
 	}
 
 	@Override
 	public <T extends @Nullable Object, E extends Throwable> T executeOrElse(LockRequest request,
 			LockedAction<T, E> action, UnlockedAction<T, E> otherwise) throws E {
-		HeldLocks held;
-		try {
-			held = hold(request, Refusal.SKIPS);
+		Outcome<HeldLocks> outcome = hold(request, IfRefused.SKIP);
+		if (outcome instanceof Outcome.Refused<HeldLocks> refused) {
+			return otherwise.run(refused.exception().get());
 		}
-		catch (LockSkippedException ex) {
-			return otherwise.run(ex);
-		}
-		return run(held, action);
+		return run(outcome.orElseThrow(), action);
 	}
 
 	private static <T extends @Nullable Object, E extends Throwable> T run(HeldLocks held, LockedAction<T, E> action)
@@ -142,8 +138,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		return result;
 	}
 
-	private HeldLocks hold(LockRequest request, Refusal refusal) {
-		return this.blocking.hold(terms(request), refusal);
+	private Outcome<HeldLocks> hold(LockRequest request, IfRefused ifRefused) {
+		return this.blocking.hold(terms(request), ifRefused);
 	}
 
 	/** Sets the wait time to zero unless the request specifies one. */
@@ -165,18 +161,18 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	@Override
 	public CompletionStage<LockHandle> acquireAsync(LockRequest request) {
-		return AsyncResults.deliver(holdAsync(request, Refusal.THROWS), Function.identity(), callbacks());
+		return AsyncResults.deliver(holdAsync(request, IfRefused.FAIL), Outcome::orElseThrow, callbacks());
 	}
 
 	@Override
 	public CompletionStage<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
-		return AsyncResults.deliver(holdAsync(trying(request), Refusal.SKIPS), Optional::ofNullable, callbacks());
+		return AsyncResults.deliver(holdAsync(trying(request), IfRefused.SKIP), LockEngine::unlessRefused, callbacks());
 	}
 
 	@Override
 	public <T extends @Nullable Object> CompletionStage<T> executeAsync(LockRequest request,
 			Function<LockHandle, CompletionStage<T>> action) {
-		return AsyncResults.execute(holdAsync(request, Refusal.THROWS), action, callbacks());
+		return AsyncResults.execute(holdAsync(request, IfRefused.FAIL), action, callbacks());
 	}
 
 	/**
@@ -199,8 +195,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		return this.context.workers().callbacks();
 	}
 
-	private CompletableFuture<HeldLocks> holdAsync(LockRequest request, Refusal refusal) {
-		return new AsyncAcquirer(this.context, terms(request), refusal).hold();
+	private CompletableFuture<Outcome<HeldLocks>> holdAsync(LockRequest request, IfRefused ifRefused) {
+		return new AsyncAcquirer(this.context, terms(request), ifRefused).hold();
 	}
 
 	EngineContext context() {

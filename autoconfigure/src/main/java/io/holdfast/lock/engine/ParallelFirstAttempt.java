@@ -6,8 +6,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * First attempt of a request for several locks. It requests all of them in parallel, so
  * that together they take no longer than one.
@@ -24,10 +22,10 @@ final class ParallelFirstAttempt {
 	private final List<Acquisition> acquisitions;
 
 	ParallelFirstAttempt(EngineContext context, List<ResolvedRequest> all, Supplier<Executor> executor,
-			RequestSender requests) {
+			StoreRequest.Sender requests) {
 		this.context = context;
 		this.acquisitions = all.stream()
-			.map((terms) -> new Acquisition(context, terms, Refusal.TENTATIVE, executor.get(), requests))
+			.map((terms) -> new Acquisition(context, terms, IfRefused.TRY_LATER, executor.get(), requests))
 			.toList();
 	}
 
@@ -50,22 +48,23 @@ final class ParallelFirstAttempt {
 	 * @return the holds that are kept, in the order of the request
 	 */
 	CompletableFuture<List<Hold>> begin() {
-		List<CompletableFuture<@Nullable Lease>> leases = this.acquisitions.stream()
-			.map((acquisition) -> acquisition.outcome().<@Nullable Lease>handle((lease, refusal) -> lease))
-			.toList();
+		CompletableFuture<?>[] outcomes = this.acquisitions.stream()
+			.map(Acquisition::outcome)
+			.toArray(CompletableFuture[]::new);
 		this.acquisitions.forEach(Acquisition::begin);
-		return CompletableFuture.allOf(leases.toArray(CompletableFuture[]::new)).thenApply((done) -> keep(leases));
+		return CompletableFuture.allOf(outcomes).thenApply((done) -> keep());
 	}
 
-	private List<Hold> keep(List<CompletableFuture<@Nullable Lease>> leases) {
-		List<Hold> kept = new ArrayList<>(leases.size());
+	private List<Hold> keep() {
+		List<Hold> kept = new ArrayList<>(this.acquisitions.size());
 		List<Hold> discarded = new ArrayList<>();
 		boolean complete = true;
-		for (CompletableFuture<@Nullable Lease> outcome : leases) {
-			Lease lease = outcome.join();
-			complete &= lease != null;
-			if (lease != null) {
-				(complete ? kept : discarded).add(new Hold(this.context, lease));
+		for (Acquisition acquisition : this.acquisitions) {
+			if (acquisition.outcome().join() instanceof Outcome.Granted<Lease> granted) {
+				(complete ? kept : discarded).add(new Hold(this.context, granted.value()));
+			}
+			else {
+				complete = false;
 			}
 		}
 		CombinedHold.close(discarded);

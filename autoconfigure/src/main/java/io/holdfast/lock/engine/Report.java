@@ -18,10 +18,10 @@ final class Report {
 
 	private final long startedAt;
 
-	Report(EngineContext context, ResolvedRequest terms, Refusal refusal, long startedAt) {
+	Report(EngineContext context, ResolvedRequest terms, IfRefused ifRefused, long startedAt) {
 		this.context = context;
 		this.terms = terms;
-		this.tentative = refusal == Refusal.TENTATIVE;
+		this.tentative = ifRefused == IfRefused.TRY_LATER;
 		this.startedAt = startedAt;
 	}
 

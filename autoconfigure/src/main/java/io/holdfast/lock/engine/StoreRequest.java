@@ -90,4 +90,18 @@ final class StoreRequest<T> {
 		return this.answer;
 	}
 
+	/**
+	 * Sends acquisition attempts, immediately or as soon as there is capacity for them.
+	 */
+	@FunctionalInterface
+	interface Sender {
+
+		/**
+		 * Sends a request, unless it is withdrawn first.
+		 * @param request the request
+		 */
+		void send(StoreRequest<?> request);
+
+	}
+
 }

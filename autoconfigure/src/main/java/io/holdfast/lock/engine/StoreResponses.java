@@ -92,7 +92,21 @@ final class StoreResponses {
 
 	/** Creates the failure for an unanswered request, which may not have been sent. */
 	static TimeoutException none(boolean sent) {
-		return new UnknownOutcomes.NoAnswerException(sent);
+		return new NoAnswerException(sent);
+	}
+
+	/** Signals a missing response, or a request that was not sent in time. */
+	static final class NoAnswerException extends TimeoutException {
+
+		private static final long serialVersionUID = 1L;
+
+		final boolean sent;
+
+		NoAnswerException(boolean sent) {
+			super(sent ? "no response in time" : "too many requests were in progress to send this one in time");
+			this.sent = sent;
+		}
+
 	}
 
 }

@@ -154,7 +154,7 @@ final class Workers implements AutoCloseable {
 	}
 
 	/** Returns the sender for attempts of asynchronous acquisitions. */
-	RequestSender attempts(LockBackend backend) {
+	StoreRequest.Sender attempts(LockBackend backend) {
 		return backend.capabilities().blocking() ? (request) -> this.acquisitions.execute(request::send)
 				: limiter(backend);
 	}
@@ -163,11 +163,11 @@ final class Workers implements AutoCloseable {
 	 * Returns the sender for attempts of callers that wait. With a blocking backend, it
 	 * sends on their thread.
 	 */
-	RequestSender attemptsOnCaller(LockBackend backend) {
+	StoreRequest.Sender attemptsOnCaller(LockBackend backend) {
 		return backend.capabilities().blocking() ? StoreRequest::send : limiter(backend);
 	}
 
-	private RequestSender limiter(LockBackend backend) {
+	private StoreRequest.Sender limiter(LockBackend backend) {
 		return this.limiters.computeIfAbsent(backend, (store) -> new AttemptLimiter());
 	}
 

@@ -19,9 +19,9 @@ import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for the exceptions that an acquisition throws.
+ * Tests for {@link AcquisitionFailures}.
  */
-class RefusalTests {
+class AcquisitionFailuresTests {
 
 	private static final LockName FIRST = LockName.of("stock", "1");
 

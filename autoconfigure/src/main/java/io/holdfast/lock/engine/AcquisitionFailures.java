@@ -5,47 +5,27 @@ import java.time.Duration;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockNotAcquiredException;
-import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.Failures;
 
 /**
- * Handling of an acquisition that fails: its effect on the caller, and the exception for
- * each reason.
+ * Exceptions for acquisitions that do not get their lock.
  */
-enum Refusal {
+final class AcquisitionFailures {
 
-	/** The caller gets an exception. */
-	THROWS(AcquireOutcome.TIMEOUT),
-
-	/** The caller continues without the lock. */
-	SKIPS(AcquireOutcome.SKIPPED),
-
-	/** The caller does not wait now but retries later; observers are not notified. */
-	TENTATIVE(AcquireOutcome.SKIPPED);
-
-	private final AcquireOutcome outcome;
-
-	Refusal(AcquireOutcome outcome) {
-		this.outcome = outcome;
-	}
-
-	AcquireOutcome outcome() {
-		return this.outcome;
+	private AcquisitionFailures() {
 	}
 
 	/**
 	 * Creates the exception for a wait that has timed out.
 	 * @param obstacle why the lock was not available
 	 */
-	LockException notAcquired(ResolvedRequest terms, String obstacle, int attempts, long waitedNanos) {
+	static LockNotAcquiredException refused(ResolvedRequest terms, String obstacle, int attempts, long waitedNanos) {
 		Duration waited = terms.waited(waitedNanos);
-		String message = "Lock '%s' was not acquired within %s: %s (%s%s). Increase 'waitTime' or 'distributed-lock.wait-time', or shorten the holder's work."
-			.formatted(terms.lock(), DurationText.of(waited), obstacle, terms, attempts(attempts));
-		return (this == THROWS)
-				? new LockNotAcquiredException(terms.lock(), terms.backend().name(), waited,
-						LockNotAcquiredException.Reason.HELD, message)
-				: new LockSkippedException(terms, waited, message);
+		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), waited,
+				LockNotAcquiredException.Reason.HELD,
+				"Lock '%s' was not acquired within %s: %s (%s%s). Increase 'waitTime' or 'distributed-lock.wait-time', or shorten the holder's work."
+					.formatted(terms.lock(), DurationText.of(waited), obstacle, terms, attempts(attempts)));
 	}
 
 	static LockException interrupted(ResolvedRequest terms, int attempts, long waitedNanos) {
