@@ -76,9 +76,14 @@ final class Acquisition {
 		return this.outcome;
 	}
 
-	/** Starts the acquisition. Call it once. */
+	/** Starts the acquisition on its executor. Call this or {@link #beginHere} once. */
 	void begin() {
 		this.steps.run(this::start);
+	}
+
+	/** Starts the acquisition on the calling thread, which runs all of its steps. */
+	void beginHere() {
+		this.steps.runHere(this::start);
 	}
 
 	private void start() {

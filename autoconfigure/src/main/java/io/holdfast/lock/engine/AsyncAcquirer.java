@@ -81,7 +81,7 @@ final class AsyncAcquirer {
 	}
 
 	private Executor steps() {
-		return new SerialExecutor(this.context.workers().steps());
+		return new StepScheduler.SerialExecutor(this.context.workers().steps());
 	}
 
 	private void attemptInParallel() {

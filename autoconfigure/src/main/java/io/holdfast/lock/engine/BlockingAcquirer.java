@@ -171,8 +171,7 @@ final class BlockingAcquirer {
 		beforeAcquire(terms);
 		CallerThreadExecutor steps = new CallerThreadExecutor();
 		Acquisition acquisition = new Acquisition(this.context, terms, ifRefused, steps, requests(terms));
-		acquisition.begin();
-		steps.runUntilDone(acquisition.outcome(), acquisition::cancel);
+		steps.runUntilDone(acquisition::beginHere, acquisition.outcome(), acquisition::cancel);
 		return acquisition.outcome().join().map((lease) -> new Hold(this.context, lease).bind(depth));
 	}
 

@@ -40,13 +40,21 @@ final class CallerThreadExecutor implements Executor {
 		}
 	}
 
+	/** Runs steps until a result is available, as the other overload does. */
+	void runUntilDone(CompletableFuture<?> result, Runnable onInterrupt) {
+		runUntilDone(() -> {
+		}, result, onInterrupt);
+	}
+
 	/**
 	 * Runs steps until a result is available. An interrupt does not end the wait. It runs
 	 * the callback once, and the interrupt flag is set again at the end.
+	 * @param first the first step
 	 */
-	void runUntilDone(CompletableFuture<?> result, Runnable onInterrupt) {
+	void runUntilDone(Runnable first, CompletableFuture<?> result, Runnable onInterrupt) {
 		boolean interrupted = false;
 		try {
+			first.run();
 			while (!result.isDone()) {
 				runSteps();
 				if (result.isDone()) {

@@ -1,6 +1,9 @@
 package io.holdfast.lock.engine;
 
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 import io.holdfast.lock.support.SchedulingClock;
@@ -41,14 +44,17 @@ final class StepScheduler {
 
 	/** Runs a step in any phase. */
 	void run(Runnable step) {
-		this.executor.execute(() -> {
-			try {
-				step.run();
-			}
-			catch (RuntimeException | Error ex) {
-				this.onFailure.accept(ex);
-			}
-		});
+		this.executor.execute(() -> runHere(step));
+	}
+
+	/** Runs a step on the calling thread, which must be the one that runs all steps. */
+	void runHere(Runnable step) {
+		try {
+			step.run();
+		}
+		catch (RuntimeException | Error ex) {
+			this.onFailure.accept(ex);
+		}
 	}
 
 	/** Ends the current phase and starts the next one. */
@@ -82,6 +88,42 @@ final class StepScheduler {
 	void after(long nanos, Runnable step) {
 		this.cancelTimer.run();
 		this.cancelTimer = this.time.after(nanos, inThisPhase(step));
+	}
+
+	/**
+	 * Runs the steps of one acquisition one after another on shared threads, so that no
+	 * step needs a lock.
+	 */
+	static final class SerialExecutor implements Executor {
+
+		private final Executor threads;
+
+		private final Queue<Runnable> steps = new ConcurrentLinkedQueue<>();
+
+		private final AtomicInteger pending = new AtomicInteger();
+
+		SerialExecutor(Executor threads) {
+			this.threads = threads;
+		}
+
+		@Override
+		public void execute(Runnable step) {
+			this.steps.add(step);
+			if (this.pending.getAndIncrement() == 0) {
+				this.threads.execute(this::runSteps);
+			}
+		}
+
+		private void runSteps() {
+			do {
+				Runnable step = this.steps.poll();
+				if (step != null) {
+					step.run();
+				}
+			}
+			while (this.pending.decrementAndGet() > 0);
+		}
+
 	}
 
 }

@@ -28,28 +28,28 @@ abstract class TakenFuture<T extends @Nullable Object> extends CompletableFuture
 	 */
 	abstract <V extends @Nullable Object> V take(V value);
 
-	final <V, R> Function<V, R> taking(Function<? super V, ? extends R> fn) {
+	private <V, R> Function<V, R> taking(Function<? super V, ? extends R> fn) {
 		Objects.requireNonNull(fn);
 		return (value) -> fn.apply(take(value));
 	}
 
-	final <V> Consumer<V> taking(Consumer<? super V> action) {
+	private <V> Consumer<V> taking(Consumer<? super V> action) {
 		Objects.requireNonNull(action);
 		return (value) -> action.accept(take(value));
 	}
 
-	final <V, W, R> BiFunction<V, W, R> taking(BiFunction<? super V, ? super W, ? extends R> fn) {
+	private <V, W, R> BiFunction<V, W, R> taking(BiFunction<? super V, ? super W, ? extends R> fn) {
 		Objects.requireNonNull(fn);
 		return (value, other) -> fn.apply(take(value), other);
 	}
 
-	final <V, W> BiConsumer<V, W> taking(BiConsumer<? super V, ? super W> action) {
+	private <V, W> BiConsumer<V, W> taking(BiConsumer<? super V, ? super W> action) {
 		Objects.requireNonNull(action);
 		return (value, other) -> action.accept(take(value), other);
 	}
 
 	/** Wraps an action that may read this future's value, which then counts as taken. */
-	final Runnable taking(Runnable action) {
+	private Runnable taking(Runnable action) {
 		Objects.requireNonNull(action);
 		return () -> {
 			if (!isCompletedExceptionally()) {
@@ -168,6 +168,104 @@ abstract class TakenFuture<T extends @Nullable Object> extends CompletableFuture
 	@Override
 	public CompletableFuture<T> whenCompleteAsync(BiConsumer<? super T, ? super Throwable> action, Executor executor) {
 		return super.whenCompleteAsync(taking(action), executor);
+	}
+
+	@Override
+	public <U, V> CompletableFuture<V> thenCombine(CompletionStage<? extends U> other,
+			BiFunction<? super T, ? super U, ? extends V> fn) {
+		return super.thenCombine(other, taking(fn));
+	}
+
+	@Override
+	public <U, V> CompletableFuture<V> thenCombineAsync(CompletionStage<? extends U> other,
+			BiFunction<? super T, ? super U, ? extends V> fn) {
+		return super.thenCombineAsync(other, taking(fn));
+	}
+
+	@Override
+	public <U, V> CompletableFuture<V> thenCombineAsync(CompletionStage<? extends U> other,
+			BiFunction<? super T, ? super U, ? extends V> fn, Executor executor) {
+		return super.thenCombineAsync(other, taking(fn), executor);
+	}
+
+	@Override
+	public <U> CompletableFuture<Void> thenAcceptBoth(CompletionStage<? extends U> other,
+			BiConsumer<? super T, ? super U> action) {
+		return super.thenAcceptBoth(other, taking(action));
+	}
+
+	@Override
+	public <U> CompletableFuture<Void> thenAcceptBothAsync(CompletionStage<? extends U> other,
+			BiConsumer<? super T, ? super U> action) {
+		return super.thenAcceptBothAsync(other, taking(action));
+	}
+
+	@Override
+	public <U> CompletableFuture<Void> thenAcceptBothAsync(CompletionStage<? extends U> other,
+			BiConsumer<? super T, ? super U> action, Executor executor) {
+		return super.thenAcceptBothAsync(other, taking(action), executor);
+	}
+
+	@Override
+	public CompletableFuture<Void> runAfterBoth(CompletionStage<?> other, Runnable action) {
+		return super.runAfterBoth(other, taking(action));
+	}
+
+	@Override
+	public CompletableFuture<Void> runAfterBothAsync(CompletionStage<?> other, Runnable action) {
+		return super.runAfterBothAsync(other, taking(action));
+	}
+
+	@Override
+	public CompletableFuture<Void> runAfterBothAsync(CompletionStage<?> other, Runnable action, Executor executor) {
+		return super.runAfterBothAsync(other, taking(action), executor);
+	}
+
+	@Override
+	public <U> CompletableFuture<U> applyToEither(CompletionStage<? extends T> other, Function<? super T, U> fn) {
+		return super.applyToEither(other, taking(fn));
+	}
+
+	@Override
+	public <U> CompletableFuture<U> applyToEitherAsync(CompletionStage<? extends T> other, Function<? super T, U> fn) {
+		return super.applyToEitherAsync(other, taking(fn));
+	}
+
+	@Override
+	public <U> CompletableFuture<U> applyToEitherAsync(CompletionStage<? extends T> other, Function<? super T, U> fn,
+			Executor executor) {
+		return super.applyToEitherAsync(other, taking(fn), executor);
+	}
+
+	@Override
+	public CompletableFuture<Void> acceptEither(CompletionStage<? extends T> other, Consumer<? super T> action) {
+		return super.acceptEither(other, taking(action));
+	}
+
+	@Override
+	public CompletableFuture<Void> acceptEitherAsync(CompletionStage<? extends T> other, Consumer<? super T> action) {
+		return super.acceptEitherAsync(other, taking(action));
+	}
+
+	@Override
+	public CompletableFuture<Void> acceptEitherAsync(CompletionStage<? extends T> other, Consumer<? super T> action,
+			Executor executor) {
+		return super.acceptEitherAsync(other, taking(action), executor);
+	}
+
+	@Override
+	public CompletableFuture<Void> runAfterEither(CompletionStage<?> other, Runnable action) {
+		return super.runAfterEither(other, taking(action));
+	}
+
+	@Override
+	public CompletableFuture<Void> runAfterEitherAsync(CompletionStage<?> other, Runnable action) {
+		return super.runAfterEitherAsync(other, taking(action));
+	}
+
+	@Override
+	public CompletableFuture<Void> runAfterEitherAsync(CompletionStage<?> other, Runnable action, Executor executor) {
+		return super.runAfterEitherAsync(other, taking(action), executor);
 	}
 
 }

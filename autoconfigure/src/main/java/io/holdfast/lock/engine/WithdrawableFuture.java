@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> the type of the value
  */
-final class WithdrawableFuture<T extends @Nullable Object> extends TakenPairFuture<T> {
+final class WithdrawableFuture<T extends @Nullable Object> extends TakenFuture<T> {
 
 	private final Runnable withdraw;
 
-	private final Receipt receipt;
+	private final AsyncResults.Receipt receipt;
 
 	private final AtomicBoolean withdrawn = new AtomicBoolean();
 
@@ -34,7 +34,7 @@ final class WithdrawableFuture<T extends @Nullable Object> extends TakenPairFutu
 	 * @param withdraw withdraws the acquisition; called at most once
 	 * @param receipt tracks whether the granted value has reached the caller
 	 */
-	WithdrawableFuture(Runnable withdraw, Receipt receipt) {
+	WithdrawableFuture(Runnable withdraw, AsyncResults.Receipt receipt) {
 		this.withdraw = withdraw;
 		this.receipt = receipt;
 	}
