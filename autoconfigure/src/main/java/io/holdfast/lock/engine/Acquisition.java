@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockMode;
+import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
@@ -47,7 +48,7 @@ final class Acquisition {
 
 	private final QueueTicket ticket;
 
-	private final Report report;
+	private final AcquisitionObserver observer;
 
 	private final Attempts attempts;
 
@@ -68,7 +69,7 @@ final class Acquisition {
 		this.steps = new StepScheduler(context.time(), executor, this::failed);
 		this.ticket = new QueueTicket(context.queues(), this.terms, this.startedAt, this.steps, this::attemptInTime);
 		this.attempts = new Attempts(context, terms, this.claim);
-		this.report = new Report(context, this.terms, ifRefused, this.startedAt);
+		this.observer = new AcquisitionObserver(context, this.terms, ifRefused, this.startedAt);
 	}
 
 	/** Returns the outcome; it never completes exceptionally. */
@@ -87,7 +88,7 @@ final class Acquisition {
 	}
 
 	private void start() {
-		this.report.begins();
+		this.observer.begins();
 		if (!this.context.registry().begin(this)) {
 			end(AcquireOutcome.ERROR, new Outcome.Failed<>(AcquisitionFailures.stopping(this.terms, waited())));
 			return;
@@ -175,13 +176,14 @@ final class Acquisition {
 	}
 
 	private void granted(AcquireResult.Acquired acquired, long sentAt) {
-		long validity = sentAt + this.context.settings().validity(acquired.grant().lease()) - now();
+		long validity = sentAt + this.context.settings().validity(acquired.grant().lease())
+				- this.context.time().nanos();
 		if (validity <= 0) {
 			onIndeterminate(StoreResponses.longerThan(acquired.grant().lease()));
 			return;
 		}
 		Lease lease = new Lease(this.context, this.terms, acquired.grant(), sentAt, this.ticket);
-		this.report.granted(this.refused);
+		this.observer.granted(this.refused);
 		end();
 		lease.begin();
 		if (this.terms.mode() == LockMode.SHARED) {
@@ -267,7 +269,7 @@ final class Acquisition {
 	}
 
 	private void end(AcquireOutcome how, Outcome<Lease> reason) {
-		this.report.notGranted(how);
+		this.observer.notGranted(how);
 		end();
 		this.outcome.complete(reason);
 	}
@@ -286,15 +288,11 @@ final class Acquisition {
 	}
 
 	private long left() {
-		return this.deadline - now();
+		return this.deadline - this.context.time().nanos();
 	}
 
 	private long waited() {
-		return now() - this.startedAt;
-	}
-
-	private long now() {
-		return this.context.time().nanos();
+		return this.context.time().nanos() - this.startedAt;
 	}
 
 }

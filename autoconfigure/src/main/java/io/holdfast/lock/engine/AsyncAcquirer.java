@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.LockBackend;
 
 /**

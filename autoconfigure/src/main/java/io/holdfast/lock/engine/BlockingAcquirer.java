@@ -12,6 +12,7 @@ import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 
 /**

@@ -3,9 +3,9 @@ package io.holdfast.lock.engine;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Registry of the current holders and waiters of this JVM. Thread-safe.
@@ -16,11 +16,15 @@ final class HoldRegistry {
 
 	private final Set<Lease> held = ConcurrentHashMap.newKeySet();
 
-	private final ReentrantLock lock = new ReentrantLock();
-
-	private final Condition changed = this.lock.newCondition();
-
 	private final AtomicBoolean closed = new AtomicBoolean();
+
+	/**
+	 * Whether a closing engine waits for the leases, after it has stopped all waiters.
+	 */
+	private volatile boolean awaited;
+
+	/** Opens when no lease delays closing any longer. */
+	private final CountDownLatch idle = new CountDownLatch(1);
 
 	/**
 	 * Registers an acquisition, unless this JVM has stopped acquiring.
@@ -50,14 +54,8 @@ final class HoldRegistry {
 
 	/** Signals that a lease is no longer in use or has ended. */
 	void changed() {
-		if (this.closed.get()) {
-			this.lock.lock();
-			try {
-				this.changed.signalAll();
-			}
-			finally {
-				this.lock.unlock();
-			}
+		if (this.awaited && this.held.stream().noneMatch(Lease::delaysClosing)) {
+			this.idle.countDown();
 		}
 	}
 
@@ -82,23 +80,14 @@ final class HoldRegistry {
 	 * @return whether this happened in time; {@code false} also after an interrupt
 	 */
 	boolean awaitNoneInUse(long nanos) {
-		long left = nanos;
-		this.lock.lock();
+		this.awaited = true;
+		changed();
 		try {
-			while (this.held.stream().anyMatch(Lease::delaysClosing)) {
-				if (left <= 0) {
-					return false;
-				}
-				left = this.changed.awaitNanos(left);
-			}
-			return true;
+			return this.idle.await(nanos, TimeUnit.NANOSECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			return false;
-		}
-		finally {
-			this.lock.unlock();
 		}
 	}
 

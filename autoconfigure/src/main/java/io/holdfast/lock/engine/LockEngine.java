@@ -19,6 +19,7 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LockedAction;
 import io.holdfast.lock.UnlockedAction;
+import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.observation.LockObserver;

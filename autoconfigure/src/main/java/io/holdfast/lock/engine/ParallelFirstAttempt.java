@@ -6,6 +6,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
+import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
+
 /**
  * First attempt of a request for several locks. It requests all of them in parallel, so
  * that together they take no longer than one.

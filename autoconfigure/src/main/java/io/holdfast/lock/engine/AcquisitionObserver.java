@@ -8,7 +8,7 @@ import io.holdfast.lock.spi.observation.AcquireOutcome;
  * Notifies the observers of one acquisition: when it starts, and once when it ends. A
  * tentative acquisition is reported only if it succeeds.
  */
-final class Report {
+final class AcquisitionObserver {
 
 	private final EngineContext context;
 
@@ -18,7 +18,7 @@ final class Report {
 
 	private final long startedAt;
 
-	Report(EngineContext context, ResolvedRequest terms, IfRefused ifRefused, long startedAt) {
+	AcquisitionObserver(EngineContext context, ResolvedRequest terms, IfRefused ifRefused, long startedAt) {
 		this.context = context;
 		this.terms = terms;
 		this.tentative = ifRefused == IfRefused.TRY_LATER;
@@ -52,6 +52,33 @@ final class Report {
 		Duration waited = Duration.ofNanos(this.context.time().nanos() - this.startedAt);
 		this.context.observer()
 			.acquired(this.terms.lock(), this.terms.backend().name(), how, waited, this.terms.leaseTime());
+	}
+
+	/**
+	 * What a caller does if another holder keeps the lock.
+	 */
+	enum IfRefused {
+
+		/** The caller fails. */
+		FAIL(AcquireOutcome.TIMEOUT),
+
+		/** The caller continues without the lock. */
+		SKIP(AcquireOutcome.SKIPPED),
+
+		/** The caller does not wait now but tries later; observers are not notified. */
+		TRY_LATER(AcquireOutcome.SKIPPED);
+
+		private final AcquireOutcome outcome;
+
+		IfRefused(AcquireOutcome outcome) {
+			this.outcome = outcome;
+		}
+
+		/** Returns the outcome of a refusal for observers. */
+		AcquireOutcome outcome() {
+			return this.outcome;
+		}
+
 	}
 
 }
