@@ -68,8 +68,9 @@ final class Acquisition {
 		this.deadline = this.startedAt + terms.waitTime().toNanos();
 		this.steps = new StepScheduler(context.time(), executor, this::failed);
 		this.ticket = new QueueTicket(context.queues(), this.terms, this.startedAt, this.steps, this::attemptInTime);
-		this.attempts = new Attempts(context, terms, this.claim);
-		this.observer = new AcquisitionObserver(context, this.terms, ifRefused, this.startedAt);
+		this.attempts = new Attempts(context.retrier(), context.time(), terms, this.claim);
+		this.observer = new AcquisitionObserver(context.observer(), context.time(), this.terms, ifRefused,
+				this.startedAt);
 	}
 
 	/** Returns the outcome; it never completes exceptionally. */

@@ -3,6 +3,8 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 
 import io.holdfast.lock.spi.observation.AcquireOutcome;
+import io.holdfast.lock.spi.observation.LockObserver;
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * Notifies the observers of one acquisition: when it starts, and once when it ends. A
@@ -10,7 +12,9 @@ import io.holdfast.lock.spi.observation.AcquireOutcome;
  */
 final class AcquisitionObserver {
 
-	private final EngineContext context;
+	private final LockObserver observer;
+
+	private final SchedulingClock time;
 
 	private final ResolvedRequest terms;
 
@@ -18,8 +22,10 @@ final class AcquisitionObserver {
 
 	private final long startedAt;
 
-	AcquisitionObserver(EngineContext context, ResolvedRequest terms, IfRefused ifRefused, long startedAt) {
-		this.context = context;
+	AcquisitionObserver(LockObserver observer, SchedulingClock time, ResolvedRequest terms, IfRefused ifRefused,
+			long startedAt) {
+		this.observer = observer;
+		this.time = time;
 		this.terms = terms;
 		this.tentative = ifRefused == IfRefused.TRY_LATER;
 		this.startedAt = startedAt;
@@ -45,13 +51,12 @@ final class AcquisitionObserver {
 	}
 
 	private void begun() {
-		this.context.observer().acquiring(this.terms.lock(), this.terms.backend().name());
+		this.observer.acquiring(this.terms.lock(), this.terms.backend().name());
 	}
 
 	private void ended(AcquireOutcome how) {
-		Duration waited = Duration.ofNanos(this.context.time().nanos() - this.startedAt);
-		this.context.observer()
-			.acquired(this.terms.lock(), this.terms.backend().name(), how, waited, this.terms.leaseTime());
+		Duration waited = Duration.ofNanos(this.time.nanos() - this.startedAt);
+		this.observer.acquired(this.terms.lock(), this.terms.backend().name(), how, waited, this.terms.leaseTime());
 	}
 
 	/**

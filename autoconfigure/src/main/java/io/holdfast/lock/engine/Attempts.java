@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * The attempts of one acquisition at the store: what they may have left there, and why
@@ -13,7 +14,9 @@ import io.holdfast.lock.spi.Claim;
  */
 final class Attempts {
 
-	private final EngineContext context;
+	private final ReleaseRetrier retrier;
+
+	private final SchedulingClock time;
 
 	private final ResolvedRequest terms;
 
@@ -31,8 +34,9 @@ final class Attempts {
 
 	private @Nullable Throwable lastUnknown;
 
-	Attempts(EngineContext context, ResolvedRequest terms, Claim claim) {
-		this.context = context;
+	Attempts(ReleaseRetrier retrier, SchedulingClock time, ResolvedRequest terms, Claim claim) {
+		this.retrier = retrier;
+		this.time = time;
 		this.terms = terms;
 		this.claim = claim;
 	}
@@ -107,8 +111,8 @@ final class Attempts {
 
 	/** Withdraws the claim; completes with the store's first response. */
 	CompletableFuture<Void> withdraw() {
-		long leaseEnds = this.context.time().nanos() + this.claim.leaseTime().toNanos();
-		return this.context.retrier().abandon(this.terms.backend(), this.claim, leaseEnds);
+		long leaseEnds = this.time.nanos() + this.claim.leaseTime().toNanos();
+		return this.retrier.abandon(this.terms.backend(), this.claim, leaseEnds);
 	}
 
 	/**

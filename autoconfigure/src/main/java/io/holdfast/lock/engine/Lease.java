@@ -71,7 +71,7 @@ final class Lease {
 		this.token = grant.fencingToken();
 		this.loss = new Loss(terms, this.token);
 		this.ticket = ticket;
-		this.end = new LeaseEnd(context, terms, grant);
+		this.end = new LeaseEnd(context.retrier(), context.time(), context.settings().lockDelay(), terms, grant);
 		this.acquiredAt = context.time().nanos();
 		this.length = context.settings().holderLease(grant.lease());
 		this.validUntil = sentAt + context.settings().validity(grant.lease());

@@ -6,13 +6,18 @@ import java.util.concurrent.CompletableFuture;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * Tracks how long a lock must stay closed, and ends its lease at the store.
  */
 final class LeaseEnd {
 
-	private final EngineContext context;
+	private final ReleaseRetrier retrier;
+
+	private final SchedulingClock time;
+
+	private final Duration lockDelay;
 
 	private final ResolvedRequest terms;
 
@@ -24,21 +29,23 @@ final class LeaseEnd {
 	/** Whether the release was requested or the store has reported the lease's end. */
 	private volatile boolean releaseRequested;
 
-	LeaseEnd(EngineContext context, ResolvedRequest terms, Grant grant) {
-		this.context = context;
+	LeaseEnd(ReleaseRetrier retrier, SchedulingClock time, Duration lockDelay, ResolvedRequest terms, Grant grant) {
+		this.retrier = retrier;
+		this.time = time;
+		this.lockDelay = lockDelay;
 		this.terms = terms;
 		this.grant = grant;
-		this.closedUntil = context.time().nanos() + terms.minHold().toNanos();
+		this.closedUntil = time.nanos() + terms.minHold().toNanos();
 	}
 
 	/** Keeps the lock closed for at least this time from now. Calls must not overlap. */
 	void keepClosedFor(Duration minHold) {
-		this.closedUntil = Math.max(this.closedUntil, this.context.time().nanos() + minHold.toNanos());
+		this.closedUntil = Math.max(this.closedUntil, this.time.nanos() + minHold.toNanos());
 	}
 
 	/** Returns the remaining time to keep the lock closed; not positive if none. */
 	long remainingNanos() {
-		return this.closedUntil - this.context.time().nanos();
+		return this.closedUntil - this.time.nanos();
 	}
 
 	boolean isReleaseRequested() {
@@ -51,24 +58,23 @@ final class LeaseEnd {
 	 */
 	CompletableFuture<ReleaseResult> release(CompletableFuture<?> quiet) {
 		this.releaseRequested = true;
-		return this.context.retrier().release(this.terms.backend(), this.grant, leaseEnds(), quiet);
+		return this.retrier.release(this.terms.backend(), this.grant, leaseEnds(), quiet);
 	}
 
 	/** Releases the lease after its loss, unless the store has already ended it. */
 	void lost(LossCause cause, CompletableFuture<?> quiet) {
-		Duration lockDelay = this.context.settings().lockDelay();
 		if (cause == LossCause.REFUSED || cause == LossCause.REVOKED) {
 			this.releaseRequested = true;
 		}
 		else if (cause == LossCause.SHUTDOWN && remainingNanos() > 0) {
-			retain(quiet, lockDelay);
+			retain(quiet, this.lockDelay);
 		}
 		// a session-bound store may otherwise keep the lock for a long time
-		else if (lockDelay.isZero()) {
+		else if (this.lockDelay.isZero()) {
 			release(quiet);
 		}
 		else {
-			this.context.time().after(lockDelay.toNanos(), () -> release(quiet));
+			this.time.after(this.lockDelay.toNanos(), () -> release(quiet));
 		}
 	}
 
@@ -80,14 +86,13 @@ final class LeaseEnd {
 	 * @param atLeast the minimum time to keep the lock
 	 */
 	void retain(CompletableFuture<?> quiet, Duration atLeast) {
-		long until = Math.max(this.closedUntil, this.context.time().nanos() + atLeast.toNanos());
-		this.context.retrier()
-			.retain(this.terms.backend(), this.grant, leaseEnds(), quiet,
-					() -> Duration.ofNanos(until - this.context.time().nanos()));
+		long until = Math.max(this.closedUntil, this.time.nanos() + atLeast.toNanos());
+		this.retrier.retain(this.terms.backend(), this.grant, leaseEnds(), quiet,
+				() -> Duration.ofNanos(until - this.time.nanos()));
 	}
 
 	private long leaseEnds() {
-		return this.context.time().nanos() + this.grant.lease().toNanos();
+		return this.time.nanos() + this.grant.lease().toNanos();
 	}
 
 }

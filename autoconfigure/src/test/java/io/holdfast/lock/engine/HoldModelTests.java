@@ -248,13 +248,6 @@ public class HoldModelTests {
 			.anyMatch(type::startsWith);
 	}
 
-	private static boolean isGuardedByALock(String type) {
-		return Stream
-			.of("java.util.ArrayList", "java.util.ImmutableCollections", "java.util.HashMap", "java.util.TreeMap",
-					"java.util.TreeSet", "java.util.PriorityQueue", "java.util.stream.")
-			.anyMatch(type::startsWith);
-	}
-
 	/** The answer of the store to a renewal. */
 	enum Answer {
 
