@@ -10,8 +10,8 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
-import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.StaleFencingTokenException;

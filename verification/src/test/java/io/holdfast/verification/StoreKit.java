@@ -14,8 +14,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.test.server.EtcdServer;
-import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.RedisSentinel;
+import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;

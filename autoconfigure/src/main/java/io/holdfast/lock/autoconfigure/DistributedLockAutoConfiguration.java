@@ -18,8 +18,8 @@ import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.LockObserver;
 
 /**
  * Auto-configuration for the lock engine, with the backends of all configured stores.

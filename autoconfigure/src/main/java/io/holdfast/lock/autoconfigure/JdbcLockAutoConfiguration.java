@@ -1,6 +1,5 @@
 package io.holdfast.lock.autoconfigure;
 
-import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 
 import javax.sql.DataSource;
@@ -14,14 +13,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.NestedExceptionUtils;
-import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.init.UncategorizedScriptException;
-import org.springframework.util.StringUtils;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;

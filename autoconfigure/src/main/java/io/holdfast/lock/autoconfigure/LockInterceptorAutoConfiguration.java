@@ -14,11 +14,11 @@ import org.springframework.context.annotation.Role;
 
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.fencing.Fence;
+import io.holdfast.lock.interceptor.BackendCapabilityVerifier;
 import io.holdfast.lock.interceptor.ChildContextVerifier;
 import io.holdfast.lock.interceptor.DistributedLockBeanPostProcessor;
 import io.holdfast.lock.interceptor.FenceBeanPostProcessor;
 import io.holdfast.lock.interceptor.LockChainVerifier;
-import io.holdfast.lock.interceptor.BackendCapabilityVerifier;
 
 /**
  * Auto-configuration for annotated methods: proxies them with their locks and verifies

@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
-import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
 
 /**
  * State machine of one acquisition, from request to lease or failure.

@@ -1,7 +1,7 @@
 package io.holdfast.lock.engine;
 
-import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**

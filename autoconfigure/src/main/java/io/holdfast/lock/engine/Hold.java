@@ -11,7 +11,6 @@ import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockException;
-import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;

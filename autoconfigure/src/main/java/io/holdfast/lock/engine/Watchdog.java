@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.observation.RenewalOutcome;
 import io.holdfast.lock.support.SchedulingClock;
 

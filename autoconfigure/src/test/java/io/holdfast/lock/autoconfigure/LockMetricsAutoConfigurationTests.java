@@ -19,7 +19,6 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
-import io.holdfast.lock.spi.observation.LockObserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -15,11 +15,11 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockNotAcquiredException;
-import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;

@@ -8,8 +8,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.LockObserver;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -9,10 +9,10 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.observation.RenewalOutcome;
-import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -22,7 +22,6 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
 
-import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -28,12 +28,12 @@ import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.support.DurationText;
 
 /**

@@ -20,8 +20,8 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.ManagedHold;
 import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 import io.holdfast.lock.spi.RenewResult;
-import io.holdfast.lock.spi.observation.RenewalOutcome;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.RenewalOutcome;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;

@@ -13,9 +13,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockNotAcquiredException;
-import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;

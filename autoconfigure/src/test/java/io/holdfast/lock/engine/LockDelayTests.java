@@ -13,8 +13,8 @@ import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
-import io.holdfast.lock.spi.observation.RenewalOutcome;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.RenewalOutcome;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;

@@ -27,8 +27,8 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.local.LocalLockBackend;
-import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

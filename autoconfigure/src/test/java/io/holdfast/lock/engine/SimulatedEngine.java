@@ -8,8 +8,8 @@ import java.util.function.Supplier;
 
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**

@@ -14,8 +14,8 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
-import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.LockObserver;
 
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;

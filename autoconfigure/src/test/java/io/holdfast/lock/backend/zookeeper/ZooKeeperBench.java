@@ -14,8 +14,8 @@ import org.apache.curator.retry.RetryNTimes;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
-import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 

@@ -20,8 +20,8 @@ import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.observation.RenewalOutcome;
 import io.holdfast.lock.test.server.TcpProxy;
 

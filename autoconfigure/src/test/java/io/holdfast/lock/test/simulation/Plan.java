@@ -1,6 +1,5 @@
 package io.holdfast.lock.test.simulation;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
 

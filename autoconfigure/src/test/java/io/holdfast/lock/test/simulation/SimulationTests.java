@@ -2,8 +2,6 @@ package io.holdfast.lock.test.simulation;
 
 import org.junit.jupiter.api.Test;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 /**
  * Runs the engine on simulated stores, with hundreds to thousands of seeds each.
  */
