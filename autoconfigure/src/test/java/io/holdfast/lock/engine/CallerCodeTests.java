@@ -3,9 +3,12 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
@@ -93,15 +96,24 @@ class CallerCodeTests {
 	void functionsThatAcquireFurtherLocksDoNotStarve() {
 		CountDownLatch running = new CountDownLatch(MANY);
 		List<CompletableFuture<Void>> calls = IntStream.range(0, MANY)
-			.mapToObj((i) -> this.engine.acquireAsync(LockRequest.of("outer", i)).thenAccept((outer) -> {
-				running.countDown();
-				await(running);
-				this.engine.acquireAsync(LockRequest.of("inner", i)).toCompletableFuture().join().close();
-				outer.close();
-			}).toCompletableFuture())
+			.mapToObj((i) -> onOwnThread(
+					() -> this.engine.acquireAsync(LockRequest.of("outer", i)).thenAccept((outer) -> {
+						running.countDown();
+						await(running);
+						this.engine.acquireAsync(LockRequest.of("inner", i)).toCompletableFuture().join().close();
+						outer.close();
+					})))
 			.toList();
 		assertThat(calls).allSatisfy((call) -> assertThat(call).succeedsWithin(60, TimeUnit.SECONDS));
 		Awaitility.await().until(() -> !this.backend.holdsAny());
+	}
+
+	/**
+	 * Starts the work on a thread of its own. The stage may be complete when a function
+	 * is attached, and then runs this function on the attaching thread.
+	 */
+	private static <T> CompletableFuture<T> onOwnThread(Supplier<CompletionStage<T>> work) {
+		return CompletableFuture.supplyAsync(work, (task) -> new Thread(task).start()).thenCompose(Function.identity());
 	}
 
 	/** That thread may be the only one of the store's client. */
