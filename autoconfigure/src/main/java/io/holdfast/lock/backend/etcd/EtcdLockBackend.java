@@ -266,11 +266,12 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private void sessionEnded(Session session) {
-		this.queueNodes.of(session).forEach((queueNode) -> {
-			if (queueNode.isGranted()) {
+		this.queueNodes.all().forEach((queueNode) -> {
+			// a granted claim does not change its session any more, but a waiting one may
+			if (queueNode.isGranted() && queueNode.session() == session) {
 				lost(queueNode);
 			}
-			queueNode.leaseEnded();
+			queueNode.leaseEnded(session.lease());
 		});
 	}
 

@@ -228,7 +228,7 @@ final class QueueNode {
 		}
 		waiting.renewed().whenComplete((renewed, failure) -> {
 			if (waiting.hasEnded()) {
-				leaseEnded();
+				leaseEnded(waiting);
 			}
 		});
 		renewWhileWaiting(waiting, clock);
@@ -258,13 +258,16 @@ final class QueueNode {
 	}
 
 	/**
-	 * Handles the end of the lease: a holder has lost the lock, and a waiter its
-	 * position.
+	 * Handles the end of a lease: a holder has lost the lock, and a waiter its position.
+	 * Does nothing if the claim has another lease meanwhile.
 	 */
-	void leaseEnded() {
+	void leaseEnded(EtcdLease over) {
 		CompletableFuture<Void> loss;
 		KeyWatch present;
 		synchronized (this) {
+			if (this.lease != over) {
+				return;
+			}
 			loss = this.revoked;
 			present = this.watch;
 		}

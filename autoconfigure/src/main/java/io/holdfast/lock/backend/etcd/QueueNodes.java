@@ -57,11 +57,6 @@ final class QueueNodes {
 		return delete.get().thenAccept((deleted) -> this.byOwner.remove(queueNode.claim.owner(), queueNode));
 	}
 
-	/** Returns the queue nodes whose keys are attached to the lease of a session. */
-	List<QueueNode> of(Session session) {
-		return this.byOwner.values().stream().filter((queueNode) -> queueNode.session() == session).toList();
-	}
-
 	List<QueueNode> all() {
 		return List.copyOf(this.byOwner.values());
 	}

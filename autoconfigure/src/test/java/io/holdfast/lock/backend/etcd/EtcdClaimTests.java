@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.etcd;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import io.etcd.jetcd.Client;
@@ -70,6 +71,22 @@ class EtcdClaimTests extends OneEtcdServer {
 		released(this.backend, granted(this.backend, claim));
 		assertThat(this.client.carryOut()).isEqualTo(1);
 		assertThat(keys("locks/")).isEmpty();
+	}
+
+	@Test
+	void endOfAnEarlierLeaseDoesNotAffectAClaimWithAnother() throws Exception {
+		EtcdCalls calls = new EtcdCalls(this.client);
+		EtcdLease earlier = answer(EtcdLease.grant(calls, this.clock, 10));
+		EtcdLease present = answer(EtcdLease.grant(calls, this.clock, 10));
+		QueueNode waiting = new QueueNode(claim(LOCK), "key");
+		waiting.bind(earlier, null);
+		waiting.forgetLease(earlier);
+		waiting.bind(present, null);
+		CompletableFuture<Void> revoked = waiting.revoked().toCompletableFuture();
+		waiting.leaseEnded(earlier);
+		assertThat(revoked).isNotDone();
+		waiting.leaseEnded(present);
+		assertThat(revoked).isDone();
 	}
 
 	@Test
