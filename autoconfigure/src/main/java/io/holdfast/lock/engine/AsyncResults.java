@@ -10,7 +10,6 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockConfigurationException;
-import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 
@@ -49,7 +48,7 @@ final class AsyncResults {
 				}
 				result.settle(delivered, null);
 			}
-			catch (LockException ex) {
+			catch (RuntimeException | Error ex) {
 				result.settle(null, ex);
 			}
 		}, unlessRefused(acquired, callbacks));

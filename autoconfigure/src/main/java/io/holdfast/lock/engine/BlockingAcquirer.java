@@ -41,17 +41,18 @@ final class BlockingAcquirer {
 		}
 		requireOtherThread(all.get(0));
 		SetAside setAside = this.context.boundary().setAside(locks(all));
+		Outcome<HeldLocks> outcome;
 		try {
-			Outcome<HeldLocks> outcome = acquire(all, ifRefused, depth);
-			if (!(outcome instanceof Outcome.Granted)) {
-				setAside.restore();
-			}
-			return outcome.map((held) -> held.settingAside(setAside));
+			outcome = acquire(all, ifRefused, depth);
 		}
 		catch (RuntimeException | Error ex) {
 			setAside.restore();
 			throw ex;
 		}
+		if (!(outcome instanceof Outcome.Granted)) {
+			setAside.restore();
+		}
+		return outcome.map((held) -> held.settingAside(setAside));
 	}
 
 	private boolean holdsAll(List<ResolvedRequest> all) {
@@ -147,7 +148,7 @@ final class BlockingAcquirer {
 				|| all.stream().anyMatch((terms) -> held(terms) != null)) {
 			return List.of();
 		}
-		all.forEach(this::beforeAcquire);
+		all.forEach((terms) -> this.context.boundary().beforeAcquire(terms.lock()));
 		CallerThreadExecutor steps = new CallerThreadExecutor();
 		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, all, () -> steps, requests(all.get(0)));
 		CompletableFuture<List<Hold>> holds = ahead.begin();
@@ -155,21 +156,14 @@ final class BlockingAcquirer {
 		return holds.join().stream().map((hold) -> hold.bind(depth)).toList();
 	}
 
-	/**
-	 * Runs the checks before an acquisition. They run again for a lock that the parallel
-	 * first attempt did not get: the caller then waits while it holds the locks before
-	 * it.
-	 */
-	private void beforeAcquire(ResolvedRequest terms) {
-		this.context.boundary().beforeAcquire(terms.lock());
-	}
-
 	private Outcome<Hold> hold(ResolvedRequest terms, IfRefused ifRefused, int depth) {
 		Hold again = reenter(terms);
 		if (again != null) {
 			return new Outcome.Granted<>(again.bind(depth));
 		}
-		beforeAcquire(terms);
+		// again for a lock that the parallel first attempt did not get: the caller now
+		// waits while it holds the locks before it
+		this.context.boundary().beforeAcquire(terms.lock());
 		CallerThreadExecutor steps = new CallerThreadExecutor();
 		Acquisition acquisition = new Acquisition(this.context, terms, ifRefused, steps, requests(terms));
 		steps.runUntilDone(acquisition::beginHere, acquisition.outcome(), acquisition::cancel);

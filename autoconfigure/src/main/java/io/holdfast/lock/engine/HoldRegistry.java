@@ -3,9 +3,9 @@ package io.holdfast.lock.engine;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Registry of the current holders and waiters of this JVM. Thread-safe.
@@ -16,15 +16,15 @@ final class HoldRegistry {
 
 	private final Set<Lease> held = ConcurrentHashMap.newKeySet();
 
-	private final AtomicBoolean closed = new AtomicBoolean();
-
 	/**
-	 * Whether a closing engine waits for the leases, after it has stopped all waiters.
+	 * The closing engine's own thread judges whether it waits on: a grant that was under
+	 * way may still begin a lease after another one has ended.
 	 */
-	private volatile boolean awaited;
+	private final ReentrantLock lock = new ReentrantLock();
 
-	/** Opens when no lease delays closing any longer. */
-	private final CountDownLatch idle = new CountDownLatch(1);
+	private final Condition changed = this.lock.newCondition();
+
+	private final AtomicBoolean closed = new AtomicBoolean();
 
 	/**
 	 * Registers an acquisition, unless this JVM has stopped acquiring.
@@ -54,8 +54,14 @@ final class HoldRegistry {
 
 	/** Signals that a lease is no longer in use or has ended. */
 	void changed() {
-		if (this.awaited && this.held.stream().noneMatch(Lease::delaysClosing)) {
-			this.idle.countDown();
+		if (this.closed.get()) {
+			this.lock.lock();
+			try {
+				this.changed.signalAll();
+			}
+			finally {
+				this.lock.unlock();
+			}
 		}
 	}
 
@@ -80,14 +86,23 @@ final class HoldRegistry {
 	 * @return whether this happened in time; {@code false} also after an interrupt
 	 */
 	boolean awaitNoneInUse(long nanos) {
-		this.awaited = true;
-		changed();
+		long left = nanos;
+		this.lock.lock();
 		try {
-			return this.idle.await(nanos, TimeUnit.NANOSECONDS);
+			while (this.held.stream().anyMatch(Lease::delaysClosing)) {
+				if (left <= 0) {
+					return false;
+				}
+				left = this.changed.awaitNanos(left);
+			}
+			return true;
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			return false;
+		}
+		finally {
+			this.lock.unlock();
 		}
 	}
 

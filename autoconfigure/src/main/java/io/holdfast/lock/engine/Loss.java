@@ -1,10 +1,11 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -28,8 +29,8 @@ final class Loss {
 
 	private final FencingToken token;
 
-	/** A listener is notified by the thread that removes it. */
-	private final Queue<Consumer<LockLostEvent>> listeners = new ConcurrentLinkedQueue<>();
+	/** The listeners to notify; {@code null} once the loss is announced. */
+	private final AtomicReference<@Nullable List<Consumer<LockLostEvent>>> listeners = new AtomicReference<>(List.of());
 
 	private volatile @Nullable LockLostEvent event;
 
@@ -51,20 +52,28 @@ final class Loss {
 	void announce(LockObserver observer) {
 		LockLostEvent lost = Objects.requireNonNull(this.event);
 		logger.warn(message(lost) + " Another owner may hold it now.");
-		Consumer<LockLostEvent> listener;
-		while ((listener = this.listeners.poll()) != null) {
-			notify(listener, lost);
-		}
+		List<Consumer<LockLostEvent>> registered = Objects.requireNonNull(this.listeners.getAndSet(null));
+		registered.forEach((listener) -> notify(listener, lost));
 		observer.lost(lost);
 	}
 
 	/** Adds a listener, and notifies it immediately if the loss is already declared. */
 	void onLost(Consumer<LockLostEvent> listener) {
-		this.listeners.add(listener);
-		LockLostEvent lost = this.event;
-		if (lost != null && this.listeners.remove(listener)) {
-			notify(listener, lost);
+		List<Consumer<LockLostEvent>> present;
+		do {
+			// read before the event: only an announced loss removes the list
+			present = this.listeners.get();
+			LockLostEvent lost = this.event;
+			if (lost != null) {
+				notify(listener, lost);
+				return;
+			}
 		}
+		while (present == null || !this.listeners.compareAndSet(present, with(present, listener)));
+	}
+
+	private static <T> List<T> with(List<T> list, T element) {
+		return Stream.concat(list.stream(), Stream.of(element)).toList();
 	}
 
 	private static void notify(Consumer<LockLostEvent> listener, LockLostEvent lost) {

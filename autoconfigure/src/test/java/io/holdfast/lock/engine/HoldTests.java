@@ -130,6 +130,19 @@ class HoldTests {
 	}
 
 	@Test
+	void listenerAddedByAListenerIsNotifiedAtOnce() {
+		LockHandle handle = this.fixture.acquired(request().renew(false));
+		List<String> notified = new ArrayList<>();
+		handle.onLost((event) -> {
+			handle.onLost((again) -> notified.add("added"));
+			notified.add("first");
+		});
+		handle.onLost((event) -> notified.add("second"));
+		this.time.advance(LEASE);
+		assertThat(notified).containsExactly("added", "first", "second");
+	}
+
+	@Test
 	void throwingListenerDoesNotStopTheOthers() {
 		LockHandle handle = this.fixture.acquired(request().renew(false));
 		List<LockLostEvent> notified = new ArrayList<>();
