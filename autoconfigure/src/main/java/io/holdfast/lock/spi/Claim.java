@@ -13,7 +13,8 @@ import io.holdfast.lock.LockName;
  * @param owner the owner that claims the lock
  * @param mode exclusive or shared
  * @param leaseTime the time for which the store keeps the lock without renewal, at most
- * {@link io.holdfast.lock.LockRequest#MAX_DURATION}
+ * {@link io.holdfast.lock.LockRequest#MAX_DURATION} and the lock delay, which has the
+ * same limit
  * @param renew whether the holder will renew the lease. A store whose leases live with a
  * session may then rely on that session
  * @param remainingWait the time for which the claimant will still wait after a rejection;

@@ -17,11 +17,11 @@ public final class DurationText {
 
 	/**
 	 * Returns the text of a duration.
-	 * @param duration the duration, at most 292 years
+	 * @param duration the duration; longer ones than 292 years are shown as 292 years
 	 * @return the text
 	 */
 	public static String of(Duration duration) {
-		return ofNanos(duration.toNanos());
+		return ofNanos(TimeUnit.NANOSECONDS.convert(duration));
 	}
 
 	/**

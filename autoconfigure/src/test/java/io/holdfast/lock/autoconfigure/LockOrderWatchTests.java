@@ -1,5 +1,6 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.lang.reflect.Method;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -14,6 +15,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -77,6 +79,16 @@ class LockOrderWatchTests {
 			nested(locks, LockRequest.of("payment"), LockRequest.of("stock"));
 		});
 		assertThat(output).doesNotContain("opposite orders");
+	}
+
+	/** A method that is not overridden would not reach the application's boundary. */
+	@Test
+	void everyOtherDecisionIsForwarded() {
+		assertThat(TransactionBoundary.class.getDeclaredMethods()).filteredOn(Method::isDefault)
+			.isNotEmpty()
+			.allSatisfy((method) -> assertThat(
+					LockOrderWatch.class.getDeclaredMethod(method.getName(), method.getParameterTypes()))
+				.isNotNull());
 	}
 
 }
