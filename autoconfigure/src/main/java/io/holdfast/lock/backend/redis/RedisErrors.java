@@ -77,13 +77,18 @@ final class RedisErrors {
 		Throwable cause = Stages.cause(failure);
 		String code = definiteCode(cause);
 		if (code != null) {
-			return new LockConfigurationException("Redis at %s cannot store locks: '%s'. %s"
-				.formatted(this.options.server(), describe(cause), remedy(code, describe(cause))), cause);
+			return new LockConfigurationException("Redis at %s cannot store locks: '%s'. %s".formatted(
+					this.options.server(), firstSentence(describe(cause)), remedy(code, describe(cause))), cause);
 		}
 		return new LockBackendException(
 				"Redis at %s could not be reached: %s. Check that it is running and whether it uses TLS."
 					.formatted(this.options.server(), describe(cause)),
 				cause);
+	}
+
+	/** Returns the first sentence of a text, without its period. */
+	private static String firstSentence(String text) {
+		return text.split("\\.(?= \\p{Lu}|$)", 2)[0];
 	}
 
 	/**

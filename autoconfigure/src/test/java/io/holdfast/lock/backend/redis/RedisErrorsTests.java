@@ -1,0 +1,26 @@
+package io.holdfast.lock.backend.redis;
+
+import org.junit.jupiter.api.Test;
+import org.redisson.client.RedisException;
+
+import io.holdfast.lock.LockConfigurationException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link RedisErrors}.
+ */
+class RedisErrorsTests {
+
+	private final RedisErrors errors = new RedisErrors(TestRedis.options(0));
+
+	@Test
+	void longErrorOfTheServerDoesNotHideTheRemedy() {
+		RedisException failure = new RedisException(
+				"MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that may modify the data set are disabled.");
+		assertThat(this.errors.unreachable(failure)).isInstanceOf(LockConfigurationException.class)
+			.hasMessage(
+					"Redis at the test's server cannot store locks: 'MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk'. Redis rejects writes. Check its log; often its disk is full.");
+	}
+
+}
