@@ -40,7 +40,7 @@ abstract class FiveNodes {
 
 	static final Duration NODE_TIMEOUT = Duration.ofMillis(450);
 
-	static final Duration LONGEST_LEASE = Duration.ofSeconds(2);
+	static final Duration LONGEST_LEASE = Duration.ofSeconds(4);
 
 	static TestNodes nodes;
 
@@ -173,25 +173,29 @@ abstract class FiveNodes {
 			});
 	}
 
+	/** Asserts that the lock is refused at the first attempt with a known outcome. */
 	static void refused(RedlockLockBackend backend, Claim claim) throws Exception {
-		assertThat(get(backend.tryAcquire(claim))).isInstanceOf(Contended.class);
+		assertThat(knownOutcome(backend, claim)).isInstanceOf(Contended.class);
 	}
 
 	Grant granted(RedlockLockBackend backend) throws Exception {
 		return granted(backend, claim());
 	}
 
-	/**
-	 * Asserts that the lock is granted at the first attempt with a known outcome. Nodes
-	 * may respond late on a busy machine.
-	 */
+	/** Asserts that the lock is granted at the first attempt with a known outcome. */
 	static Grant granted(RedlockLockBackend backend, Claim claim) throws Exception {
+		AcquireResult result = knownOutcome(backend, claim);
+		assertThat(result).isInstanceOf(Acquired.class);
+		return ((Acquired) result).grant();
+	}
+
+	/** Nodes may respond late on a busy machine. */
+	private static AcquireResult knownOutcome(RedlockLockBackend backend, Claim claim) throws Exception {
 		AcquireResult result = get(backend.tryAcquire(claim));
 		for (int i = 0; result instanceof Indeterminate && i < 10; i++) {
 			result = get(backend.tryAcquire(claim));
 		}
-		assertThat(result).isInstanceOf(Acquired.class);
-		return ((Acquired) result).grant();
+		return result;
 	}
 
 	static <T> T get(CompletionStage<T> stage) throws Exception {
