@@ -83,6 +83,8 @@ class IdleWaitTests {
 
 	/** Keeps the other threads busy, so that none of them runs the task instead. */
 	private void occupyOtherThreads() {
+		// a task of an earlier test would occupy the thread that is left
+		assertThat(ForkJoinPool.commonPool().awaitQuiescence(60, TimeUnit.SECONDS)).isTrue();
 		int others = ForkJoinPool.getCommonPoolParallelism() - 1;
 		CountDownLatch occupied = new CountDownLatch(others);
 		for (int i = 0; i < others; i++) {

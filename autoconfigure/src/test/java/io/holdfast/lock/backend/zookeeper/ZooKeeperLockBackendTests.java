@@ -334,15 +334,18 @@ class ZooKeeperLockBackendTests {
 	void holdAndWaiterOutliveAMemberOfTheEnsemble() throws Exception {
 		try (TestingCluster ensemble = new TestingCluster(3)) {
 			ensemble.start();
-			CuratorFramework one = open(plain(ensemble.getConnectString()).sessionTimeoutMs(10_000).build());
+			// the session outlives a slow election
+			CuratorFramework one = open(plain(ensemble.getConnectString()).sessionTimeoutMs(40_000).build());
 			ZooKeeperLockBackend here = store(one);
 			ZooKeeperLockBackend there = store(
-					open(plain(ensemble.getConnectString()).sessionTimeoutMs(10_000).build()));
+					open(plain(ensemble.getConnectString()).sessionTimeoutMs(40_000).build()));
 			Grant holder = soonGranted(here, claim(LOCK));
 			Claim waiting = claim(LOCK);
 			soonRefused(there, waiting);
 			ensemble.killServer(ensemble.findConnectionInstance(one.getZookeeperClient().getZooKeeper()));
-			soonRenewed(here, holder);
+			Awaitility.await("a renewal")
+				.atMost(Duration.ofSeconds(40))
+				.until(() -> renewed(here, holder) instanceof RenewResult.Renewed);
 			soonReleased(here, holder);
 			Grant next = soonGranted(there, waiting);
 			assertThat(next.storeToken()).isGreaterThan(holder.storeToken());
