@@ -9,12 +9,14 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingCluster;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -41,14 +43,25 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 	private final TestingCluster cluster;
 
 	ZooKeeperEnsemble() throws Exception {
-		for (int i = 1; i <= 3; i++) {
-			this.members.add(member(null, -1, -1, -1, i));
-		}
+		this.members.addAll(members());
 		Map<InstanceSpec, Collection<InstanceSpec>> views = new LinkedHashMap<>();
 		this.members.forEach((member) -> views.put(member, view(member)));
 		this.cluster = new TestingCluster(views);
 		this.cluster.start();
 		Awaitility.await("a leader").atMost(BOUND).ignoreExceptions().until(() -> ports("follower").size() == 2);
+	}
+
+	/** Creates three servers that reach each other directly. */
+	static TestingCluster withoutProxies() {
+		return new TestingCluster(members());
+	}
+
+	/** Uses reserved ports, because Curator's own random ports are not distinct. */
+	private static List<InstanceSpec> members() {
+		return IntStream.rangeClosed(1, 3)
+			.mapToObj((id) -> member(null, ServerProcess.freePort(), ServerProcess.freePort(), ServerProcess.freePort(),
+					id))
+			.toList();
 	}
 
 	private static InstanceSpec member(@Nullable File directory, int port, int electionPort, int quorumPort, int id) {

@@ -332,7 +332,7 @@ class ZooKeeperLockBackendTests {
 
 	@Test
 	void holdAndWaiterOutliveAMemberOfTheEnsemble() throws Exception {
-		try (TestingCluster ensemble = new TestingCluster(3)) {
+		try (TestingCluster ensemble = ZooKeeperEnsemble.withoutProxies()) {
 			ensemble.start();
 			// the session outlives a slow election
 			CuratorFramework one = open(plain(ensemble.getConnectString()).sessionTimeoutMs(40_000).build());
@@ -357,7 +357,7 @@ class ZooKeeperLockBackendTests {
 
 	@Test
 	void withoutAMajorityNothingIsGrantedOrRenewed() throws Exception {
-		try (TestingCluster ensemble = new TestingCluster(3)) {
+		try (TestingCluster ensemble = ZooKeeperEnsemble.withoutProxies()) {
 			ensemble.start();
 			ZooKeeperLockBackend here = store(open(plain(ensemble.getConnectString()).build()));
 			Grant holder = soonGranted(here, claim(LOCK));
