@@ -46,7 +46,7 @@ final class Acquisition {
 
 	private final StepScheduler steps;
 
-	private final QueueTicket ticket;
+	private final LocalWaitQueues.Ticket ticket;
 
 	private final AcquisitionObserver observer;
 
@@ -63,11 +63,12 @@ final class Acquisition {
 		this.terms = (ifRefused == IfRefused.TRY_LATER) ? terms.withWaitTime(0) : terms;
 		this.ifRefused = ifRefused;
 		this.claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(),
-				context.settings().storeLease(terms.leaseTime()), terms.renew(), terms.waitTime(), terms.fair());
+				context.settings().storeLease(terms.leaseTime()), terms.request().renew(), terms.waitTime(),
+				terms.request().fair());
 		this.startedAt = context.time().nanos();
 		this.deadline = this.startedAt + terms.waitTime().toNanos();
 		this.steps = new StepScheduler(context.time(), executor, this::failed);
-		this.ticket = new QueueTicket(context.queues(), this.terms, this.startedAt, this.steps, this::attemptInTime);
+		this.ticket = context.queues().ticket(this.terms, this.startedAt, this.steps::run, this::attemptInTime);
 		this.attempts = new Attempts(context.retrier(), context.time(), terms, this.claim);
 		this.observer = new AcquisitionObserver(context.observer(), context.time(), this.terms, ifRefused,
 				this.startedAt);
@@ -94,18 +95,18 @@ final class Acquisition {
 			end(AcquireOutcome.ERROR, new Outcome.Failed<>(AcquisitionFailures.stopping(this.terms, waited())));
 			return;
 		}
-		LocalWaitQueues.Admission admission = this.ticket.enter();
-		if (admission == LocalWaitQueues.Admission.ADMITTED) {
+		LocalWaitQueues.State admission = this.ticket.enter();
+		if (admission == LocalWaitQueues.State.ADMITTED) {
 			attempt();
 			return;
 		}
 		this.refused = true;
-		if (admission == LocalWaitQueues.Admission.REJECTED) {
-			timedOut();
-		}
-		else {
+		if (admission == LocalWaitQueues.State.QUEUED) {
 			this.steps.after(Backoff.forAdmission(this.terms, left(), this.context.settings().responseTimeout()),
 					this::timedOut);
+		}
+		else {
+			timedOut();
 		}
 	}
 
@@ -229,9 +230,9 @@ final class Acquisition {
 		}
 		int made = this.attempts.made();
 		long waited = waited();
-		String obstacle = this.ticket.obstacle(made);
+		boolean leaving = this.ticket.isHolderLeaving();
 		giveUp(this.ifRefused.outcome(),
-				new Outcome.Refused<>(() -> AcquisitionFailures.refused(this.terms, obstacle, made, waited)));
+				new Outcome.Refused<>(() -> AcquisitionFailures.refused(this.terms, leaving, made, waited)));
 	}
 
 	/** Cancels the acquisition on behalf of the caller. */
@@ -258,7 +259,6 @@ final class Acquisition {
 		if (this.outcome.isDone()) {
 			return;
 		}
-		this.ticket.withdraw();
 		if (this.attempts.end()) {
 			this.ticket.leaving();
 			this.attempts.withdraw().whenComplete((done, failure) -> this.ticket.leave());

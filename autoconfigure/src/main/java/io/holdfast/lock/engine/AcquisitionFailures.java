@@ -18,14 +18,24 @@ final class AcquisitionFailures {
 
 	/**
 	 * Creates the exception for a wait that has timed out.
-	 * @param obstacle why the lock was not available
+	 * @param holderLeaving whether a caller in this JVM only awaited its release
 	 */
-	static LockNotAcquiredException refused(ResolvedRequest terms, String obstacle, int attempts, long waitedNanos) {
+	static LockNotAcquiredException refused(ResolvedRequest terms, boolean holderLeaving, int attempts,
+			long waitedNanos) {
 		Duration waited = terms.waited(waitedNanos);
 		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), waited,
 				LockNotAcquiredException.Reason.HELD,
 				"Lock '%s' was not acquired within %s: %s (%s%s). Increase 'waitTime' or 'distributed-lock.wait-time', or shorten the holder's work."
-					.formatted(terms.lock(), DurationText.of(waited), obstacle, terms, attempts(attempts)));
+					.formatted(terms.lock(), DurationText.of(waited), obstacle(holderLeaving, attempts), terms,
+							attempts(attempts)));
+	}
+
+	private static String obstacle(boolean holderLeaving, int attempts) {
+		if (attempts > 0) {
+			return "another holder kept it";
+		}
+		return holderLeaving ? "the store has not confirmed its release by this JVM"
+				: "another caller in this JVM kept it";
 	}
 
 	static LockException interrupted(ResolvedRequest terms, int attempts, long waitedNanos) {

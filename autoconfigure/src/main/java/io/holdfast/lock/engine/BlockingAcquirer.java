@@ -180,7 +180,7 @@ final class BlockingAcquirer {
 			return null;
 		}
 		requireNoUpgrade(held, terms);
-		return held.reenter(terms.minHold());
+		return held.reenter(terms.request().minHold());
 	}
 
 	/** Returns the innermost hold of this lock by this thread. */

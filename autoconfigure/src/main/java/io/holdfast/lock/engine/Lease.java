@@ -52,7 +52,7 @@ final class Lease {
 
 	private final Loss loss;
 
-	private final QueueTicket ticket;
+	private final LocalWaitQueues.Ticket ticket;
 
 	private volatile int holds = 1;
 
@@ -64,7 +64,7 @@ final class Lease {
 
 	private final LeaseEnd end;
 
-	Lease(EngineContext context, ResolvedRequest terms, Grant grant, long sentAt, QueueTicket ticket) {
+	Lease(EngineContext context, ResolvedRequest terms, Grant grant, long sentAt, LocalWaitQueues.Ticket ticket) {
 		this.context = context;
 		this.terms = terms;
 		this.grant = grant;

@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
@@ -25,8 +26,8 @@ import io.holdfast.lock.support.SchedulingClock;
  * almost no cost. A fair waiter is never overtaken.
  *
  * <p>
- * A queue exists only while a caller is admitted or waits. Thread-safe. Callbacks run on
- * the thread that triggers them, outside of all locks.
+ * A queue exists only while a caller is admitted or waits. Thread-safe. Callbacks run
+ * outside of all locks.
  */
 final class LocalWaitQueues {
 
@@ -43,131 +44,149 @@ final class LocalWaitQueues {
 	}
 
 	/**
-	 * Asks to be admitted.
+	 * Creates the ticket of a caller, which is not in its queue yet.
+	 * @param since when the caller began to wait, on the engine's clock
+	 * @param steps runs the callback and the steps that lead to it
+	 * @param onAdmitted runs when the caller is admitted after waiting
 	 */
-	Admission enter(QueueKey queueKey, Waiter waiter) {
-		Admission[] admission = new Admission[1];
-		this.queues.compute(queueKey, (key, existing) -> {
-			WaitQueue queue = (existing != null) ? existing : new WaitQueue();
-			admission[0] = queue.enter(waiter);
-			return queue;
-		});
-		return admission[0];
-	}
-
-	/**
-	 * Admits a waiter that was notified of a free place.
-	 * @return whether the waiter is admitted; otherwise it stays in the queue
-	 */
-	boolean take(QueueKey queueKey, Waiter waiter) {
-		boolean[] admitted = new boolean[1];
-		this.queues.computeIfPresent(queueKey, (key, queue) -> {
-			admitted[0] = queue.take(waiter);
-			return queue;
-		});
-		return admitted[0];
-	}
-
-	/**
-	 * Marks the admitted caller as leaving: it only awaits the store's response. Even a
-	 * caller that does not wait for holders waits for that.
-	 */
-	void leaving(QueueKey queueKey) {
-		this.queues.computeIfPresent(queueKey, (key, queue) -> {
-			queue.leaving = true;
-			return queue;
-		});
-	}
-
-	/** Whether the admitted caller only awaits the store's response. */
-	boolean isLeaving(QueueKey queueKey) {
-		boolean[] leaving = new boolean[1];
-		this.queues.computeIfPresent(queueKey, (key, queue) -> {
-			leaving[0] = queue.leaving;
-			return queue;
-		});
-		return leaving[0];
-	}
-
-	/**
-	 * Leaves the queue as its admitted caller.
-	 */
-	void leave(QueueKey queueKey) {
-		@Nullable Runnable[] next = new @Nullable Runnable[1];
-		this.queues.computeIfPresent(queueKey, (key, queue) -> {
-			next[0] = queue.leave();
-			return queue.unlessIdle();
-		});
-		run(next[0]);
-	}
-
-	/**
-	 * Removes a waiter. One that was handed over to at the same moment stays admitted.
-	 */
-	void withdraw(QueueKey queueKey, Waiter waiter) {
-		@Nullable Runnable[] next = new @Nullable Runnable[1];
-		this.queues.computeIfPresent(queueKey, (key, queue) -> {
-			next[0] = queue.withdraw(waiter);
-			return queue.unlessIdle();
-		});
-		run(next[0]);
+	Ticket ticket(ResolvedRequest terms, long since, Executor steps, Runnable onAdmitted) {
+		return new Ticket(terms, since, steps, onAdmitted);
 	}
 
 	int size() {
 		return this.queues.size();
 	}
 
-	private static void run(@Nullable Runnable task) {
-		if (task != null) {
-			task.run();
+	/**
+	 * The state of a ticket.
+	 */
+	enum State {
+
+		/** The caller has not asked to be admitted, or it was rejected. */
+		OUTSIDE,
+
+		/** The caller waits and will be notified. */
+		QUEUED,
+
+		/** The caller is admitted. */
+		ADMITTED,
+
+		/** The caller has left the queue. */
+		LEFT
+
+	}
+
+	/**
+	 * A caller's position in the wait queue of its lock: the acquisition waits with it,
+	 * and the lease keeps it until the lease has ended. Any thread may give it up.
+	 */
+	final class Ticket {
+
+		private final QueueKey queueKey;
+
+		private final boolean waits;
+
+		private final boolean fair;
+
+		private final long since;
+
+		private final Executor steps;
+
+		private final Runnable onAdmitted;
+
+		/** Changed only by the map's atomic operations on the key. */
+		private volatile State state = State.OUTSIDE;
+
+		private Ticket(ResolvedRequest terms, long since, Executor steps, Runnable onAdmitted) {
+			this.queueKey = new QueueKey(terms.backend().name(), terms.lock(), terms.mode());
+			this.waits = terms.waits();
+			this.fair = terms.request().fair();
+			this.since = since;
+			this.steps = steps;
+			this.onAdmitted = onAdmitted;
 		}
+
+		/**
+		 * Asks to be admitted.
+		 * @return the state after that; {@link State#OUTSIDE} if another caller is
+		 * admitted and this one does not wait
+		 */
+		State enter() {
+			State[] entered = new State[1];
+			LocalWaitQueues.this.queues.compute(this.queueKey, (key, existing) -> {
+				WaitQueue queue = (existing != null) ? existing : new WaitQueue();
+				entered[0] = queue.enter(this);
+				this.state = entered[0];
+				return queue;
+			});
+			return entered[0];
+		}
+
+		/**
+		 * Marks the queue as about to be left: the admitted caller only awaits the
+		 * store's response. Even a caller that does not wait for holders waits for that.
+		 */
+		void leaving() {
+			if (this.state == State.ADMITTED) {
+				LocalWaitQueues.this.queues.computeIfPresent(this.queueKey, (key, queue) -> {
+					queue.leaving = true;
+					return queue;
+				});
+			}
+		}
+
+		/** Whether the admitted caller of the queue only awaits the store's response. */
+		boolean isHolderLeaving() {
+			WaitQueue queue = LocalWaitQueues.this.queues.get(this.queueKey);
+			return queue != null && queue.leaving;
+		}
+
+		/**
+		 * Leaves the queue, so that the next caller is admitted. Does nothing if left.
+		 */
+		void leave() {
+			if (this.state == State.LEFT) {
+				return;
+			}
+			@Nullable Runnable[] next = new @Nullable Runnable[1];
+			LocalWaitQueues.this.queues.computeIfPresent(this.queueKey, (key, queue) -> {
+				next[0] = queue.leave(this);
+				return queue.unlessIdle();
+			});
+			if (next[0] != null) {
+				next[0].run();
+			}
+		}
+
+		/** The queue has admitted this ticket; it may have left again since. */
+		private void handedOver() {
+			this.steps.execute(() -> {
+				if (this.state == State.ADMITTED) {
+					this.onAdmitted.run();
+				}
+			});
+		}
+
+		/** The place is free, but another caller may take it first. */
+		private void available() {
+			this.steps.execute(() -> {
+				boolean[] taken = new boolean[1];
+				LocalWaitQueues.this.queues.computeIfPresent(this.queueKey, (key, queue) -> {
+					taken[0] = queue.take(this);
+					return queue;
+				});
+				if (taken[0]) {
+					this.onAdmitted.run();
+				}
+			});
+		}
+
 	}
 
 	/**
 	 * Identifies a wait queue.
 	 */
-	record QueueKey(String backend, LockName lock, LockMode mode) {
-	}
-
-	/**
-	 * The outcome of asking to be admitted.
-	 */
-	enum Admission {
-
-		/** The caller is admitted. */
-		ADMITTED,
-
-		/** The caller waits and will be notified. */
-		QUEUED,
-
-		/** Another caller is admitted, and this one does not wait. */
-		REJECTED
-
-	}
-
-	/**
-	 * A caller that asks to be admitted.
-	 */
-	interface Waiter {
-
-		/** When it began to wait, on the engine's clock. */
-		long since();
-
-		/** Whether it waits at all. */
-		boolean waits();
-
-		/** Whether it must neither be overtaken nor overtake others. */
-		boolean fair();
-
-		/**
-		 * Called once when this waiter is admitted, even after a withdrawal that came too
-		 * late.
-		 */
-		void onHandedOver();
-
-		/** Called when the place is free, so that {@link #take} may succeed. */
-		void onAvailable();
-
+	private record QueueKey(String backend, LockName lock, LockMode mode) {
 	}
 
 	/**
@@ -175,60 +194,73 @@ final class LocalWaitQueues {
 	 */
 	private final class WaitQueue {
 
-		private final Deque<Waiter> waiters = new ArrayDeque<>(2);
+		private final Deque<Ticket> waiters = new ArrayDeque<>(2);
 
 		private boolean admitted;
 
-		private boolean leaving;
+		private volatile boolean leaving;
 
-		Admission enter(Waiter waiter) {
-			if (!this.admitted && mayOvertake(waiter)) {
+		State enter(Ticket ticket) {
+			if (!this.admitted && mayOvertake(ticket)) {
 				this.admitted = true;
-				return Admission.ADMITTED;
+				return State.ADMITTED;
 			}
-			if (!waiter.waits() && !(this.leaving && this.waiters.isEmpty())) {
-				return Admission.REJECTED;
+			if (!ticket.waits && !(this.leaving && this.waiters.isEmpty())) {
+				return State.OUTSIDE;
 			}
-			this.waiters.addLast(waiter);
-			return Admission.QUEUED;
+			this.waiters.addLast(ticket);
+			return State.QUEUED;
 		}
 
-		private boolean mayOvertake(Waiter waiter) {
-			Waiter first = this.waiters.peekFirst();
-			return first == null || !(waiter.fair() || mustBeNext(first));
+		private boolean mayOvertake(Ticket ticket) {
+			Ticket first = this.waiters.peekFirst();
+			return first == null || !(ticket.fair || mustBeNext(first));
 		}
 
-		private boolean mustBeNext(Waiter first) {
-			return first.fair() || LocalWaitQueues.this.time.nanos() - first.since() >= AGE_NANOS;
+		private boolean mustBeNext(Ticket first) {
+			return first.fair || LocalWaitQueues.this.time.nanos() - first.since >= AGE_NANOS;
 		}
 
-		boolean take(Waiter waiter) {
-			if (this.admitted || this.waiters.peekFirst() != waiter) {
+		/** Admits a waiter if the place is free and the waiter is the first one. */
+		boolean take(Ticket ticket) {
+			if (this.admitted || this.waiters.peekFirst() != ticket) {
 				return false;
 			}
 			this.waiters.removeFirst();
 			this.admitted = true;
+			ticket.state = State.ADMITTED;
 			return true;
 		}
 
-		@Nullable Runnable leave() {
+		/** Returns the notification of the next caller, if there is one to notify. */
+		@Nullable Runnable leave(Ticket ticket) {
+			State before = ticket.state;
+			ticket.state = State.LEFT;
+			return switch (before) {
+				case ADMITTED -> free();
+				case QUEUED -> withdraw(ticket);
+				case OUTSIDE, LEFT -> null;
+			};
+		}
+
+		private @Nullable Runnable free() {
 			this.leaving = false;
 			this.admitted = false;
-			Waiter first = this.waiters.peekFirst();
+			Ticket first = this.waiters.peekFirst();
 			if (first == null) {
 				return null;
 			}
 			if (mustBeNext(first)) {
 				take(first);
-				return first::onHandedOver;
+				return first::handedOver;
 			}
-			return first::onAvailable;
+			return first::available;
 		}
 
-		@Nullable Runnable withdraw(Waiter waiter) {
-			this.waiters.remove(waiter);
-			Waiter first = this.waiters.peekFirst();
-			return (!this.admitted && first != null) ? first::onAvailable : null;
+		private @Nullable Runnable withdraw(Ticket ticket) {
+			this.waiters.remove(ticket);
+			Ticket first = this.waiters.peekFirst();
+			return (!this.admitted && first != null) ? first::available : null;
 		}
 
 		@Nullable WaitQueue unlessIdle() {

@@ -41,7 +41,7 @@ final class ParallelFirstAttempt {
 	 */
 	static boolean saves(List<ResolvedRequest> all, EngineSettings settings) {
 		ResolvedRequest first = all.get(0);
-		return all.size() > 1 && first.minHold().isZero() && !first.backend().capabilities().blocking()
+		return all.size() > 1 && first.request().minHold().isZero() && !first.backend().capabilities().blocking()
 				&& first.waitTime().compareTo(settings.responseTimeout()) >= 0;
 	}
 

@@ -13,23 +13,20 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * Request for one lock, with every default applied and the backend resolved.
+ * Request for one lock: the caller's request, with the backend resolved and the
+ * application's defaults applied.
  *
+ * @param request the request of the caller, for the settings that have no such default
  * @param lock the lock
- * @param backend the backend
  * @param mode exclusive or shared
+ * @param backend the backend
+ * @param leaseTime the lease to request
+ * @param interruptOnLoss whether the acquiring thread is interrupted on loss
  * @param requestedWait the maximum wait that was requested
  * @param waitTime the part of it that is left for this lock
- * @param leaseTime the lease to request
- * @param renew whether the lease is renewed
- * @param maxHold the time after which renewal stops, or {@code null} for never
- * @param minHold the minimum time for which the lock stays closed
- * @param fair whether the order is strict
- * @param interruptOnLoss whether the acquiring thread is interrupted on loss
  */
-record ResolvedRequest(LockName lock, LockBackend backend, LockMode mode, Duration requestedWait, Duration waitTime,
-		Duration leaseTime, boolean renew, @Nullable Duration maxHold, Duration minHold, boolean fair,
-		boolean interruptOnLoss) {
+record ResolvedRequest(LockRequest request, LockName lock, LockMode mode, LockBackend backend, Duration leaseTime,
+		boolean interruptOnLoss, Duration requestedWait, Duration waitTime) {
 
 	/**
 	 * Resolves a request into one request for each lock, in the global order.
@@ -38,26 +35,24 @@ record ResolvedRequest(LockName lock, LockBackend backend, LockMode mode, Durati
 		LockBackend backend = backends.get(request.backend());
 		Duration leaseTime = orElse(request.leaseTime(), settings.leaseTime());
 		Duration waitTime = orElse(request.waitTime(), settings.waitTime());
-		Boolean interrupt = request.interruptOnLoss();
-		boolean interruptOnLoss = (interrupt != null) ? interrupt : settings.interruptOnLoss();
+		boolean interruptOnLoss = orElse(request.interruptOnLoss(), settings.interruptOnLoss());
 		List<ResolvedRequest> terms = new ArrayList<>(request.locks().size());
 		request.locks().forEach((lock, mode) -> {
 			backends.requireSupport(request.backend(), mode, request.fair(), leaseTime,
 					() -> "The request for lock '" + lock + "'");
-			terms.add(new ResolvedRequest(lock, backend, mode, waitTime, waitTime, leaseTime, request.renew(),
-					request.maxHold(), request.minHold(), request.fair(), interruptOnLoss));
+			terms
+				.add(new ResolvedRequest(request, lock, mode, backend, leaseTime, interruptOnLoss, waitTime, waitTime));
 		});
 		return terms;
 	}
 
 	/** Returns a copy with the remaining wait time; a negative value counts as zero. */
 	ResolvedRequest withWaitTime(long nanos) {
-		return new ResolvedRequest(this.lock, this.backend, this.mode, this.requestedWait,
-				Duration.ofNanos(Math.max(0, nanos)), this.leaseTime, this.renew, this.maxHold, this.minHold, this.fair,
-				this.interruptOnLoss);
+		return new ResolvedRequest(this.request, this.lock, this.mode, this.backend, this.leaseTime,
+				this.interruptOnLoss, this.requestedWait, Duration.ofNanos(Math.max(0, nanos)));
 	}
 
-	private static Duration orElse(@Nullable Duration value, Duration otherwise) {
+	private static <T> T orElse(@Nullable T value, T otherwise) {
 		return (value != null) ? value : otherwise;
 	}
 
@@ -70,10 +65,6 @@ record ResolvedRequest(LockName lock, LockBackend backend, LockMode mode, Durati
 
 	boolean waits() {
 		return !this.waitTime.isZero();
-	}
-
-	LocalWaitQueues.QueueKey queueKey() {
-		return new LocalWaitQueues.QueueKey(this.backend.name(), this.lock, this.mode);
 	}
 
 	@Override

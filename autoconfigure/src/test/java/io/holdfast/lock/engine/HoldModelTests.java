@@ -82,7 +82,7 @@ public class HoldModelTests {
 			.of(request, new LockBackends(List.of(this.store), "model"), EngineSettings.DEFAULTS)
 			.get(0);
 		Claim claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(), LEASE, true, Duration.ZERO, false);
-		QueueTicket ticket = new QueueTicket(this.context.queues(), terms, 0, null, () -> {
+		LocalWaitQueues.Ticket ticket = this.context.queues().ticket(terms, 0, Runnable::run, () -> {
 		});
 		Lease lease = new Lease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0, ticket);
 		lease.begin();

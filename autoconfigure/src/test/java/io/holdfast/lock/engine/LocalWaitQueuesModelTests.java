@@ -1,5 +1,7 @@
 package io.holdfast.lock.engine;
 
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
@@ -8,9 +10,6 @@ import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.LockMode;
-import io.holdfast.lock.LockName;
-
 /**
  * Explores the interleavings of callers that enter and leave a wait queue. Each outcome
  * must be possible for callers that run one after another, so no two are ever admitted
@@ -18,8 +17,11 @@ import io.holdfast.lock.LockName;
  */
 public class LocalWaitQueuesModelTests {
 
-	private static final LocalWaitQueues.QueueKey KEY = new LocalWaitQueues.QueueKey("local", LockName.of("stock"),
-			LockMode.EXCLUSIVE);
+	/** A caller that does not wait is either admitted at once or rejected. */
+	private static final ResolvedRequest NOT_WAITING = ResolvedRequest
+		.of(EngineFixture.request().waitTime(Duration.ZERO).build(),
+				new LockBackends(List.of(new FakeBackend()), "fake"), EngineSettings.DEFAULTS)
+		.get(0);
 
 	private static final boolean THOROUGH = Boolean.getBoolean("thorough");
 
@@ -27,27 +29,33 @@ public class LocalWaitQueuesModelTests {
 
 	private final LocalWaitQueues queues = new LocalWaitQueues(new ManualTime());
 
-	/** Which threads are admitted. Each element is accessed by its own thread only. */
-	private final boolean[] admitted = new boolean[THREADS];
+	/** Tickets of admitted threads. Each element is accessed by its own thread only. */
+	private final LocalWaitQueues.Ticket[] admitted = new LocalWaitQueues.Ticket[THREADS];
 
 	@Operation
 	public boolean enter(@Param(gen = ThreadIdGen.class) int thread) {
-		if (!this.admitted[thread]) {
-			this.admitted[thread] = this.queues.enter(KEY,
-					new NonWaitingCaller()) == LocalWaitQueues.Admission.ADMITTED;
-			return this.admitted[thread];
+		if (this.admitted[thread] != null) {
+			return false;
 		}
-		return false;
+		LocalWaitQueues.Ticket ticket = this.queues.ticket(NOT_WAITING, 0, Runnable::run,
+				LocalWaitQueuesModelTests::failAsNotWaiting);
+		boolean admitted = ticket.enter() == LocalWaitQueues.State.ADMITTED;
+		this.admitted[thread] = admitted ? ticket : null;
+		return admitted;
 	}
 
 	@Operation
 	public boolean leave(@Param(gen = ThreadIdGen.class) int thread) {
-		boolean wasAdmitted = this.admitted[thread];
-		if (wasAdmitted) {
-			this.admitted[thread] = false;
-			this.queues.leave(KEY);
+		LocalWaitQueues.Ticket ticket = this.admitted[thread];
+		this.admitted[thread] = null;
+		if (ticket != null) {
+			ticket.leave();
 		}
-		return wasAdmitted;
+		return ticket != null;
+	}
+
+	private static void failAsNotWaiting() {
+		throw new IllegalStateException("it did not wait");
 	}
 
 	@Test
@@ -59,38 +67,6 @@ public class LocalWaitQueuesModelTests {
 			// longer than a busy machine needs; slowness must not be reported as a hang
 			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))
 			.check(LocalWaitQueuesModelTests.class);
-	}
-
-	/**
-	 * A waiter that is either admitted at once or rejected.
-	 */
-	private static final class NonWaitingCaller implements LocalWaitQueues.Waiter {
-
-		@Override
-		public long since() {
-			return 0;
-		}
-
-		@Override
-		public boolean waits() {
-			return false;
-		}
-
-		@Override
-		public boolean fair() {
-			return false;
-		}
-
-		@Override
-		public void onHandedOver() {
-			throw new IllegalStateException("it did not wait");
-		}
-
-		@Override
-		public void onAvailable() {
-			throw new IllegalStateException("it did not wait");
-		}
-
 	}
 
 }

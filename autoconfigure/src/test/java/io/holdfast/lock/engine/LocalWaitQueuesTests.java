@@ -1,13 +1,15 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.LockMode;
-import io.holdfast.lock.engine.LocalWaitQueues.Admission;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.LocalWaitQueues.State;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,135 +18,184 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class LocalWaitQueuesTests {
 
-	private static final LocalWaitQueues.QueueKey KEY = new LocalWaitQueues.QueueKey("fake", EngineFixture.LOCK,
-			LockMode.EXCLUSIVE);
+	private final LockBackends backends = new LockBackends(List.of(new FakeBackend()), "fake");
 
 	private final ManualTime time = new ManualTime();
 
 	private final LocalWaitQueues queues = new LocalWaitQueues(this.time);
 
-	private final List<String> notified = new ArrayList<>();
+	/** Callers that were admitted after waiting. */
+	private final List<String> admitted = new ArrayList<>();
 
 	@Test
 	void firstCallerIsAdmittedAndTheNextIsQueued() {
-		assertThat(this.queues.enter(KEY, new Caller("a"))).isEqualTo(Admission.ADMITTED);
-		assertThat(this.queues.enter(KEY, new Caller("b"))).isEqualTo(Admission.QUEUED);
+		assertThat(new Caller("a").enter()).isEqualTo(State.ADMITTED);
+		assertThat(new Caller("b").enter()).isEqualTo(State.QUEUED);
 	}
 
 	@Test
 	void freshWaiterIsNotifiedAndMayBeOvertaken() {
-		this.queues.enter(KEY, new Caller("a"));
-		Caller waiter = new Caller("b");
-		this.queues.enter(KEY, waiter);
-		this.queues.leave(KEY);
-		assertThat(this.notified).containsExactly("b: available");
-		assertThat(this.queues.enter(KEY, new Caller("c"))).isEqualTo(Admission.ADMITTED);
-		assertThat(this.queues.take(KEY, waiter)).isFalse();
+		Caller holder = entered(new Caller("a"));
+		Caller waiter = entered(new Caller("b"));
+		holder.ticket.leave();
+		assertThat(waiter.steps).hasSize(1);
+		assertThat(new Caller("c").enter()).isEqualTo(State.ADMITTED);
+		waiter.runSteps();
+		assertThat(this.admitted).isEmpty();
+	}
+
+	@Test
+	void freshWaiterTakesThePlaceOnce() {
+		Caller holder = entered(new Caller("a"));
+		Caller first = entered(new Caller("b"));
+		Caller waiter = entered(new Caller("c"));
+		holder.ticket.leave();
+		first.ticket.leave();
+		Caller overtaking = new Caller("d");
+		assertThat(overtaking.enter()).isEqualTo(State.ADMITTED);
+		overtaking.ticket.leave();
+		assertThat(waiter.steps).hasSize(2);
+		waiter.runSteps();
+		assertThat(this.admitted).containsExactly("c");
 	}
 
 	@Test
 	void waiterOfAMillisecondIsAdmittedAndCannotBeOvertaken() {
-		this.queues.enter(KEY, new Caller("a"));
-		this.queues.enter(KEY, new Caller("b"));
+		Caller holder = entered(new Caller("a"));
+		Caller waiter = entered(new Caller("b"));
 		this.time.pause(Duration.ofMillis(1));
-		this.queues.leave(KEY);
-		assertThat(this.notified).containsExactly("b: handed over");
-		assertThat(this.queues.enter(KEY, new Caller("c"))).isEqualTo(Admission.QUEUED);
+		holder.ticket.leave();
+		assertThat(new Caller("c").enter()).isEqualTo(State.QUEUED);
+		waiter.runSteps();
+		assertThat(this.admitted).containsExactly("b");
 	}
 
 	@Test
 	void waiterThatAgesWhileTheLockIsAvailableIsNotOvertaken() {
-		this.queues.enter(KEY, new Caller("a"));
-		Caller waiter = new Caller("b");
-		this.queues.enter(KEY, waiter);
-		this.queues.leave(KEY);
+		Caller holder = entered(new Caller("a"));
+		Caller waiter = entered(new Caller("b"));
+		holder.ticket.leave();
 		this.time.pause(Duration.ofMillis(1));
-		assertThat(this.queues.enter(KEY, new Caller("c"))).isEqualTo(Admission.QUEUED);
-		assertThat(this.queues.take(KEY, waiter)).isTrue();
+		assertThat(new Caller("c").enter()).isEqualTo(State.QUEUED);
+		waiter.runSteps();
+		assertThat(this.admitted).containsExactly("b");
 	}
 
 	@Test
 	void fairWaiterIsNeverOvertaken() {
-		this.queues.enter(KEY, new Caller("a"));
-		this.queues.enter(KEY, new Caller("b", true, true));
-		this.queues.leave(KEY);
-		assertThat(this.notified).containsExactly("b: handed over");
+		Caller holder = entered(new Caller("a"));
+		Caller waiter = entered(new Caller("b", true, true));
+		holder.ticket.leave();
+		assertThat(new Caller("c").enter()).isEqualTo(State.QUEUED);
+		waiter.runSteps();
+		assertThat(this.admitted).containsExactly("b");
 	}
 
 	@Test
 	void nonWaitingCallerIsRejectedUnlessTheHolderIsLeaving() {
-		this.queues.enter(KEY, new Caller("a"));
-		assertThat(this.queues.enter(KEY, new Caller("b", false, false))).isEqualTo(Admission.REJECTED);
-		this.queues.leaving(KEY);
-		assertThat(this.queues.enter(KEY, new Caller("c", false, false))).isEqualTo(Admission.QUEUED);
-		assertThat(this.queues.enter(KEY, new Caller("d", false, false))).isEqualTo(Admission.REJECTED);
+		Caller holder = entered(new Caller("a"));
+		Caller rejected = new Caller("b", false, false);
+		assertThat(rejected.enter()).isEqualTo(State.OUTSIDE);
+		assertThat(rejected.ticket.isHolderLeaving()).isFalse();
+		holder.ticket.leaving();
+		assertThat(rejected.ticket.isHolderLeaving()).isTrue();
+		assertThat(new Caller("c", false, false).enter()).isEqualTo(State.QUEUED);
+		assertThat(new Caller("d", false, false).enter()).isEqualTo(State.OUTSIDE);
+	}
+
+	@Test
+	void ticketOfARejectedCallerLeavesTheHolderAdmitted() {
+		entered(new Caller("a"));
+		Caller rejected = entered(new Caller("b", false, false));
+		rejected.ticket.leaving();
+		rejected.ticket.leave();
+		assertThat(rejected.ticket.isHolderLeaving()).isFalse();
+		assertThat(new Caller("c").enter()).isEqualTo(State.QUEUED);
 	}
 
 	@Test
 	void withdrawalOfTheFirstWaiterNotifiesTheNext() {
-		this.queues.enter(KEY, new Caller("a"));
-		Caller first = new Caller("b");
-		this.queues.enter(KEY, first);
-		this.queues.enter(KEY, new Caller("c"));
-		this.queues.leave(KEY);
-		this.queues.withdraw(KEY, first);
-		assertThat(this.notified).containsExactly("b: available", "c: available");
+		Caller holder = entered(new Caller("a"));
+		Caller first = entered(new Caller("b"));
+		Caller next = entered(new Caller("c"));
+		holder.ticket.leave();
+		first.ticket.leave();
+		first.runSteps();
+		next.runSteps();
+		assertThat(this.admitted).containsExactly("c");
+	}
+
+	@Test
+	void waiterThatLeavesAfterTheHandOverPassesThePlaceOn() {
+		Caller holder = entered(new Caller("a"));
+		Caller first = entered(new Caller("b"));
+		Caller next = entered(new Caller("c"));
+		this.time.pause(Duration.ofMillis(1));
+		holder.ticket.leave();
+		first.ticket.leave();
+		first.runSteps();
+		next.runSteps();
+		assertThat(this.admitted).containsExactly("c");
+	}
+
+	@Test
+	void secondLeaveDoesNotAdmitAnother() {
+		Caller holder = entered(new Caller("a"));
+		Caller next = entered(new Caller("b", true, true));
+		entered(new Caller("c", true, true));
+		holder.ticket.leave();
+		holder.ticket.leave();
+		next.runSteps();
+		assertThat(this.admitted).containsExactly("b");
+		assertThat(new Caller("d").enter()).isEqualTo(State.QUEUED);
 	}
 
 	@Test
 	void queueIsRemovedWithItsLastCaller() {
-		this.queues.enter(KEY, new Caller("a"));
-		Caller waiter = new Caller("b");
-		this.queues.enter(KEY, waiter);
-		this.queues.withdraw(KEY, waiter);
+		Caller holder = entered(new Caller("a"));
+		Caller waiter = entered(new Caller("b"));
+		waiter.ticket.leave();
 		assertThat(this.queues.size()).isOne();
-		this.queues.leave(KEY);
+		holder.ticket.leave();
 		assertThat(this.queues.size()).isZero();
 	}
 
-	private final class Caller implements LocalWaitQueues.Waiter {
+	private static Caller entered(Caller caller) {
+		caller.enter();
+		return caller;
+	}
 
-		private final String name;
+	/** A caller whose steps run when the test decides. */
+	private final class Caller {
 
-		private final boolean waits;
+		private final Deque<Runnable> steps = new ArrayDeque<>();
 
-		private final boolean fair;
-
-		private final long since = LocalWaitQueuesTests.this.time.nanos();
+		private final LocalWaitQueues.Ticket ticket;
 
 		Caller(String name) {
 			this(name, true, false);
 		}
 
 		Caller(String name, boolean waits, boolean fair) {
-			this.name = name;
-			this.waits = waits;
-			this.fair = fair;
+			LockRequest request = EngineFixture.request()
+				.waitTime(waits ? Duration.ofSeconds(5) : Duration.ZERO)
+				.fair(fair)
+				.build();
+			ResolvedRequest terms = ResolvedRequest
+				.of(request, LocalWaitQueuesTests.this.backends, EngineSettings.DEFAULTS)
+				.get(0);
+			this.ticket = LocalWaitQueuesTests.this.queues.ticket(terms, LocalWaitQueuesTests.this.time.nanos(),
+					this.steps::add, () -> LocalWaitQueuesTests.this.admitted.add(name));
 		}
 
-		@Override
-		public long since() {
-			return this.since;
+		State enter() {
+			return this.ticket.enter();
 		}
 
-		@Override
-		public boolean waits() {
-			return this.waits;
-		}
-
-		@Override
-		public boolean fair() {
-			return this.fair;
-		}
-
-		@Override
-		public void onHandedOver() {
-			LocalWaitQueuesTests.this.notified.add(this.name + ": handed over");
-		}
-
-		@Override
-		public void onAvailable() {
-			LocalWaitQueuesTests.this.notified.add(this.name + ": available");
+		void runSteps() {
+			while (!this.steps.isEmpty()) {
+				this.steps.poll().run();
+			}
 		}
 
 	}
