@@ -1,5 +1,6 @@
 package io.holdfast.lock.engine;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -7,10 +8,20 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.holdfast.lock.support.DurationText;
+
 /**
- * Registry of the current holders and waiters of this JVM. Thread-safe.
+ * Registry of the current holders and waiters of this JVM, which ends them at shutdown.
+ * Thread-safe.
  */
 final class HoldRegistry {
+
+	private static final Log logger = LogFactory.getLog(HoldRegistry.class);
+
+	private static final int MAX_LOGGED = 10;
 
 	private final Set<Acquisition> waiting = ConcurrentHashMap.newKeySet();
 
@@ -66,11 +77,32 @@ final class HoldRegistry {
 	}
 
 	/**
-	 * Rejects further acquisitions.
-	 * @return whether this call closed the registry
+	 * Rejects further acquisitions, stops those that wait, and waits for running bodies.
+	 * Leases that are still held after that end as the application's shutdown requires.
+	 * @param patience how long to wait for running bodies
+	 * @return whether this call shut the registry down
 	 */
-	boolean close() {
-		return this.closed.compareAndSet(false, true);
+	boolean shutDown(Duration patience) {
+		if (!this.closed.compareAndSet(false, true)) {
+			return false;
+		}
+		waiting().forEach(Acquisition::stop);
+		announceWait(patience);
+		awaitNoneInUse(patience.toNanos());
+		held().forEach(Lease::endAtShutdown);
+		return true;
+	}
+
+	private void announceWait(Duration patience) {
+		List<String> inUse = this.held.stream()
+			.filter(Lease::inUse)
+			.map((lease) -> lease.terms().lock().toString())
+			.sorted()
+			.toList();
+		if (!inUse.isEmpty()) {
+			logger.info("Closing waits up to %s for %s locks that are in use: %s".formatted(DurationText.of(patience),
+					inUse.size(), String.join(", ", inUse.subList(0, Math.min(inUse.size(), MAX_LOGGED)))));
+		}
 	}
 
 	List<Acquisition> waiting() {
@@ -82,24 +114,19 @@ final class HoldRegistry {
 	}
 
 	/**
-	 * Waits until no body runs under a lock and the release of every ended hold is sent.
-	 * @return whether this happened in time; {@code false} also after an interrupt
+	 * Waits until no body runs under a lock and the release of every ended hold is sent,
+	 * until the time is over, or until the thread is interrupted.
 	 */
-	boolean awaitNoneInUse(long nanos) {
+	private void awaitNoneInUse(long nanos) {
 		long left = nanos;
 		this.lock.lock();
 		try {
-			while (this.held.stream().anyMatch(Lease::delaysClosing)) {
-				if (left <= 0) {
-					return false;
-				}
+			while (left > 0 && this.held.stream().anyMatch(Lease::delaysClosing)) {
 				left = this.changed.awaitNanos(left);
 			}
-			return true;
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			return false;
 		}
 		finally {
 			this.lock.unlock();

@@ -8,9 +8,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -22,8 +21,8 @@ import io.holdfast.lock.UnlockedAction;
 import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 import io.holdfast.lock.spi.observation.LockObserver;
-import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
@@ -38,15 +37,11 @@ import io.holdfast.lock.support.SystemSchedulingClock;
  */
 public final class LockEngine implements LockOperations, AutoCloseable {
 
-	private static final Log logger = LogFactory.getLog(LockEngine.class);
-
-	private static final int MAX_LOGGED = 10;
-
 	private final LockBackends backends;
 
 	private final EngineContext context;
 
-	private final BlockingAcquirer blocking;
+	private final ThreadHolds threadHolds;
 
 	private final Runnable closeThreads;
 
@@ -88,14 +83,12 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 				new Watchdog(time, settings, observer, workers.renewals()),
 				new ReleaseRetrier(time, settings, workers.releases()), new HoldRegistry(), boundary, observer,
 				workers);
-		this.blocking = new BlockingAcquirer(this.context);
+		this.threadHolds = new ThreadHolds(this.context);
 	}
 
 	private static LockObserver withLog(List<? extends LockObserver> observers) {
-		List<LockObserver> all = new ArrayList<>();
-		all.add(new LoggingLockObserver());
-		all.addAll(observers);
-		return LockObserver.all(all);
+		return LockObserver
+			.all(Stream.<LockObserver>concat(Stream.of(new LoggingLockObserver()), observers.stream()).toList());
 	}
 
 	@Override
@@ -121,8 +114,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	@Override
 	public <T extends @Nullable Object, E extends Throwable> T executeOrElse(LockRequest request,
 			LockedAction<T, E> action, UnlockedAction<T, E> otherwise) throws E {
-		Outcome<HeldLocks> outcome = hold(request, IfRefused.SKIP);
-		if (outcome instanceof Outcome.Refused<HeldLocks> refused) {
+		Outcome<? extends HeldLocks> outcome = hold(request, IfRefused.SKIP);
+		if (outcome instanceof Outcome.Refused<?> refused) {
 			return otherwise.run(refused.exception().get());
 		}
 		return run(outcome.orElseThrow(), action);
@@ -139,8 +132,90 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		return result;
 	}
 
-	private Outcome<HeldLocks> hold(LockRequest request, IfRefused ifRefused) {
-		return this.blocking.hold(terms(request), ifRefused);
+	/**
+	 * Acquires all locks or none, on the calling thread. State that the caller has read
+	 * is set aside before the first new lock, until all holds have ended.
+	 */
+	private Outcome<? extends HeldLocks> hold(LockRequest request, IfRefused ifRefused) {
+		List<ResolvedRequest> all = resolve(request);
+		int depth = this.threadHolds.depth(all);
+		if (this.threadHolds.includeAll(all)) {
+			return acquire(all, ifRefused, depth);
+		}
+		ThreadHolds.requireMayWait(all.get(0));
+		SetAside setAside = this.context.boundary().setAside(List.copyOf(all.get(0).request().locks().keySet()));
+		Outcome<? extends HeldLocks> outcome;
+		try {
+			outcome = acquire(all, ifRefused, depth);
+		}
+		catch (RuntimeException | Error ex) {
+			setAside.restore();
+			throw ex;
+		}
+		if (!(outcome instanceof Outcome.Granted)) {
+			setAside.restore();
+		}
+		return outcome.map((held) -> held.settingAside(setAside));
+	}
+
+	/**
+	 * Acquires as many of the locks as possible in parallel, and the others one after
+	 * another in the given order. Each of them gets the rest of the wait time.
+	 */
+	private Outcome<? extends HeldLocks> acquire(List<ResolvedRequest> all, IfRefused ifRefused, int depth) {
+		if (all.size() == 1) {
+			return acquire(all.get(0), ifRefused, depth);
+		}
+		long deadline = this.context.time().nanos() + all.get(0).waitTime().toNanos();
+		List<Hold> holds = new ArrayList<>(attemptInParallel(all, depth));
+		try {
+			for (ResolvedRequest terms : all.subList(holds.size(), all.size())) {
+				long left = deadline - this.context.time().nanos();
+				Outcome<Hold> next = acquire(terms.withWaitTime(left), ifRefused, depth);
+				if (!(next instanceof Outcome.Granted<Hold> granted)) {
+					CombinedHold.close(holds);
+					return next;
+				}
+				holds.add(granted.value());
+			}
+			return new Outcome.Granted<>(CombinedHold.of(holds));
+		}
+		catch (RuntimeException | Error ex) {
+			CombinedHold.close(holds);
+			throw ex;
+		}
+	}
+
+	/** Acquires as many of the first locks as are available immediately. */
+	private List<Hold> attemptInParallel(List<ResolvedRequest> all, int depth) {
+		if (!ParallelFirstAttempt.saves(all, this.context.settings()) || this.threadHolds.includeAny(all)) {
+			return List.of();
+		}
+		all.forEach((terms) -> this.context.boundary().beforeAcquire(terms.lock()));
+		CallerThreadExecutor steps = new CallerThreadExecutor();
+		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, all, () -> steps, requests(all.get(0)));
+		CompletableFuture<List<Hold>> holds = ahead.begin();
+		steps.runUntilDone(holds, ahead::cancel);
+		return holds.join().stream().map((hold) -> hold.bind(depth)).toList();
+	}
+
+	/** Re-enters a lock, or waits for it while this thread runs the steps. */
+	private Outcome<Hold> acquire(ResolvedRequest terms, IfRefused ifRefused, int depth) {
+		Hold again = this.threadHolds.reenter(terms);
+		if (again != null) {
+			return new Outcome.Granted<>(again.bind(depth));
+		}
+		// again for a lock that the parallel first attempt did not get: the caller now
+		// waits while it holds the locks before it
+		this.context.boundary().beforeAcquire(terms.lock());
+		CallerThreadExecutor steps = new CallerThreadExecutor();
+		Acquisition acquisition = new Acquisition(this.context, terms, ifRefused, steps, requests(terms));
+		steps.runUntilDone(acquisition::beginHere, acquisition.outcome(), acquisition::cancel);
+		return acquisition.outcome().join().map((lease) -> new Hold(this.context, lease).bind(depth));
+	}
+
+	private StoreRequest.Sender requests(ResolvedRequest terms) {
+		return this.context.workers().attemptsOnCaller(terms.backend());
 	}
 
 	/** Sets the wait time to zero unless the request specifies one. */
@@ -148,7 +223,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		return (required(request).waitTime() != null) ? request : request.toBuilder().waitTime(Duration.ZERO).build();
 	}
 
-	private List<ResolvedRequest> terms(LockRequest request) {
+	private List<ResolvedRequest> resolve(LockRequest request) {
 		return ResolvedRequest.of(required(request), this.backends, this.context.settings());
 	}
 
@@ -197,7 +272,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	}
 
 	private CompletableFuture<Outcome<HeldLocks>> holdAsync(LockRequest request, IfRefused ifRefused) {
-		return new AsyncAcquirer(this.context, terms(request), ifRefused).hold();
+		return new AsyncAcquirer(this.context, resolve(request), ifRefused).hold();
 	}
 
 	EngineContext context() {
@@ -215,30 +290,10 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	@Override
 	public void close() {
-		if (!this.context.registry().close()) {
-			return;
-		}
-		this.context.registry().waiting().forEach(Acquisition::stop);
-		announceWait();
-		this.context.registry().awaitNoneInUse(this.context.settings().shutdownTimeout().toNanos());
-		this.context.registry().held().forEach(Lease::endAtShutdown);
-		this.context.retrier().awaitAnswers();
-		this.context.retrier().close();
-		this.closeThreads.run();
-	}
-
-	private void announceWait() {
-		List<String> inUse = this.context.registry()
-			.held()
-			.stream()
-			.filter(Lease::inUse)
-			.map((lease) -> lease.terms().lock().toString())
-			.sorted()
-			.toList();
-		if (!inUse.isEmpty()) {
-			logger.info("Closing waits up to %s for %s locks that are in use: %s".formatted(
-					DurationText.of(this.context.settings().shutdownTimeout()), inUse.size(),
-					String.join(", ", inUse.subList(0, Math.min(inUse.size(), MAX_LOGGED)))));
+		if (this.context.registry().shutDown(this.context.settings().shutdownTimeout())) {
+			this.context.retrier().awaitAnswers();
+			this.context.retrier().close();
+			this.closeThreads.run();
 		}
 	}
 

@@ -140,7 +140,7 @@ class HoldFaultTests {
 		AtomicInteger depth = new AtomicInteger();
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> deeper(depth))
 			.withMessageContainingAll("'stock:42'", "256 nested holds");
-		assertThat(depth).hasValue(BlockingAcquirer.MAX_NESTED_HOLDS);
+		assertThat(depth).hasValue(ThreadHolds.MAX_NESTED_HOLDS);
 		assertThat(LockContext.handles()).isEmpty();
 		this.fixture.assertNothingLeft();
 	}

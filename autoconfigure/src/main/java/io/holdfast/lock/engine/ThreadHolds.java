@@ -1,0 +1,129 @@
+package io.holdfast.lock.engine;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockMode;
+
+/**
+ * The holds of the calling thread: it re-enters a lock that it already holds, and must
+ * not wait where it would wait for itself.
+ */
+final class ThreadHolds {
+
+	static final int MAX_NESTED_HOLDS = 256;
+
+	private final EngineContext context;
+
+	ThreadHolds(EngineContext context) {
+		this.context = context;
+	}
+
+	/** Whether this thread holds all of the locks, so that it need not wait. */
+	boolean includeAll(List<ResolvedRequest> all) {
+		for (ResolvedRequest terms : all) {
+			if (held(terms) == null) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	/** Whether this thread holds at least one of the locks. */
+	boolean includeAny(List<ResolvedRequest> all) {
+		return all.stream().anyMatch((terms) -> held(terms) != null);
+	}
+
+	/**
+	 * Re-enters a lock.
+	 * @return another hold of the same lease, or {@code null} if this thread has none
+	 */
+	@Nullable Hold reenter(ResolvedRequest terms) {
+		Hold held = held(terms);
+		if (held == null) {
+			return null;
+		}
+		requireNoUpgrade(held, terms);
+		return held.reenter(terms.request().minHold());
+	}
+
+	/**
+	 * Returns how many holds of this thread surround the new one. Unbounded recursion
+	 * fails here, at {@value #MAX_NESTED_HOLDS} nested holds, while its stack still has
+	 * room to release the locks.
+	 */
+	int depth(List<ResolvedRequest> all) {
+		List<LockHandle> handles = LockContext.handles();
+		List<LockHandle> surrounding = handles.isEmpty() ? LockContext.handlesOfWaitingTasks() : handles;
+		int depth = (!surrounding.isEmpty() && surrounding.get(0) instanceof Hold innermost) ? innermost.depth() + 1
+				: 0;
+		if (depth >= MAX_NESTED_HOLDS) {
+			throw new LockConfigurationException(
+					"Lock '%s' was not acquired: this thread already has %s nested holds, the maximum. Check for unbounded recursion, or for handles that are not closed."
+						.formatted(all.get(0).lock(), depth));
+		}
+		requireHeldByNoWaitingTask(all);
+		return depth;
+	}
+
+	/**
+	 * Rejects a lock that a waiting task on this thread holds. A task that waits under
+	 * its lock may run another task on its thread meanwhile. The other task must not
+	 * re-enter the lock, because it is not part of the first, and must not wait for it.
+	 */
+	private void requireHeldByNoWaitingTask(List<ResolvedRequest> all) {
+		for (LockHandle handle : LockContext.handlesOfWaitingTasks()) {
+			for (ResolvedRequest terms : all) {
+				if (isHoldOf(handle, terms) && !(terms.mode() == LockMode.SHARED && handle.mode() == LockMode.SHARED)) {
+					throw new LockConfigurationException(
+							"Lock '%s' was not acquired: another task holds it on this thread ('%s') and waits for a further task inside its locked body, so the pool runs this one on the same thread. Waiting for the lock here would never end. Do not wait for tasks of a ForkJoinPool (join, get, parallel streams) while holding a lock, or run the locked body on an executor that is not a ForkJoinPool."
+								.formatted(terms.lock(), Thread.currentThread().getName()));
+				}
+			}
+		}
+	}
+
+	/**
+	 * Rejects a thread that delivers the store's responses. These, and renewals of other
+	 * holds, would wait for it.
+	 */
+	static void requireMayWait(ResolvedRequest terms) {
+		Thread thread = Thread.currentThread();
+		if (terms.backend().answersOn(thread)) {
+			throw new LockConfigurationException(
+					"Lock '%s' was not acquired: thread '%s' delivers the responses of backend %s and must not wait for one. Make the call on another executor, or use 'acquireAsync'."
+						.formatted(terms.lock(), thread.getName(), terms.backend().name()));
+		}
+	}
+
+	/** Returns the innermost hold of this lock by this thread. */
+	private @Nullable Hold held(ResolvedRequest terms) {
+		for (LockHandle handle : LockContext.handles()) {
+			if (isHoldOf(handle, terms)) {
+				return (Hold) handle;
+			}
+		}
+		return null;
+	}
+
+	private boolean isHoldOf(LockHandle handle, ResolvedRequest terms) {
+		if (!(handle instanceof Hold hold) || !hold.belongsTo(this.context)) {
+			return false;
+		}
+		ResolvedRequest held = hold.lease().terms();
+		return held.lock().equals(terms.lock()) && held.backend() == terms.backend();
+	}
+
+	private static void requireNoUpgrade(Hold hold, ResolvedRequest terms) {
+		if (terms.mode() == LockMode.EXCLUSIVE && hold.lease().terms().mode() == LockMode.SHARED) {
+			throw new LockConfigurationException(
+					"Lock '%s' is held SHARED by this thread and cannot be upgraded to EXCLUSIVE: two readers that both upgrade would deadlock. Acquire it EXCLUSIVE from the start."
+						.formatted(terms.lock()));
+		}
+	}
+
+}
