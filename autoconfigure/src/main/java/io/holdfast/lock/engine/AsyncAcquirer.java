@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +12,7 @@ import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 /**
  * Acquires locks without blocking the caller. The holds belong to their handle and not to
@@ -19,6 +21,12 @@ import io.holdfast.lock.spi.LockBackend;
 final class AsyncAcquirer {
 
 	private final EngineContext context;
+
+	private final TransactionBoundary boundary;
+
+	private final Workers workers;
+
+	private final Function<Lease, Hold> toHold;
 
 	private final List<ResolvedRequest> all;
 
@@ -35,12 +43,20 @@ final class AsyncAcquirer {
 
 	private volatile @Nullable Runnable cancelUnderWay;
 
-	AsyncAcquirer(EngineContext context, List<ResolvedRequest> all, IfRefused ifRefused) {
+	/**
+	 * Creates an acquirer.
+	 * @param toHold creates a hold of a new lease
+	 */
+	AsyncAcquirer(EngineContext context, TransactionBoundary boundary, Workers workers, Function<Lease, Hold> toHold,
+			List<ResolvedRequest> all, IfRefused ifRefused) {
 		this.context = context;
+		this.boundary = boundary;
+		this.workers = workers;
+		this.toHold = toHold;
 		this.all = all;
 		this.holds = new ArrayList<>(all.size());
 		this.ifRefused = ifRefused;
-		this.requests = context.workers().attempts(all.get(0).backend());
+		this.requests = workers.attempts(all.get(0).backend());
 		this.deadline = context.time().nanos() + all.get(0).waitTime().toNanos();
 	}
 
@@ -51,7 +67,7 @@ final class AsyncAcquirer {
 	 */
 	CompletableFuture<Outcome<HeldLocks>> hold() {
 		try {
-			this.all.forEach((terms) -> this.context.boundary().beforeAcquireAsync(terms.lock()));
+			this.all.forEach((terms) -> this.boundary.beforeAcquireAsync(terms.lock()));
 		}
 		catch (LockException ex) {
 			return CompletableFuture.completedFuture(new Outcome.Failed<>(ex));
@@ -61,12 +77,12 @@ final class AsyncAcquirer {
 
 	private CompletableFuture<Outcome<HeldLocks>> begin() {
 		LockBackend backend = this.all.get(0).backend();
-		if (!this.context.workers().acquisitionBegins(backend)) {
+		if (!this.workers.acquisitionBegins(backend)) {
 			return CompletableFuture.completedFuture(
 					new Outcome.Failed<>(AcquisitionFailures.tooMany(this.all.get(0), Workers.MOST_ACQUISITIONS)));
 		}
 		this.result.whenComplete((held, failure) -> {
-			this.context.workers().acquisitionEnds(backend);
+			this.workers.acquisitionEnds(backend);
 			Runnable cancel = this.cancelUnderWay;
 			if (this.result.isCancelled() && cancel != null) {
 				cancel.run();
@@ -82,11 +98,12 @@ final class AsyncAcquirer {
 	}
 
 	private Executor steps() {
-		return new StepScheduler.SerialExecutor(this.context.workers().steps());
+		return new StepScheduler.SerialExecutor(this.workers.steps());
 	}
 
 	private void attemptInParallel() {
-		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, this.all, this::steps, this.requests);
+		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, this.all, this::steps, this.requests,
+				this.toHold);
 		this.cancelUnderWay = ahead::cancel;
 		ahead.begin().thenAccept((kept) -> {
 			this.holds.addAll(kept);
@@ -124,12 +141,12 @@ final class AsyncAcquirer {
 
 	private void arrived(Outcome<Lease> outcome) {
 		if (outcome instanceof Outcome.Granted<Lease> granted) {
-			this.holds.add(new Hold(this.context, granted.value()));
+			this.holds.add(this.toHold.apply(granted.value()));
 			proceed();
 			return;
 		}
 		CombinedHold.close(this.holds);
-		this.result.complete(outcome.map((lease) -> new Hold(this.context, lease)));
+		this.result.complete(outcome.map(this.toHold));
 	}
 
 	private void proceed() {

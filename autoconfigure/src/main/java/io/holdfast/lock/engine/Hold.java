@@ -27,9 +27,9 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
 	private static final String COMMIT_REFUSED = " The commit was refused and the transaction is rolled back, so it wrote nothing. Repeat the call.";
 
-	private final EngineContext context;
-
 	private final Lease lease;
+
+	private final HoldEnd.Rules rules;
 
 	private final HoldEnd end;
 
@@ -48,15 +48,15 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
 	private volatile SetAside setAside = SetAside.NOTHING;
 
-	Hold(EngineContext context, Lease lease) {
-		this(context, lease, false);
+	Hold(Lease lease, HoldEnd.Rules rules) {
+		this(lease, rules, false);
 	}
 
-	private Hold(EngineContext context, Lease lease, boolean reentrant) {
-		this.context = context;
+	private Hold(Lease lease, HoldEnd.Rules rules, boolean reentrant) {
 		this.lease = lease;
+		this.rules = rules;
 		this.reentrant = reentrant;
-		this.end = new HoldEnd(context, this::end);
+		this.end = new HoldEnd(rules, this::end);
 	}
 
 	/**
@@ -88,7 +88,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	 */
 	@Nullable Hold reenter(Duration minHold) {
 		requireHeld(" It cannot be re-entered. Let this call fail, verify what it did, and repeat it.");
-		return this.lease.addHold(minHold) ? new Hold(this.context, this.lease, true) : null;
+		return this.lease.addHold(minHold) ? new Hold(this.lease, this.rules, true) : null;
 	}
 
 	/** Fails if the lease was lost while other locks of the request were acquired. */
@@ -102,7 +102,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	}
 
 	boolean belongsTo(EngineContext engine) {
-		return this.context == engine;
+		return this.lease.context() == engine;
 	}
 
 	@Override
@@ -125,7 +125,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		}
 		return " It was acquired in code by this thread ('%s') %s ago and is not closed yet. If that code has returned, the lock remains on the thread and fails every later transaction: close its handle, preferably with try-with-resources."
 			.formatted(Thread.currentThread().getName(),
-					DurationText.ofNanos(this.context.time().nanos() - this.lease.acquiredAt()));
+					DurationText.ofNanos(this.lease.context().time().nanos() - this.lease.acquiredAt()));
 	}
 
 	@Override
@@ -181,7 +181,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 			requireValid(COMMIT_REFUSED, COMMIT_REFUSED);
 		}
 		catch (LockException ex) {
-			this.context.observer().commitRefused(lock(), backend());
+			this.lease.context().observer().commitRefused(lock(), backend());
 			throw ex;
 		}
 		this.setAside.requireUnchanged(lock());

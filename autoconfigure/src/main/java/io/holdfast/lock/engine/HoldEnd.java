@@ -1,10 +1,12 @@
 package io.holdfast.lock.engine;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.TransactionBoundary.DeferrableHold;
 
 /**
@@ -15,7 +17,7 @@ final class HoldEnd {
 
 	static final CompletableFuture<?> DONE = CompletableFuture.completedFuture(null);
 
-	private final EngineContext context;
+	private final Rules rules;
 
 	private final Supplier<CompletableFuture<?>> action;
 
@@ -28,15 +30,15 @@ final class HoldEnd {
 	 * Creates the end of a hold.
 	 * @param action ends the hold, and completes when the store has responded
 	 */
-	HoldEnd(EngineContext context, Supplier<CompletableFuture<?>> action) {
-		this.context = context;
+	HoldEnd(Rules rules, Supplier<CompletableFuture<?>> action) {
+		this.rules = rules;
 		this.action = action;
 	}
 
 	/** Lets a transaction of the current thread defer the release of a new hold. */
 	void defer(DeferrableHold hold) {
 		try {
-			this.context.boundary().deferRelease(hold);
+			this.rules.boundary().deferRelease(hold);
 		}
 		catch (RuntimeException | Error ex) {
 			this.action.get();
@@ -45,7 +47,7 @@ final class HoldEnd {
 	}
 
 	Runnable deferral() {
-		boolean deferred = this.context.boundary().defersReleases()
+		boolean deferred = this.rules.boundary().defersReleases()
 				&& this.users.getAndUpdate((count) -> (count > 0) ? count + 1 : 0) > 0;
 		return deferred ? this::endUse : () -> {
 		};
@@ -58,12 +60,12 @@ final class HoldEnd {
 		}
 		CompletableFuture<?> answered;
 		try {
-			this.context.boundary().deferRelease(hold);
+			this.rules.boundary().deferRelease(hold);
 		}
 		finally {
 			answered = endUse();
 		}
-		return this.context.settings().awaitRelease() ? answered : DONE;
+		return this.rules.awaitRelease() ? answered : DONE;
 	}
 
 	/**
@@ -72,11 +74,22 @@ final class HoldEnd {
 	CompletableFuture<?> closeAsync(DeferrableHold hold) {
 		CompletableFuture<?> answered = close(hold);
 		return answered.isDone() ? answered : answered.thenRunAsync(() -> {
-		}, this.context.workers().callbacks());
+		}, this.rules.callbacks());
 	}
 
 	private CompletableFuture<?> endUse() {
 		return (this.users.decrementAndGet() == 0) ? this.action.get() : DONE;
+	}
+
+	/**
+	 * Rules of one engine for the end of its holds.
+	 *
+	 * @param boundary relates holds to the caller's transactions
+	 * @param awaitRelease whether callers wait for the store's response to a release
+	 * @param callbacks runs what follows that response
+	 */
+	record Rules(TransactionBoundary boundary, boolean awaitRelease, Executor callbacks) {
+
 	}
 
 }

@@ -273,6 +273,10 @@ final class Lease {
 		return this.validUntil;
 	}
 
+	EngineContext context() {
+		return this.context;
+	}
+
 	Grant grant() {
 		return this.grant;
 	}

@@ -1,6 +1,5 @@
 package io.holdfast.lock.engine;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -12,7 +11,6 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
-import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
@@ -40,6 +38,10 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	private final LockBackends backends;
 
 	private final EngineContext context;
+
+	private final Workers workers;
+
+	private final HoldEnd.Rules rules;
 
 	private final ThreadHolds threadHolds;
 
@@ -81,8 +83,9 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		this.closeThreads = closeThreads;
 		this.context = new EngineContext(settings, time, new LocalWaitQueues(time),
 				new Watchdog(time, settings, observer, workers.renewals()),
-				new ReleaseRetrier(time, settings, workers.releases()), new HoldRegistry(), boundary, observer,
-				workers);
+				new ReleaseRetrier(time, settings, workers.releases()), new HoldRegistry(), observer);
+		this.workers = workers;
+		this.rules = new HoldEnd.Rules(boundary, settings.awaitRelease(), workers.callbacks());
 		this.threadHolds = new ThreadHolds(this.context);
 	}
 
@@ -98,7 +101,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	@Override
 	public Optional<LockHandle> tryAcquire(LockRequest request) {
-		return unlessRefused(hold(trying(request), IfRefused.SKIP).map(HeldLocks::userManaged));
+		return unlessRefused(
+				hold(ResolvedRequest.withoutDefaultWait(request), IfRefused.SKIP).map(HeldLocks::userManaged));
 	}
 
 	private static Optional<LockHandle> unlessRefused(Outcome<HeldLocks> outcome) {
@@ -143,7 +147,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 			return acquire(all, ifRefused, depth);
 		}
 		ThreadHolds.requireMayWait(all.get(0));
-		SetAside setAside = this.context.boundary().setAside(List.copyOf(all.get(0).request().locks().keySet()));
+		SetAside setAside = this.rules.boundary().setAside(List.copyOf(all.get(0).request().locks().keySet()));
 		Outcome<? extends HeldLocks> outcome;
 		try {
 			outcome = acquire(all, ifRefused, depth);
@@ -191,9 +195,10 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		if (!ParallelFirstAttempt.saves(all, this.context.settings()) || this.threadHolds.includeAny(all)) {
 			return List.of();
 		}
-		all.forEach((terms) -> this.context.boundary().beforeAcquire(terms.lock()));
+		all.forEach((terms) -> this.rules.boundary().beforeAcquire(terms.lock()));
 		CallerThreadExecutor steps = new CallerThreadExecutor();
-		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, all, () -> steps, requests(all.get(0)));
+		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, all, () -> steps, requests(all.get(0)),
+				this::holdOf);
 		CompletableFuture<List<Hold>> holds = ahead.begin();
 		steps.runUntilDone(holds, ahead::cancel);
 		return holds.join().stream().map((hold) -> hold.bind(depth)).toList();
@@ -207,48 +212,40 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		}
 		// again for a lock that the parallel first attempt did not get: the caller now
 		// waits while it holds the locks before it
-		this.context.boundary().beforeAcquire(terms.lock());
+		this.rules.boundary().beforeAcquire(terms.lock());
 		CallerThreadExecutor steps = new CallerThreadExecutor();
 		Acquisition acquisition = new Acquisition(this.context, terms, ifRefused, steps, requests(terms));
 		steps.runUntilDone(acquisition::beginHere, acquisition.outcome(), acquisition::cancel);
-		return acquisition.outcome().join().map((lease) -> new Hold(this.context, lease).bind(depth));
+		return acquisition.outcome().join().map((lease) -> holdOf(lease).bind(depth));
+	}
+
+	private Hold holdOf(Lease lease) {
+		return new Hold(lease, this.rules);
 	}
 
 	private StoreRequest.Sender requests(ResolvedRequest terms) {
-		return this.context.workers().attemptsOnCaller(terms.backend());
-	}
-
-	/** Sets the wait time to zero unless the request specifies one. */
-	private static LockRequest trying(LockRequest request) {
-		return (required(request).waitTime() != null) ? request : request.toBuilder().waitTime(Duration.ZERO).build();
+		return this.workers.attemptsOnCaller(terms.backend());
 	}
 
 	private List<ResolvedRequest> resolve(LockRequest request) {
-		return ResolvedRequest.of(required(request), this.backends, this.context.settings());
-	}
-
-	private static LockRequest required(@Nullable LockRequest request) {
-		if (request == null) {
-			throw new LockConfigurationException(
-					"The lock request is null. Pass a LockRequest, such as LockRequest.of(\"stock\", 42).");
-		}
-		return request;
+		return ResolvedRequest.of(request, this.backends, this.context.settings());
 	}
 
 	@Override
 	public CompletionStage<LockHandle> acquireAsync(LockRequest request) {
-		return AsyncResults.deliver(holdAsync(request, IfRefused.FAIL), Outcome::orElseThrow, callbacks());
+		return AsyncResults.deliver(holdAsync(request, IfRefused.FAIL), Outcome::orElseThrow, this.rules.callbacks());
 	}
 
 	@Override
 	public CompletionStage<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
-		return AsyncResults.deliver(holdAsync(trying(request), IfRefused.SKIP), LockEngine::unlessRefused, callbacks());
+		return AsyncResults.deliver(holdAsync(ResolvedRequest.withoutDefaultWait(request), IfRefused.SKIP),
+				LockEngine::unlessRefused, this.rules.callbacks());
 	}
 
 	@Override
 	public <T extends @Nullable Object> CompletionStage<T> executeAsync(LockRequest request,
 			Function<LockHandle, CompletionStage<T>> action) {
-		return AsyncResults.execute(holdAsync(request, IfRefused.FAIL), action, callbacks());
+		return AsyncResults.execute(holdAsync(request, IfRefused.FAIL), action, this.rules.callbacks());
 	}
 
 	/**
@@ -267,12 +264,10 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		return AsyncResults.closeAfter(stage, handle);
 	}
 
-	private Executor callbacks() {
-		return this.context.workers().callbacks();
-	}
-
 	private CompletableFuture<Outcome<HeldLocks>> holdAsync(LockRequest request, IfRefused ifRefused) {
-		return new AsyncAcquirer(this.context, resolve(request), ifRefused).hold();
+		return new AsyncAcquirer(this.context, this.rules.boundary(), this.workers, this::holdOf, resolve(request),
+				ifRefused)
+			.hold();
 	}
 
 	EngineContext context() {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
@@ -19,16 +20,16 @@ import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
  */
 final class ParallelFirstAttempt {
 
-	private final EngineContext context;
-
 	private final List<Acquisition> acquisitions;
 
+	private final Function<Lease, Hold> holds;
+
 	ParallelFirstAttempt(EngineContext context, List<ResolvedRequest> all, Supplier<Executor> executor,
-			StoreRequest.Sender requests) {
-		this.context = context;
+			StoreRequest.Sender requests, Function<Lease, Hold> holds) {
 		this.acquisitions = all.stream()
 			.map((terms) -> new Acquisition(context, terms, IfRefused.TRY_LATER, executor.get(), requests))
 			.toList();
+		this.holds = holds;
 	}
 
 	/**
@@ -63,7 +64,7 @@ final class ParallelFirstAttempt {
 		boolean complete = true;
 		for (Acquisition acquisition : this.acquisitions) {
 			if (acquisition.outcome().join() instanceof Outcome.Granted<Lease> granted) {
-				(complete ? kept : discarded).add(new Hold(this.context, granted.value()));
+				(complete ? kept : discarded).add(this.holds.apply(granted.value()));
 			}
 			else {
 				complete = false;

@@ -6,6 +6,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
@@ -31,7 +32,8 @@ record ResolvedRequest(LockRequest request, LockName lock, LockMode mode, LockBa
 	/**
 	 * Resolves a request into one request for each lock, in the global order.
 	 */
-	static List<ResolvedRequest> of(LockRequest request, LockBackends backends, EngineSettings settings) {
+	static List<ResolvedRequest> of(@Nullable LockRequest caller, LockBackends backends, EngineSettings settings) {
+		LockRequest request = required(caller);
 		LockBackend backend = backends.get(request.backend());
 		Duration leaseTime = orElse(request.leaseTime(), settings.leaseTime());
 		Duration waitTime = orElse(request.waitTime(), settings.waitTime());
@@ -44,6 +46,20 @@ record ResolvedRequest(LockRequest request, LockName lock, LockMode mode, LockBa
 				.add(new ResolvedRequest(request, lock, mode, backend, leaseTime, interruptOnLoss, waitTime, waitTime));
 		});
 		return terms;
+	}
+
+	/** Sets the wait time of a request to zero unless the request specifies one. */
+	static LockRequest withoutDefaultWait(@Nullable LockRequest caller) {
+		LockRequest request = required(caller);
+		return (request.waitTime() != null) ? request : request.toBuilder().waitTime(Duration.ZERO).build();
+	}
+
+	private static LockRequest required(@Nullable LockRequest request) {
+		if (request == null) {
+			throw new LockConfigurationException(
+					"The lock request is null. Pass a LockRequest, such as LockRequest.of(\"stock\", 42).");
+		}
+		return request;
 	}
 
 	/** Returns a copy with the remaining wait time; a negative value counts as zero. */

@@ -86,7 +86,7 @@ public class HoldModelTests {
 		});
 		Lease lease = new Lease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0, ticket);
 		lease.begin();
-		return new Hold(this.context, lease);
+		return new Hold(lease, new HoldEnd.Rules(TransactionBoundary.NONE, false, Runnable::run));
 	}
 
 	private EngineContext context() {
@@ -99,8 +99,7 @@ public class HoldModelTests {
 		EngineSettings settings = EngineSettings.DEFAULTS;
 		return new EngineContext(settings, this.time, new LocalWaitQueues(this.time),
 				new Watchdog(this.time, settings, observer, Runnable::run),
-				new ReleaseRetrier(this.time, settings, Runnable::run), new HoldRegistry(), TransactionBoundary.NONE,
-				observer, Workers.on(Runnable::run));
+				new ReleaseRetrier(this.time, settings, Runnable::run), new HoldRegistry(), observer);
 	}
 
 	@Operation
