@@ -141,8 +141,8 @@ final class Acquisition {
 	/** Awaits the response. Its timeout starts when the request is sent. */
 	private void awaitAnswer(StoreRequest<AcquireResult> request) {
 		boolean sent = request.isSent();
-		long patience = Backoff.forResponse(this.terms, this.attempts.made(), sent, left(), this.context.settings());
-		this.steps.after(patience, () -> onIndeterminate(StoreResponses.none(request.isSent())));
+		long timeout = Backoff.forResponse(this.terms, this.attempts.made(), sent, left(), this.context.settings());
+		this.steps.after(timeout, () -> onIndeterminate(StoreResponses.none(request.isSent())));
 		if (!sent) {
 			request.whenSent(this.steps.inThisPhase(() -> awaitAnswer(request)));
 		}

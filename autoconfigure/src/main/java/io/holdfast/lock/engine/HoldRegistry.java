@@ -79,28 +79,28 @@ final class HoldRegistry {
 	/**
 	 * Rejects further acquisitions, stops those that wait, and waits for running bodies.
 	 * Leases that are still held after that end as the application's shutdown requires.
-	 * @param patience how long to wait for running bodies
+	 * @param timeout how long to wait for running bodies
 	 * @return whether this call shut the registry down
 	 */
-	boolean shutDown(Duration patience) {
+	boolean shutDown(Duration timeout) {
 		if (!this.closed.compareAndSet(false, true)) {
 			return false;
 		}
 		waiting().forEach(Acquisition::stop);
-		announceWait(patience);
-		awaitNoneInUse(patience.toNanos());
+		announceWait(timeout);
+		awaitNoneInUse(timeout.toNanos());
 		held().forEach(Lease::endAtShutdown);
 		return true;
 	}
 
-	private void announceWait(Duration patience) {
+	private void announceWait(Duration timeout) {
 		List<String> inUse = this.held.stream()
 			.filter(Lease::inUse)
 			.map((lease) -> lease.terms().lock().toString())
 			.sorted()
 			.toList();
 		if (!inUse.isEmpty()) {
-			logger.info("Closing waits up to %s for %s locks that are in use: %s".formatted(DurationText.of(patience),
+			logger.info("Closing waits up to %s for %s locks that are in use: %s".formatted(DurationText.of(timeout),
 					inUse.size(), String.join(", ", inUse.subList(0, Math.min(inUse.size(), MAX_LOGGED)))));
 		}
 	}

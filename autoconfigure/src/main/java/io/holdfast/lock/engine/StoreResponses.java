@@ -24,17 +24,17 @@ final class StoreResponses {
 	 * Sends a request, and fails with a {@link TimeoutException} if there is no response
 	 * in time.
 	 * @param call sends the request; should not throw, but may
-	 * @param patienceNanos how long to wait for the response
+	 * @param timeoutNanos how long to wait for the response
 	 * @param time the engine's clock
 	 */
-	static <T> CompletableFuture<T> within(Supplier<? extends CompletionStage<T>> call, long patienceNanos,
+	static <T> CompletableFuture<T> within(Supplier<? extends CompletionStage<T>> call, long timeoutNanos,
 			SchedulingClock time) {
 		CompletableFuture<T> answer = new CompletableFuture<>();
 		CompletionStage<T> sent = ask(call);
 		sent.whenComplete((value, failure) -> settle(answer, value, failure));
 		if (!answer.isDone()) {
-			Runnable cancel = time.after(patienceNanos, () -> answer.completeExceptionally(
-					new TimeoutException("No response within " + DurationText.of(Duration.ofNanos(patienceNanos)))));
+			Runnable cancel = time.after(timeoutNanos, () -> answer.completeExceptionally(
+					new TimeoutException("No response within " + DurationText.of(Duration.ofNanos(timeoutNanos)))));
 			answer.whenComplete((value, failure) -> cancel.run());
 		}
 		return answer;
@@ -51,14 +51,10 @@ final class StoreResponses {
 	 */
 	static <T> CompletionStage<T> ask(Supplier<? extends @Nullable CompletionStage<T>> call,
 			Supplier<? extends RuntimeException> missing) {
-		try {
+		return Stages.attempt(() -> {
 			CompletionStage<T> asked = call.get();
 			return (asked != null) ? asked : CompletableFuture.failedFuture(missing.get());
-		}
-		catch (Throwable ex) {
-			// Kotlin throws checked exceptions without declaring them
-			return CompletableFuture.failedFuture(ex);
-		}
+		});
 	}
 
 	static <T> void settle(CompletableFuture<T> answer, T value, Throwable failure) {

@@ -187,10 +187,10 @@ final class Watchdog {
 		long sentAt = this.time.nanos();
 		schedules.forEach((schedule) -> this.observer.renewing(schedule.lease.terms().lock(), backend.name(),
 				schedule.late(sentAt)));
-		long patience = schedules.stream().mapToLong(RenewalSchedule::interval).min().orElse(this.responseTimeout);
+		long interval = schedules.stream().mapToLong(RenewalSchedule::interval).min().orElse(this.responseTimeout);
 		CompletableFuture<List<RenewResult>> answers = StoreResponses.within(
 				() -> backend.renew(schedules.stream().map((schedule) -> schedule.lease.grant()).toList()),
-				Math.min(patience, this.responseTimeout), this.time);
+				Math.min(interval, this.responseTimeout), this.time);
 		for (int i = 0; i < schedules.size(); i++) {
 			int number = i;
 			RenewalSchedule schedule = schedules.get(i);

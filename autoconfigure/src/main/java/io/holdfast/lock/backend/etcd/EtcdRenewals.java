@@ -43,7 +43,7 @@ final class EtcdRenewals {
 
 	/** Renews grants, as many in one round trip as fit into a transaction. */
 	CompletableFuture<List<RenewResult>> renew(List<Grant> grants) {
-		return Stages.all(Batches.of(grants, EtcdCalls.OPERATIONS).stream().map(this::renewPart).toList())
+		return Stages.all(Batches.of(grants, EtcdCalls.OPERATIONS).stream().map(this::renewBatch).toList())
 			.thenApply((results) -> results.stream().flatMap(List::stream).toList());
 	}
 
@@ -51,7 +51,7 @@ final class EtcdRenewals {
 	 * Renews the leases and reads the keys at the same time: etcd has been seen to renew
 	 * a lease whose keys were already gone.
 	 */
-	private CompletableFuture<List<RenewResult>> renewPart(List<Grant> grants) {
+	private CompletableFuture<List<RenewResult>> renewBatch(List<Grant> grants) {
 		long start = this.clock.nanos();
 		CompletableFuture<List<Long>> revisions = this.calls
 			.revisions(grants.stream().map((grant) -> this.keys.of(grant.claim())).toList());

@@ -55,10 +55,10 @@ final class LocalLock {
 
 	private AcquireResult refuse(Claim claim, long now, Duration retryAfter) {
 		CompletableFuture<Void> signal = new CompletableFuture<>();
-		long patience = nanos(claim.remainingWait());
-		if (patience > 0) {
+		long remainingWait = nanos(claim.remainingWait());
+		if (remainingWait > 0) {
 			// replacing the waiter keeps its position
-			this.waiters.put(claim.owner(), new Waiter(claim, now + patience, signal));
+			this.waiters.put(claim.owner(), new Waiter(claim, now + remainingWait, signal));
 		}
 		else {
 			this.waiters.remove(claim.owner());

@@ -108,7 +108,7 @@ final class ReleaseNotifications {
 	}
 
 	private CompletionStage<Integer> addListener() {
-		return this.topic.addListenerAsync(String.class, (channel, owner) -> wake(owner))
+		return this.topic.addListenerAsync(String.class, (channel, owner) -> notifyWaiter(owner))
 			.whenComplete((id, failure) -> {
 				if (failure != null) {
 					reportOnce(failure);
@@ -126,7 +126,7 @@ final class ReleaseNotifications {
 		logger.debug("Cannot subscribe to release notifications yet", failure);
 	}
 
-	private void wake(String owner) {
+	private void notifyWaiter(String owner) {
 		CompletableFuture<Void> signal = this.waiting.get(owner);
 		if (signal != null) {
 			signal.complete(null);
