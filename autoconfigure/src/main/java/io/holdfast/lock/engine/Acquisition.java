@@ -63,8 +63,7 @@ final class Acquisition {
 		this.terms = (ifRefused == IfRefused.TRY_LATER) ? terms.withWaitTime(0) : terms;
 		this.ifRefused = ifRefused;
 		this.claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(),
-				context.settings().storeLease(terms.leaseTime()), terms.request().renew(), terms.waitTime(),
-				terms.request().fair());
+				context.settings().storeLease(terms.leaseTime()), terms.renew(), terms.waitTime(), terms.fair());
 		this.startedAt = context.time().nanos();
 		this.deadline = this.startedAt + terms.waitTime().toNanos();
 		this.steps = new StepScheduler(context.time(), executor, this::failed);
@@ -90,23 +89,23 @@ final class Acquisition {
 	}
 
 	private void start() {
+		if (this.outcome.isDone()) {
+			// cancelled before: there is no one left to leave the queue
+			return;
+		}
 		this.observer.begins();
 		if (!this.context.registry().begin(this)) {
 			end(AcquireOutcome.ERROR, new Outcome.Failed<>(AcquisitionFailures.stopping(this.terms, waited())));
 			return;
 		}
 		LocalWaitQueues.State admission = this.ticket.enter();
-		if (admission == LocalWaitQueues.State.ADMITTED) {
-			attempt();
-			return;
-		}
-		this.refused = true;
-		if (admission == LocalWaitQueues.State.QUEUED) {
-			this.steps.after(Backoff.forAdmission(this.terms, left(), this.context.settings().responseTimeout()),
-					this::timedOut);
-		}
-		else {
-			timedOut();
+		this.refused = admission != LocalWaitQueues.State.ADMITTED;
+		switch (admission) {
+			case ADMITTED -> attempt();
+			case QUEUED ->
+				this.steps.after(Backoff.forAdmission(this.terms, left(), this.context.settings().responseTimeout()),
+						this::timedOut);
+			case OUTSIDE, LEFT -> timedOut();
 		}
 	}
 

@@ -8,7 +8,8 @@ import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * Notifies the observers of one acquisition: when it starts, and once when it ends. A
- * tentative acquisition is reported only if it succeeds.
+ * tentative acquisition is reported only if it succeeds, and one that is cancelled before
+ * it starts is not reported.
  */
 final class AcquisitionObserver {
 
@@ -21,6 +22,8 @@ final class AcquisitionObserver {
 	private final boolean tentative;
 
 	private final long startedAt;
+
+	private boolean begun;
 
 	AcquisitionObserver(LockObserver observer, SchedulingClock time, ResolvedRequest terms, IfRefused ifRefused,
 			long startedAt) {
@@ -38,19 +41,20 @@ final class AcquisitionObserver {
 	}
 
 	void granted(boolean afterWaiting) {
-		if (this.tentative) {
+		if (!this.begun) {
 			begun();
 		}
 		ended(afterWaiting ? AcquireOutcome.CONTENDED : AcquireOutcome.ACQUIRED);
 	}
 
 	void notGranted(AcquireOutcome how) {
-		if (!this.tentative) {
+		if (this.begun) {
 			ended(how);
 		}
 	}
 
 	private void begun() {
+		this.begun = true;
 		this.observer.acquiring(this.terms.lock(), this.terms.backend().name());
 	}
 

@@ -41,7 +41,8 @@ final class HoldEnd {
 			this.rules.boundary().deferRelease(hold);
 		}
 		catch (RuntimeException | Error ex) {
-			this.action.get();
+			this.closed.set(true);
+			endUse();
 			throw ex;
 		}
 	}

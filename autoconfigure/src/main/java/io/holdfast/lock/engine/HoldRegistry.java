@@ -19,7 +19,8 @@ import io.holdfast.lock.support.DurationText;
  */
 final class HoldRegistry {
 
-	private static final Log logger = LogFactory.getLog(HoldRegistry.class);
+	/** Named after the public entry point, so that the level is easy to configure. */
+	private static final Log logger = LogFactory.getLog(LockEngine.class);
 
 	private static final int MAX_LOGGED = 10;
 

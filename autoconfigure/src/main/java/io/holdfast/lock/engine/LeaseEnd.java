@@ -35,7 +35,7 @@ final class LeaseEnd {
 		this.lockDelay = lockDelay;
 		this.terms = terms;
 		this.grant = grant;
-		this.closedUntil = time.nanos() + terms.request().minHold().toNanos();
+		this.closedUntil = time.nanos() + terms.minHold().toNanos();
 	}
 
 	/** Keeps the lock closed for at least this time from now. Calls must not overlap. */

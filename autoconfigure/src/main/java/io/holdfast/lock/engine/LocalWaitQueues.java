@@ -100,7 +100,7 @@ final class LocalWaitQueues {
 		private Ticket(ResolvedRequest terms, long since, Executor steps, Runnable onAdmitted) {
 			this.queueKey = new QueueKey(terms.backend().name(), terms.lock(), terms.mode());
 			this.waits = terms.waits();
-			this.fair = terms.request().fair();
+			this.fair = terms.fair();
 			this.since = since;
 			this.steps = steps;
 			this.onAdmitted = onAdmitted;
@@ -108,8 +108,8 @@ final class LocalWaitQueues {
 
 		/**
 		 * Asks to be admitted.
-		 * @return the state after that; {@link State#OUTSIDE} if another caller is
-		 * admitted and this one does not wait
+		 * @return the state after that; {@link State#OUTSIDE} if another caller comes
+		 * first and this one does not wait
 		 */
 		State enter() {
 			State[] entered = new State[1];
@@ -127,12 +127,16 @@ final class LocalWaitQueues {
 		 * store's response. Even a caller that does not wait for holders waits for that.
 		 */
 		void leaving() {
-			if (this.state == State.ADMITTED) {
+			if (isAdmitted()) {
 				LocalWaitQueues.this.queues.computeIfPresent(this.queueKey, (key, queue) -> {
-					queue.leaving = true;
+					queue.leaving |= isAdmitted();
 					return queue;
 				});
 			}
+		}
+
+		boolean isAdmitted() {
+			return this.state == State.ADMITTED;
 		}
 
 		/** Whether the admitted caller of the queue only awaits the store's response. */
@@ -161,7 +165,7 @@ final class LocalWaitQueues {
 		/** The queue has admitted this ticket; it may have left again since. */
 		private void handedOver() {
 			this.steps.execute(() -> {
-				if (this.state == State.ADMITTED) {
+				if (isAdmitted()) {
 					this.onAdmitted.run();
 				}
 			});
@@ -190,7 +194,8 @@ final class LocalWaitQueues {
 	}
 
 	/**
-	 * The queue of one lock. Confined to the map's atomic operations on its key.
+	 * The queue of one lock. Confined to the map's atomic operations on its key, except
+	 * that any thread may read whether the admitted caller is leaving.
 	 */
 	private final class WaitQueue {
 

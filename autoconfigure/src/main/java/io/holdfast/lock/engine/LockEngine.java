@@ -39,6 +39,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	private final EngineContext context;
 
+	private final TransactionBoundary boundary;
+
 	private final Workers workers;
 
 	private final HoldEnd.Rules rules;
@@ -84,6 +86,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		this.context = new EngineContext(settings, time, new LocalWaitQueues(time),
 				new Watchdog(time, settings, observer, workers.renewals()),
 				new ReleaseRetrier(time, settings, workers.releases()), new HoldRegistry(), observer);
+		this.boundary = boundary;
 		this.workers = workers;
 		this.rules = new HoldEnd.Rules(boundary, settings.awaitRelease(), workers.callbacks());
 		this.threadHolds = new ThreadHolds(this.context);
@@ -142,12 +145,13 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	 */
 	private Outcome<? extends HeldLocks> hold(LockRequest request, IfRefused ifRefused) {
 		List<ResolvedRequest> all = resolve(request);
-		int depth = this.threadHolds.depth(all);
+		int depth = ThreadHolds.depth(all.get(0));
+		this.threadHolds.requireHeldByNoWaitingTask(all);
 		if (this.threadHolds.includeAll(all)) {
 			return acquire(all, ifRefused, depth);
 		}
 		ThreadHolds.requireMayWait(all.get(0));
-		SetAside setAside = this.rules.boundary().setAside(List.copyOf(all.get(0).request().locks().keySet()));
+		SetAside setAside = this.boundary.setAside(ResolvedRequest.locks(all));
 		Outcome<? extends HeldLocks> outcome;
 		try {
 			outcome = acquire(all, ifRefused, depth);
@@ -171,8 +175,9 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 			return acquire(all.get(0), ifRefused, depth);
 		}
 		long deadline = this.context.time().nanos() + all.get(0).waitTime().toNanos();
-		List<Hold> holds = new ArrayList<>(attemptInParallel(all, depth));
+		List<Hold> holds = new ArrayList<>(attemptInParallel(all));
 		try {
+			holds.forEach((hold) -> hold.bind(depth));
 			for (ResolvedRequest terms : all.subList(holds.size(), all.size())) {
 				long left = deadline - this.context.time().nanos();
 				Outcome<Hold> next = acquire(terms.withWaitTime(left), ifRefused, depth);
@@ -191,17 +196,17 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	}
 
 	/** Acquires as many of the first locks as are available immediately. */
-	private List<Hold> attemptInParallel(List<ResolvedRequest> all, int depth) {
+	private List<Hold> attemptInParallel(List<ResolvedRequest> all) {
 		if (!ParallelFirstAttempt.saves(all, this.context.settings()) || this.threadHolds.includeAny(all)) {
 			return List.of();
 		}
-		all.forEach((terms) -> this.rules.boundary().beforeAcquire(terms.lock()));
+		all.forEach((terms) -> this.boundary.beforeAcquire(terms.lock()));
 		CallerThreadExecutor steps = new CallerThreadExecutor();
 		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, all, () -> steps, requests(all.get(0)),
 				this::holdOf);
 		CompletableFuture<List<Hold>> holds = ahead.begin();
 		steps.runUntilDone(holds, ahead::cancel);
-		return holds.join().stream().map((hold) -> hold.bind(depth)).toList();
+		return holds.join();
 	}
 
 	/** Re-enters a lock, or waits for it while this thread runs the steps. */
@@ -212,7 +217,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		}
 		// again for a lock that the parallel first attempt did not get: the caller now
 		// waits while it holds the locks before it
-		this.rules.boundary().beforeAcquire(terms.lock());
+		this.boundary.beforeAcquire(terms.lock());
 		CallerThreadExecutor steps = new CallerThreadExecutor();
 		Acquisition acquisition = new Acquisition(this.context, terms, ifRefused, steps, requests(terms));
 		steps.runUntilDone(acquisition::beginHere, acquisition.outcome(), acquisition::cancel);
@@ -233,19 +238,19 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	@Override
 	public CompletionStage<LockHandle> acquireAsync(LockRequest request) {
-		return AsyncResults.deliver(holdAsync(request, IfRefused.FAIL), Outcome::orElseThrow, this.rules.callbacks());
+		return AsyncResults.deliver(holdAsync(request, IfRefused.FAIL), Outcome::orElseThrow, this.workers.callbacks());
 	}
 
 	@Override
 	public CompletionStage<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
 		return AsyncResults.deliver(holdAsync(ResolvedRequest.withoutDefaultWait(request), IfRefused.SKIP),
-				LockEngine::unlessRefused, this.rules.callbacks());
+				LockEngine::unlessRefused, this.workers.callbacks());
 	}
 
 	@Override
 	public <T extends @Nullable Object> CompletionStage<T> executeAsync(LockRequest request,
 			Function<LockHandle, CompletionStage<T>> action) {
-		return AsyncResults.execute(holdAsync(request, IfRefused.FAIL), action, this.rules.callbacks());
+		return AsyncResults.execute(holdAsync(request, IfRefused.FAIL), action, this.workers.callbacks());
 	}
 
 	/**
@@ -265,8 +270,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	}
 
 	private CompletableFuture<Outcome<HeldLocks>> holdAsync(LockRequest request, IfRefused ifRefused) {
-		return new AsyncAcquirer(this.context, this.rules.boundary(), this.workers, this::holdOf, resolve(request),
-				ifRefused)
+		return new AsyncAcquirer(this.context, this.boundary, this.workers, this::holdOf, resolve(request), ifRefused)
 			.hold();
 	}
 

@@ -94,7 +94,7 @@ final class Loss {
 	private String message(LockLostEvent lost) {
 		String why = switch (lost.cause()) {
 			case REFUSED -> "the store reports that this holder no longer owns the lease";
-			case EXPIRED -> this.terms.request().renew() ? "its validity expired before a renewal extended it"
+			case EXPIRED -> this.terms.renew() ? "its validity expired before a renewal extended it"
 					: "its lease expired and is not renewed";
 			case REVOKED -> "the store revoked the lease";
 			case MAX_HOLD -> "it was held for longer than its maxHold of " + maxHold();
@@ -104,7 +104,7 @@ final class Loss {
 	}
 
 	private String maxHold() {
-		Duration maxHold = this.terms.request().maxHold();
+		Duration maxHold = this.terms.maxHold();
 		return (maxHold != null) ? DurationText.of(maxHold) : "";
 	}
 

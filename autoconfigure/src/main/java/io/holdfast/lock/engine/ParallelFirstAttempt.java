@@ -22,14 +22,14 @@ final class ParallelFirstAttempt {
 
 	private final List<Acquisition> acquisitions;
 
-	private final Function<Lease, Hold> holds;
+	private final Function<Lease, Hold> toHold;
 
 	ParallelFirstAttempt(EngineContext context, List<ResolvedRequest> all, Supplier<Executor> executor,
-			StoreRequest.Sender requests, Function<Lease, Hold> holds) {
+			StoreRequest.Sender requests, Function<Lease, Hold> toHold) {
 		this.acquisitions = all.stream()
 			.map((terms) -> new Acquisition(context, terms, IfRefused.TRY_LATER, executor.get(), requests))
 			.toList();
-		this.holds = holds;
+		this.toHold = toHold;
 	}
 
 	/**
@@ -42,7 +42,7 @@ final class ParallelFirstAttempt {
 	 */
 	static boolean saves(List<ResolvedRequest> all, EngineSettings settings) {
 		ResolvedRequest first = all.get(0);
-		return all.size() > 1 && first.request().minHold().isZero() && !first.backend().capabilities().blocking()
+		return all.size() > 1 && first.minHold().isZero() && !first.backend().capabilities().blocking()
 				&& first.waitTime().compareTo(settings.responseTimeout()) >= 0;
 	}
 
@@ -64,7 +64,7 @@ final class ParallelFirstAttempt {
 		boolean complete = true;
 		for (Acquisition acquisition : this.acquisitions) {
 			if (acquisition.outcome().join() instanceof Outcome.Granted<Lease> granted) {
-				(complete ? kept : discarded).add(this.holds.apply(granted.value()));
+				(complete ? kept : discarded).add(this.toHold.apply(granted.value()));
 			}
 			else {
 				complete = false;

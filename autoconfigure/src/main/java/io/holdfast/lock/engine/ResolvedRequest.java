@@ -17,7 +17,8 @@ import io.holdfast.lock.support.DurationText;
  * Request for one lock: the caller's request, with the backend resolved and the
  * application's defaults applied.
  *
- * @param request the request of the caller, for the settings that have no such default
+ * @param request the request of the caller, for the settings without a default of the
+ * application
  * @param lock the lock
  * @param mode exclusive or shared
  * @param backend the backend
@@ -46,6 +47,10 @@ record ResolvedRequest(LockRequest request, LockName lock, LockMode mode, LockBa
 				.add(new ResolvedRequest(request, lock, mode, backend, leaseTime, interruptOnLoss, waitTime, waitTime));
 		});
 		return terms;
+	}
+
+	static List<LockName> locks(List<ResolvedRequest> all) {
+		return (all.size() == 1) ? List.of(all.get(0).lock) : all.stream().map(ResolvedRequest::lock).toList();
 	}
 
 	/** Sets the wait time of a request to zero unless the request specifies one. */
@@ -77,6 +82,22 @@ record ResolvedRequest(LockRequest request, LockName lock, LockMode mode, LockBa
 	 */
 	Duration waited(long nanosForThisLock) {
 		return this.requestedWait.minus(this.waitTime).plusNanos(nanosForThisLock);
+	}
+
+	boolean renew() {
+		return this.request.renew();
+	}
+
+	@Nullable Duration maxHold() {
+		return this.request.maxHold();
+	}
+
+	Duration minHold() {
+		return this.request.minHold();
+	}
+
+	boolean fair() {
+		return this.request.fair();
 	}
 
 	boolean waits() {

@@ -40,7 +40,8 @@ final class ThreadHolds {
 
 	/**
 	 * Re-enters a lock.
-	 * @return another hold of the same lease, or {@code null} if this thread has none
+	 * @return another hold of the same lease, or {@code null} if this thread has none or
+	 * the lease has ended meanwhile
 	 */
 	@Nullable Hold reenter(ResolvedRequest terms) {
 		Hold held = held(terms);
@@ -48,7 +49,7 @@ final class ThreadHolds {
 			return null;
 		}
 		requireNoUpgrade(held, terms);
-		return held.reenter(terms.request().minHold());
+		return held.reenter(terms.minHold());
 	}
 
 	/**
@@ -56,7 +57,7 @@ final class ThreadHolds {
 	 * fails here, at {@value #MAX_NESTED_HOLDS} nested holds, while its stack still has
 	 * room to release the locks.
 	 */
-	int depth(List<ResolvedRequest> all) {
+	static int depth(ResolvedRequest terms) {
 		List<LockHandle> handles = LockContext.handles();
 		List<LockHandle> surrounding = handles.isEmpty() ? LockContext.handlesOfWaitingTasks() : handles;
 		int depth = (!surrounding.isEmpty() && surrounding.get(0) instanceof Hold innermost) ? innermost.depth() + 1
@@ -64,9 +65,8 @@ final class ThreadHolds {
 		if (depth >= MAX_NESTED_HOLDS) {
 			throw new LockConfigurationException(
 					"Lock '%s' was not acquired: this thread already has %s nested holds, the maximum. Check for unbounded recursion, or for handles that are not closed."
-						.formatted(all.get(0).lock(), depth));
+						.formatted(terms.lock(), depth));
 		}
-		requireHeldByNoWaitingTask(all);
 		return depth;
 	}
 
@@ -75,7 +75,7 @@ final class ThreadHolds {
 	 * its lock may run another task on its thread meanwhile. The other task must not
 	 * re-enter the lock, because it is not part of the first, and must not wait for it.
 	 */
-	private void requireHeldByNoWaitingTask(List<ResolvedRequest> all) {
+	void requireHeldByNoWaitingTask(List<ResolvedRequest> all) {
 		for (LockHandle handle : LockContext.handlesOfWaitingTasks()) {
 			for (ResolvedRequest terms : all) {
 				if (isHoldOf(handle, terms) && !(terms.mode() == LockMode.SHARED && handle.mode() == LockMode.SHARED)) {

@@ -15,6 +15,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.ReleaseResult;
@@ -44,6 +45,20 @@ class AcquisitionTests {
 		handle.close();
 		assertThat(this.backend.calls).containsExactly("acquire stock:42", "release stock:42");
 		assertThat(this.fixture.record.outcomes).containsExactly(AcquireOutcome.ACQUIRED);
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void acquisitionThatIsCancelledBeforeItStartsLeavesTheQueueFree() {
+		ResolvedRequest terms = ResolvedRequest
+			.of(request().build(), new LockBackends(List.of(this.backend), "fake"), EngineSettings.DEFAULTS)
+			.get(0);
+		Acquisition acquisition = new Acquisition(this.fixture.engine.context(), terms, IfRefused.FAIL, Runnable::run,
+				StoreRequest::send);
+		acquisition.cancel();
+		acquisition.begin();
+		assertThat(this.backend.calls).isEmpty();
+		assertThat(this.fixture.record.outcomes).isEmpty();
 		this.fixture.assertNothingLeft();
 	}
 

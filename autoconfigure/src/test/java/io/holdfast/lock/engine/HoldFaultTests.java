@@ -113,6 +113,16 @@ class HoldFaultTests {
 	}
 
 	@Test
+	void boundaryFailureAfterAParallelAcquisitionReleasesAllLocks() {
+		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new FailingBoundary(2));
+		LockRequest request = LockRequest.forLocks(List.of(A, B, LockName.of("stock", "c"))).build();
+		assertThatThrownBy(() -> bounded.engine.acquire(request)).isInstanceOf(IllegalStateException.class);
+		assertThat(bounded.backend.calls).filteredOn((call) -> call.startsWith("release")).hasSize(3);
+		bounded.assertNothingLeft();
+		assertThat(LockContext.handles()).isEmpty();
+	}
+
+	@Test
 	void boundaryFailureAfterTheAcquisitionReleasesTheLock() {
 		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new TransactionBoundary() {
 			@Override
@@ -284,14 +294,25 @@ class HoldFaultTests {
 		handle.close();
 	}
 
-	/** A boundary that fails when a lock is closed. */
+	/** A boundary that fails when a lock is closed, or at its given call. */
 	private static final class FailingBoundary implements TransactionBoundary {
 
 		private final Set<LockHandle> acquired = new HashSet<>();
 
+		private int callsToFailure;
+
+		FailingBoundary() {
+			this(Integer.MAX_VALUE);
+		}
+
+		FailingBoundary(int callsToFailure) {
+			this.callsToFailure = callsToFailure;
+		}
+
 		@Override
 		public void deferRelease(DeferrableHold hold) {
-			if (!this.acquired.add(hold)) {
+			this.callsToFailure--;
+			if (this.callsToFailure == 0 || (this.callsToFailure > 0 && !this.acquired.add(hold))) {
 				throw new IllegalStateException("no more");
 			}
 		}

@@ -1,13 +1,15 @@
 package io.holdfast.lock.engine;
 
-import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -17,10 +19,12 @@ import org.junit.jupiter.api.Test;
  */
 public class LocalWaitQueuesModelTests {
 
-	/** A caller that does not wait is either admitted at once or rejected. */
-	private static final ResolvedRequest NOT_WAITING = ResolvedRequest
-		.of(EngineFixture.request().waitTime(Duration.ZERO).build(),
-				new LockBackends(List.of(new FakeBackend()), "fake"), EngineSettings.DEFAULTS)
+	/**
+	 * A fair caller is admitted in the same atomic step in which the one before leaves.
+	 */
+	private static final ResolvedRequest FAIR = ResolvedRequest
+		.of(EngineFixture.request().fair(true).build(), new LockBackends(List.of(new FakeBackend()), "fake"),
+				EngineSettings.DEFAULTS)
 		.get(0);
 
 	private static final boolean THOROUGH = Boolean.getBoolean("thorough");
@@ -29,33 +33,54 @@ public class LocalWaitQueuesModelTests {
 
 	private final LocalWaitQueues queues = new LocalWaitQueues(new ManualTime());
 
-	/** Tickets of admitted threads. Each element is accessed by its own thread only. */
-	private final LocalWaitQueues.Ticket[] admitted = new LocalWaitQueues.Ticket[THREADS];
+	/** Tickets of the threads. Each element is accessed by its own thread only. */
+	private final LocalWaitQueues.Ticket[] tickets = new LocalWaitQueues.Ticket[THREADS];
 
 	@Operation
-	public boolean enter(@Param(gen = ThreadIdGen.class) int thread) {
-		if (this.admitted[thread] != null) {
-			return false;
+	public String enter(@Param(gen = ThreadIdGen.class) int thread) {
+		if (this.tickets[thread] != null) {
+			return "present";
 		}
-		LocalWaitQueues.Ticket ticket = this.queues.ticket(NOT_WAITING, 0, Runnable::run,
-				LocalWaitQueuesModelTests::failAsNotWaiting);
-		boolean admitted = ticket.enter() == LocalWaitQueues.State.ADMITTED;
-		this.admitted[thread] = admitted ? ticket : null;
-		return admitted;
+		this.tickets[thread] = this.queues.ticket(FAIR, 0, Runnable::run, () -> {
+		});
+		return this.tickets[thread].enter().name();
 	}
 
 	@Operation
-	public boolean leave(@Param(gen = ThreadIdGen.class) int thread) {
-		LocalWaitQueues.Ticket ticket = this.admitted[thread];
-		this.admitted[thread] = null;
-		if (ticket != null) {
-			ticket.leave();
-		}
-		return ticket != null;
+	public boolean isAdmitted(@Param(gen = ThreadIdGen.class) int thread) {
+		return this.tickets[thread] != null && this.tickets[thread].isAdmitted();
 	}
 
-	private static void failAsNotWaiting() {
-		throw new IllegalStateException("it did not wait");
+	@Operation
+	public void leaving(@Param(gen = ThreadIdGen.class) int thread) {
+		if (this.tickets[thread] != null) {
+			this.tickets[thread].leaving();
+		}
+	}
+
+	@Operation
+	public boolean isHolderLeaving() {
+		return this.queues.ticket(FAIR, 0, Runnable::run, () -> {
+		}).isHolderLeaving();
+	}
+
+	@Operation
+	public void leave(@Param(gen = ThreadIdGen.class) int thread) {
+		if (this.tickets[thread] != null) {
+			this.tickets[thread].leave();
+			this.tickets[thread] = null;
+		}
+	}
+
+	@Validate
+	public void oneOfTheCallersIsAdmitted() {
+		List<LocalWaitQueues.Ticket> present = Stream.of(this.tickets).filter(Objects::nonNull).toList();
+		long admitted = present.stream().filter(LocalWaitQueues.Ticket::isAdmitted).count();
+		int expected = present.isEmpty() ? 0 : 1;
+		if (admitted != expected || this.queues.size() != expected) {
+			throw new IllegalStateException("violated: %s of %s callers are admitted, in %s queues".formatted(admitted,
+					present.size(), this.queues.size()));
+		}
 	}
 
 	@Test
