@@ -19,6 +19,8 @@ import io.holdfast.sample.SampleApplication;
  */
 final class SampleProcess extends ServerProcess {
 
+	private static final Path OURS = Path.of("target", "test-classes").toAbsolutePath();
+
 	private final List<String> arguments;
 
 	private final boolean withOurClasses;
@@ -54,22 +56,24 @@ final class SampleProcess extends ServerProcess {
 
 	@Override
 	protected List<String> command() {
+		String classPath = applicationClassPath();
 		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
-						"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", applicationClassPath(this.withOurClasses),
-						SampleApplication.class.getName(), "--server.port=" + port(), "--server.address=" + HOST));
+				List.of(java(), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+		command.addAll(SampleArchive.options(classPath));
+		command.addAll(List.of("-cp", this.withOurClasses ? classPath + File.pathSeparator + OURS : classPath,
+				SampleApplication.class.getName(), "--server.port=" + port(), "--server.address=" + HOST));
 		command.addAll(this.arguments);
 		return command;
 	}
 
-	/**
-	 * Returns the class path without test classes, or with those of this module only.
-	 */
-	private static String applicationClassPath(boolean withOurClasses) {
-		String ours = Path.of("target", "test-classes").toAbsolutePath().toString();
+	/** Returns the path of the Java launcher that runs these tests. */
+	static String java() {
+		return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+	}
+
+	private static String applicationClassPath() {
 		return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
-			.filter((entry) -> (withOurClasses && entry.equals(ours))
-					|| (!entry.contains("test-classes") && !entry.endsWith("-tests.jar")))
+			.filter((entry) -> !entry.contains("test-classes") && !entry.endsWith("-tests.jar"))
 			.collect(Collectors.joining(File.pathSeparator));
 	}
 
