@@ -21,7 +21,7 @@ class PhrasesTests {
 
 	/** The phrases, each with the term to use. */
 	private static final List<Phrase> PHRASES = List.of(new Phrase("let(s|ting)? go", "release"),
-			new Phrase("whoever", "name who acts"), new Phrase("nobody knows", "the outcome is unknown"),
+			new Phrase("whoever", "name who acts"), new Phrase("nobody", "name who does not act"),
 			new Phrase("(is|are|be|was|were) told", "notify, report"), new Phrase("for ever", "forever"),
 			new Phrase("g[ia]ven? back|gives? back", "release"), new Phrase("in vain", "discarded"),
 			new Phrase("time-outs?", "timeout"), new Phrase("census|errand", "registry, request"));

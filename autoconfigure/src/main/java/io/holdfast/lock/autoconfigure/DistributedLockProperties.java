@@ -13,8 +13,8 @@ import io.holdfast.lock.transaction.WhenActive;
  * Settings of all locks, independent of their store.
  *
  * @param enabled Whether Holdfast is enabled.
- * @param backend Store of locks that do not name one. Defaults to the only store that is
- * configured or that the application has a client for, otherwise to this JVM.
+ * @param backend Backend of locks that do not name one. Defaults to the only store that
+ * is configured or that the application has a client for, otherwise to this JVM.
  * @param namespace Prefix of all names that are written to a store.
  * @param waitTime Maximum time to wait for a lock.
  * @param leaseTime Time for which the store keeps a lock without renewal.

@@ -7,6 +7,8 @@ import java.util.Locale;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcOperations;
 
+import io.holdfast.lock.spi.LockDigest;
+
 /**
  * The statements with which a database advances fences: a single statement for all of
  * them if the database supports it.
@@ -151,17 +153,9 @@ enum FenceSql {
 	static Object[] parameters(List<FenceEntry> entries) {
 		return entries.stream()
 			.flatMap((entry) -> List
-				.<Object>of(entry.id(), shortened(entry.lock().toString()), entry.token(), entry.owner())
+				.<Object>of(entry.id(), LockDigest.readable(entry.lock(), NAME_LENGTH), entry.token(), entry.owner())
 				.stream())
 			.toArray();
-	}
-
-	/**
-	 * Returns a readable name. Non-ASCII text might not fit the column's character set.
-	 */
-	private static String shortened(String lockName) {
-		String plain = lockName.replaceAll("[^\\x20-\\x7E]", "?");
-		return (plain.length() > NAME_LENGTH) ? plain.substring(0, NAME_LENGTH) : plain;
 	}
 
 }

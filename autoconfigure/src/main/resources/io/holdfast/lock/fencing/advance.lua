@@ -1,9 +1,8 @@
--- Let holders pass who were not overtaken, all of them or none, and set a value if one is given. One script, so that
--- nobody can come between.
+-- Accepts holders that are not stale, all of them or none, and sets a value if one is passed. The script is atomic.
 --
--- KEYS  1 a hash: fence -> token|owner of the greatest token seen · 2 the key to set, if any
+-- KEYS  1 a hash: fence -> token|owner with the greatest token so far · 2 the key to set, if any
 -- ARGV  1 the value to set · then fence · token · owner · 1 if shared, for each holder
--- gives {} if all may pass, else {number of the first that was overtaken, the token seen}
+-- Returns {} if all are accepted, else {number of the first stale holder, the greatest token so far}.
 --
 -- Tokens have more digits than a Lua number holds exactly, so they are compared as text.
 

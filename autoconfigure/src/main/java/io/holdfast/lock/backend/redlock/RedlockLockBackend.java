@@ -25,6 +25,7 @@ import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Stages;
 import io.holdfast.lock.support.SystemSchedulingClock;
+import io.holdfast.lock.support.Threads;
 
 /**
  * {@link LockBackend} that keeps locks on several independent Redis masters. An owner
@@ -220,7 +221,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	public void close() {
 		List<Thread> threads = new ArrayList<>();
 		for (RedlockNode node : this.nodes.all()) {
-			Thread thread = new Thread(node::close, "holdfast-redlock-close");
+			Thread thread = Threads.daemon("holdfast-redlock-close", node::close);
 			thread.start();
 			threads.add(thread);
 		}

@@ -1,4 +1,4 @@
--- Removes the rows of locks that nobody took for a day. The statements are separated by empty lines.
+-- Deletes the rows of locks that were not acquired for a day. The statements are separated by empty lines.
 
 -- tag::h2[]
 DELETE FROM holdfast_lock WHERE GREATEST(token, until_us, readers_until_us)
