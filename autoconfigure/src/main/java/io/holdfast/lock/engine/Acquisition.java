@@ -32,7 +32,7 @@ final class Acquisition {
 
 	private final EngineContext context;
 
-	private final ResolvedRequest terms;
+	private final ResolvedRequest request;
 
 	private final IfRefused ifRefused;
 
@@ -42,7 +42,7 @@ final class Acquisition {
 
 	private final long deadline;
 
-	private final StoreRequest.Sender requests;
+	private final StoreRequest.Sender sender;
 
 	private final StepScheduler steps;
 
@@ -56,20 +56,21 @@ final class Acquisition {
 
 	private boolean refused;
 
-	Acquisition(EngineContext context, ResolvedRequest terms, IfRefused ifRefused, Executor executor,
-			StoreRequest.Sender requests) {
+	Acquisition(EngineContext context, ResolvedRequest request, IfRefused ifRefused, Executor executor,
+			StoreRequest.Sender sender) {
 		this.context = context;
-		this.requests = requests;
-		this.terms = (ifRefused == IfRefused.TRY_LATER) ? terms.withWaitTime(0) : terms;
+		this.sender = sender;
+		this.request = (ifRefused == IfRefused.TRY_LATER) ? request.withWaitTime(0) : request;
 		this.ifRefused = ifRefused;
-		this.claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(),
-				context.settings().storeLease(terms.leaseTime()), terms.renew(), terms.waitTime(), terms.fair());
+		this.claim = new Claim(request.lock(), OwnerId.random(), request.mode(),
+				context.settings().storeLease(request.leaseTime()), request.renew(), request.waitTime(),
+				request.fair());
 		this.startedAt = context.time().nanos();
-		this.deadline = this.startedAt + terms.waitTime().toNanos();
+		this.deadline = this.startedAt + request.waitTime().toNanos();
 		this.steps = new StepScheduler(context.time(), executor, this::failed);
-		this.ticket = context.queues().ticket(this.terms, this.startedAt, this.steps::run, this::attemptInTime);
-		this.attempts = new Attempts(context.retrier(), context.time(), terms, this.claim);
-		this.observer = new AcquisitionObserver(context.observer(), context.time(), this.terms, ifRefused,
+		this.ticket = context.queues().ticket(this.request, this.startedAt, this.steps::run, this::attemptInTime);
+		this.attempts = new Attempts(context.retrier(), context.time(), request, this.claim);
+		this.observer = new AcquisitionObserver(context.observer(), context.time(), this.request, ifRefused,
 				this.startedAt);
 	}
 
@@ -95,7 +96,7 @@ final class Acquisition {
 		}
 		this.observer.begins();
 		if (!this.context.registry().begin(this)) {
-			end(AcquireOutcome.ERROR, new Outcome.Failed<>(AcquisitionFailures.stopping(this.terms, waited())));
+			end(AcquireOutcome.ERROR, new Outcome.Failed<>(AcquisitionFailures.stopping(this.request, waited())));
 			return;
 		}
 		LocalWaitQueues.State admission = this.ticket.enter();
@@ -103,7 +104,7 @@ final class Acquisition {
 		switch (admission) {
 			case ADMITTED -> attempt();
 			case QUEUED ->
-				this.steps.after(Backoff.forAdmission(this.terms, left(), this.context.settings().responseTimeout()),
+				this.steps.after(Backoff.forAdmission(this.request, left(), this.context.settings().responseTimeout()),
 						this::timedOut);
 			case OUTSIDE, LEFT -> timedOut();
 		}
@@ -128,28 +129,29 @@ final class Acquisition {
 		boolean willRetry = mayRetry();
 		Claim sent = this.claim.withRemainingWait(willRetry ? Duration.ofNanos(left) : Duration.ZERO);
 		boolean first = this.attempts.made() == 0;
-		StoreRequest<AcquireResult> request = new StoreRequest<>(this.context.time(), () -> send(sent, first));
-		Attempts.Attempt attempt = this.attempts.next(this.steps.phase(), willRetry, request);
-		this.requests.send(request);
-		if (!request.answer().isDone()) {
-			awaitAnswer(request);
+		StoreRequest<AcquireResult> storeRequest = new StoreRequest<>(this.context.time(), () -> send(sent, first));
+		Attempts.Attempt attempt = this.attempts.next(this.steps.phase(), willRetry, storeRequest);
+		this.sender.send(storeRequest);
+		if (!storeRequest.answer().isDone()) {
+			awaitAnswer(storeRequest);
 		}
-		request.answer().whenComplete((result, failure) -> this.steps.run(() -> answered(attempt, result, failure)));
+		storeRequest.answer()
+			.whenComplete((result, failure) -> this.steps.run(() -> answered(attempt, result, failure)));
 	}
 
 	/** Awaits the response. Its timeout starts when the request is sent. */
-	private void awaitAnswer(StoreRequest<AcquireResult> request) {
-		boolean sent = request.isSent();
-		long timeout = Backoff.forResponse(this.terms, this.attempts.made(), sent, left(), this.context.settings());
-		this.steps.after(timeout, () -> onIndeterminate(StoreResponses.none(request.isSent())));
+	private void awaitAnswer(StoreRequest<AcquireResult> storeRequest) {
+		boolean sent = storeRequest.isSent();
+		long timeout = Backoff.forResponse(this.request, this.attempts.made(), sent, left(), this.context.settings());
+		this.steps.after(timeout, () -> onIndeterminate(StoreResponses.none(storeRequest.isSent())));
 		if (!sent) {
-			request.whenSent(this.steps.inThisPhase(() -> awaitAnswer(request)));
+			storeRequest.whenSent(this.steps.inThisPhase(() -> awaitAnswer(storeRequest)));
 		}
 	}
 
 	/** Sends the claim, unless a retry has waited for a thread past the deadline. */
 	private CompletionStage<AcquireResult> send(Claim attempt, boolean first) {
-		return (first || !deadlineHasPassed()) ? this.terms.backend().tryAcquire(attempt)
+		return (first || !deadlineHasPassed()) ? this.request.backend().tryAcquire(attempt)
 				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(StoreResponses.none(false)));
 	}
 
@@ -160,7 +162,7 @@ final class Acquisition {
 		}
 		else if (result instanceof AcquireResult.Acquired acquired && this.attempts.isLatest(attempt)) {
 			// a later attempt that fails may roll back the grant of an earlier one
-			granted(acquired, attempt.request().sentAt());
+			granted(acquired, attempt.storeRequest().sentAt());
 		}
 		else if (attempt.phase() == this.steps.phase()) {
 			if (result instanceof AcquireResult.Contended contended) {
@@ -183,11 +185,11 @@ final class Acquisition {
 			onIndeterminate(StoreResponses.longerThan(acquired.grant().lease()));
 			return;
 		}
-		Lease lease = new Lease(this.context, this.terms, acquired.grant(), sentAt, this.ticket);
+		Lease lease = new Lease(this.context, this.request, acquired.grant(), sentAt, this.ticket);
 		this.observer.granted(this.refused);
 		end();
 		lease.begin();
-		if (this.terms.mode() == LockMode.SHARED) {
+		if (this.request.mode() == LockMode.SHARED) {
 			this.ticket.leave();
 		}
 		this.outcome.complete(new Outcome.Granted<>(lease));
@@ -224,30 +226,30 @@ final class Acquisition {
 	private void timedOut() {
 		Throwable unknown = this.attempts.lastUnknown();
 		if (unknown != null) {
-			giveUp(AcquireOutcome.ERROR, AcquisitionFailures.unknown(this.terms, this.attempts.made(), unknown));
+			giveUp(AcquireOutcome.ERROR, AcquisitionFailures.unknown(this.request, this.attempts.made(), unknown));
 			return;
 		}
 		int made = this.attempts.made();
 		long waited = waited();
 		boolean leaving = this.ticket.isHolderLeaving();
 		giveUp(this.ifRefused.outcome(),
-				new Outcome.Refused<>(() -> AcquisitionFailures.refused(this.terms, leaving, made, waited)));
+				new Outcome.Refused<>(() -> AcquisitionFailures.refused(this.request, leaving, made, waited)));
 	}
 
 	/** Cancels the acquisition on behalf of the caller. */
 	void cancel() {
 		this.steps.run(() -> giveUp(AcquireOutcome.INTERRUPTED,
-				AcquisitionFailures.interrupted(this.terms, this.attempts.made(), waited())));
+				AcquisitionFailures.interrupted(this.request, this.attempts.made(), waited())));
 	}
 
 	/** Cancels the acquisition because the application stops. */
 	void stop() {
-		this.steps.run(() -> giveUp(AcquireOutcome.ERROR, AcquisitionFailures.stopping(this.terms, waited())));
+		this.steps.run(() -> giveUp(AcquireOutcome.ERROR, AcquisitionFailures.stopping(this.request, waited())));
 	}
 
 	/** Fails after a permanent store failure or a failed step; no caller may hang. */
 	private void failed(Throwable failure) {
-		giveUp(AcquireOutcome.ERROR, AcquisitionFailures.failed(this.terms, failure));
+		giveUp(AcquireOutcome.ERROR, AcquisitionFailures.failed(this.request, failure));
 	}
 
 	private void giveUp(AcquireOutcome how, LockException failure) {
@@ -284,7 +286,7 @@ final class Acquisition {
 	}
 
 	private boolean deadlineHasPassed() {
-		return this.terms.waits() && left() <= 0;
+		return this.request.waits() && left() <= 0;
 	}
 
 	private long left() {

@@ -20,13 +20,13 @@ final class AcquisitionFailures {
 	 * Creates the exception for a wait that has timed out.
 	 * @param holderLeaving whether a caller in this JVM only awaited its release
 	 */
-	static LockNotAcquiredException refused(ResolvedRequest terms, boolean holderLeaving, int attempts,
+	static LockNotAcquiredException refused(ResolvedRequest request, boolean holderLeaving, int attempts,
 			long waitedNanos) {
-		Duration waited = terms.waited(waitedNanos);
-		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), waited,
+		Duration waited = request.waited(waitedNanos);
+		return new LockNotAcquiredException(request.lock(), request.backend().name(), waited,
 				LockNotAcquiredException.Reason.HELD,
 				"Lock '%s' was not acquired within %s: %s (%s%s). Increase 'waitTime' or 'distributed-lock.wait-time', or shorten the holder's work."
-					.formatted(terms.lock(), DurationText.of(waited), obstacle(holderLeaving, attempts), terms,
+					.formatted(request.lock(), DurationText.of(waited), obstacle(holderLeaving, attempts), request,
 							attempts(attempts)));
 	}
 
@@ -38,25 +38,25 @@ final class AcquisitionFailures {
 				: "another caller in this JVM kept it";
 	}
 
-	static LockException interrupted(ResolvedRequest terms, int attempts, long waitedNanos) {
-		Duration waited = terms.waited(waitedNanos);
-		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), waited,
+	static LockException interrupted(ResolvedRequest request, int attempts, long waitedNanos) {
+		Duration waited = request.waited(waitedNanos);
+		return new LockNotAcquiredException(request.lock(), request.backend().name(), waited,
 				LockNotAcquiredException.Reason.INTERRUPTED,
 				"Lock '%s' was not acquired: the caller was interrupted or cancelled after %s (%s%s). Nothing is held; the claim is withdrawn."
-					.formatted(terms.lock(), DurationText.of(waited), terms, attempts(attempts)));
+					.formatted(request.lock(), DurationText.of(waited), request, attempts(attempts)));
 	}
 
-	static LockException stopping(ResolvedRequest terms, long waitedNanos) {
-		return new LockNotAcquiredException(terms.lock(), terms.backend().name(), terms.waited(waitedNanos),
+	static LockException stopping(ResolvedRequest request, long waitedNanos) {
+		return new LockNotAcquiredException(request.lock(), request.backend().name(), request.waited(waitedNanos),
 				LockNotAcquiredException.Reason.STOPPING,
 				"Lock '%s' was not acquired: the application is stopping (%s). Repeat the call on another instance."
-					.formatted(terms.lock(), terms));
+					.formatted(request.lock(), request));
 	}
 
-	static LockException tooMany(ResolvedRequest terms, int most) {
-		return new LockBackendException(terms.lock(), terms.backend().name(),
+	static LockException tooMany(ResolvedRequest request, int most) {
+		return new LockBackendException(request.lock(), request.backend().name(),
 				"Lock '%s' was not acquired: %s asynchronous acquisitions already wait for backend %s, the maximum. Acquire fewer at a time, or check why the store responds slowly."
-					.formatted(terms.lock(), most, terms.backend().name()),
+					.formatted(request.lock(), most, request.backend().name()),
 				null);
 	}
 
@@ -64,27 +64,27 @@ final class AcquisitionFailures {
 	 * Creates the exception for an unknown outcome. The message of a
 	 * {@link LockException} already names the root cause, further details and the remedy.
 	 */
-	static LockException unknown(ResolvedRequest terms, int attempts, Throwable cause) {
+	static LockException unknown(ResolvedRequest request, int attempts, Throwable cause) {
 		String message = "Lock '%s' was not acquired: backend %s did not confirm whether it granted the lock (%s%s). "
-			.formatted(terms.lock(), terms.backend().name(), terms, attempts(attempts));
+			.formatted(request.lock(), request.backend().name(), request, attempts(attempts));
 		String reason = (cause instanceof LockException)
 				? "The claim is withdrawn. The last response was: %s".formatted(cause.getMessage())
 				: "The last attempt failed: %s. The claim is withdrawn. Check that the store is reachable and responds within 'distributed-lock.response-timeout'."
 					.formatted(Failures.rootMessage(cause));
-		return new LockBackendException(terms.lock(), terms.backend().name(), message + reason, cause);
+		return new LockBackendException(request.lock(), request.backend().name(), message + reason, cause);
 	}
 
-	static LockException failed(ResolvedRequest terms, Throwable cause) {
+	static LockException failed(ResolvedRequest request, Throwable cause) {
 		if (cause instanceof LockBackendException ours && ours.lock() == null) {
-			return new LockBackendException(terms.lock(), terms.backend().name(), String.valueOf(ours.getMessage()),
+			return new LockBackendException(request.lock(), request.backend().name(), String.valueOf(ours.getMessage()),
 					(ours.getCause() != null) ? ours.getCause() : ours);
 		}
 		if (cause instanceof LockException ours) {
 			return ours;
 		}
-		return new LockBackendException(terms.lock(), terms.backend().name(),
-				"Lock '%s' was not acquired: backend %s failed (%s): %s. See the cause.".formatted(terms.lock(),
-						terms.backend().name(), terms, Failures.rootMessage(cause)),
+		return new LockBackendException(request.lock(), request.backend().name(),
+				"Lock '%s' was not acquired: backend %s failed (%s): %s. See the cause.".formatted(request.lock(),
+						request.backend().name(), request, Failures.rootMessage(cause)),
 				cause);
 	}
 

@@ -17,7 +17,7 @@ final class AcquisitionObserver {
 
 	private final SchedulingClock time;
 
-	private final ResolvedRequest terms;
+	private final ResolvedRequest request;
 
 	private final boolean tentative;
 
@@ -25,11 +25,11 @@ final class AcquisitionObserver {
 
 	private boolean begun;
 
-	AcquisitionObserver(LockObserver observer, SchedulingClock time, ResolvedRequest terms, IfRefused ifRefused,
+	AcquisitionObserver(LockObserver observer, SchedulingClock time, ResolvedRequest request, IfRefused ifRefused,
 			long startedAt) {
 		this.observer = observer;
 		this.time = time;
-		this.terms = terms;
+		this.request = request;
 		this.tentative = ifRefused == IfRefused.TRY_LATER;
 		this.startedAt = startedAt;
 	}
@@ -55,12 +55,13 @@ final class AcquisitionObserver {
 
 	private void begun() {
 		this.begun = true;
-		this.observer.acquiring(this.terms.lock(), this.terms.backend().name());
+		this.observer.acquiring(this.request.lock(), this.request.backend().name());
 	}
 
 	private void ended(AcquireOutcome how) {
 		Duration waited = Duration.ofNanos(this.time.nanos() - this.startedAt);
-		this.observer.acquired(this.terms.lock(), this.terms.backend().name(), how, waited, this.terms.leaseTime());
+		this.observer.acquired(this.request.lock(), this.request.backend().name(), how, waited,
+				this.request.leaseTime());
 	}
 
 	/**

@@ -16,7 +16,7 @@ import io.holdfast.lock.spi.TransactionBoundary;
 
 /**
  * Acquires locks without blocking the caller. The holds belong to their handle and not to
- * a thread, so they are not re-entrant. Each instance serves one request.
+ * a thread, so they are not reentrant. Each instance serves one request.
  */
 final class AsyncAcquirer {
 
@@ -35,7 +35,7 @@ final class AsyncAcquirer {
 	private final long deadline;
 
 	/** Sends attempts, apart from the steps, because no backend may block those. */
-	private final StoreRequest.Sender requests;
+	private final StoreRequest.Sender sender;
 
 	private final List<Hold> holds;
 
@@ -56,7 +56,7 @@ final class AsyncAcquirer {
 		this.all = all;
 		this.holds = new ArrayList<>(all.size());
 		this.ifRefused = ifRefused;
-		this.requests = workers.attempts(all.get(0).backend());
+		this.sender = workers.attempts(all.get(0).backend());
 		this.deadline = context.time().nanos() + all.get(0).waitTime().toNanos();
 	}
 
@@ -67,7 +67,7 @@ final class AsyncAcquirer {
 	 */
 	CompletableFuture<Outcome<HeldLocks>> hold() {
 		try {
-			this.all.forEach((terms) -> this.boundary.beforeAcquireAsync(terms.lock()));
+			this.all.forEach((request) -> this.boundary.beforeAcquireAsync(request.lock()));
 		}
 		catch (LockException ex) {
 			return CompletableFuture.completedFuture(new Outcome.Failed<>(ex));
@@ -102,7 +102,7 @@ final class AsyncAcquirer {
 	}
 
 	private void attemptInParallel() {
-		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, this.all, this::steps, this.requests,
+		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, this.all, this::steps, this.sender,
 				this.toHold);
 		this.cancelUnderWay = ahead::cancel;
 		ahead.begin().thenAccept((kept) -> {
@@ -116,9 +116,9 @@ final class AsyncAcquirer {
 			deliver();
 			return;
 		}
-		ResolvedRequest terms = this.all.get(this.holds.size())
+		ResolvedRequest request = this.all.get(this.holds.size())
 			.withWaitTime(this.deadline - this.context.time().nanos());
-		Acquisition acquisition = new Acquisition(this.context, terms, this.ifRefused, steps(), this.requests);
+		Acquisition acquisition = new Acquisition(this.context, request, this.ifRefused, steps(), this.sender);
 		this.cancelUnderWay = acquisition::cancel;
 		acquisition.outcome().thenAccept(this::arrived);
 		acquisition.begin();

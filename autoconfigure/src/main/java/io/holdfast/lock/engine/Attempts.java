@@ -18,7 +18,7 @@ final class Attempts {
 
 	private final SchedulingClock time;
 
-	private final ResolvedRequest terms;
+	private final ResolvedRequest request;
 
 	private final Claim claim;
 
@@ -34,10 +34,10 @@ final class Attempts {
 
 	private @Nullable Throwable lastUnknown;
 
-	Attempts(ReleaseRetrier retrier, SchedulingClock time, ResolvedRequest terms, Claim claim) {
+	Attempts(ReleaseRetrier retrier, SchedulingClock time, ResolvedRequest request, Claim claim) {
 		this.retrier = retrier;
 		this.time = time;
-		this.terms = terms;
+		this.request = request;
 		this.claim = claim;
 	}
 
@@ -46,8 +46,8 @@ final class Attempts {
 	 * @param phase the phase of the acquisition to which it belongs
 	 * @param willRetry whether its claim announces a retry
 	 */
-	Attempt next(int phase, boolean willRetry, StoreRequest<AcquireResult> request) {
-		Attempt attempt = new Attempt(phase, willRetry, this.mayHaveLeftClaim, request);
+	Attempt next(int phase, boolean willRetry, StoreRequest<AcquireResult> storeRequest) {
+		Attempt attempt = new Attempt(phase, willRetry, this.mayHaveLeftClaim, storeRequest);
 		this.made++;
 		this.latest = attempt;
 		this.mayHaveLeftClaim = true;
@@ -103,7 +103,7 @@ final class Attempts {
 	 */
 	boolean end() {
 		Attempt attempt = this.latest;
-		if (attempt != null && attempt.request().withdraw()) {
+		if (attempt != null && attempt.storeRequest().withdraw()) {
 			this.mayHaveLeftClaim = attempt.mayHaveLeftClaimBefore();
 		}
 		return this.mayHaveLeftClaim;
@@ -112,7 +112,7 @@ final class Attempts {
 	/** Withdraws the claim; completes with the store's first response. */
 	CompletableFuture<Void> withdraw() {
 		long leaseEnds = this.time.nanos() + this.claim.leaseTime().toNanos();
-		return this.retrier.abandon(this.terms.backend(), this.claim, leaseEnds);
+		return this.retrier.abandon(this.request.backend(), this.claim, leaseEnds);
 	}
 
 	/**
@@ -137,9 +137,10 @@ final class Attempts {
 	 * store may hold state of it
 	 * @param mayHaveLeftClaimBefore whether the store may have held state of the claim
 	 * before this attempt
-	 * @param request the request
+	 * @param storeRequest the request to the store
 	 */
-	record Attempt(int phase, boolean willRetry, boolean mayHaveLeftClaimBefore, StoreRequest<AcquireResult> request) {
+	record Attempt(int phase, boolean willRetry, boolean mayHaveLeftClaimBefore,
+			StoreRequest<AcquireResult> storeRequest) {
 
 	}
 

@@ -31,9 +31,9 @@ final class Backoff {
 	 * attempts itself, so they are not given up before the deadline. Nor is an attempt
 	 * that is not sent yet.
 	 */
-	static long forResponse(ResolvedRequest terms, int attempt, boolean sent, long left, EngineSettings settings) {
+	static long forResponse(ResolvedRequest request, int attempt, boolean sent, long left, EngineSettings settings) {
 		long timeout = settings.responseTimeout().toNanos();
-		if (!sent || terms.backend().capabilities().blocking()) {
+		if (!sent || request.backend().capabilities().blocking()) {
 			return Math.max(left, (attempt == 1) ? timeout : MIN_TIMEOUT);
 		}
 		return (attempt == 1) ? timeout : Math.min(timeout, Math.max(left, MIN_TIMEOUT));
@@ -43,8 +43,8 @@ final class Backoff {
 	 * Returns how long to wait for admission in this JVM. A caller that does not wait for
 	 * holders still waits for a release in progress.
 	 */
-	static long forAdmission(ResolvedRequest terms, long left, Duration responseTimeout) {
-		return terms.waits() ? left : responseTimeout.toNanos();
+	static long forAdmission(ResolvedRequest request, long left, Duration responseTimeout) {
+		return request.waits() ? left : responseTimeout.toNanos();
 	}
 
 	/**

@@ -21,7 +21,7 @@ import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * One use of a lease by its holder. Re-entrant holds share the lease.
+ * One use of a lease by its holder. Reentrant holds share the lease.
  */
 final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
@@ -69,7 +69,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		this.depth = depth;
 		LockContext.Binding bound = LockContext.bind(this);
 		this.binding = bound;
-		if (!this.reentrant && this.lease.terms().interruptOnLoss()) {
+		if (!this.reentrant && this.lease.request().interruptOnLoss()) {
 			this.lease.onLost((event) -> bound
 				.interruptIfAny((handle) -> handle instanceof Hold other && other.lease == this.lease));
 		}
@@ -130,7 +130,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
 	@Override
 	public LockName lock() {
-		return this.lease.terms().lock();
+		return this.lease.request().lock();
 	}
 
 	@Override
@@ -140,7 +140,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
 	@Override
 	public LockMode mode() {
-		return this.lease.terms().mode();
+		return this.lease.request().mode();
 	}
 
 	@Override
@@ -205,16 +205,15 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		if (doubt != null) {
 			throw new LockBackendException(lock(), backend(),
 					"Lock '%s' is in doubt: backend %s cannot confirm it (%s; %s, token %s).".formatted(lock(),
-							backend(), doubt, this.lease.terms(), fencingToken()) + ifInDoubt,
+							backend(), doubt, this.lease.request(), fencingToken()) + ifInDoubt,
 					doubt);
 		}
 	}
 
 	/** Fails if this hold is closed, lost or no longer valid. */
 	private void requireHeld(String remedy) {
-		String lost = this.ended
-				? "Lock '%s' was already released (%s, token %s).".formatted(lock(), this.lease.terms(), fencingToken())
-				: this.lease.lossMessage();
+		String lost = this.ended ? "Lock '%s' was already released (%s, token %s).".formatted(lock(),
+				this.lease.request(), fencingToken()) : this.lease.lossMessage();
 		if (lost != null) {
 			throw new LockLostException(lock(), backend(), lost + remedy + diagnosis());
 		}
@@ -292,7 +291,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
 	@Override
 	public String toString() {
-		return "hold of lock '%s' (%s, token %s)".formatted(lock(), this.lease.terms(), fencingToken());
+		return "hold of lock '%s' (%s, token %s)".formatted(lock(), this.lease.request(), fencingToken());
 	}
 
 }

@@ -97,7 +97,7 @@ final class HoldRegistry {
 	private void announceWait(Duration timeout) {
 		List<String> inUse = this.held.stream()
 			.filter(Lease::inUse)
-			.map((lease) -> lease.terms().lock().toString())
+			.map((lease) -> lease.request().lock().toString())
 			.sorted()
 			.toList();
 		if (!inUse.isEmpty()) {

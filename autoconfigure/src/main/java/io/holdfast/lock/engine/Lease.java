@@ -34,7 +34,7 @@ final class Lease {
 
 	private final EngineContext context;
 
-	private final ResolvedRequest terms;
+	private final ResolvedRequest request;
 
 	private final Grant grant;
 
@@ -64,14 +64,14 @@ final class Lease {
 
 	private final LeaseEnd end;
 
-	Lease(EngineContext context, ResolvedRequest terms, Grant grant, long sentAt, LocalWaitQueues.Ticket ticket) {
+	Lease(EngineContext context, ResolvedRequest request, Grant grant, long sentAt, LocalWaitQueues.Ticket ticket) {
 		this.context = context;
-		this.terms = terms;
+		this.request = request;
 		this.grant = grant;
 		this.token = grant.fencingToken();
-		this.loss = new Loss(terms, this.token);
+		this.loss = new Loss(request, this.token);
 		this.ticket = ticket;
-		this.end = new LeaseEnd(context.retrier(), context.time(), context.settings().lockDelay(), terms, grant);
+		this.end = new LeaseEnd(context.retrier(), context.time(), context.settings().lockDelay(), request, grant);
 		this.acquiredAt = context.time().nanos();
 		this.length = context.settings().holderLease(grant.lease());
 		this.validUntil = sentAt + context.settings().validity(grant.lease());
@@ -124,7 +124,7 @@ final class Lease {
 		}
 		long now = this.context.time().nanos();
 		this.context.observer()
-			.released(this.terms.lock(), backendName(), Duration.ofNanos(now - this.acquiredAt), length());
+			.released(this.request.lock(), backendName(), Duration.ofNanos(now - this.acquiredAt), length());
 		if (lingers) {
 			this.context.registry().changed();
 			this.context.time().after(this.end.remainingNanos(), this::releaseIfLingering);
@@ -207,7 +207,7 @@ final class Lease {
 
 	/** Asks the store whether it still keeps the lease, for as long as it is valid. */
 	CompletableFuture<Boolean> confirm() {
-		return StoreResponses.within(() -> this.terms.backend().confirm(this.grant), remainingValidity().toNanos(),
+		return StoreResponses.within(() -> this.request.backend().confirm(this.grant), remainingValidity().toNanos(),
 				this.context.time());
 	}
 
@@ -216,7 +216,7 @@ final class Lease {
 		if (this.loss.happened() || this.context.time().nanos() < this.validUntil) {
 			return this.loss.message();
 		}
-		return "The validity of lock '%s' has expired (%s, token %s).".formatted(this.terms.lock(), this.terms,
+		return "The validity of lock '%s' has expired (%s, token %s).".formatted(this.request.lock(), this.request,
 				this.token);
 	}
 
@@ -281,8 +281,8 @@ final class Lease {
 		return this.grant;
 	}
 
-	ResolvedRequest terms() {
-		return this.terms;
+	ResolvedRequest request() {
+		return this.request;
 	}
 
 	String ownerId() {
@@ -294,7 +294,7 @@ final class Lease {
 	}
 
 	String backendName() {
-		return this.terms.backend().name();
+		return this.request.backend().name();
 	}
 
 }

@@ -19,7 +19,7 @@ final class LeaseEnd {
 
 	private final Duration lockDelay;
 
-	private final ResolvedRequest terms;
+	private final ResolvedRequest request;
 
 	private final Grant grant;
 
@@ -29,13 +29,13 @@ final class LeaseEnd {
 	/** Whether the release was requested or the store has reported the lease's end. */
 	private volatile boolean releaseRequested;
 
-	LeaseEnd(ReleaseRetrier retrier, SchedulingClock time, Duration lockDelay, ResolvedRequest terms, Grant grant) {
+	LeaseEnd(ReleaseRetrier retrier, SchedulingClock time, Duration lockDelay, ResolvedRequest request, Grant grant) {
 		this.retrier = retrier;
 		this.time = time;
 		this.lockDelay = lockDelay;
-		this.terms = terms;
+		this.request = request;
 		this.grant = grant;
-		this.closedUntil = time.nanos() + terms.minHold().toNanos();
+		this.closedUntil = time.nanos() + request.minHold().toNanos();
 	}
 
 	/** Keeps the lock closed for at least this time from now. Calls must not overlap. */
@@ -58,7 +58,7 @@ final class LeaseEnd {
 	 */
 	CompletableFuture<ReleaseResult> release(CompletableFuture<?> quiet) {
 		this.releaseRequested = true;
-		return this.retrier.release(this.terms.backend(), this.grant, leaseEnds(), quiet);
+		return this.retrier.release(this.request.backend(), this.grant, leaseEnds(), quiet);
 	}
 
 	/** Releases the lease after its loss, unless the store has already ended it. */
@@ -87,7 +87,7 @@ final class LeaseEnd {
 	 */
 	void retain(CompletableFuture<?> quiet, Duration atLeast) {
 		long until = Math.max(this.closedUntil, this.time.nanos() + atLeast.toNanos());
-		this.retrier.retain(this.terms.backend(), this.grant, leaseEnds(), quiet,
+		this.retrier.retain(this.request.backend(), this.grant, leaseEnds(), quiet,
 				() -> Duration.ofNanos(until - this.time.nanos()));
 	}
 

@@ -14,16 +14,16 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Wait queues for the callers of this JVM, one for each lock. The admitted caller of a
- * queue requests the lock from the store and then holds it, so only one of many callers
- * that want a lock puts load on the store.
+ * Wait queues for the callers of this JVM, one for each lock and mode. The admitted
+ * caller of a queue requests the lock from the store and then holds it, so only one of
+ * many callers that want a lock puts load on the store.
  *
  * <p>
- * The queues <em>age</em>. A free place is open to any running thread, which takes it
- * without waking another one. Once the first waiter has waited for {@value #AGE_MILLIS}
- * ms, the queue hands over to it directly. Strict order would wake a thread for each
- * hand-over, and unlimited overtaking could starve a waiter; aging bounds the wait at
- * almost no cost. A fair waiter is never overtaken.
+ * The queues <em>age</em>. When the admitted caller leaves, any running thread may be
+ * admitted next, without waking another one. Once the first waiter has waited for
+ * {@value #AGE_MILLIS} ms, the queue admits it directly. Strict order would wake a thread
+ * for each admission, and unlimited overtaking could starve a waiter; aging bounds the
+ * wait at almost no cost. A fair waiter is never overtaken.
  *
  * <p>
  * A queue exists only while a caller is admitted or waits. Thread-safe. Callbacks run
@@ -49,8 +49,8 @@ final class LocalWaitQueues {
 	 * @param steps runs the callback and the steps that lead to it
 	 * @param onAdmitted runs when the caller is admitted after waiting
 	 */
-	Ticket ticket(ResolvedRequest terms, long since, Executor steps, Runnable onAdmitted) {
-		return new Ticket(terms, since, steps, onAdmitted);
+	Ticket ticket(ResolvedRequest request, long since, Executor steps, Runnable onAdmitted) {
+		return new Ticket(request, since, steps, onAdmitted);
 	}
 
 	int size() {
@@ -97,10 +97,10 @@ final class LocalWaitQueues {
 		/** Changed only by the map's atomic operations on the key. */
 		private volatile State state = State.OUTSIDE;
 
-		private Ticket(ResolvedRequest terms, long since, Executor steps, Runnable onAdmitted) {
-			this.queueKey = new QueueKey(terms.backend().name(), terms.lock(), terms.mode());
-			this.waits = terms.waits();
-			this.fair = terms.fair();
+		private Ticket(ResolvedRequest request, long since, Executor steps, Runnable onAdmitted) {
+			this.queueKey = new QueueKey(request.backend().name(), request.lock(), request.mode());
+			this.waits = request.waits();
+			this.fair = request.fair();
 			this.since = since;
 			this.steps = steps;
 			this.onAdmitted = onAdmitted;
@@ -163,7 +163,7 @@ final class LocalWaitQueues {
 		}
 
 		/** The queue has admitted this ticket; it may have left again since. */
-		private void handedOver() {
+		private void admitted() {
 			this.steps.execute(() -> {
 				if (isAdmitted()) {
 					this.onAdmitted.run();
@@ -171,7 +171,7 @@ final class LocalWaitQueues {
 			});
 		}
 
-		/** The place is free, but another caller may take it first. */
+		/** No caller is admitted now, but another one may be admitted first. */
 		private void available() {
 			this.steps.execute(() -> {
 				boolean[] taken = new boolean[1];
@@ -226,7 +226,7 @@ final class LocalWaitQueues {
 			return first.fair || LocalWaitQueues.this.time.nanos() - first.since >= AGE_NANOS;
 		}
 
-		/** Admits a waiter if the place is free and the waiter is the first one. */
+		/** Admits the first waiter, unless another caller is admitted. */
 		boolean take(Ticket ticket) {
 			if (this.admitted || this.waiters.peekFirst() != ticket) {
 				return false;
@@ -257,7 +257,7 @@ final class LocalWaitQueues {
 			}
 			if (mustBeNext(first)) {
 				take(first);
-				return first::handedOver;
+				return first::admitted;
 			}
 			return first::available;
 		}

@@ -178,9 +178,9 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		List<Hold> holds = new ArrayList<>(attemptInParallel(all));
 		try {
 			holds.forEach((hold) -> hold.bind(depth));
-			for (ResolvedRequest terms : all.subList(holds.size(), all.size())) {
+			for (ResolvedRequest request : all.subList(holds.size(), all.size())) {
 				long left = deadline - this.context.time().nanos();
-				Outcome<Hold> next = acquire(terms.withWaitTime(left), ifRefused, depth);
+				Outcome<Hold> next = acquire(request.withWaitTime(left), ifRefused, depth);
 				if (!(next instanceof Outcome.Granted<Hold> granted)) {
 					CombinedHold.close(holds);
 					return next;
@@ -200,9 +200,9 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		if (!ParallelFirstAttempt.saves(all, this.context.settings()) || this.threadHolds.includeAny(all)) {
 			return List.of();
 		}
-		all.forEach((terms) -> this.boundary.beforeAcquire(terms.lock()));
+		all.forEach((request) -> this.boundary.beforeAcquire(request.lock()));
 		CallerThreadExecutor steps = new CallerThreadExecutor();
-		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, all, () -> steps, requests(all.get(0)),
+		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, all, () -> steps, senderFor(all.get(0)),
 				this::holdOf);
 		CompletableFuture<List<Hold>> holds = ahead.begin();
 		steps.runUntilDone(holds, ahead::cancel);
@@ -210,16 +210,16 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	}
 
 	/** Re-enters a lock, or waits for it while this thread runs the steps. */
-	private Outcome<Hold> acquire(ResolvedRequest terms, IfRefused ifRefused, int depth) {
-		Hold again = this.threadHolds.reenter(terms);
+	private Outcome<Hold> acquire(ResolvedRequest request, IfRefused ifRefused, int depth) {
+		Hold again = this.threadHolds.reenter(request);
 		if (again != null) {
 			return new Outcome.Granted<>(again.bind(depth));
 		}
 		// again for a lock that the parallel first attempt did not get: the caller now
 		// waits while it holds the locks before it
-		this.boundary.beforeAcquire(terms.lock());
+		this.boundary.beforeAcquire(request.lock());
 		CallerThreadExecutor steps = new CallerThreadExecutor();
-		Acquisition acquisition = new Acquisition(this.context, terms, ifRefused, steps, requests(terms));
+		Acquisition acquisition = new Acquisition(this.context, request, ifRefused, steps, senderFor(request));
 		steps.runUntilDone(acquisition::beginHere, acquisition.outcome(), acquisition::cancel);
 		return acquisition.outcome().join().map((lease) -> holdOf(lease).bind(depth));
 	}
@@ -228,8 +228,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		return new Hold(lease, this.rules);
 	}
 
-	private StoreRequest.Sender requests(ResolvedRequest terms) {
-		return this.workers.attemptsOnCaller(terms.backend());
+	private StoreRequest.Sender senderFor(ResolvedRequest request) {
+		return this.workers.attemptsOnCaller(request.backend());
 	}
 
 	private List<ResolvedRequest> resolve(LockRequest request) {

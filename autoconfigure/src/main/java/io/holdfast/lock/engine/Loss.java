@@ -25,7 +25,7 @@ final class Loss {
 
 	private static final Log logger = LogFactory.getLog(Loss.class);
 
-	private final ResolvedRequest terms;
+	private final ResolvedRequest request;
 
 	private final FencingToken token;
 
@@ -34,8 +34,8 @@ final class Loss {
 
 	private volatile @Nullable LockLostEvent event;
 
-	Loss(ResolvedRequest terms, FencingToken token) {
-		this.terms = terms;
+	Loss(ResolvedRequest request, FencingToken token) {
+		this.request = request;
 		this.token = token;
 	}
 
@@ -45,7 +45,7 @@ final class Loss {
 
 	/** Declares the loss. The caller holds the lease's lock. */
 	void declare(LossCause cause) {
-		this.event = new LockLostEvent(this.terms.lock(), this.terms.backend().name(), this.token, cause);
+		this.event = new LockLostEvent(this.request.lock(), this.request.backend().name(), this.token, cause);
 	}
 
 	/** Notifies the listeners and the observer of the declared loss. Call it once. */
@@ -94,17 +94,17 @@ final class Loss {
 	private String message(LockLostEvent lost) {
 		String why = switch (lost.cause()) {
 			case REFUSED -> "the store reports that this holder no longer owns the lease";
-			case EXPIRED -> this.terms.renew() ? "its validity expired before a renewal extended it"
+			case EXPIRED -> this.request.renew() ? "its validity expired before a renewal extended it"
 					: "its lease expired and is not renewed";
 			case REVOKED -> "the store revoked the lease";
 			case MAX_HOLD -> "it was held for longer than its maxHold of " + maxHold();
 			case SHUTDOWN -> "the application is stopping and its body did not complete in time";
 		};
-		return "Lock '%s' was lost: %s (%s, token %s).".formatted(this.terms.lock(), why, this.terms, this.token);
+		return "Lock '%s' was lost: %s (%s, token %s).".formatted(this.request.lock(), why, this.request, this.token);
 	}
 
 	private String maxHold() {
-		Duration maxHold = this.terms.maxHold();
+		Duration maxHold = this.request.maxHold();
 		return (maxHold != null) ? DurationText.of(maxHold) : "";
 	}
 

@@ -25,9 +25,9 @@ final class ParallelFirstAttempt {
 	private final Function<Lease, Hold> toHold;
 
 	ParallelFirstAttempt(EngineContext context, List<ResolvedRequest> all, Supplier<Executor> executor,
-			StoreRequest.Sender requests, Function<Lease, Hold> toHold) {
+			StoreRequest.Sender sender, Function<Lease, Hold> toHold) {
 		this.acquisitions = all.stream()
-			.map((terms) -> new Acquisition(context, terms, IfRefused.TRY_LATER, executor.get(), requests))
+			.map((request) -> new Acquisition(context, request, IfRefused.TRY_LATER, executor.get(), sender))
 			.toList();
 		this.toHold = toHold;
 	}

@@ -44,13 +44,13 @@ final class RenewalSchedule {
 
 	/** Whether the lease is renewed and has not reached its {@code maxHold}. */
 	boolean wantsRenewal(long now) {
-		Duration maxHold = this.lease.terms().maxHold();
-		return this.lease.terms().renew() && (maxHold == null || now - this.lease.acquiredAt() < maxHold.toNanos());
+		Duration maxHold = this.lease.request().maxHold();
+		return this.lease.request().renew() && (maxHold == null || now - this.lease.acquiredAt() < maxHold.toNanos());
 	}
 
 	/** Returns the cause of loss if the validity runs out. */
 	LossCause causeOfExpiry(long now) {
-		return (this.lease.terms().renew() && !wantsRenewal(now)) ? LossCause.MAX_HOLD : LossCause.EXPIRED;
+		return (this.lease.request().renew() && !wantsRenewal(now)) ? LossCause.MAX_HOLD : LossCause.EXPIRED;
 	}
 
 	boolean joinsBatch(long now) {

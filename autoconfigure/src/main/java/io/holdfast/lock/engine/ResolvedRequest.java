@@ -17,7 +17,7 @@ import io.holdfast.lock.support.DurationText;
  * Request for one lock: the caller's request, with the backend resolved and the
  * application's defaults applied.
  *
- * @param request the request of the caller, for the settings without a default of the
+ * @param original the request of the caller, for the settings without a default of the
  * application
  * @param lock the lock
  * @param mode exclusive or shared
@@ -27,7 +27,7 @@ import io.holdfast.lock.support.DurationText;
  * @param requestedWait the maximum wait that was requested
  * @param waitTime the part of it that is left for this lock
  */
-record ResolvedRequest(LockRequest request, LockName lock, LockMode mode, LockBackend backend, Duration leaseTime,
+record ResolvedRequest(LockRequest original, LockName lock, LockMode mode, LockBackend backend, Duration leaseTime,
 		boolean interruptOnLoss, Duration requestedWait, Duration waitTime) {
 
 	/**
@@ -39,14 +39,14 @@ record ResolvedRequest(LockRequest request, LockName lock, LockMode mode, LockBa
 		Duration leaseTime = orElse(request.leaseTime(), settings.leaseTime());
 		Duration waitTime = orElse(request.waitTime(), settings.waitTime());
 		boolean interruptOnLoss = orElse(request.interruptOnLoss(), settings.interruptOnLoss());
-		List<ResolvedRequest> terms = new ArrayList<>(request.locks().size());
+		List<ResolvedRequest> resolved = new ArrayList<>(request.locks().size());
 		request.locks().forEach((lock, mode) -> {
 			backends.requireSupport(request.backend(), mode, request.fair(), leaseTime,
 					() -> "The request for lock '" + lock + "'");
-			terms
+			resolved
 				.add(new ResolvedRequest(request, lock, mode, backend, leaseTime, interruptOnLoss, waitTime, waitTime));
 		});
-		return terms;
+		return resolved;
 	}
 
 	static List<LockName> locks(List<ResolvedRequest> all) {
@@ -69,7 +69,7 @@ record ResolvedRequest(LockRequest request, LockName lock, LockMode mode, LockBa
 
 	/** Returns a copy with the remaining wait time; a negative value counts as zero. */
 	ResolvedRequest withWaitTime(long nanos) {
-		return new ResolvedRequest(this.request, this.lock, this.mode, this.backend, this.leaseTime,
+		return new ResolvedRequest(this.original, this.lock, this.mode, this.backend, this.leaseTime,
 				this.interruptOnLoss, this.requestedWait, Duration.ofNanos(Math.max(0, nanos)));
 	}
 
@@ -85,19 +85,19 @@ record ResolvedRequest(LockRequest request, LockName lock, LockMode mode, LockBa
 	}
 
 	boolean renew() {
-		return this.request.renew();
+		return this.original.renew();
 	}
 
 	@Nullable Duration maxHold() {
-		return this.request.maxHold();
+		return this.original.maxHold();
 	}
 
 	Duration minHold() {
-		return this.request.minHold();
+		return this.original.minHold();
 	}
 
 	boolean fair() {
-		return this.request.fair();
+		return this.original.fair();
 	}
 
 	boolean waits() {

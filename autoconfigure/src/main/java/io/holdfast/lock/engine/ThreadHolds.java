@@ -25,8 +25,8 @@ final class ThreadHolds {
 
 	/** Whether this thread holds all of the locks, so that it need not wait. */
 	boolean includeAll(List<ResolvedRequest> all) {
-		for (ResolvedRequest terms : all) {
-			if (held(terms) == null) {
+		for (ResolvedRequest request : all) {
+			if (held(request) == null) {
 				return false;
 			}
 		}
@@ -35,7 +35,7 @@ final class ThreadHolds {
 
 	/** Whether this thread holds at least one of the locks. */
 	boolean includeAny(List<ResolvedRequest> all) {
-		return all.stream().anyMatch((terms) -> held(terms) != null);
+		return all.stream().anyMatch((request) -> held(request) != null);
 	}
 
 	/**
@@ -43,13 +43,13 @@ final class ThreadHolds {
 	 * @return another hold of the same lease, or {@code null} if this thread has none or
 	 * the lease has ended meanwhile
 	 */
-	@Nullable Hold reenter(ResolvedRequest terms) {
-		Hold held = held(terms);
+	@Nullable Hold reenter(ResolvedRequest request) {
+		Hold held = held(request);
 		if (held == null) {
 			return null;
 		}
-		requireNoUpgrade(held, terms);
-		return held.reenter(terms.minHold());
+		requireNoUpgrade(held, request);
+		return held.reenter(request.minHold());
 	}
 
 	/**
@@ -57,7 +57,7 @@ final class ThreadHolds {
 	 * fails here, at {@value #MAX_NESTED_HOLDS} nested holds, while its stack still has
 	 * room to release the locks.
 	 */
-	static int depth(ResolvedRequest terms) {
+	static int depth(ResolvedRequest request) {
 		List<LockHandle> handles = LockContext.handles();
 		List<LockHandle> surrounding = handles.isEmpty() ? LockContext.handlesOfWaitingTasks() : handles;
 		int depth = (!surrounding.isEmpty() && surrounding.get(0) instanceof Hold innermost) ? innermost.depth() + 1
@@ -65,7 +65,7 @@ final class ThreadHolds {
 		if (depth >= MAX_NESTED_HOLDS) {
 			throw new LockConfigurationException(
 					"Lock '%s' was not acquired: this thread already has %s nested holds, the maximum. Check for unbounded recursion, or for handles that are not closed."
-						.formatted(terms.lock(), depth));
+						.formatted(request.lock(), depth));
 		}
 		return depth;
 	}
@@ -77,11 +77,12 @@ final class ThreadHolds {
 	 */
 	void requireHeldByNoWaitingTask(List<ResolvedRequest> all) {
 		for (LockHandle handle : LockContext.handlesOfWaitingTasks()) {
-			for (ResolvedRequest terms : all) {
-				if (isHoldOf(handle, terms) && !(terms.mode() == LockMode.SHARED && handle.mode() == LockMode.SHARED)) {
+			for (ResolvedRequest request : all) {
+				if (isHoldOf(handle, request)
+						&& !(request.mode() == LockMode.SHARED && handle.mode() == LockMode.SHARED)) {
 					throw new LockConfigurationException(
 							"Lock '%s' was not acquired: another task holds it on this thread ('%s') and waits for a further task inside its locked body, so the pool runs this one on the same thread. Waiting for the lock here would never end. Do not wait for tasks of a ForkJoinPool (join, get, parallel streams) while holding a lock, or run the locked body on an executor that is not a ForkJoinPool."
-								.formatted(terms.lock(), Thread.currentThread().getName()));
+								.formatted(request.lock(), Thread.currentThread().getName()));
 				}
 			}
 		}
@@ -91,38 +92,38 @@ final class ThreadHolds {
 	 * Rejects a thread that delivers the store's responses. These, and renewals of other
 	 * holds, would wait for it.
 	 */
-	static void requireMayWait(ResolvedRequest terms) {
+	static void requireMayWait(ResolvedRequest request) {
 		Thread thread = Thread.currentThread();
-		if (terms.backend().answersOn(thread)) {
+		if (request.backend().answersOn(thread)) {
 			throw new LockConfigurationException(
 					"Lock '%s' was not acquired: thread '%s' delivers the responses of backend %s and must not wait for one. Make the call on another executor, or use 'acquireAsync'."
-						.formatted(terms.lock(), thread.getName(), terms.backend().name()));
+						.formatted(request.lock(), thread.getName(), request.backend().name()));
 		}
 	}
 
 	/** Returns the innermost hold of this lock by this thread. */
-	private @Nullable Hold held(ResolvedRequest terms) {
+	private @Nullable Hold held(ResolvedRequest request) {
 		for (LockHandle handle : LockContext.handles()) {
-			if (isHoldOf(handle, terms)) {
+			if (isHoldOf(handle, request)) {
 				return (Hold) handle;
 			}
 		}
 		return null;
 	}
 
-	private boolean isHoldOf(LockHandle handle, ResolvedRequest terms) {
+	private boolean isHoldOf(LockHandle handle, ResolvedRequest request) {
 		if (!(handle instanceof Hold hold) || !hold.belongsTo(this.context)) {
 			return false;
 		}
-		ResolvedRequest held = hold.lease().terms();
-		return held.lock().equals(terms.lock()) && held.backend() == terms.backend();
+		ResolvedRequest held = hold.lease().request();
+		return held.lock().equals(request.lock()) && held.backend() == request.backend();
 	}
 
-	private static void requireNoUpgrade(Hold hold, ResolvedRequest terms) {
-		if (terms.mode() == LockMode.EXCLUSIVE && hold.lease().terms().mode() == LockMode.SHARED) {
+	private static void requireNoUpgrade(Hold hold, ResolvedRequest request) {
+		if (request.mode() == LockMode.EXCLUSIVE && hold.lease().request().mode() == LockMode.SHARED) {
 			throw new LockConfigurationException(
 					"Lock '%s' is held SHARED by this thread and cannot be upgraded to EXCLUSIVE: two readers that both upgrade would deadlock. Acquire it EXCLUSIVE from the start."
-						.formatted(terms.lock()));
+						.formatted(request.lock()));
 		}
 	}
 

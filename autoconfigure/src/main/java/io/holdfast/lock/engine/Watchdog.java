@@ -147,7 +147,7 @@ final class Watchdog {
 					continue;
 				}
 				if (schedule.beginsRenewal(now)) {
-					toRenew.computeIfAbsent(schedule.lease.terms().backend(), (backend) -> new ArrayList<>())
+					toRenew.computeIfAbsent(schedule.lease.request().backend(), (backend) -> new ArrayList<>())
 						.add(schedule);
 				}
 				plan(schedule);
@@ -185,7 +185,7 @@ final class Watchdog {
 
 	private void send(LockBackend backend, List<RenewalSchedule> schedules) {
 		long sentAt = this.time.nanos();
-		schedules.forEach((schedule) -> this.observer.renewing(schedule.lease.terms().lock(), backend.name(),
+		schedules.forEach((schedule) -> this.observer.renewing(schedule.lease.request().lock(), backend.name(),
 				schedule.late(sentAt)));
 		long interval = schedules.stream().mapToLong(RenewalSchedule::interval).min().orElse(this.responseTimeout);
 		CompletableFuture<List<RenewResult>> answers = StoreResponses.within(
@@ -224,7 +224,7 @@ final class Watchdog {
 			replan(schedule, this.time.nanos() + schedule.interval() / RETRIES_PER_RENEWAL);
 			outcome = RenewalOutcome.INDETERMINATE;
 		}
-		this.observer.renewed(lease.terms().lock(), lease.backendName(), outcome);
+		this.observer.renewed(lease.request().lock(), lease.backendName(), outcome);
 	}
 
 	private void replan(RenewalSchedule schedule, long nextRenewal) {

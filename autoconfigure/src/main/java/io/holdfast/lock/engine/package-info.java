@@ -1,6 +1,6 @@
 /**
- * Lock engine: acquisition and waiting, local wait queues, validity, renewal,
- * re-entrancy, loss and shutdown.
+ * Lock engine: acquisition and waiting, local wait queues, validity, renewal, reentrancy,
+ * loss and shutdown.
  *
  * <p>
  * The engine does not depend on a particular store, on transactions or on annotations. Of
