@@ -10,7 +10,7 @@ import org.springframework.util.Assert;
  * ones.
  *
  * <p>
- * Each hold has a unique token, and re-entrant holds share it. Tokens keep growing across
+ * Each hold has a unique token, and reentrant holds share it. Tokens keep growing across
  * restarts and changes of the holder. They are not consecutive, so gaps have no meaning.
  *
  * @param value the number, greater than zero

@@ -51,8 +51,8 @@ public interface LockHandle extends AutoCloseable {
 	LockMode mode();
 
 	/**
-	 * Returns the random identity of the acquisition that this hold comes from.
-	 * Re-entrant holds have the same identity.
+	 * Returns the random identity of the acquisition that this hold comes from. Reentrant
+	 * holds have the same identity.
 	 * @return the owner id, as the store knows it; of several locks, that of the first
 	 */
 	String ownerId();

@@ -53,7 +53,7 @@ public class LockNotAcquiredException extends LockException {
 		/** Another holder kept the lock for the whole wait. */
 		HELD,
 
-		/** The waiting thread was interrupted, or the waiting future was canceled. */
+		/** The waiting thread was interrupted, or the waiting future was cancelled. */
 		INTERRUPTED,
 
 		/** The application is stopping and acquires no more locks. */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * {@code acquire} throws an exception if the lock is not available, {@code tryAcquire}
  * returns an empty result, and {@code execute} holds the lock around a callback. All
  * three wait at most the request's {@code waitTime}. A hold acquired by a blocking method
- * is re-entrant on its thread. A hold acquired by an {@code Async} method belongs only to
+ * is reentrant on its thread. A hold acquired by an {@code Async} method belongs only to
  * its handle.
  *
  * <p>

@@ -7,6 +7,11 @@
  * This package imports {@code io.holdfast.lock} and its packages {@code spi} and
  * {@code support}. Spring's JDBC and transactions are optional, and so is Redisson, which
  * one guard requires.
+ *
+ * <p>
+ * Applications may use {@code FencingGuard} and its implementations. The other types are
+ * internal: they are public for the auto-configuration and the interceptors, and may
+ * change in any release.
  */
 @NullMarked
 package io.holdfast.lock.fencing;

@@ -17,7 +17,7 @@ import io.holdfast.lock.spi.observation.RenewalOutcome;
 
 /**
  * Meters of locks, for dashboards and alerts. They count outermost holds only; a
- * re-entrant hold is part of its outer hold.
+ * reentrant hold is part of its outer hold.
  */
 public enum LockMeterDocumentation implements MeterDocumentation {
 

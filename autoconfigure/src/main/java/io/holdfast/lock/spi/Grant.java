@@ -22,7 +22,7 @@ import io.holdfast.lock.FencingToken;
  */
 public record Grant(Claim claim, long storeToken, Duration lease, CompletionStage<?> revoked) {
 
-	/** Low-order bits of a fencing token, reserved for hand-offs inside one JVM. */
+	/** Low-order bits of a fencing token, reserved for handoffs inside one JVM. */
 	private static final int RESERVED_BITS = 10;
 
 	private static final long MAX_STORE_TOKEN = Long.MAX_VALUE >> RESERVED_BITS;

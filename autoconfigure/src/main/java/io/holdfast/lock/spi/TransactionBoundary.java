@@ -19,7 +19,7 @@ public interface TransactionBoundary {
 	/**
 	 * Sets aside the state that the calling thread has read before the lock and that
 	 * would be served from memory. Called once before the first new hold of a request is
-	 * acquired, not for a re-entrant hold.
+	 * acquired, not for a reentrant hold.
 	 * @param locks the locks of the request
 	 * @return the state that was set aside
 	 */
@@ -28,7 +28,7 @@ public interface TransactionBoundary {
 	}
 
 	/**
-	 * Checks whether a new hold may start here. Not called for a re-entrant hold.
+	 * Checks whether a new hold may start here. Not called for a reentrant hold.
 	 * @param lock the lock to acquire
 	 * @throws LockException if a hold that starts here could not protect its caller
 	 */

@@ -7,6 +7,9 @@
  * {@code io.holdfast.lock.support}. The client is jetcd's KV, Lease, and Watch. The
  * server's lock service is not used: that of etcd 3.4 grants locks to waiters whose lease
  * has ended.
+ *
+ * <p>
+ * Applications may use {@code EtcdLockBackend}.
  */
 @NullMarked
 package io.holdfast.lock.backend.etcd;

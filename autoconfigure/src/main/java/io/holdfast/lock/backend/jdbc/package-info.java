@@ -6,6 +6,9 @@
  * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi} and
  * {@code io.holdfast.lock.support}. The statements are resources in this package.
  * {@code JdbcDialect} contains the differences between databases.
+ *
+ * <p>
+ * Applications may use {@code JdbcLockBackend} and {@code JdbcLockOptions}.
  */
 @NullMarked
 package io.holdfast.lock.backend.jdbc;

@@ -5,6 +5,9 @@
  * It is the default when no other backend is configured, and a test double for every
  * other one. This package imports {@code io.holdfast.lock} and
  * {@code io.holdfast.lock.spi}.
+ *
+ * <p>
+ * Applications may use {@code LocalLockBackend}, for example in their tests.
  */
 @NullMarked
 package io.holdfast.lock.backend.local;

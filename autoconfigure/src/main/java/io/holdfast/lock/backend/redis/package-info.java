@@ -5,6 +5,11 @@
  * <p>
  * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi} and
  * {@code io.holdfast.lock.support}.
+ *
+ * <p>
+ * Applications may use {@code RedisLockBackend} and {@code RedisLockOptions}. The other
+ * types are internal: they are public for the package {@code redlock}, and may change in
+ * any release.
  */
 @NullMarked
 package io.holdfast.lock.backend.redis;

@@ -4,6 +4,9 @@
  * <p>
  * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi},
  * {@code io.holdfast.lock.support} and {@code io.holdfast.lock.backend.redis}.
+ *
+ * <p>
+ * Applications may use {@code RedlockLockBackend} and {@code RedlockOptions}.
  */
 @NullMarked
 package io.holdfast.lock.backend.redlock;

@@ -5,6 +5,9 @@
  * <p>
  * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi}, and
  * {@code io.holdfast.lock.support}. Curator is the client.
+ *
+ * <p>
+ * Applications may use {@code ZooKeeperLockBackend} and {@code WhenSuspended}.
  */
 @NullMarked
 package io.holdfast.lock.backend.zookeeper;

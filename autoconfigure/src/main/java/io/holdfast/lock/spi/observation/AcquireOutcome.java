@@ -25,7 +25,7 @@ public enum AcquireOutcome {
 
 	/**
 	 * Abandoned because the waiting thread was interrupted or the waiting future
-	 * canceled.
+	 * cancelled.
 	 */
 	INTERRUPTED,
 

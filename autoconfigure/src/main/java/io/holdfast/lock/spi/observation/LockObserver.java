@@ -13,7 +13,7 @@ import io.holdfast.lock.LockName;
  * <p>
  * Called on the thread that detects the event. Implementations must be thread-safe,
  * return quickly and not block. Their exceptions are logged and have no other effect.
- * Only outermost holds are reported; a re-entrant hold is part of its outermost one.
+ * Only outermost holds are reported; a reentrant hold is part of its outermost one.
  */
 public interface LockObserver {
 

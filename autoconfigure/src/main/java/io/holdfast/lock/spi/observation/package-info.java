@@ -4,6 +4,9 @@
  *
  * <p>
  * This package imports only {@code io.holdfast.lock}.
+ *
+ * <p>
+ * Applications may declare a {@code LockObserver} as a bean.
  */
 @NullMarked
 package io.holdfast.lock.spi.observation;
