@@ -12,6 +12,7 @@ import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Intercepts the calls of a client to a real etcd: counts requests, makes one of them
@@ -56,6 +57,8 @@ final class FaultyCalls implements ClientInterceptor {
 
 			private final boolean lost = fails && !FaultyCalls.this.carriedOut;
 
+			private volatile boolean cancelled;
+
 			@Override
 			public void start(Listener<A> listener, Metadata headers) {
 				super.start(new Answers<>(this, listener, fails), headers);
@@ -67,15 +70,33 @@ final class FaultyCalls implements ClientInterceptor {
 			@Override
 			public void sendMessage(Q message) {
 				if (!this.lost) {
-					super.sendMessage(message);
+					unlessCancelled(() -> super.sendMessage(message));
 				}
 			}
 
 			@Override
 			public void halfClose() {
 				if (!this.lost) {
-					super.halfClose();
+					unlessCancelled(super::halfClose);
 				}
+			}
+
+			/** A response may arrive, and be lost, before the request is complete. */
+			private void unlessCancelled(Runnable action) {
+				try {
+					action.run();
+				}
+				catch (IllegalStateException ex) {
+					if (!this.cancelled) {
+						throw ex;
+					}
+				}
+			}
+
+			@Override
+			public void cancel(@Nullable String message, @Nullable Throwable cause) {
+				this.cancelled = true;
+				super.cancel(message, cause);
 			}
 
 		};
