@@ -28,6 +28,27 @@ abstract class TakenFuture<T extends @Nullable Object> extends CompletableFuture
 	 */
 	abstract <V extends @Nullable Object> V take(V value);
 
+	/** Withdraws the interest of a stage that ends without its function. */
+	abstract void withdraw(CompletableFuture<?> stage);
+
+	/**
+	 * Returns a stage that may fail without its function: its executor may reject it, or
+	 * the stage that it also waits for may fail.
+	 */
+	private <R extends @Nullable Object> CompletableFuture<R> withdrawingAtFailure(CompletableFuture<R> stage) {
+		CompletableFuture.allOf(stage).exceptionally((failure) -> {
+			withdraw(stage);
+			return null;
+		});
+		return stage;
+	}
+
+	/** Returns a stage that another stage may complete instead of this one. */
+	private <R extends @Nullable Object> CompletableFuture<R> withdrawingAtEnd(CompletableFuture<R> stage) {
+		CompletableFuture.allOf(stage).whenComplete((done, failure) -> withdraw(stage));
+		return stage;
+	}
+
 	private <V, R> Function<V, R> taking(Function<? super V, ? extends R> fn) {
 		Objects.requireNonNull(fn);
 		return (value) -> fn.apply(take(value));
@@ -91,7 +112,7 @@ abstract class TakenFuture<T extends @Nullable Object> extends CompletableFuture
 
 	@Override
 	public <U> CompletableFuture<U> thenApplyAsync(Function<? super T, ? extends U> fn, Executor executor) {
-		return super.thenApplyAsync(taking(fn), executor);
+		return withdrawingAtFailure(super.thenApplyAsync(taking(fn), executor));
 	}
 
 	@Override
@@ -106,7 +127,7 @@ abstract class TakenFuture<T extends @Nullable Object> extends CompletableFuture
 
 	@Override
 	public CompletableFuture<Void> thenAcceptAsync(Consumer<? super T> action, Executor executor) {
-		return super.thenAcceptAsync(taking(action), executor);
+		return withdrawingAtFailure(super.thenAcceptAsync(taking(action), executor));
 	}
 
 	@Override
@@ -121,7 +142,7 @@ abstract class TakenFuture<T extends @Nullable Object> extends CompletableFuture
 
 	@Override
 	public CompletableFuture<Void> thenRunAsync(Runnable action, Executor executor) {
-		return super.thenRunAsync(taking(action), executor);
+		return withdrawingAtFailure(super.thenRunAsync(taking(action), executor));
 	}
 
 	@Override
@@ -137,7 +158,7 @@ abstract class TakenFuture<T extends @Nullable Object> extends CompletableFuture
 	@Override
 	public <U> CompletableFuture<U> thenComposeAsync(Function<? super T, ? extends CompletionStage<U>> fn,
 			Executor executor) {
-		return super.thenComposeAsync(taking(fn), executor);
+		return withdrawingAtFailure(super.thenComposeAsync(taking(fn), executor));
 	}
 
 	@Override
@@ -152,7 +173,7 @@ abstract class TakenFuture<T extends @Nullable Object> extends CompletableFuture
 
 	@Override
 	public <U> CompletableFuture<U> handleAsync(BiFunction<? super T, Throwable, ? extends U> fn, Executor executor) {
-		return super.handleAsync(taking(fn), executor);
+		return withdrawingAtFailure(super.handleAsync(taking(fn), executor));
 	}
 
 	@Override
@@ -167,105 +188,105 @@ abstract class TakenFuture<T extends @Nullable Object> extends CompletableFuture
 
 	@Override
 	public CompletableFuture<T> whenCompleteAsync(BiConsumer<? super T, ? super Throwable> action, Executor executor) {
-		return super.whenCompleteAsync(taking(action), executor);
+		return withdrawingAtFailure(super.whenCompleteAsync(taking(action), executor));
 	}
 
 	@Override
 	public <U, V> CompletableFuture<V> thenCombine(CompletionStage<? extends U> other,
 			BiFunction<? super T, ? super U, ? extends V> fn) {
-		return super.thenCombine(other, taking(fn));
+		return withdrawingAtFailure(super.thenCombine(other, taking(fn)));
 	}
 
 	@Override
 	public <U, V> CompletableFuture<V> thenCombineAsync(CompletionStage<? extends U> other,
 			BiFunction<? super T, ? super U, ? extends V> fn) {
-		return super.thenCombineAsync(other, taking(fn));
+		return withdrawingAtFailure(super.thenCombineAsync(other, taking(fn)));
 	}
 
 	@Override
 	public <U, V> CompletableFuture<V> thenCombineAsync(CompletionStage<? extends U> other,
 			BiFunction<? super T, ? super U, ? extends V> fn, Executor executor) {
-		return super.thenCombineAsync(other, taking(fn), executor);
+		return withdrawingAtFailure(super.thenCombineAsync(other, taking(fn), executor));
 	}
 
 	@Override
 	public <U> CompletableFuture<Void> thenAcceptBoth(CompletionStage<? extends U> other,
 			BiConsumer<? super T, ? super U> action) {
-		return super.thenAcceptBoth(other, taking(action));
+		return withdrawingAtFailure(super.thenAcceptBoth(other, taking(action)));
 	}
 
 	@Override
 	public <U> CompletableFuture<Void> thenAcceptBothAsync(CompletionStage<? extends U> other,
 			BiConsumer<? super T, ? super U> action) {
-		return super.thenAcceptBothAsync(other, taking(action));
+		return withdrawingAtFailure(super.thenAcceptBothAsync(other, taking(action)));
 	}
 
 	@Override
 	public <U> CompletableFuture<Void> thenAcceptBothAsync(CompletionStage<? extends U> other,
 			BiConsumer<? super T, ? super U> action, Executor executor) {
-		return super.thenAcceptBothAsync(other, taking(action), executor);
+		return withdrawingAtFailure(super.thenAcceptBothAsync(other, taking(action), executor));
 	}
 
 	@Override
 	public CompletableFuture<Void> runAfterBoth(CompletionStage<?> other, Runnable action) {
-		return super.runAfterBoth(other, taking(action));
+		return withdrawingAtFailure(super.runAfterBoth(other, taking(action)));
 	}
 
 	@Override
 	public CompletableFuture<Void> runAfterBothAsync(CompletionStage<?> other, Runnable action) {
-		return super.runAfterBothAsync(other, taking(action));
+		return withdrawingAtFailure(super.runAfterBothAsync(other, taking(action)));
 	}
 
 	@Override
 	public CompletableFuture<Void> runAfterBothAsync(CompletionStage<?> other, Runnable action, Executor executor) {
-		return super.runAfterBothAsync(other, taking(action), executor);
+		return withdrawingAtFailure(super.runAfterBothAsync(other, taking(action), executor));
 	}
 
 	@Override
 	public <U> CompletableFuture<U> applyToEither(CompletionStage<? extends T> other, Function<? super T, U> fn) {
-		return super.applyToEither(other, taking(fn));
+		return withdrawingAtEnd(super.applyToEither(other, taking(fn)));
 	}
 
 	@Override
 	public <U> CompletableFuture<U> applyToEitherAsync(CompletionStage<? extends T> other, Function<? super T, U> fn) {
-		return super.applyToEitherAsync(other, taking(fn));
+		return withdrawingAtEnd(super.applyToEitherAsync(other, taking(fn)));
 	}
 
 	@Override
 	public <U> CompletableFuture<U> applyToEitherAsync(CompletionStage<? extends T> other, Function<? super T, U> fn,
 			Executor executor) {
-		return super.applyToEitherAsync(other, taking(fn), executor);
+		return withdrawingAtEnd(super.applyToEitherAsync(other, taking(fn), executor));
 	}
 
 	@Override
 	public CompletableFuture<Void> acceptEither(CompletionStage<? extends T> other, Consumer<? super T> action) {
-		return super.acceptEither(other, taking(action));
+		return withdrawingAtEnd(super.acceptEither(other, taking(action)));
 	}
 
 	@Override
 	public CompletableFuture<Void> acceptEitherAsync(CompletionStage<? extends T> other, Consumer<? super T> action) {
-		return super.acceptEitherAsync(other, taking(action));
+		return withdrawingAtEnd(super.acceptEitherAsync(other, taking(action)));
 	}
 
 	@Override
 	public CompletableFuture<Void> acceptEitherAsync(CompletionStage<? extends T> other, Consumer<? super T> action,
 			Executor executor) {
-		return super.acceptEitherAsync(other, taking(action), executor);
+		return withdrawingAtEnd(super.acceptEitherAsync(other, taking(action), executor));
 	}
 
 	@Override
 	public CompletableFuture<Void> runAfterEither(CompletionStage<?> other, Runnable action) {
-		return super.runAfterEither(other, taking(action));
+		return withdrawingAtEnd(super.runAfterEither(other, taking(action)));
 	}
 
 	@Override
 	public CompletableFuture<Void> runAfterEitherAsync(CompletionStage<?> other, Runnable action) {
-		return super.runAfterEitherAsync(other, taking(action));
+		return withdrawingAtEnd(super.runAfterEitherAsync(other, taking(action)));
 	}
 
 	@Override
 	public CompletableFuture<Void> runAfterEitherAsync(CompletionStage<?> other, Runnable action, Executor executor) {
-		return super.runAfterEitherAsync(other, taking(action), executor);
+		return withdrawingAtEnd(super.runAfterEitherAsync(other, taking(action), executor));
 	}
 
 }

@@ -3,11 +3,14 @@ package io.holdfast.lock.engine;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.support.Stages;
 
 /**
  * Future of an asynchronous acquisition. Any completion by the caller (cancellation, a
@@ -67,11 +70,53 @@ final class WithdrawableFuture<T extends @Nullable Object> extends TakenFuture<T
 		return super.minimalCompletionStage();
 	}
 
+	/**
+	 * Withdraws a derived stage. The JDK derives the stage from the other future if that
+	 * is complete already; nothing then waits for this one.
+	 */
+	@Override
+	void withdraw(CompletableFuture<?> stage) {
+		if (stage instanceof WithdrawableFuture<?> derived && derived.receipt == this.receipt) {
+			derived.withdraw();
+		}
+		else if (this.derived.get() == 0) {
+			withdrawAsUnused();
+		}
+	}
+
+	/**
+	 * Starts a timer that counts as no waiting stage, unlike that of the JDK.
+	 */
+	@Override
+	public CompletableFuture<T> orTimeout(long timeout, TimeUnit unit) {
+		CompletableFuture.allOf(this).orTimeout(timeout, unit).exceptionally((failure) -> {
+			completeExceptionally(Stages.cause(failure));
+			return null;
+		});
+		return this;
+	}
+
+	/**
+	 * Starts a timer that counts as no waiting stage, unlike that of the JDK.
+	 */
+	@Override
+	public CompletableFuture<T> completeOnTimeout(T value, long timeout, TimeUnit unit) {
+		CompletableFuture.allOf(this).orTimeout(timeout, unit).exceptionally((failure) -> {
+			complete(value);
+			return null;
+		});
+		return this;
+	}
+
 	private void derivedEnded() {
 		if (this.derived.decrementAndGet() == 0) {
-			super.cancel(false);
-			withdraw();
+			withdrawAsUnused();
 		}
+	}
+
+	private void withdrawAsUnused() {
+		super.cancel(false);
+		withdraw();
 	}
 
 	private void withdraw() {

@@ -11,6 +11,8 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
@@ -186,22 +188,89 @@ class DeliveryTests {
 		this.fixture.assertNothingLeft();
 	}
 
+	static List<Method> functionsOnAnExecutor() {
+		return functions().stream()
+			.filter((method) -> List.of(method.getParameterTypes()).contains(Executor.class))
+			.toList();
+	}
+
+	@ParameterizedTest
+	@MethodSource("functionsOnAnExecutor")
+	void stageThatItsExecutorRejectsReleasesTheLock(Method method) throws Exception {
+		this.backend.heldByAnother(LOCK);
+		Executor full = (task) -> {
+			throw new RejectedExecutionException("full");
+		};
+		CompletableFuture<?> waiting = derive(method, this.fixture.acquire(request()), this.runs::incrementAndGet,
+				CompletableFuture.completedFuture("other"), full);
+		this.backend.freedByAnother(LOCK);
+		assertThat(waiting).isCompletedExceptionally();
+		assertReleasedUnused();
+		assertThat(derive(method, this.fixture.acquire(request()), this.runs::incrementAndGet,
+				CompletableFuture.completedFuture("other"), full))
+			.isDone();
+		assertReleasedUnused();
+	}
+
+	static List<Method> functionsOfTwoStages() {
+		return functions().stream()
+			.filter((method) -> List.of(method.getParameterTypes()).contains(CompletionStage.class))
+			.toList();
+	}
+
+	@ParameterizedTest
+	@MethodSource("functionsOfTwoStages")
+	void stageThatEndsWithoutTheLockReleasesIt(Method method) throws Exception {
+		this.backend.heldByAnother(LOCK);
+		CompletableFuture<?> derived = derive(method, this.fixture.acquire(request()), this.runs::incrementAndGet,
+				CompletableFuture.failedFuture(new IllegalStateException("not loaded")), this.tasks::add);
+		this.backend.freedByAnother(LOCK);
+		runTasks();
+		assertThat(derived).isCompletedExceptionally();
+		assertReleasedUnused();
+	}
+
+	static Stream<UnaryOperator<CompletableFuture<LockHandle>>> timers() {
+		return Stream.of((future) -> future.orTimeout(1, TimeUnit.HOURS),
+				(future) -> future.completeOnTimeout(null, 1, TimeUnit.HOURS));
+	}
+
+	@ParameterizedTest
+	@MethodSource("timers")
+	void cancellingTheOnlyStageWithdrawsAnAcquisitionWithATimer(UnaryOperator<CompletableFuture<LockHandle>> timer) {
+		this.backend.heldByAnother(LOCK);
+		used(timer.apply(this.fixture.acquire(request()))).cancel(false);
+		assertThat(this.backend.calls).contains("abandon stock:42");
+		this.backend.freedByAnother(LOCK);
+		assertReleasedUnused();
+	}
+
+	@ParameterizedTest
+	@MethodSource("timers")
+	void timerDoesNotTakeTheLock(UnaryOperator<CompletableFuture<LockHandle>> timer) {
+		CompletableFuture<Integer> result = used(timer.apply(this.fixture.acquire(request())));
+		result.cancel(false);
+		assertReleasedUnused();
+	}
+
 	private CompletableFuture<?> derive(Method method, CompletableFuture<LockHandle> future, Runnable code)
 			throws Exception {
 		boolean either = method.getName().contains("Either");
+		return derive(method, future, code,
+				either ? new CompletableFuture<>() : CompletableFuture.completedFuture("other"), this.tasks::add);
+	}
+
+	private CompletableFuture<?> derive(Method method, CompletableFuture<LockHandle> future, Runnable code,
+			CompletionStage<?> other, Executor executor) throws Exception {
 		Object[] arguments = Arrays.stream(method.getParameterTypes())
-			.map((type) -> (type == CompletionStage.class)
-					? (either ? new CompletableFuture<>() : CompletableFuture.completedFuture("other"))
-					: argument(type, code))
+			.map((type) -> (type == CompletionStage.class) ? other
+					: (type == Executor.class) ? executor : argument(type, code))
 			.toArray();
 		return (CompletableFuture<?>) method.invoke(future, arguments);
 	}
 
 	private Object argument(Class<?> type, Runnable code) {
 		CompletableFuture<Void> result = CompletableFuture.completedFuture(null);
-		if (type == Executor.class) {
-			return (Executor) this.tasks::add;
-		}
 		if (type == Function.class) {
 			return (Function<Object, Object>) (value) -> result.thenRun(code);
 		}
