@@ -51,6 +51,8 @@ final class QuorumRenewal {
 			.flatMap((grant) -> Stream.<Object>of(grant.claim().owner().value(),
 					RedlockTimes.lease(grant.claim()).toMillis(), grant.claim().mode().name()))
 			.toArray();
+		// a lease that is kept for its minHold may be longer than any that was acquired
+		grants.forEach((grant) -> this.nodes.noteLongestLease(RedlockTimes.lease(grant.claim()).toMillis()));
 		long startedAt = this.nodes.clock().nanos();
 		return this.nodes
 			.ask((votes) -> results(grants, votes),

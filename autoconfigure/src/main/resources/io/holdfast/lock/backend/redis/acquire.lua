@@ -71,13 +71,14 @@ if rest then
   return {0, rest}
 end
 
--- While its key exists, the token grows with every grant, independent of the clock. If
--- the key is gone (idle, flushed, restarted without data), the server's time has passed
--- the token. Microseconds since 1970 stay below 2^53, so a Lua number holds them exactly.
+-- While its key exists, the token grows with every grant, independent of the clock. The
+-- key exists until the server's time has passed the token, even if the clock was ahead.
+-- Microseconds since 1970 stay below 2^53, so a Lua number holds them exactly.
 local previous = tonumber(redis.call('GET', KEYS[2]) or '0') or 0
 local token = math.max(micros, previous + 1)
 local text = string.format('%.0f', token)
-redis.call('SET', KEYS[2], text, 'PX', ARGV[5])
+local ahead = math.ceil((token - micros) / 1000)
+redis.call('SET', KEYS[2], text, 'PX', string.format('%.0f', ARGV[5] + ahead))
 if shared then
   put(KEYS[4], owner .. ':' .. text, now + lease)
 else

@@ -29,5 +29,8 @@ for i = 2, #KEYS do
     redis.call('PEXPIRE', KEYS[i], lease)
     answer[i] = 1
   end
+  if answer[i] == 1 then
+    raise(KEYS[1], 'longest', redis.call('HGET', KEYS[1], 'longest'), tonumber(lease))
+  end
 end
 return answer

@@ -176,6 +176,19 @@ class RedlockLockBackendTests extends FiveNodes {
 	}
 
 	@Test
+	void nodesRememberALeaseThatIsKeptForItsMinHold() throws Exception {
+		Grant grant = granted(this.first);
+		get(this.first.retain(grant, Duration.ofMinutes(10)));
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(Long.parseLong(nodes.get(0).ask("hget", "test:redlock", "longest")))
+				.isGreaterThan(Duration.ofMinutes(9).toMillis()));
+		get(this.first.release(grant));
+		for (int i = 0; i < 5; i++) {
+			nodes.get(i).ask("hset", "test:redlock", "longest", Long.toString(LONGEST_LEASE.toMillis()));
+		}
+	}
+
+	@Test
 	void tokenRisesThoughOtherClocksAreBehind() throws Exception {
 		long ahead = granted(this.first).storeToken() + Duration.ofHours(1).toNanos() / 1000;
 		for (int i = 0; i < 3; i++) {

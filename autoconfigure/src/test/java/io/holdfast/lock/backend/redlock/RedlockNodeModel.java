@@ -194,8 +194,9 @@ final class RedlockNodeModel {
 			Part mine = lock.parts.get(owner);
 			boolean found = mine != null && mine.shared() == shared;
 			if (found) {
-				lock.parts.put(owner,
-						new Part(shared, mine.attempt(), mine.token(), millis() + Long.parseLong(args.get(3 * i))));
+				long lease = Long.parseLong(args.get(3 * i));
+				lock.parts.put(owner, new Part(shared, mine.attempt(), mine.token(), millis() + lease));
+				this.longest = Math.max(this.longest, lease);
 			}
 			answer.add(found ? 1L : 0L);
 		}
