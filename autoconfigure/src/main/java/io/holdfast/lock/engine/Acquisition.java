@@ -192,7 +192,7 @@ final class Acquisition {
 		if (this.request.mode() == LockMode.SHARED) {
 			this.ticket.leave();
 		}
-		this.outcome.complete(new Outcome.Granted<>(lease));
+		this.outcome.complete(AcquisitionFailures.unlessLost(lease));
 	}
 
 	private void contended(AcquireResult.Contended contended, boolean keepsClaim) {

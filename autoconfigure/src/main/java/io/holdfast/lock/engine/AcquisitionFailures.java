@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockException;
+import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.Failures;
@@ -51,6 +52,19 @@ final class AcquisitionFailures {
 				LockNotAcquiredException.Reason.STOPPING,
 				"Lock '%s' was not acquired: the application is stopping (%s). Repeat the call on another instance."
 					.formatted(request.lock(), request));
+	}
+
+	/**
+	 * Returns a new lease, or fails and ends it if it was lost before its body started.
+	 */
+	static Outcome<Lease> unlessLost(Lease lease) {
+		if (!lease.lost()) {
+			return new Outcome.Granted<>(lease);
+		}
+		lease.endHold();
+		ResolvedRequest request = lease.request();
+		return new Outcome.Failed<>(new LockLostException(request.lock(), request.backend().name(),
+				lease.lossMessage() + " The call did not start. Repeat it."));
 	}
 
 	static LockException tooMany(ResolvedRequest request, int most) {

@@ -11,6 +11,8 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.ReflectionUtils;
+
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
@@ -49,13 +51,13 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	private static CompletableFuture<?> close(List<Hold> holds, Function<Hold, CompletableFuture<?>> closing) {
-		@Nullable RuntimeException first = null;
+		@Nullable Throwable first = null;
 		List<CompletableFuture<?>> answers = new ArrayList<>(holds.size());
 		for (int i = holds.size() - 1; i >= 0; i--) {
 			try {
 				answers.add(closing.apply(holds.get(i)));
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				first = (first != null) ? first : ex;
 				if (first != ex) {
 					first.addSuppressed(ex);
@@ -63,7 +65,7 @@ final class CombinedHold implements HeldLocks {
 			}
 		}
 		if (first != null) {
-			throw first;
+			ReflectionUtils.rethrowRuntimeException(first);
 		}
 		return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new));
 	}

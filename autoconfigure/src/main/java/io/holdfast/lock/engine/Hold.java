@@ -145,7 +145,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
 	@Override
 	public String ownerId() {
-		return this.lease.ownerId();
+		return this.lease.grant().claim().owner().value();
 	}
 
 	@Override

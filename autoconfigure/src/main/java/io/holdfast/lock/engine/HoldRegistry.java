@@ -38,6 +38,9 @@ final class HoldRegistry {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
+	/** Whether leases that begin now are too late for the shutdown. */
+	private volatile boolean ended;
+
 	/**
 	 * Registers an acquisition, unless this JVM has stopped acquiring.
 	 * @return whether the acquisition may proceed
@@ -55,8 +58,12 @@ final class HoldRegistry {
 		this.waiting.remove(acquisition);
 	}
 
+	/** Registers a lease, or ends it if the others were ended at shutdown before. */
 	void begin(Lease lease) {
 		this.held.add(lease);
+		if (this.ended) {
+			lease.endAtShutdown();
+		}
 	}
 
 	void end(Lease lease) {
@@ -90,6 +97,7 @@ final class HoldRegistry {
 		waiting().forEach(Acquisition::stop);
 		announceWait(timeout);
 		awaitNoneInUse(timeout.toNanos());
+		this.ended = true;
 		held().forEach(Lease::endAtShutdown);
 		return true;
 	}

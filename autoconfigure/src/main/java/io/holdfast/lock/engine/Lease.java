@@ -77,10 +77,12 @@ final class Lease {
 		this.validUntil = sentAt + context.settings().validity(grant.lease());
 	}
 
-	/** Starts renewal, and listens for a revocation by the store. */
+	/**
+	 * Starts renewal, and listens for a revocation by the store; may be lost at once.
+	 */
 	void begin() {
-		this.context.registry().begin(this);
 		this.context.watchdog().watch(this.schedule);
+		this.context.registry().begin(this);
 		if (this.grant.revocable()) {
 			this.grant.revoked().whenComplete((news, failure) -> lose(LossCause.REVOKED));
 		}
@@ -113,11 +115,11 @@ final class Lease {
 		boolean lingers;
 		this.lock.lock();
 		try {
+			lingers = this.holds == 1 && !this.loss.happened() && this.end.remainingNanos() > 0;
+			this.lingering.set(lingers);
 			if (--this.holds > 0) {
 				return CompletableFuture.completedFuture(null);
 			}
-			lingers = !this.loss.happened() && this.end.remainingNanos() > 0;
-			this.lingering.set(lingers);
 		}
 		finally {
 			this.lock.unlock();
@@ -283,10 +285,6 @@ final class Lease {
 
 	ResolvedRequest request() {
 		return this.request;
-	}
-
-	String ownerId() {
-		return this.grant.claim().owner().value();
 	}
 
 	FencingToken token() {

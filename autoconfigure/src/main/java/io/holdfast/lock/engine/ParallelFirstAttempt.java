@@ -60,17 +60,23 @@ final class ParallelFirstAttempt {
 
 	private List<Hold> keep() {
 		List<Hold> kept = new ArrayList<>(this.acquisitions.size());
-		List<Hold> discarded = new ArrayList<>();
+		List<Lease> discarded = new ArrayList<>();
 		boolean complete = true;
 		for (Acquisition acquisition : this.acquisitions) {
 			if (acquisition.outcome().join() instanceof Outcome.Granted<Lease> granted) {
-				(complete ? kept : discarded).add(this.toHold.apply(granted.value()));
+				if (complete) {
+					kept.add(this.toHold.apply(granted.value()));
+				}
+				else {
+					discarded.add(0, granted.value());
+				}
 			}
 			else {
 				complete = false;
 			}
 		}
-		CombinedHold.close(discarded);
+		// a transaction of the caller must not defer this: no code has used these locks
+		discarded.forEach(Lease::endHold);
 		return kept;
 	}
 

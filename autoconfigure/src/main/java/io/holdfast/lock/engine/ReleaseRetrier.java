@@ -156,6 +156,9 @@ final class ReleaseRetrier {
 
 		private final CompletableFuture<T> firstAnswer = new CompletableFuture<>();
 
+		/** Whether a response has arrived; a retry may begin before callers see it. */
+		private volatile boolean answered;
+
 		Request(LockBackend backend, LockName lock, String what, long leaseEnds, Supplier<CompletionStage<T>> call,
 				Predicate<T> settled) {
 			this.backend = backend;
@@ -195,7 +198,9 @@ final class ReleaseRetrier {
 		private void answered(T answer, Throwable failure) {
 			boolean confirmed = failure == null && this.settled.test(answer);
 			Object unconfirmed = (failure != null) ? failure : answer;
-			if (this.firstAnswer.isDone()) {
+			boolean retried = this.answered;
+			this.answered = true;
+			if (retried) {
 				retries().answered(this, confirmed ? null : unconfirmed);
 				return;
 			}

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ReflectionUtils;
 
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
@@ -91,17 +92,20 @@ final class DeferredReleases implements TransactionSynchronization {
 		List<Runnable> innermostFirst = new ArrayList<>(this.releases.values());
 		Collections.reverse(innermostFirst);
 		this.releases.clear();
-		RuntimeException first = null;
+		Throwable first = null;
 		for (Runnable release : innermostFirst) {
 			try {
 				release.run();
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				first = (first != null) ? first : ex;
+				if (first != ex) {
+					first.addSuppressed(ex);
+				}
 			}
 		}
 		if (first != null) {
-			throw first;
+			ReflectionUtils.rethrowRuntimeException(first);
 		}
 	}
 

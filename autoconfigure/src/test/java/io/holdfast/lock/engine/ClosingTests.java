@@ -7,15 +7,18 @@ import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.observation.LockObserver;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for closing an engine while another thread ends a hold.
+ * Tests for closing an engine while a hold ends or begins.
  */
 class ClosingTests {
 
@@ -35,6 +38,27 @@ class ClosingTests {
 		this.engine.acquire(request().build()).close();
 		this.closed.join();
 		assertThat(this.backend.calls).endsWith("release stock:42", "threads and clients close");
+	}
+
+	@Test
+	void bodyDoesNotRunUnderALockThatIsGrantedAfterTheEngineHasClosed() {
+		CompletableFuture<LockEngine> closing = new CompletableFuture<>();
+		LockEngine closed = new LockEngine(new LockBackends(List.of(this.backend), "fake"), EngineSettings.DEFAULTS,
+				TransactionBoundary.NONE, new LockObserver() {
+					@Override
+					public void acquired(LockName lock, String backend, AcquireOutcome outcome, Duration waited,
+							Duration lease) {
+						closing.join().close();
+					}
+				}, new ManualTime(), Runnable::run, () -> {
+				});
+		closing.complete(closed);
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> closed.execute(request().build(), (handle) -> {
+				throw new AssertionError("the body runs");
+			}));
+		assertThat(this.backend.owners).isEmpty();
+		assertThat(closed.context().registry().held()).isEmpty();
 	}
 
 	/** Closes the engine after the hold has ended and before its release is sent. */

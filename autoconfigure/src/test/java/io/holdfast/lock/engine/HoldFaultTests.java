@@ -123,6 +123,39 @@ class HoldFaultTests {
 	}
 
 	@Test
+	void bodyDoesNotRunUnderALockThatIsAlreadyLost() {
+		this.backend.revoked.complete(null);
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.fixture.engine.execute(request().build(), (handle) -> {
+				throw new AssertionError("the body runs");
+			}))
+			.withMessageContaining("did not start");
+		assertThat(this.fixture.engine.context().registry().held()).isEmpty();
+		assertThat(this.fixture.engine.context().queues().size()).isZero();
+	}
+
+	@Test
+	void errorOfTheBoundaryReleasesAllLocks() {
+		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new TransactionBoundary() {
+
+			private int calls;
+
+			@Override
+			public void deferRelease(DeferrableHold hold) {
+				if (++this.calls > 2) {
+					throw new NoClassDefFoundError("undeployed");
+				}
+			}
+
+		});
+		LockHandle both = bounded.engine.acquire(LockRequest.forLocks(List.of(A, B)).build());
+		assertThatThrownBy(both::close).isInstanceOf(NoClassDefFoundError.class)
+			.satisfies((failure) -> assertThat(failure.getSuppressed()).hasSize(1));
+		bounded.assertNothingLeft();
+		assertThat(LockContext.handles()).isEmpty();
+	}
+
+	@Test
 	void boundaryFailureAfterTheAcquisitionReleasesTheLock() {
 		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new TransactionBoundary() {
 			@Override

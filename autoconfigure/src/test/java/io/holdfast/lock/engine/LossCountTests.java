@@ -56,7 +56,7 @@ class LossCountTests {
 				case 0 -> this.backend.renewals.add((grant) -> CompletableFuture
 					.completedFuture(List.of(new RenewResult.Refused(), new RenewResult.Refused())));
 				case 1 -> this.backend.renewals.add((grant) -> new CompletableFuture<>());
-				case 2 -> this.backend.revoked.complete(null);
+				case 2 -> revokeAll();
 				case 3 -> this.backend.owners.remove(handle.lock());
 				case 4 -> this.time.pause(Duration.ofSeconds(random.nextInt(40)));
 				default -> open.remove(random.nextInt(open.size())).close();
@@ -73,6 +73,12 @@ class LossCountTests {
 			assertThat(this.registry.get("distributed.lock.lost").tag("cause", tag).counter().count()).as(tag)
 				.isEqualTo(times.doubleValue());
 		});
+	}
+
+	private void revokeAll() {
+		CompletableFuture<Void> present = this.backend.revoked;
+		this.backend.revoked = new CompletableFuture<>();
+		present.complete(null);
 	}
 
 	private LockHandle hold(int key, boolean renew, boolean atMostForAMinute) {

@@ -203,4 +203,42 @@ class ReleaseRetrierTests {
 		return LockName.of("stock", "" + number);
 	}
 
+	/**
+	 * A slow log gives the store time to respond to the retry before the first response
+	 * is delivered.
+	 */
+	@Test
+	void responseToARetryDuringTheFirstResponseLeavesItsPlace() {
+		LockHandle paused = this.fixture.acquired(LockRequest.forLock(stock(0)));
+		this.backend.releases.add((grant) -> CompletableFuture.failedFuture(new IllegalStateException("down")));
+		paused.close();
+		for (int i = 1; i <= 64; i++) {
+			LockHandle handle = this.fixture.acquired(LockRequest.forLock(stock(i)));
+			this.backend.releases
+				.add((grant) -> CompletableFuture.completedFuture(new ReleaseResult.Indeterminate(new SlowlyLogged())));
+			handle.close();
+		}
+		LockHandle last = this.fixture.acquired(LockRequest.forLock(stock(65)));
+		this.backend.releases.add((grant) -> CompletableFuture.failedFuture(new IllegalStateException("down")));
+		last.close();
+		this.time.advance(Duration.ofSeconds(10));
+		this.fixture.assertNothingLeft();
+	}
+
+	/** Its text takes two seconds. */
+	private final class SlowlyLogged extends RuntimeException {
+
+		private boolean logged;
+
+		@Override
+		public String toString() {
+			if (!this.logged) {
+				this.logged = true;
+				ReleaseRetrierTests.this.time.advance(Duration.ofSeconds(2));
+			}
+			return "down";
+		}
+
+	}
+
 }

@@ -14,6 +14,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -48,6 +49,34 @@ class SeveralLocksTests {
 	private final EngineFixture fixture = new EngineFixture();
 
 	private final FakeBackend backend = this.fixture.backend;
+
+	@Test
+	void transactionDoesNotDeferTheReleaseOfALockThatTheParallelAttemptDiscards() throws Exception {
+		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new TransactionBoundary() {
+			@Override
+			public boolean defersReleases() {
+				return true;
+			}
+
+			@Override
+			public void deferRelease(DeferrableHold hold) {
+				hold.deferRelease();
+			}
+		});
+		bounded.backend.heldByAnother(A);
+		ExecutorService caller = Executors.newSingleThreadExecutor();
+		try {
+			Future<LockHandle> both = caller
+				.submit(() -> bounded.engine.acquire(LockRequest.forLocks(List.of(A, B)).build()));
+			Awaitility.await().until(() -> bounded.engine.context().queues().size() == 1);
+			assertThat(bounded.backend.owners).doesNotContainKey(B);
+			bounded.backend.freedByAnother(A);
+			assertThat(both.get(10, TimeUnit.SECONDS).isHeld()).isTrue();
+		}
+		finally {
+			caller.shutdownNow();
+		}
+	}
 
 	@Test
 	void locksAreAcquiredInOneOrderOnceEachAndReleasedInReverse() {

@@ -54,7 +54,8 @@ public final class SimulatedEngine {
 			.registry()
 			.held()
 			.stream()
-			.anyMatch((lease) -> lease.ownerId().equals(owner) && !lease.remainingValidity().equals(Duration.ZERO));
+			.anyMatch((lease) -> lease.grant().claim().owner().value().equals(owner)
+					&& !lease.remainingValidity().equals(Duration.ZERO));
 	}
 
 	/**
