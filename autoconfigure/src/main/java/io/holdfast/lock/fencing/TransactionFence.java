@@ -161,6 +161,11 @@ public final class TransactionFence implements Fence {
 	public void beforeBody(@Nullable String requiredBy) {
 		throwRefusal();
 		boolean fenced = passWithAll();
+		if (requiredBy != null && holds().isEmpty()) {
+			throw new LockConfigurationException(
+					"%s: it has 'fenced = true', but the thread that runs it ('%s') holds no lock. Advice between the lock and the method moved the call to another thread. Make that advice precede the lock, with an order below Ordered.LOWEST_PRECEDENCE - 100, or remove it."
+						.formatted(requiredBy, Thread.currentThread().getName()));
+		}
 		if (requiredBy != null && !fenced) {
 			throw new LockConfigurationException(
 					"%s: it has 'fenced = true' and holds %s outside a transaction of the fenced data source (%s), or in a read-only one, so a stale holder would not be rejected. Make it @Transactional on that data source ('distributed-lock.fencing.data-source'), or remove 'fenced' and use a FencingGuard."

@@ -7,9 +7,11 @@ import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
+import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockNotAcquiredException;
 
@@ -41,6 +43,11 @@ record LockFallback(Method method, boolean withReason) {
 					"@DistributedLock on %s: there is no suitable fallback '%s'. It must be another instance method of %s with the parameters %s, optionally followed by a LockNotAcquiredException, and a return type compatible with %s."
 						.formatted(MethodText.of(instead), name, targetClass.getName(), Arrays.toString(parameters),
 								instead.getReturnType().getName()));
+		}
+		if (AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class)) {
+			throw LockMethodSpecs.problem(instead,
+					"its fallback '%s' is @DistributedLock, too, but is called without that lock. Remove the annotation from the fallback, or let the fallback call a method of another bean"
+						.formatted(name));
 		}
 		ReflectionUtils.makeAccessible(method);
 		return new LockFallback(method, reason);

@@ -1,12 +1,18 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+
 import javax.sql.DataSource;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.aop.Advisor;
+import org.springframework.aop.support.NameMatchMethodPointcutAdvisor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -18,6 +24,9 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -112,6 +121,51 @@ class FencingAutoConfigurationTests {
 						"['stock:42']", "outside a transaction of the fenced data source ('dataSource')");
 			context.getBean(Shop.class).fenced(() -> assertThat(fences(context)).isOne());
 		});
+	}
+
+	@Test
+	void requiredFenceStopsACallThatAdviceMovedToAThreadWithoutTheLock() {
+		this.runner.withUserConfiguration(OtherThread.class).run((context) -> {
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> context.getBean(Shop.class).fenced(() -> {
+					throw new AssertionError("the body ran");
+				}))
+				.withMessageContainingAll("Shop.fenced", "the thread that runs it ('bulkhead')", "holds no lock");
+			assertThat(fences(context)).isZero();
+		});
+	}
+
+	/**
+	 * Advice outside the transaction that runs the rest of the call on its own thread.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class OtherThread {
+
+		@Bean
+		static Advisor bulkhead() {
+			MethodInterceptor advice = (invocation) -> {
+				FutureTask<Object> rest = new FutureTask<>(() -> {
+					try {
+						return invocation.proceed();
+					}
+					catch (Throwable ex) {
+						throw (ex instanceof Exception failure) ? failure : new ExecutionException(ex);
+					}
+				});
+				new Thread(rest, "bulkhead").start();
+				try {
+					return rest.get();
+				}
+				catch (ExecutionException ex) {
+					throw ex.getCause();
+				}
+			};
+			NameMatchMethodPointcutAdvisor advisor = new NameMatchMethodPointcutAdvisor(advice);
+			advisor.setMappedName("fenced");
+			advisor.setOrder(Ordered.LOWEST_PRECEDENCE - 50);
+			return advisor;
+		}
+
 	}
 
 	@Test

@@ -2,9 +2,12 @@ package io.holdfast.lock.interceptor;
 
 import java.util.concurrent.Future;
 
+import jakarta.annotation.PostConstruct;
+import jakarta.annotation.PreDestroy;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
+import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -42,6 +45,18 @@ class BadMethodTests {
 	@Test
 	void staticMethod() {
 		refused(StaticMethod.class, "the method is static");
+	}
+
+	@Test
+	void methodThatTheContainerCalls() {
+		refused(AtStart.class, "not on its proxy", "ApplicationRunner");
+		refused(AtEnd.class, "not on its proxy");
+		refused(AfterProperties.class, "not on its proxy");
+	}
+
+	@Test
+	void lockedFallback() {
+		refused(LockedFallback.class, "fallback 'later' is @DistributedLock, too", "Remove the annotation");
 	}
 
 	@Test
@@ -252,6 +267,45 @@ class BadMethodTests {
 		@DistributedLock("stock")
 		public Future<String> call() {
 			throw new IllegalStateException();
+		}
+
+	}
+
+	static class AtStart {
+
+		@PostConstruct
+		@DistributedLock(name = "migration")
+		void migrate() {
+		}
+
+	}
+
+	static class AtEnd {
+
+		@PreDestroy
+		@DistributedLock(name = "migration")
+		void finish() {
+		}
+
+	}
+
+	static class AfterProperties implements InitializingBean {
+
+		@Override
+		@DistributedLock(name = "migration")
+		public void afterPropertiesSet() {
+		}
+
+	}
+
+	static class LockedFallback {
+
+		@DistributedLock(name = "stock", fallback = "later")
+		void now() {
+		}
+
+		@DistributedLock(name = "later")
+		void later() {
 		}
 
 	}
