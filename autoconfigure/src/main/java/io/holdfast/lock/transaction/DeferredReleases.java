@@ -2,13 +2,17 @@ package io.holdfast.lock.transaction;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;
+import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ReflectionUtils;
@@ -23,12 +27,33 @@ import io.holdfast.lock.support.FinishedTransaction;
  * covers all holds that are bound to the transaction's thread at any time while the
  * transaction is active. Registered with every transaction, because one without a hold
  * may be suspended and resumed while a hold is bound.
+ *
+ * <p>
+ * An inner transaction of another transaction manager suspends the callbacks of the outer
+ * one but leaves its connection on the thread. Code under a lock may write with either,
+ * so both defer the release.
  */
 final class DeferredReleases implements TransactionSynchronization {
 
+	/** Transactions of this thread whose callbacks are suspended. */
+	private static final ThreadLocal<List<DeferredReleases>> SUSPENDED = ThreadLocal.withInitial(ArrayList::new);
+
 	private final Map<LockHandle, Runnable> releases = new LinkedHashMap<>();
 
+	/** The connections and contexts that are on the thread for this transaction. */
+	private final Set<Object> resources = Collections.newSetFromMap(new IdentityHashMap<>());
+
 	private DeferredReleases() {
+		transactionalResources().forEach(this.resources::add);
+		SUSPENDED.get().forEach((outer) -> this.resources.removeAll(outer.resources));
+	}
+
+	private static Stream<Object> transactionalResources() {
+		return TransactionSynchronizationManager.getResourceMap()
+			.values()
+			.stream()
+			.filter((resource) -> resource instanceof ResourceHolderSupport holder
+					&& holder.isSynchronizedWithTransaction());
 	}
 
 	/** Called when a transaction has started on this thread. */
@@ -43,6 +68,7 @@ final class DeferredReleases implements TransactionSynchronization {
 		DeferredReleases current = current();
 		if (current != null) {
 			current.defer(hold);
+			SUSPENDED.get().stream().filter(DeferredReleases::isOnThread).forEach((outer) -> outer.defer(hold));
 		}
 	}
 
@@ -58,6 +84,11 @@ final class DeferredReleases implements TransactionSynchronization {
 		DeferredReleases registered = new DeferredReleases();
 		TransactionSynchronizationManager.registerSynchronization(registered);
 		return registered;
+	}
+
+	/** Whether the connection of a suspended transaction is still on its thread. */
+	private boolean isOnThread() {
+		return transactionalResources().anyMatch(this.resources::contains);
 	}
 
 	private void deferAll() {
@@ -81,14 +112,29 @@ final class DeferredReleases implements TransactionSynchronization {
 	}
 
 	@Override
+	public void suspend() {
+		SUSPENDED.get().add(this);
+	}
+
+	@Override
 	public void resume() {
+		forgetSuspension();
 		if (!FinishedTransaction.isCurrent()) {
 			deferAll();
 		}
 	}
 
+	private void forgetSuspension() {
+		List<DeferredReleases> suspended = SUSPENDED.get();
+		suspended.remove(this);
+		if (suspended.isEmpty()) {
+			SUSPENDED.remove();
+		}
+	}
+
 	@Override
 	public void afterCompletion(int status) {
+		forgetSuspension();
 		List<Runnable> innermostFirst = new ArrayList<>(this.releases.values());
 		Collections.reverse(innermostFirst);
 		this.releases.clear();

@@ -1,13 +1,17 @@
 package io.holdfast.lock.transaction;
 
+import java.util.Collection;
 import java.util.Set;
 import java.util.TreeSet;
 
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.PersistenceException;
+import org.hibernate.Filter;
 import org.hibernate.SessionEventListener;
 import org.hibernate.engine.spi.EntityKey;
+import org.hibernate.engine.spi.LoadQueryInfluencers;
 import org.hibernate.engine.spi.SessionImplementor;
+import org.hibernate.internal.FilterImpl;
 import org.hibernate.resource.jdbc.spi.LogicalConnectionImplementor;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +46,26 @@ record HibernateContext(SessionImplementor session) {
 			types.add(((EntityKey) key).getEntityName());
 		}
 		return (count + " entities of " + types).replaceFirst("^1 entities", "1 entity");
+	}
+
+	/**
+	 * Enables the filters and fetch profiles of another context here. A filter may hide
+	 * the rows of other tenants.
+	 */
+	void filterAs(HibernateContext other) {
+		LoadQueryInfluencers influencers = other.session.getLoadQueryInfluencers();
+		influencers.getEnabledFilters().forEach((name, enabled) -> {
+			Filter filter = this.session.enableFilter(name);
+			((FilterImpl) enabled).getParameters().forEach((parameter, value) -> {
+				if (value instanceof Collection<?> values) {
+					filter.setParameterList(parameter, values);
+				}
+				else {
+					filter.setParameter(parameter, value);
+				}
+			});
+		});
+		influencers.getEnabledFetchProfileNames().forEach(this.session::enableFetchProfile);
 	}
 
 	/** Runs an action when the session is closed. */

@@ -103,7 +103,10 @@ final class PersistenceContexts {
 		}
 		List<Exchange> exchanges = new ArrayList<>();
 		Map.copyOf(resources).forEach((key, resource) -> {
-			EntityManager context = (resource instanceof EntityManagerHolder holder) ? contextOf(holder) : null;
+			// a transaction that has completed removes its own contexts after its
+			// listeners
+			EntityManager context = (resource instanceof EntityManagerHolder holder
+					&& !holder.isSynchronizedWithTransaction()) ? contextOf(holder) : null;
 			if (context != null && key instanceof EntityManagerFactory factory && entities(context) != null) {
 				exchanges.add(Exchange.make(factory, (EntityManagerHolder) resource, text(locks)));
 			}
@@ -181,6 +184,11 @@ final class PersistenceContexts {
 			HibernateContext hibernate = hibernate(before.getEntityManager());
 			if (hibernate != null) {
 				exchange.snapshot = new HibernateSnapshot(hibernate.session());
+				HibernateContext next = (exchange.instead != null) ? hibernate(exchange.instead.getEntityManager())
+						: null;
+				if (next != null) {
+					next.filterAs(hibernate);
+				}
 				ReadBeforeLock.noteAll(hibernate.session(), locks);
 				SetAsideSessions.add(hibernate.session(), locks);
 				hibernate.disconnect();

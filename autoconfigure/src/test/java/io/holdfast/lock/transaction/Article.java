@@ -8,11 +8,16 @@ import jakarta.persistence.Convert;
 import jakarta.persistence.ElementCollection;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
+import org.hibernate.annotations.Filter;
+import org.hibernate.annotations.FilterDef;
+import org.hibernate.annotations.ParamDef;
 
 /**
  * An entity with an amount.
  */
 @Entity(name = "article")
+@FilterDef(name = "few", parameters = @ParamDef(name = "most", type = Integer.class))
+@Filter(name = "few", condition = "amount <= :most")
 class Article {
 
 	@Id

@@ -18,6 +18,8 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionOperations;
@@ -106,6 +108,44 @@ class DeferredReleaseTests {
 
 	private void assertFree() {
 		assertThat(this.store.inUse()).isEmpty();
+	}
+
+	/** Both transactions have their own connection, and both are on the thread. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void lockIsKeptForAnOuterTransactionOfAnotherManager(boolean innerCommits) {
+		JdbcTransactionManager other = new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:of-other"));
+		TransactionOperations ofOther = new TransactionTemplate(other);
+		run(() -> {
+			this.required.executeWithoutResult((outer) -> {
+				ofOther.executeWithoutResult((inner) -> {
+					acquire().close();
+					if (!innerCommits) {
+						inner.setRollbackOnly();
+					}
+				});
+				assertHeld();
+				ofOther.executeWithoutResult((inner) -> {
+				});
+				assertHeld();
+			});
+			assertFree();
+			other.setTransactionExecutionListeners(
+					((JdbcTransactionManager) ((TransactionTemplate) this.required).getTransactionManager())
+						.getTransactionExecutionListeners());
+			ofOther.executeWithoutResult((outer) -> {
+				this.required.executeWithoutResult((inner) -> acquire().close());
+				assertHeld();
+			});
+		});
+	}
+
+	@Test
+	void lockOfATransactionThatSuspendsAnotherIsReleasedAtItsEnd() {
+		run(() -> this.required.executeWithoutResult((outer) -> {
+			this.requiresNew.executeWithoutResult((inner) -> acquire().close());
+			assertFree();
+		}));
 	}
 
 	private void close(LockHandle handle, Close how) {

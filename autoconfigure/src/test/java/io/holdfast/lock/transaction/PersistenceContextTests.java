@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.orm.jpa.EntityManagerFactoryInfo;
 import org.springframework.orm.jpa.EntityManagerHolder;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.holdfast.lock.LockHandle;
@@ -54,6 +55,38 @@ class PersistenceContextTests {
 				.<Integer, RuntimeException>execute(LockRequest.of("stock"), (handle) -> application.find().amount))
 				.isEqualTo(99);
 			assertThat(application.find()).isSameAs(seen);
+		}));
+	}
+
+	/** As in a transactional event listener, whose repository has cleaned up before. */
+	@Test
+	void lockedTransactionAfterACommitWritesAlthoughTheListenerHasRead() {
+		run((application) -> {
+			application.caller().call(() -> {
+				application.find();
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+					@Override
+					public void afterCompletion(int status) {
+						application.caller().readOnly();
+						application.stock().sellInNew();
+					}
+				});
+			});
+			assertThat(application.caller().readOnly().amount).isEqualTo(99);
+		});
+	}
+
+	@Test
+	void filterOfTheRequestAppliesUnderTheLock() {
+		run((application) -> application.inOpenView(() -> {
+			application.entities().unwrap(Session.class).enableFilter("few").setParameter("most", 50);
+			application.find();
+			assertThat(application.locks()
+				.<Long, RuntimeException>execute(LockRequest.of("stock"),
+						(handle) -> application.entities()
+							.createQuery("select count(a) from article a", Long.class)
+							.getSingleResult()))
+				.isZero();
 		}));
 	}
 
