@@ -58,6 +58,10 @@ public final class UnlockedBeans {
 	void requireNone(Set<String> processed) {
 		for (String name : this.beanFactory.getSingletonNames()) {
 			Object bean = processed.contains(name) ? null : this.beanFactory.getSingleton(name);
+			if (bean instanceof FactoryBean<?> factory) {
+				// the product that was created early, or one that is now created locked
+				bean = (factory.isSingleton() && unlockedMethod(name) != null) ? this.beanFactory.getBean(name) : null;
+			}
 			Method unlocked = (bean != null) ? unlockedMethod(bean) : null;
 			if (unlocked != null) {
 				throw LockMethodSpecs.problem(unlocked,

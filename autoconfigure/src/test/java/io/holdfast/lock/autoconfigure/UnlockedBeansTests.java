@@ -49,6 +49,17 @@ class UnlockedBeansTests {
 	}
 
 	@Test
+	void productOfAFactoryThatIsCreatedTooEarlyStopsTheStart() {
+		this.runner.withUserConfiguration(FactoryShop.class)
+			.withUserConfiguration(NeedsShop.class)
+			.run((context) -> assertThat(context).getFailure()
+				.message()
+				.contains("the bean 'shop' was created before locks could be added to beans"));
+		this.runner.withUserConfiguration(FactoryShop.class)
+			.run((context) -> assertThat(context.getBean(Shop.class).sell()).isTrue());
+	}
+
+	@Test
 	void beanThatIsNeededLazilyIsLocked() {
 		this.runner.withUserConfiguration(LateShop.class)
 			.run((context) -> assertThat(context.getBean(Shop.class).sell()).isTrue());
@@ -139,6 +150,16 @@ class UnlockedBeansTests {
 		Shop shop() {
 			return new Shop();
 		}
+
+		@Bean
+		static Processor processor(Shop shop) {
+			return new Processor();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeedsShop {
 
 		@Bean
 		static Processor processor(Shop shop) {
