@@ -54,8 +54,9 @@ public interface LockBackend {
 
 	/**
 	 * Attempts once to acquire a lock. The same owner may repeat the attempt and receives
-	 * the same grant and token. A store with a wait queue keeps the owner's position
-	 * between attempts.
+	 * the same grant and token, or a greater token if servers that missed the attempt
+	 * join the grant. A store with a wait queue keeps the owner's position between
+	 * attempts.
 	 * @param claim the claim
 	 * @return the result
 	 */
