@@ -9,10 +9,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.ReflectionUtils;
-
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
@@ -20,6 +16,7 @@ import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.TransactionBoundary.SetAside;
+import io.holdfast.lock.support.Failures;
 
 /**
  * Combines several holds into one for the caller: held while all are held, lost when one
@@ -51,22 +48,10 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	private static CompletableFuture<?> close(List<Hold> holds, Function<Hold, CompletableFuture<?>> closing) {
-		@Nullable Throwable first = null;
 		List<CompletableFuture<?>> answers = new ArrayList<>(holds.size());
-		for (int i = holds.size() - 1; i >= 0; i--) {
-			try {
-				answers.add(closing.apply(holds.get(i)));
-			}
-			catch (RuntimeException | Error ex) {
-				first = (first != null) ? first : ex;
-				if (first != ex) {
-					first.addSuppressed(ex);
-				}
-			}
-		}
-		if (first != null) {
-			ReflectionUtils.rethrowRuntimeException(first);
-		}
+		List<Runnable> innermostFirst = new ArrayList<>(holds.size());
+		holds.forEach((hold) -> innermostFirst.add(0, () -> answers.add(closing.apply(hold))));
+		Failures.runAll(innermostFirst);
 		return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new));
 	}
 

@@ -6,6 +6,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -84,25 +85,22 @@ final class WithdrawableFuture<T extends @Nullable Object> extends TakenFuture<T
 		}
 	}
 
-	/**
-	 * Starts a timer that counts as no waiting stage, unlike that of the JDK.
-	 */
 	@Override
 	public CompletableFuture<T> orTimeout(long timeout, TimeUnit unit) {
-		CompletableFuture.allOf(this).orTimeout(timeout, unit).exceptionally((failure) -> {
-			completeExceptionally(Stages.cause(failure));
-			return null;
-		});
-		return this;
+		return onTimeout(timeout, unit, (failure) -> completeExceptionally(Stages.cause(failure)));
+	}
+
+	@Override
+	public CompletableFuture<T> completeOnTimeout(T value, long timeout, TimeUnit unit) {
+		return onTimeout(timeout, unit, (failure) -> complete(value));
 	}
 
 	/**
 	 * Starts a timer that counts as no waiting stage, unlike that of the JDK.
 	 */
-	@Override
-	public CompletableFuture<T> completeOnTimeout(T value, long timeout, TimeUnit unit) {
+	private CompletableFuture<T> onTimeout(long timeout, TimeUnit unit, Consumer<Throwable> action) {
 		CompletableFuture.allOf(this).orTimeout(timeout, unit).exceptionally((failure) -> {
-			complete(value);
+			action.accept(failure);
 			return null;
 		});
 		return this;

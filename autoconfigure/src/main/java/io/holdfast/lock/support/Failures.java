@@ -2,8 +2,10 @@ package io.holdfast.lock.support;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.ReflectionUtils;
+
 /**
- * Finds the root cause of a failure beneath the wrappers of the libraries that report it.
+ * Operations on failures that several packages need.
  */
 public final class Failures {
 
@@ -23,6 +25,30 @@ public final class Failures {
 		@Nullable String message = root.getMessage();
 		String type = root.getClass().getSimpleName();
 		return (message != null && !message.isBlank()) ? type + ": " + message : type;
+	}
+
+	/**
+	 * Runs tasks one after another, each of them even if an earlier one fails.
+	 * @param tasks the tasks
+	 * @throws RuntimeException or an {@link Error}: the first failure, to which the
+	 * others are added as suppressed
+	 */
+	public static void runAll(Iterable<? extends Runnable> tasks) {
+		Throwable first = null;
+		for (Runnable task : tasks) {
+			try {
+				task.run();
+			}
+			catch (RuntimeException | Error ex) {
+				first = (first != null) ? first : ex;
+				if (first != ex) {
+					first.addSuppressed(ex);
+				}
+			}
+		}
+		if (first != null) {
+			ReflectionUtils.rethrowRuntimeException(first);
+		}
 	}
 
 	private static Throwable root(Throwable failure) {

@@ -2,11 +2,9 @@ package io.holdfast.lock.transaction;
 
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -15,11 +13,11 @@ import org.springframework.core.Ordered;
 import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-import org.springframework.util.ReflectionUtils;
 
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.spi.TransactionBoundary.DeferrableHold;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
@@ -35,17 +33,23 @@ import io.holdfast.lock.support.FinishedTransaction;
  */
 final class DeferredReleases implements TransactionSynchronization {
 
-	/** Transactions of this thread whose callbacks are suspended. */
-	private static final ThreadLocal<List<DeferredReleases>> SUSPENDED = ThreadLocal.withInitial(ArrayList::new);
+	/** Transactions of this thread whose callbacks are suspended, if there are any. */
+	private static final ThreadLocal<@Nullable List<DeferredReleases>> SUSPENDED = new ThreadLocal<>();
 
 	private final Map<LockHandle, Runnable> releases = new LinkedHashMap<>();
 
-	/** The connections and contexts that are on the thread for this transaction. */
-	private final Set<Object> resources = Collections.newSetFromMap(new IdentityHashMap<>());
+	/**
+	 * The connections and contexts that were on the thread for this transaction when it
+	 * was suspended.
+	 */
+	private List<Object> resources = List.of();
 
 	private DeferredReleases() {
-		transactionalResources().forEach(this.resources::add);
-		SUSPENDED.get().forEach((outer) -> this.resources.removeAll(outer.resources));
+	}
+
+	private static List<DeferredReleases> suspended() {
+		List<DeferredReleases> suspended = SUSPENDED.get();
+		return (suspended != null) ? suspended : List.of();
 	}
 
 	private static Stream<Object> transactionalResources() {
@@ -68,7 +72,7 @@ final class DeferredReleases implements TransactionSynchronization {
 		DeferredReleases current = current();
 		if (current != null) {
 			current.defer(hold);
-			SUSPENDED.get().stream().filter(DeferredReleases::isOnThread).forEach((outer) -> outer.defer(hold));
+			suspended().stream().filter(DeferredReleases::isOnThread).forEach((outer) -> outer.defer(hold));
 		}
 	}
 
@@ -88,7 +92,11 @@ final class DeferredReleases implements TransactionSynchronization {
 
 	/** Whether the connection of a suspended transaction is still on its thread. */
 	private boolean isOnThread() {
-		return transactionalResources().anyMatch(this.resources::contains);
+		return transactionalResources().anyMatch(this::has);
+	}
+
+	private boolean has(Object resource) {
+		return this.resources.stream().anyMatch((own) -> own == resource);
 	}
 
 	private void deferAll() {
@@ -113,7 +121,11 @@ final class DeferredReleases implements TransactionSynchronization {
 
 	@Override
 	public void suspend() {
-		SUSPENDED.get().add(this);
+		List<DeferredReleases> outer = suspended();
+		this.resources = transactionalResources()
+			.filter((resource) -> outer.stream().noneMatch((other) -> other.has(resource)))
+			.toList();
+		SUSPENDED.set(Stream.concat(outer.stream(), Stream.of(this)).toList());
 	}
 
 	@Override
@@ -125,10 +137,12 @@ final class DeferredReleases implements TransactionSynchronization {
 	}
 
 	private void forgetSuspension() {
-		List<DeferredReleases> suspended = SUSPENDED.get();
-		suspended.remove(this);
-		if (suspended.isEmpty()) {
+		List<DeferredReleases> others = suspended().stream().filter((other) -> other != this).toList();
+		if (others.isEmpty()) {
 			SUSPENDED.remove();
+		}
+		else {
+			SUSPENDED.set(others);
 		}
 	}
 
@@ -138,21 +152,7 @@ final class DeferredReleases implements TransactionSynchronization {
 		List<Runnable> innermostFirst = new ArrayList<>(this.releases.values());
 		Collections.reverse(innermostFirst);
 		this.releases.clear();
-		Throwable first = null;
-		for (Runnable release : innermostFirst) {
-			try {
-				release.run();
-			}
-			catch (RuntimeException | Error ex) {
-				first = (first != null) ? first : ex;
-				if (first != ex) {
-					first.addSuppressed(ex);
-				}
-			}
-		}
-		if (first != null) {
-			ReflectionUtils.rethrowRuntimeException(first);
-		}
+		Failures.runAll(innermostFirst);
 	}
 
 }

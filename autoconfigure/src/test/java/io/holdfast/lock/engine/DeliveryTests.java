@@ -189,8 +189,16 @@ class DeliveryTests {
 	}
 
 	static List<Method> functionsOnAnExecutor() {
+		return functionsWith(Executor.class);
+	}
+
+	static List<Method> functionsOfTwoStages() {
+		return functionsWith(CompletionStage.class);
+	}
+
+	private static List<Method> functionsWith(Class<?> parameter) {
 		return functions().stream()
-			.filter((method) -> List.of(method.getParameterTypes()).contains(Executor.class))
+			.filter((method) -> List.of(method.getParameterTypes()).contains(parameter))
 			.toList();
 	}
 
@@ -210,12 +218,6 @@ class DeliveryTests {
 				CompletableFuture.completedFuture("other"), full))
 			.isDone();
 		assertReleasedUnused();
-	}
-
-	static List<Method> functionsOfTwoStages() {
-		return functions().stream()
-			.filter((method) -> List.of(method.getParameterTypes()).contains(CompletionStage.class))
-			.toList();
 	}
 
 	@ParameterizedTest

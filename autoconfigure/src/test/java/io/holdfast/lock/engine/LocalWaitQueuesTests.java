@@ -7,6 +7,8 @@ import java.util.Deque;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.engine.LocalWaitQueues.State;
@@ -113,24 +115,14 @@ class LocalWaitQueuesTests {
 		assertThat(new Caller("c").enter()).isEqualTo(State.QUEUED);
 	}
 
-	@Test
-	void withdrawalOfTheFirstWaiterNotifiesTheNext() {
+	/** Before it has aged, the first waiter is notified; after that, it is admitted. */
+	@ParameterizedTest
+	@ValueSource(longs = { 0, 1 })
+	void waiterThatLeavesPassesThePlaceOn(long ageMillis) {
 		Caller holder = entered(new Caller("a"));
 		Caller first = entered(new Caller("b"));
 		Caller next = entered(new Caller("c"));
-		holder.ticket.leave();
-		first.ticket.leave();
-		first.runSteps();
-		next.runSteps();
-		assertThat(this.admitted).containsExactly("c");
-	}
-
-	@Test
-	void waiterThatLeavesAfterTheHandOverPassesThePlaceOn() {
-		Caller holder = entered(new Caller("a"));
-		Caller first = entered(new Caller("b"));
-		Caller next = entered(new Caller("c"));
-		this.time.pause(Duration.ofMillis(1));
+		this.time.pause(Duration.ofMillis(ageMillis));
 		holder.ticket.leave();
 		first.ticket.leave();
 		first.runSteps();

@@ -13,6 +13,7 @@ if name then
 end
 
 local answer = {1}
+local longest = 0
 for i = 2, #KEYS do
   local owner, lease, shared = ARGV[3 * i - 3], ARGV[3 * i - 2], ARGV[3 * i - 1] == 'SHARED'
   answer[i] = 0
@@ -30,7 +31,8 @@ for i = 2, #KEYS do
     answer[i] = 1
   end
   if answer[i] == 1 then
-    raise(KEYS[1], 'longest', redis.call('HGET', KEYS[1], 'longest'), tonumber(lease))
+    longest = math.max(longest, tonumber(lease))
   end
 end
+raise(KEYS[1], 'longest', redis.call('HGET', KEYS[1], 'longest'), longest)
 return answer
