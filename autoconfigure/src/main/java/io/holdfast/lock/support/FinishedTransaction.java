@@ -1,6 +1,9 @@
 package io.holdfast.lock.support;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.core.Ordered;
+import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -40,6 +43,30 @@ public final class FinishedTransaction {
 				|| TransactionSynchronizationManager.getSynchronizations()
 					.stream()
 					.anyMatch((callback) -> callback instanceof Mark mark && mark.committed);
+	}
+
+	/**
+	 * Returns whether a transaction that is over still has connections or contexts on
+	 * this thread. Spring may no longer report it as active: a callback that begins a
+	 * transaction of its own ends that report.
+	 * @return whether code that joins it would work on its resources
+	 */
+	public static boolean isOnThread() {
+		boolean over = TransactionSynchronizationManager.isActualTransactionActive() ? isCurrent()
+				: !TransactionSynchronizationManager.isSynchronizationActive();
+		return over && TransactionSynchronizationManager.getResourceMap()
+			.values()
+			.stream()
+			.anyMatch(FinishedTransaction::isTransactional);
+	}
+
+	/**
+	 * Returns whether a resource of the thread belongs to a transaction.
+	 * @param resource the resource
+	 * @return whether its transaction unbinds it
+	 */
+	public static boolean isTransactional(@Nullable Object resource) {
+		return resource instanceof ResourceHolderSupport holder && holder.isSynchronizedWithTransaction();
 	}
 
 	/** The first of the callbacks after a commit. */

@@ -10,7 +10,6 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;
-import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -56,8 +55,7 @@ final class DeferredReleases implements TransactionSynchronization {
 		return TransactionSynchronizationManager.getResourceMap()
 			.values()
 			.stream()
-			.filter((resource) -> resource instanceof ResourceHolderSupport holder
-					&& holder.isSynchronizedWithTransaction());
+			.filter(FinishedTransaction::isTransactional);
 	}
 
 	/** Called when a transaction has started on this thread. */

@@ -62,6 +62,10 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 
 	@Override
 	public void beforeAcquire(LockName lock) {
+		if (FinishedTransaction.isOnThread()) {
+			requireNothingReadInFinished(lock);
+			return;
+		}
 		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
 			if (TransactionSynchronizationManager.isSynchronizationActive() && this.whenActive != WhenActive.ALLOW) {
 				requireNothingReadBefore(lock);
@@ -88,6 +92,15 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 					"and an asynchronous acquisition is bound to no thread, so this transaction would not keep its lock until it has completed");
 		}
 		warnOnce(lock);
+	}
+
+	private void requireNothingReadInFinished(LockName lock) {
+		String entities = (JPA_PRESENT && this.whenActive != WhenActive.ALLOW) ? PersistenceContexts.entities() : null;
+		if (entities != null) {
+			throw new LockConfigurationException(
+					"Lock '%s' was not acquired: the caller is a callback of a transaction that has completed, and whose persistence context contains %s. They were read or written before the lock and would be returned from memory, so it could use data that an earlier holder has changed since. Move the code that needs the lock to a method with @DistributedLock, which runs outside that transaction."
+						.formatted(lock, entities));
+		}
 	}
 
 	private void requireThatHoldingHelps(LockName lock) {

@@ -56,6 +56,11 @@ record ArticleApplication(EntityManagerFactory factory, EntityManager entities, 
 		CompletableFuture.runAsync(() -> this.transactions.executeWithoutResult((status) -> find().sell())).join();
 	}
 
+	/** Reads the amount that is stored, as another instance would. */
+	int readElsewhere() {
+		return CompletableFuture.supplyAsync(() -> this.caller.readOnly().amount).join();
+	}
+
 	/**
 	 * The steps of a test.
 	 */
