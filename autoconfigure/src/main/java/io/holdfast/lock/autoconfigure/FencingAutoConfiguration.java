@@ -146,7 +146,7 @@ public final class FencingAutoConfiguration {
 
 	@Bean
 	static TransactionListenerPostProcessor fenceListenerPostProcessor(Resolved<Fence> fence) {
-		return new TransactionListenerPostProcessor(TransactionFence.listener(fence));
+		return new TransactionListenerPostProcessor(TransactionFence.listener(fence), null);
 	}
 
 	@Bean

@@ -39,7 +39,8 @@ public final class LockTransactionAutoConfiguration {
 	@Bean
 	static TransactionListenerPostProcessor lockCommitListenerPostProcessor(
 			ObjectProvider<Resolved<LockEngine>> engine) {
-		return new TransactionListenerPostProcessor(new LockCommitListener(ownHolds(engine.getIfAvailable())));
+		return new TransactionListenerPostProcessor(new LockCommitListener(ownHolds(engine.getIfAvailable())),
+				"its transactions commit although their lock was lost, and do not defer its release");
 	}
 
 	/**
