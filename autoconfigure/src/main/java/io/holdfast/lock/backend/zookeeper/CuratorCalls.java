@@ -14,16 +14,23 @@ import org.apache.curator.framework.api.CuratorWatcher;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
+import org.apache.curator.utils.ZKPaths;
+import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends requests through the application's Curator client, which retries them according
- * to its retry policy.
+ * Sends requests through the application's Curator client, which retries most of them
+ * according to its retry policy.
  */
 final class CuratorCalls implements ZooKeeperCalls {
+
+	private static final int ANY_VERSION = -1;
 
 	private final CuratorFramework client;
 
@@ -62,24 +69,8 @@ final class CuratorCalls implements ZooKeeperCalls {
 
 	@Override
 	public CompletableFuture<Void> sync(String path) {
-		CompletableFuture<Void> answer = new CompletableFuture<>();
-		try {
-			// bypasses Curator, which retries requests and sees the connection state with
-			// a delay
-			this.client.getZookeeperClient().getZooKeeper().sync(path, (code, synced, context) -> {
-				this.eventThread = Thread.currentThread();
-				if (code == KeeperException.Code.OK.intValue()) {
-					answer.complete(null);
-				}
-				else {
-					answer.completeExceptionally(KeeperException.create(KeeperException.Code.get(code), synced));
-				}
-			}, null);
-		}
-		catch (Exception ex) {
-			answer.completeExceptionally(ex);
-		}
-		return answer;
+		// Curator also sees the connection state with a delay
+		return sendOnce((zooKeeper, answered) -> zooKeeper.sync(path, answered, null));
 	}
 
 	@Override
@@ -90,7 +81,12 @@ final class CuratorCalls implements ZooKeeperCalls {
 
 	@Override
 	public Watch watch(String path, Runnable changed) {
-		CuratorWatcher watcher = (event) -> changed.run();
+		CuratorWatcher watcher = (event) -> {
+			// the client sets its watches again once it is connected again
+			if (event.getType() != EventType.None || event.getState() == KeeperState.Expired) {
+				changed.run();
+			}
+		};
 		CompletableFuture<Void> set = done(
 				(callback) -> this.client.getData().usingWatcher(watcher).inBackground(callback).forPath(path));
 		return new Watch(set, () -> done(
@@ -99,7 +95,9 @@ final class CuratorCalls implements ZooKeeperCalls {
 
 	@Override
 	public CompletableFuture<Void> delete(String path) {
-		return done((callback) -> this.client.delete().inBackground(callback).forPath(path));
+		String namespace = this.client.getNamespace();
+		String full = namespace.isEmpty() ? path : ZKPaths.fixForNamespace(namespace, path);
+		return sendOnce((zooKeeper, answered) -> zooKeeper.delete(full, ANY_VERSION, answered, null));
 	}
 
 	@Override
@@ -170,6 +168,29 @@ final class CuratorCalls implements ZooKeeperCalls {
 				: new Node(path, UNKNOWN_SESSION, 0);
 	}
 
+	/**
+	 * Sends a request past Curator, which would retry it if the reply was lost. The
+	 * second reply would not tell what the first request has done.
+	 */
+	private CompletableFuture<Void> sendOnce(SingleRequest request) {
+		CompletableFuture<Void> answer = new CompletableFuture<>();
+		try {
+			request.send(this.client.getZookeeperClient().getZooKeeper(), (code, path, context) -> {
+				this.eventThread = Thread.currentThread();
+				if (code == KeeperException.Code.OK.intValue()) {
+					answer.complete(null);
+				}
+				else {
+					answer.completeExceptionally(KeeperException.create(KeeperException.Code.get(code), path));
+				}
+			});
+		}
+		catch (Exception ex) {
+			answer.completeExceptionally(ex);
+		}
+		return answer;
+	}
+
 	private static CompletableFuture<Void> done(Request request) {
 		return send(request).thenApply((event) -> null);
 	}
@@ -200,6 +221,16 @@ final class CuratorCalls implements ZooKeeperCalls {
 	private interface Request {
 
 		void send(BackgroundCallback callback) throws Exception;
+
+	}
+
+	/**
+	 * A request to send once.
+	 */
+	@FunctionalInterface
+	private interface SingleRequest {
+
+		void send(ZooKeeper zooKeeper, AsyncCallback.VoidCallback answered);
 
 	}
 

@@ -32,9 +32,9 @@ interface ZooKeeperCalls extends AutoCloseable {
 	CompletableFuture<List<String>> children(String path);
 
 	/**
-	 * Sends a request to the leader through the connected server. Unlike other requests,
-	 * it is never repeated. It fails with {@code ConnectionLoss} only if the connection
-	 * was down at some time after it was sent.
+	 * Sends a request to the leader through the connected server. It is never repeated.
+	 * It fails with {@code ConnectionLoss} only if the connection was down at some time
+	 * after it was sent.
 	 */
 	CompletableFuture<Void> sync(String path);
 
@@ -49,6 +49,10 @@ interface ZooKeeperCalls extends AutoCloseable {
 	 */
 	Watch watch(String path, Runnable changed);
 
+	/**
+	 * Deletes a node. The request is never repeated, so {@code NoNode} proves that the
+	 * node did not exist before it.
+	 */
 	CompletableFuture<Void> delete(String path);
 
 	/**

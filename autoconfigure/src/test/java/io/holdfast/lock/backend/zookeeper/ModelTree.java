@@ -47,13 +47,16 @@ final class ModelTree {
 		return made;
 	}
 
+	boolean exists(String path) {
+		return this.nodes.containsKey(path) || this.containers.containsKey(path);
+	}
+
 	Node node(String path) throws KeeperException {
-		Node node = this.nodes.get(path);
-		Container container = this.containers.get(path);
-		if (node == null && container == null) {
+		if (!exists(path)) {
 			throw new KeeperException.NoNodeException(path);
 		}
-		return (node != null) ? node : container.node;
+		Node node = this.nodes.get(path);
+		return (node != null) ? node : this.containers.get(path).node;
 	}
 
 	/** Verifies that a node exists. */

@@ -82,8 +82,6 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 		if (this.connected) {
 			this.connected = false;
 			this.listener.accept(Connection.SUSPENDED);
-			// watches are notified of the interruption too, and remain
-			List.copyOf(this.watches).forEach((watching) -> watching.changed.run());
 		}
 		dial();
 		long former = this.session;
@@ -103,7 +101,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 		}
 		this.listener.accept(Connection.CONNECTED);
 		for (Watching watching : List.copyOf(this.watches)) {
-			if (id < 0 || !this.ensemble.tree().paths().contains(watching.path)) {
+			if (id < 0 || !this.ensemble.tree().exists(watching.path)) {
 				watching.fire();
 			}
 		}

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
+import org.apache.curator.RetryPolicy;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryNTimes;
@@ -43,11 +44,15 @@ final class ZooKeeperBench implements AutoCloseable {
 	}
 
 	CuratorFramework client(String connectString, int sessionMillis) {
+		return client(connectString, sessionMillis, new RetryNTimes(1, 100));
+	}
+
+	CuratorFramework client(String connectString, int sessionMillis, RetryPolicy retries) {
 		CuratorFramework client = CuratorFrameworkFactory.builder()
 			.connectString(connectString)
 			.sessionTimeoutMs(sessionMillis)
 			.connectionTimeoutMs(1_000)
-			.retryPolicy(new RetryNTimes(1, 100))
+			.retryPolicy(retries)
 			.build();
 		this.startedAt.put(client, System.nanoTime());
 		client.start();

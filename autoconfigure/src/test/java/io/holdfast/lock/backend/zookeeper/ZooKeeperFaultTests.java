@@ -5,10 +5,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.retry.RetryNTimes;
 import org.apache.zookeeper.CreateMode;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -26,6 +28,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
@@ -119,6 +122,36 @@ class ZooKeeperFaultTests {
 		assertThat(grant.storeToken()).isEqualTo(czxid(this.bench.nodes().get(0))).isGreaterThan(before.storeToken());
 		refused(this.other, claim(LOCK));
 		released(this.store, grant);
+	}
+
+	@Test
+	void releaseWhoseReplyIsLostIsNotTakenForALoss() throws Exception {
+		ZooKeeperLockBackend retrying = this.bench
+			.store(this.bench.client("127.0.0.1:" + this.wire.port(), LONG_SESSION, new RetryNTimes(100, 100)));
+		Grant grant = granted(retrying, claim(LOCK));
+		this.wire.loseNextReplyTo("/x-");
+		assertThat(answer(retrying.release(grant))).isInstanceOf(ReleaseResult.Indeterminate.class);
+		assertThat(this.bench.nodes()).as("the server has deleted it").isEmpty();
+		soonGranted(this.other, claim(LOCK));
+	}
+
+	@Test
+	void watchOutlastsAnInterruptionAndSignalsOnlyTheDeletion() throws Exception {
+		CuratorFramework client = this.bench.client("127.0.0.1:" + this.wire.port(), LONG_SESSION);
+		Grant grant = granted(this.other, claim(LOCK));
+		AtomicInteger signals = new AtomicInteger();
+		CuratorCalls calls = new CuratorCalls(client);
+		calls.watch(this.bench.nodes().get(0), signals::incrementAndGet).set().join();
+		this.wire.cut();
+		Awaitility.await("the connection").atMost(BOUND).until(() -> succeeds(calls.sync("/")));
+		assertThat(signals).hasValue(0);
+		released(this.other, grant);
+		Awaitility.await("the signal").atMost(BOUND).until(() -> signals.get() > 0);
+		assertThat(signals).hasValue(1);
+	}
+
+	private static boolean succeeds(CompletableFuture<Void> request) {
+		return request.handle((done, failure) -> failure == null).join();
 	}
 
 	@Test
