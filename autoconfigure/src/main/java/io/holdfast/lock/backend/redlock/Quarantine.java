@@ -61,10 +61,16 @@ final class Quarantine {
 
 	void end(boolean admitted) {
 		if (admitted) {
-			this.sight.set(null);
-			this.log.ends(this.address);
+			voted();
 		}
 		this.ending.set(false);
+	}
+
+	/** Records that the node votes. Any client may have admitted it. */
+	void voted() {
+		if (this.sight.get() != null && this.sight.getAndSet(null) != null) {
+			this.log.ends(this.address);
+		}
 	}
 
 	/**

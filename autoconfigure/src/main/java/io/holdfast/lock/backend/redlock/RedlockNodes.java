@@ -116,6 +116,7 @@ final class RedlockNodes {
 			.toArray();
 		return node.runIf(wanted, script, keys, all).thenCompose((answer) -> {
 			if (!NodeResponse.isNoVote(answer)) {
+				node.quarantine().voted();
 				return CompletableFuture.completedStage(answer);
 			}
 			return admitIfOver(node, (String) answer.get(1))

@@ -1,6 +1,5 @@
 package io.holdfast.lock.backend.zookeeper;
 
-import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.regex.Matcher;
@@ -20,7 +19,7 @@ import io.holdfast.lock.spi.Claim;
  * @param owner the owner id of the claim
  * @param number the sequence number in the wait queue
  */
-record QueueNodeName(String name, boolean shared, String owner, long number) {
+record QueueNodeName(String name, boolean shared, String owner, int number) {
 
 	private static final Pattern NAME = Pattern.compile("([xs])-([0-9a-f-]{36})-(-?\\d{10})");
 
@@ -32,15 +31,18 @@ record QueueNodeName(String name, boolean shared, String owner, long number) {
 	static @Nullable QueueNodeName parse(String name) {
 		Matcher matcher = NAME.matcher(name);
 		return matcher.matches() ? new QueueNodeName(name, matcher.group(1).equals("s"), matcher.group(2),
-				Long.parseLong(matcher.group(3))) : null;
+				Integer.parseInt(matcher.group(3))) : null;
 	}
 
-	/** Returns the wait queue in order, ignoring foreign nodes. */
+	/**
+	 * Returns the wait queue in order, ignoring foreign nodes. The number that follows
+	 * the greatest one is the smallest one, so the distance of two numbers counts.
+	 */
 	static List<QueueNodeName> queue(List<String> children) {
 		return children.stream()
 			.map(QueueNodeName::parse)
 			.filter(Objects::nonNull)
-			.sorted(Comparator.comparingLong(QueueNodeName::number))
+			.sorted((one, other) -> one.number - other.number)
 			.toList();
 	}
 

@@ -113,6 +113,26 @@ class RedlockStartTests {
 		}
 	}
 
+	@Test
+	void nodesThatAnotherClientHasAdmittedAreReportedAndTheNextRestartToo(CapturedOutput output) throws Exception {
+		this.nodes.each(TestNodes::admit);
+		try (RedlockLockBackend backend = this.nodes
+			.backend(TestNodes.options(Duration.ofMillis(400), Duration.ofMinutes(5)))) {
+			start(backend);
+			for (int restarts = 1; restarts <= 2; restarts++) {
+				this.nodes.each(RedisServer::kill);
+				this.nodes.get(0).start();
+				this.nodes.get(1).start();
+				awaitOutcomeWithTwoRestartedNodes(backend);
+				assertThat(warnings(output)).hasSize(restarts);
+				TestNodes.admit(this.nodes.get(0));
+				TestNodes.admit(this.nodes.get(1));
+				Awaitility.await().atMost(BOUND).until(() -> ask(backend, claim(LOCK)) instanceof Acquired);
+				assertThat(output.getAll().split("votes again", -1)).hasSize(2 * restarts + 1);
+			}
+		}
+	}
+
 	/**
 	 * Waits until the only two nodes that run do not vote. A third node would not be
 	 * asked for its vote if it responded last.
