@@ -25,6 +25,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Releases leases and withdraws claims at the store. It retries an unconfirmed request
@@ -207,12 +208,7 @@ final class ReleaseRetrier {
 			if (!confirmed) {
 				retries().add(this, unconfirmed);
 			}
-			if (failure != null) {
-				this.firstAnswer.completeExceptionally(failure);
-			}
-			else {
-				this.firstAnswer.complete(answer);
-			}
+			Stages.settle(this.firstAnswer, answer, failure);
 		}
 
 		private Retries retries() {

@@ -5,6 +5,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 
 /**
  * A request that may wait for a thread, or for capacity at the store, before it is sent.
@@ -43,7 +44,7 @@ final class StoreRequest<T> {
 		}
 		this.sentAt = this.time.nanos();
 		StoreResponses.ask(this.call).whenComplete((value, failure) -> {
-			StoreResponses.settle(this.answer, value, failure);
+			Stages.settle(this.answer, value, failure);
 			this.over.complete(null);
 		});
 		return true;

@@ -31,7 +31,7 @@ final class StoreResponses {
 			SchedulingClock time) {
 		CompletableFuture<T> answer = new CompletableFuture<>();
 		CompletionStage<T> sent = ask(call);
-		sent.whenComplete((value, failure) -> settle(answer, value, failure));
+		sent.whenComplete((value, failure) -> Stages.settle(answer, value, failure));
 		if (!answer.isDone()) {
 			Runnable cancel = time.after(timeoutNanos, () -> answer.completeExceptionally(
 					new TimeoutException("No response within " + DurationText.of(Duration.ofNanos(timeoutNanos)))));
@@ -55,15 +55,6 @@ final class StoreResponses {
 			CompletionStage<T> asked = call.get();
 			return (asked != null) ? asked : CompletableFuture.failedFuture(missing.get());
 		});
-	}
-
-	static <T> void settle(CompletableFuture<T> answer, T value, Throwable failure) {
-		if (failure != null) {
-			answer.completeExceptionally(cause(failure));
-		}
-		else {
-			answer.complete(value);
-		}
 	}
 
 	/**

@@ -41,14 +41,7 @@ public final class SharedAttempt<T> {
 		if (!this.latest.compareAndSet(present, fresh)) {
 			return get();
 		}
-		Stages.attempt(this.work).whenComplete((result, failure) -> {
-			if (failure != null) {
-				fresh.completeExceptionally(Stages.cause(failure));
-			}
-			else {
-				fresh.complete(result);
-			}
-		});
+		Stages.attempt(this.work).whenComplete((result, failure) -> Stages.settle(fresh, result, failure));
 		return fresh;
 	}
 

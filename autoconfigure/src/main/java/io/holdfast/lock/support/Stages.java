@@ -8,6 +8,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Operations on stages that several packages need.
  */
@@ -57,6 +59,24 @@ public final class Stages {
 			cause = unwrapped.getCause();
 		}
 		return unwrapped;
+	}
+
+	/**
+	 * Completes a future with the outcome of a stage.
+	 * @param future the future to complete
+	 * @param result the result of the stage
+	 * @param failure the failure of the stage, or {@code null} if it succeeded; passed on
+	 * without its wrappers
+	 * @param <T> the type of the result
+	 */
+	public static <T extends @Nullable Object> void settle(CompletableFuture<T> future, T result,
+			@Nullable Throwable failure) {
+		if (failure != null) {
+			future.completeExceptionally(cause(failure));
+		}
+		else {
+			future.complete(result);
+		}
 	}
 
 	/**

@@ -2,11 +2,9 @@ package io.holdfast.lock.backend.etcd;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
-
-import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.SharedRequest;
 
 /**
  * A lease at etcd, and the minimum time that it lasts as far as this JVM knows.
@@ -29,7 +27,7 @@ final class EtcdLease {
 
 	private final long id;
 
-	private final AtomicReference<@Nullable CompletableFuture<EtcdLease>> renewal = new AtomicReference<>();
+	private final SharedRequest<EtcdLease> renewal = new SharedRequest<>();
 
 	private volatile Term term;
 
@@ -95,26 +93,13 @@ final class EtcdLease {
 
 	/** Renews this lease. Concurrent callers share one request. */
 	CompletableFuture<EtcdLease> renewed() {
-		CompletableFuture<EtcdLease> mine = new CompletableFuture<>();
-		CompletableFuture<EtcdLease> present = this.renewal.compareAndExchange(null, mine);
-		if (present != null) {
-			return present;
-		}
-		long start = this.clock.nanos();
-		this.calls.keepAlive(this.id)
-			.thenApply((seconds) -> Term.of(start, Math.min(seconds, length().toSeconds()), length().toSeconds()))
-			.whenComplete((renewed, failure) -> {
-				this.renewal.set(null);
-				if (failure == null) {
-					this.term = renewed;
-					mine.complete(this);
-				}
-				else {
-					this.ended |= EtcdFailures.isLeaseGone(failure);
-					mine.completeExceptionally(failure);
-				}
-			});
-		return mine;
+		return this.renewal.send(() -> {
+			long start = this.clock.nanos();
+			return this.calls.keepAlive(this.id).thenApply((seconds) -> {
+				this.term = Term.of(start, Math.min(seconds, length().toSeconds()), length().toSeconds());
+				return this;
+			}).whenComplete((renewed, failure) -> this.ended |= failure != null && EtcdFailures.isLeaseGone(failure));
+		});
 	}
 
 	/**

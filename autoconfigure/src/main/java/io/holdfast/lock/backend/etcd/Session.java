@@ -2,12 +2,12 @@ package io.holdfast.lock.backend.etcd;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.SharedRequest;
 
 /**
  * A lease that claims of this JVM share. It is renewed until no claim has used it for the
@@ -34,7 +34,7 @@ final class Session {
 
 	private final Consumer<Session> ended;
 
-	private final AtomicReference<@Nullable CompletableFuture<Void>> advance = new AtomicReference<>();
+	private final SharedRequest<Long> advance = new SharedRequest<>();
 
 	private final AtomicBoolean retrying = new AtomicBoolean();
 
@@ -132,26 +132,15 @@ final class Session {
 
 	/** Starts the next epoch. Concurrent callers share one request. */
 	CompletableFuture<Void> advance() {
-		CompletableFuture<Void> mine = new CompletableFuture<>();
-		CompletableFuture<Void> present = this.advance.compareAndExchange(null, mine);
-		if (present != null) {
-			return present;
-		}
-		this.calls.put(this.key, this.lease.id()).whenComplete((revision, failure) -> {
+		return this.advance.send(() -> this.calls.put(this.key, this.lease.id()).whenComplete((revision, failure) -> {
 			if (failure == null) {
 				this.epoch = revision;
-				this.advance.set(null);
-				mine.complete(null);
-				return;
 			}
-			this.advance.set(null);
-			if (EtcdFailures.isLeaseGone(failure)) {
+			else if (EtcdFailures.isLeaseGone(failure)) {
 				this.lease.end();
 				over();
 			}
-			mine.completeExceptionally(failure);
-		});
-		return mine;
+		})).thenApply((revision) -> null);
 	}
 
 	private synchronized void scheduleRenewal() {

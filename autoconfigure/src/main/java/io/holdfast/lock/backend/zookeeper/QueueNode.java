@@ -8,6 +8,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.support.SharedRequest;
+import io.holdfast.lock.support.Stages;
 
 /**
  * State of one claim's node in this JVM: its path, the session that created it, and the
@@ -26,8 +28,7 @@ final class QueueNode {
 	/** The creation under way; there is at most one. */
 	private @Nullable CompletableFuture<Boolean> creation;
 
-	/** The deletion under way; there is at most one. */
-	private @Nullable CompletableFuture<Void> deletion;
+	private final SharedRequest<Void> deletion = new SharedRequest<>();
 
 	/** The node, once it is known. */
 	private ZooKeeperCalls.@Nullable Node node;
@@ -102,12 +103,7 @@ final class QueueNode {
 			synchronized (this) {
 				this.creation = null;
 			}
-			if (failure != null) {
-				mine.completeExceptionally(failure);
-			}
-			else {
-				mine.complete(true);
-			}
+			Stages.settle(mine, true, failure);
 		});
 		return mine;
 	}
@@ -118,30 +114,13 @@ final class QueueNode {
 	 * deletion.
 	 */
 	CompletableFuture<Void> abandon(Supplier<CompletableFuture<Void>> delete) {
-		CompletableFuture<Void> mine = new CompletableFuture<>();
 		CompletableFuture<?> settled;
 		synchronized (this) {
 			this.ended = true;
-			if (this.deletion != null) {
-				return this.deletion;
-			}
-			this.deletion = mine;
 			settled = (this.creation != null) ? this.creation : CompletableFuture.completedFuture(null);
 		}
-		settled.handle((made, failure) -> delete.get())
-			.thenCompose((deleted) -> deleted)
-			.whenComplete((done, failure) -> {
-				synchronized (this) {
-					this.deletion = null;
-				}
-				if (failure != null) {
-					mine.completeExceptionally(failure);
-				}
-				else {
-					mine.complete(null);
-				}
-			});
-		return mine;
+		return this.deletion
+			.send(() -> settled.handle((made, failure) -> delete.get()).thenCompose((deleted) -> deleted));
 	}
 
 	/** Ends the claim after everything that it left in the store is gone. */
