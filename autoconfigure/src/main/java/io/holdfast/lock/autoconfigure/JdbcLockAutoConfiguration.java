@@ -1,7 +1,5 @@
 package io.holdfast.lock.autoconfigure;
 
-import java.sql.SQLException;
-
 import javax.sql.DataSource;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -20,7 +18,6 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.init.UncategorizedScriptException;
 
 import io.holdfast.lock.LockBackendException;
-import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.jdbc.JdbcLockBackend;
 import io.holdfast.lock.backend.jdbc.JdbcLockOptions;
 
@@ -34,8 +31,6 @@ import io.holdfast.lock.backend.jdbc.JdbcLockOptions;
 @ConditionalOnLockStore(LockStore.JDBC)
 @EnableConfigurationProperties({ DistributedLockProperties.class, JdbcLockProperties.class })
 public final class JdbcLockAutoConfiguration {
-
-	private static final String SCHEMA = "io/holdfast/lock/backend/jdbc/schema.sql";
 
 	/**
 	 * Creates the backend after the application's own migrations, which may create the
@@ -56,7 +51,7 @@ public final class JdbcLockAutoConfiguration {
 				"Start the database, or correct its DataSource ('spring.datasource.*').");
 		boolean checked = checks.run(LockStore.JDBC, (close) -> check.run(() -> {
 			prepare.run();
-			verify(backend, jdbc);
+			backend.verify();
 		}, close), backend::close);
 		if (!checked) {
 			check.runOnce(prepare);
@@ -74,23 +69,6 @@ public final class JdbcLockAutoConfiguration {
 					ex);
 		}
 		PoolWaitCheck.warn(dataSource, locks.waitTime());
-	}
-
-	private static void verify(JdbcLockBackend backend, JdbcLockProperties jdbc) {
-		try {
-			backend.verify();
-		}
-		catch (SQLException ex) {
-			String state = ex.getSQLState();
-			if (state != null && state.startsWith("42")) {
-				throw new LockConfigurationException(
-						"The tables '%s' and '%s_reader' of the backend 'jdbc' do not exist or cannot be read. Create them in a migration with the script '%s' of this library, or set 'distributed-lock.jdbc.initialize-schema=always'."
-							.formatted(jdbc.table(), jdbc.table(), SCHEMA),
-						ex);
-			}
-			throw new LockBackendException(
-					"%s (SQL state %s)".formatted(NestedExceptionUtils.getMostSpecificCause(ex), state), ex);
-		}
 	}
 
 }

@@ -1,7 +1,5 @@
 package io.holdfast.lock.autoconfigure;
 
-import java.util.concurrent.TimeUnit;
-
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 
@@ -14,7 +12,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 
-import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperLockBackend;
 
@@ -31,8 +28,6 @@ public final class ZooKeeperLockAutoConfiguration {
 
 	private static final String BEAN = "zooKeeperLockBackend";
 
-	private static final int MILLIS_OF_AN_ATTEMPT = 1_000;
-
 	@Bean(name = BEAN)
 	@ConditionalOnMissingBean
 	ZooKeeperLockBackend zooKeeperLockBackend(DistributedLockProperties locks, StartupChecks checks,
@@ -46,35 +41,23 @@ public final class ZooKeeperLockAutoConfiguration {
 		if (client.getState() == CuratorFrameworkState.LATENT) {
 			client.start();
 		}
-		StartupCheck check = checks.of(LockStore.ZOOKEEPER,
-				"ZooKeeper at '%s'".formatted(client.getZookeeperClient().getCurrentConnectionString()),
-				"Start ZooKeeper, or correct 'spring.cloud.zookeeper.connect-string'.");
-		checks.run(LockStore.ZOOKEEPER, (close) -> check.run(() -> connect(client), close), () -> {
-		});
 		for (String name : beanFactory.getBeanNamesForType(CuratorFramework.class, true, false)) {
 			// keeps the client alive until locks are released at shutdown
 			beanFactory.registerDependentBean(name, BEAN);
 		}
-		return new ZooKeeperLockBackend(client, zooKeeper.basePath(), locks.namespace(), zooKeeper.whenSuspended(),
-				start.longestAge(client, beanFactory));
+		ZooKeeperLockBackend backend = new ZooKeeperLockBackend(client, zooKeeper.basePath(), locks.namespace(),
+				zooKeeper.whenSuspended(), start.longestAge(client, beanFactory));
+		StartupCheck check = checks.of(LockStore.ZOOKEEPER,
+				"ZooKeeper at '%s'".formatted(client.getZookeeperClient().getCurrentConnectionString()),
+				"Start ZooKeeper, or correct 'spring.cloud.zookeeper.connect-string'.");
+		checks.run(LockStore.ZOOKEEPER, (close) -> check.run(backend::verify, close), backend::close);
+		return backend;
 	}
 
 	/** Records the start of the context; created before any client of this context. */
 	@Bean
 	static ZooKeeperContextStart zooKeeperContextStart() {
 		return new ZooKeeperContextStart();
-	}
-
-	private static void connect(CuratorFramework client) {
-		try {
-			if (client.blockUntilConnected(MILLIS_OF_AN_ATTEMPT, TimeUnit.MILLISECONDS)) {
-				return;
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		throw new LockBackendException("it did not respond.");
 	}
 
 }

@@ -1,10 +1,13 @@
 package io.holdfast.lock.support;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -44,6 +47,23 @@ public final class Stages {
 	public static <T> CompletionStage<T> attemptOn(String threadName, Supplier<? extends CompletionStage<T>> work) {
 		return CompletableFuture.supplyAsync(() -> attempt(work), (task) -> Threads.daemon(threadName, task).start())
 			.thenCompose(Function.identity());
+	}
+
+	/**
+	 * Waits for a stage. An interrupted thread stays interrupted.
+	 * @param stage the stage
+	 * @param atMost how long to wait at most
+	 * @throws ExecutionException if the stage fails, or the thread is interrupted
+	 * @throws TimeoutException if the stage has not completed in time
+	 */
+	public static void await(CompletionStage<?> stage, Duration atMost) throws ExecutionException, TimeoutException {
+		try {
+			stage.toCompletableFuture().get(atMost.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new ExecutionException(ex);
+		}
 	}
 
 	/**

@@ -98,7 +98,7 @@ final class EtcdLease {
 			return this.calls.keepAlive(this.id).thenApply((seconds) -> {
 				this.term = Term.of(start, Math.min(seconds, length().toSeconds()), length().toSeconds());
 				return this;
-			}).whenComplete((renewed, failure) -> this.ended |= failure != null && EtcdFailures.isLeaseGone(failure));
+			}).whenComplete((renewed, failure) -> this.ended |= failure != null && EtcdErrors.isLeaseGone(failure));
 		});
 	}
 
@@ -108,7 +108,7 @@ final class EtcdLease {
 	 */
 	CompletableFuture<Void> revoke() {
 		return this.calls.revoke(this.id).handle((done, failure) -> {
-			if (failure == null || EtcdFailures.isLeaseGone(failure)) {
+			if (failure == null || EtcdErrors.isLeaseGone(failure)) {
 				this.ended = true;
 				return CompletableFuture.<Void>completedFuture(null);
 			}

@@ -7,11 +7,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import io.etcd.jetcd.ClientBuilder;
-import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
-import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
@@ -107,13 +105,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			this.calls.tryAccess(this.keys.root()).join();
 		}
 		catch (RuntimeException ex) {
-			Throwable cause = Stages.cause(ex);
-			String refusal = EtcdFailures.refusal(cause);
-			if (refusal != null) {
-				throw new LockConfigurationException(
-						"etcd rejects access to locks " + EtcdFailures.advice(refusal, this.keys.root()), cause);
-			}
-			throw new LockBackendException(EtcdFailures.describe(cause), cause);
+			throw EtcdErrors.unreachable(ex, this.keys.root());
 		}
 	}
 
@@ -171,29 +163,19 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private CompletionStage<AcquireResult> failed(QueueNode queueNode, Claim claim, Throwable cause) {
-		boolean gone = cause instanceof EtcdCalls.KeyGoneException || EtcdFailures.isLeaseGone(cause);
+		boolean gone = cause instanceof EtcdCalls.KeyGoneException || EtcdErrors.isLeaseGone(cause);
 		if (gone && queueNode.isGranted() && queueNode.end()) {
 			// an owner that was overtaken is enqueued again
 			return lost(queueNode).thenCompose((done) -> tryAcquire(claim));
 		}
-		LockBackendException rejection = rejection(claim.lock(), cause);
-		if (rejection == null) {
+		LockBackendException definite = EtcdErrors.definite(cause, claim.lock(), this.keys.root());
+		if (definite == null) {
 			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(cause));
 		}
 		if (!queueNode.isOpen() && queueNode.revision() == 0) {
 			this.queueNodes.end(queueNode);
 		}
-		return CompletableFuture.failedFuture(rejection);
-	}
-
-	/**
-	 * Returns the permanent rejection of a request, or {@code null} if it may succeed.
-	 */
-	private @Nullable LockBackendException rejection(LockName lock, Throwable cause) {
-		String refusal = EtcdFailures.refusal(cause);
-		return (refusal == null) ? null
-				: new LockBackendException("Lock '%s' (backend etcd): etcd rejects the request ".formatted(lock)
-						+ EtcdFailures.advice(refusal, this.keys.root()), cause);
+		return CompletableFuture.failedFuture(definite);
 	}
 
 	@Override
@@ -211,9 +193,9 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		return this.queue.end(queueNode, grant.storeToken()).handle((wasCurrent, failure) -> {
 			if (failure != null) {
 				Throwable cause = Stages.cause(failure);
-				LockBackendException rejection = rejection(grant.claim().lock(), cause);
-				if (rejection != null) {
-					throw rejection;
+				LockBackendException definite = EtcdErrors.definite(cause, grant.claim().lock(), this.keys.root());
+				if (definite != null) {
+					throw definite;
 				}
 				return new ReleaseResult.Indeterminate(cause);
 			}
@@ -247,8 +229,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		}
 		return withdraw(queueNode).exceptionallyCompose((failure) -> {
 			Throwable cause = Stages.cause(failure);
-			LockBackendException rejection = rejection(claim.lock(), cause);
-			return CompletableFuture.failedFuture((rejection != null) ? rejection : cause);
+			LockBackendException definite = EtcdErrors.definite(cause, claim.lock(), this.keys.root());
+			return CompletableFuture.failedFuture((definite != null) ? definite : cause);
 		});
 	}
 

@@ -79,7 +79,7 @@ final class EtcdRenewals {
 	}
 
 	private CompletableFuture<RenewResult> notRenewed(QueueNode queueNode, Throwable failure) {
-		return EtcdFailures.isLeaseGone(failure)
+		return EtcdErrors.isLeaseGone(failure)
 				? this.lost.apply(queueNode).thenApply((done) -> new RenewResult.Refused())
 				: CompletableFuture.completedFuture(new RenewResult.Indeterminate(Stages.cause(failure)));
 	}

@@ -126,7 +126,7 @@ final class Session {
 		if (epoch < this.epoch || this.lease.hasEnded()) {
 			return CompletableFuture.completedFuture(null);
 		}
-		return advance().exceptionallyCompose((failure) -> EtcdFailures.isLeaseGone(failure)
+		return advance().exceptionallyCompose((failure) -> EtcdErrors.isLeaseGone(failure)
 				? CompletableFuture.completedFuture(null) : CompletableFuture.failedFuture(failure));
 	}
 
@@ -136,7 +136,7 @@ final class Session {
 			if (failure == null) {
 				this.epoch = revision;
 			}
-			else if (EtcdFailures.isLeaseGone(failure)) {
+			else if (EtcdErrors.isLeaseGone(failure)) {
 				this.lease.end();
 				over();
 			}

@@ -72,7 +72,7 @@ final class WaitQueue {
 			return true;
 		}
 		return cause instanceof EtcdCalls.EpochPassedException || cause instanceof Sessions.SessionOverException
-				|| EtcdFailures.isLeaseGone(cause);
+				|| EtcdErrors.isLeaseGone(cause);
 	}
 
 	private CompletableFuture<QueuePosition> inSession(QueueNode queueNode) {
@@ -136,7 +136,7 @@ final class WaitQueue {
 				else if (isAnswer(failure)) {
 					queueNode.answered();
 				}
-				if (failure != null && EtcdFailures.isLeaseGone(failure)) {
+				if (failure != null && EtcdErrors.isLeaseGone(failure)) {
 					lease.end();
 				}
 			});
@@ -148,7 +148,7 @@ final class WaitQueue {
 	private static boolean isAnswer(Throwable failure) {
 		Throwable cause = Stages.cause(failure);
 		return cause instanceof EtcdCalls.KeyGoneException || cause instanceof EtcdCalls.EpochPassedException
-				|| EtcdFailures.isLeaseGone(cause) || EtcdFailures.refusal(cause) != null;
+				|| EtcdErrors.isLeaseGone(cause) || EtcdErrors.refusal(cause) != null;
 	}
 
 	/**

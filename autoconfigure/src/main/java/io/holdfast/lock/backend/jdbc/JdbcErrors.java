@@ -6,7 +6,11 @@ import java.util.NoSuchElementException;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.NestedExceptionUtils;
+
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockName;
 
 /**
@@ -49,6 +53,21 @@ final class JdbcErrors {
 					ex);
 		}
 		return null;
+	}
+
+	/**
+	 * Creates the exception for a failed first request.
+	 * @return a configuration exception if another attempt would not change it
+	 */
+	static LockException unreachable(SQLException ex, String table) {
+		if (hasClass(ex, "42")) {
+			return new LockConfigurationException(
+					"The tables '%s' and '%s_reader' of the backend 'jdbc' do not exist or cannot be read. Create them in a migration with the script 'io/holdfast/lock/backend/jdbc/schema.sql' of this library, or set 'distributed-lock.jdbc.initialize-schema=always'."
+						.formatted(table, table),
+					ex);
+		}
+		return new LockBackendException(
+				"%s (SQL state %s)".formatted(NestedExceptionUtils.getMostSpecificCause(ex), ex.getSQLState()), ex);
 	}
 
 	/**

@@ -13,6 +13,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
@@ -90,15 +91,21 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Checks that the database is available and supported and has the tables. Without
-	 * this call, the first use detects such a problem. An unsupported database fails with
-	 * a {@code LockConfigurationException}.
-	 * @throws SQLException if the database is not available or has no such tables
+	 * Checks whether the database can keep locks, and blocks until it responds. Without
+	 * this call, the first use detects a problem.
+	 * @throws LockBackendException if the database does not respond
+	 * @throws LockConfigurationException if the database is not supported or has no such
+	 * tables
 	 */
-	public void verify() throws SQLException {
-		JdbcStatements sql = statements();
-		this.connections.single((jdbc) -> jdbc.queryForList(sql.probe, Map.of()));
-		this.connections.single((jdbc) -> jdbc.queryForList(sql.lockRows, Map.of("ids", List.of(""))));
+	public void verify() {
+		try {
+			JdbcStatements sql = statements();
+			this.connections.single((jdbc) -> jdbc.queryForList(sql.probe, Map.of()));
+			this.connections.single((jdbc) -> jdbc.queryForList(sql.lockRows, Map.of("ids", List.of(""))));
+		}
+		catch (SQLException ex) {
+			throw JdbcErrors.unreachable(ex, this.options.table());
+		}
 	}
 
 	/**
@@ -204,7 +211,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
 		try {
 			return CompletableFuture
-				.completedFuture(new JdbcRenewal(this.connections, statements(), this.options).renew(grants));
+				.completedFuture(new JdbcRenewals(this.connections, statements(), this.options).renew(grants));
 		}
 		catch (SQLException | RuntimeException ex) {
 			return CompletableFuture.failedFuture(ex);

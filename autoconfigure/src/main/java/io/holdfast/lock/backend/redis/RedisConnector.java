@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import org.apache.commons.logging.Log;
@@ -59,14 +58,8 @@ final class RedisConnector {
 	 */
 	void verify() {
 		try {
-			connect().toCompletableFuture().get(LONGEST_CONNECT.toMillis(), TimeUnit.MILLISECONDS);
-			this.notifications.subscribe()
-				.toCompletableFuture()
-				.get(this.options.responseTimeout().toMillis(), TimeUnit.MILLISECONDS);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw this.errors.unreachable(ex);
+			Stages.await(connect(), LONGEST_CONNECT);
+			Stages.await(this.notifications.subscribe(), this.options.responseTimeout());
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			throw this.errors.unreachable(ex);

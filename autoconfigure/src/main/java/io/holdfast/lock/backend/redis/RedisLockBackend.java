@@ -69,7 +69,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	private final RedisConnector connector;
 
-	private final Runnable closeClock;
+	private final Runnable stopClock;
 
 	/** Claims that wait for the first connection; always empty after that. */
 	private final Set<OwnerId> unsent = ConcurrentHashMap.newKeySet();
@@ -92,11 +92,11 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	/**
 	 * Creates the backend with a given clock. Sends no request.
 	 * @param clock runs timeouts
-	 * @param closeClock runs when the backend is closed
+	 * @param stopClock called when the backend is closed
 	 */
 	RedisLockBackend(RedissonClient client, boolean clientOwned, RedisLockOptions options, SchedulingClock clock,
-			Runnable closeClock) {
-		this.closeClock = closeClock;
+			Runnable stopClock) {
+		this.stopClock = stopClock;
 		this.client = client;
 		this.clientOwned = clientOwned;
 		this.options = options;
@@ -235,7 +235,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.closeClock.run();
+		this.stopClock.run();
 		try {
 			this.notifications.close()
 				.toCompletableFuture()

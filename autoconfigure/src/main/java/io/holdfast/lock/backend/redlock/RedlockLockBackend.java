@@ -58,11 +58,11 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	private final RedlockOptions options;
 
-	private final Runnable closeClock;
+	private final Runnable stopClock;
 
 	private final RedlockErrors errors;
 
-	private final QuorumRenewal renewal;
+	private final RedlockRenewals renewal;
 
 	/**
 	 * Creates the backend. Sends no request.
@@ -84,18 +84,18 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	 * @param nodes the masters; {@link #close()} shuts their clients down
 	 * @param options how locks are kept
 	 * @param clock measures time and runs timeouts
-	 * @param closeClock runs when the backend is closed
+	 * @param stopClock called when the backend is closed
 	 * @throws LockConfigurationException if the number of nodes is less than three or
 	 * even
 	 */
-	RedlockLockBackend(List<NodeClient> nodes, RedlockOptions options, SchedulingClock clock, Runnable closeClock) {
+	RedlockLockBackend(List<NodeClient> nodes, RedlockOptions options, SchedulingClock clock, Runnable stopClock) {
 		checkCount(nodes.size());
 		this.options = options;
-		this.closeClock = closeClock;
+		this.stopClock = stopClock;
 		this.notified = new NotifiedTokens(clock);
 		this.nodes = new RedlockNodes(nodes, options, clock);
 		this.errors = new RedlockErrors(this.nodes, options);
-		this.renewal = new QuorumRenewal(this.nodes, options, this.errors, this.notified);
+		this.renewal = new RedlockRenewals(this.nodes, options, this.errors, this.notified);
 	}
 
 	/**
@@ -233,7 +233,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		this.closeClock.run();
+		this.stopClock.run();
 	}
 
 	@Override

@@ -4,14 +4,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.zookeeper.KeeperException;
-import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockBackendException;
-import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
@@ -51,6 +50,8 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	 * with its session.
 	 */
 	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
+
+	private static final Duration LONGEST_CONNECT = Duration.ofSeconds(1);
 
 	private final ProvingCalls calls;
 
@@ -124,6 +125,19 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		this.clock = clock;
 		this.stopClock = stopClock;
 		this.calls.listen(this::stateChanged);
+	}
+
+	/**
+	 * Checks whether ZooKeeper can keep locks, and blocks until it responds.
+	 * @throws LockBackendException if ZooKeeper does not respond
+	 */
+	public void verify() {
+		try {
+			Stages.await(this.calls.sync(this.queueNodes.root()), LONGEST_CONNECT);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			throw ZooKeeperErrors.unreachable();
+		}
 	}
 
 	@Override
@@ -205,22 +219,9 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private CompletionStage<AcquireResult> failed(Claim claim, Throwable cause) {
-		LockBackendException rejection = rejection(claim.lock(), cause);
-		return (rejection != null) ? CompletableFuture.failedFuture(rejection)
+		LockBackendException definite = ZooKeeperErrors.definite(cause, claim.lock(), this.queueNodes.root());
+		return (definite != null) ? CompletableFuture.failedFuture(definite)
 				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(cause));
-	}
-
-	/**
-	 * Returns the permanent rejection of a request, or {@code null} if it may succeed.
-	 */
-	private @Nullable LockBackendException rejection(LockName lock, Throwable cause) {
-		if (cause instanceof KeeperException.NoAuthException || cause instanceof KeeperException.AuthFailedException) {
-			return new LockBackendException(
-					"Lock '%s' (backend zookeeper): ZooKeeper denies access below '%s' (%s). Authorize the CuratorFramework bean, or set an ACL on the node, to create, read and delete there."
-						.formatted(lock, this.queueNodes.root(), ((KeeperException) cause).code()),
-					cause);
-		}
-		return null;
 	}
 
 	@Override
@@ -243,9 +244,10 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		return this.calls.delete(path).handle((deleted, failure) -> {
 			if (failure != null && !ZooKeeperCalls.isGone(failure)) {
 				Throwable cause = Stages.cause(failure);
-				LockBackendException rejection = rejection(grant.claim().lock(), cause);
-				if (rejection != null) {
-					throw rejection;
+				LockBackendException definite = ZooKeeperErrors.definite(cause, grant.claim().lock(),
+						this.queueNodes.root());
+				if (definite != null) {
+					throw definite;
 				}
 				return new ReleaseResult.Indeterminate(cause);
 			}
@@ -259,8 +261,8 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		QueueNode queueNode = this.queueNodes.of(claim, this.suspension.count());
 		return withdraw(queueNode, () -> this.queue.leave(queueNode)).exceptionallyCompose((failure) -> {
 			Throwable cause = Stages.cause(failure);
-			LockBackendException rejection = rejection(claim.lock(), cause);
-			return CompletableFuture.failedFuture((rejection != null) ? rejection : cause);
+			LockBackendException definite = ZooKeeperErrors.definite(cause, claim.lock(), this.queueNodes.root());
+			return CompletableFuture.failedFuture((definite != null) ? definite : cause);
 		});
 	}
 

@@ -119,7 +119,7 @@ class ModelEtcdTests {
 			return request.get();
 		}
 		catch (CompletionException | StatusRuntimeException ex) {
-			assertThat(EtcdFailures.isLeaseGone(ex)).as(String.valueOf(ex)).isTrue();
+			assertThat(EtcdErrors.isLeaseGone(ex)).as(String.valueOf(ex)).isTrue();
 			return "no such lease";
 		}
 	}

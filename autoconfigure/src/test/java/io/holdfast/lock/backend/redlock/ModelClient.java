@@ -8,7 +8,7 @@ import java.util.Set;
 
 /**
  * One client of a {@link TokenModel}, which acts as {@link QuorumAcquisition} and
- * {@link QuorumRenewal} do, one message at a time.
+ * {@link RedlockRenewals} do, one message at a time.
  */
 final class ModelClient {
 

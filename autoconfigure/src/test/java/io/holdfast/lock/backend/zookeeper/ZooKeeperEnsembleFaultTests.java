@@ -91,7 +91,7 @@ class ZooKeeperEnsembleFaultTests {
 		String path = this.bench.nodes().get(0);
 		this.ensemble.stall(this.follower);
 		awaitGone(path);
-		Grant next = granted(this.atLeader, claim(LOCK));
+		Grant next = soonGranted(this.atLeader, claim(LOCK));
 		assertThat(followerStillShows(path)).isTrue();
 		CompletableFuture<RenewResult> renewal = CompletableFuture.supplyAsync(() -> renewedOf(holder));
 		assertThat(renewal).failsWithin(SHORTLY);
@@ -117,7 +117,7 @@ class ZooKeeperEnsembleFaultTests {
 		String path = this.bench.nodes().get(0);
 		this.ensemble.stall(this.follower);
 		awaitGone(path);
-		Grant next = granted(this.atLeader, claim(LOCK));
+		Grant next = soonGranted(this.atLeader, claim(LOCK));
 		assertThat(followerStillShows(path)).isTrue();
 		CompletableFuture<AcquireResult> attempt = this.atFollower.tryAcquire(waiting).toCompletableFuture();
 		assertThat(attempt).failsWithin(SHORTLY);

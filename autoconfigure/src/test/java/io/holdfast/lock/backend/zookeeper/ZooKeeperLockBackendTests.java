@@ -272,13 +272,10 @@ class ZooKeeperLockBackendTests {
 		Grant grant = granted(this.store, lasting(LOCK, Duration.ofMillis(300)));
 		assertThat(grant.lease()).isEqualTo(Duration.ofMillis(300));
 		released(this.store, grant);
-		try (LockEngine engine = engine(this.store)) {
-			LockHandle handle = engine
-				.acquire(LockRequest.forLock(LOCK).leaseTime(Duration.ofMillis(300)).renew(false).build());
-			assertThat(nodes()).hasSize(1);
+		LockRequest request = LockRequest.forLock(LOCK).leaseTime(Duration.ofMillis(300)).renew(false).build();
+		try (LockEngine engine = engine(this.store); LockHandle handle = engine.acquire(request)) {
 			Awaitility.await().atMost(BOUND).until(() -> nodes().isEmpty());
 			assertThat(handle.isHeld()).isFalse();
-			handle.close();
 		}
 	}
 

@@ -17,7 +17,7 @@ import io.holdfast.lock.support.Stages;
 /**
  * Renews leases that a majority still has, many in one request to each node.
  */
-final class QuorumRenewal {
+final class RedlockRenewals {
 
 	/** A script blocks its node while it runs. */
 	private static final int MOST_AT_ONCE = 200;
@@ -30,7 +30,7 @@ final class QuorumRenewal {
 
 	private final NotifiedTokens notified;
 
-	QuorumRenewal(RedlockNodes nodes, RedlockOptions options, RedlockErrors errors, NotifiedTokens notified) {
+	RedlockRenewals(RedlockNodes nodes, RedlockOptions options, RedlockErrors errors, NotifiedTokens notified) {
 		this.nodes = nodes;
 		this.options = options;
 		this.errors = errors;

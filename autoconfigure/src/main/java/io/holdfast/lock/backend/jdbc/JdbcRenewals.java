@@ -30,7 +30,7 @@ import io.holdfast.lock.support.Batches;
  * Renews many leases with few statements, without waiting for rows that another
  * transaction has locked. One locked row must not cost other locks their leases.
  */
-final class JdbcRenewal {
+final class JdbcRenewals {
 
 	/** A statement locks all of its rows while it runs. */
 	private static final int MOST_AT_ONCE = 100;
@@ -51,7 +51,7 @@ final class JdbcRenewal {
 
 	private final Map<Row, RenewResult> results = new HashMap<>();
 
-	JdbcRenewal(JdbcConnections connections, JdbcStatements sql, JdbcLockOptions options) {
+	JdbcRenewals(JdbcConnections connections, JdbcStatements sql, JdbcLockOptions options) {
 		this.connections = connections;
 		this.sql = sql;
 		this.options = options;

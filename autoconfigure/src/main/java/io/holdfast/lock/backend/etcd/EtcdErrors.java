@@ -6,16 +6,21 @@ import io.grpc.StatusException;
 import io.grpc.StatusRuntimeException;
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockException;
+import io.holdfast.lock.LockName;
 import io.holdfast.lock.support.Stages;
 
 /**
- * Interprets failed requests to etcd.
+ * Distinguishes definite errors from unknown outcomes, and creates exceptions with a
+ * remedy.
  */
-final class EtcdFailures {
+final class EtcdErrors {
 
 	private static final String LEASE_NOT_FOUND = "requested lease not found";
 
-	private EtcdFailures() {
+	private EtcdErrors() {
 	}
 
 	/** Whether etcd has reported that the lease does not exist, or no longer exists. */
@@ -40,17 +45,37 @@ final class EtcdFailures {
 	}
 
 	/**
-	 * Returns the remedy for a rejected request.
-	 * @param refusal why etcd rejects it
+	 * Creates the exception for an error that remains until someone corrects its cause.
 	 * @param prefix the prefix of the keys to which locks need access
+	 * @return the exception, or {@code null} if the outcome is unknown or a retry may
+	 * succeed
 	 */
-	static String advice(String refusal, String prefix) {
+	static @Nullable LockBackendException definite(Throwable failure, LockName lock, String prefix) {
+		String refusal = refusal(failure);
+		return (refusal != null) ? new LockBackendException(
+				"Lock '%s' (backend etcd): etcd rejects the request ".formatted(lock) + advice(refusal, prefix),
+				failure) : null;
+	}
+
+	/**
+	 * Creates the exception for a failed first request.
+	 * @return a configuration exception if another attempt would not change it
+	 */
+	static LockException unreachable(Throwable failure, String prefix) {
+		Throwable cause = Stages.cause(failure);
+		String refusal = refusal(cause);
+		return (refusal != null)
+				? new LockConfigurationException("etcd rejects access to locks " + advice(refusal, prefix), cause)
+				: new LockBackendException(describe(cause), cause);
+	}
+
+	private static String advice(String refusal, String prefix) {
 		return "(%s). Check 'distributed-lock.etcd.username' and 'password', and that the user's role may read and write keys with the prefix '%s'."
 			.formatted(refusal, prefix);
 	}
 
 	/** Describes a failure and its root cause. */
-	static String describe(Throwable failure) {
+	private static String describe(Throwable failure) {
 		Throwable root = failure;
 		while (root.getCause() != null) {
 			root = root.getCause();

@@ -1,0 +1,41 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import org.apache.zookeeper.KeeperException;
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.support.Stages;
+
+/**
+ * Distinguishes definite errors from unknown outcomes, and creates exceptions with a
+ * remedy.
+ */
+final class ZooKeeperErrors {
+
+	private ZooKeeperErrors() {
+	}
+
+	/**
+	 * Creates the exception for an error that remains until someone corrects its cause.
+	 * @param root the node below which locks need access
+	 * @return the exception, or {@code null} if the outcome is unknown or a retry may
+	 * succeed
+	 */
+	static @Nullable LockBackendException definite(Throwable failure, LockName lock, String root) {
+		Throwable cause = Stages.cause(failure);
+		if (cause instanceof KeeperException.NoAuthException || cause instanceof KeeperException.AuthFailedException) {
+			return new LockBackendException(
+					"Lock '%s' (backend zookeeper): ZooKeeper denies access below '%s' (%s). Authorize the CuratorFramework bean, or set an ACL on the node, to create, read and delete there."
+						.formatted(lock, root, ((KeeperException) cause).code()),
+					cause);
+		}
+		return null;
+	}
+
+	/** Creates the exception for a failed first request. */
+	static LockBackendException unreachable() {
+		return new LockBackendException("it did not respond.");
+	}
+
+}
