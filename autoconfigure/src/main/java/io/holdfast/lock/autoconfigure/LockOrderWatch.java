@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
@@ -31,8 +32,8 @@ final class LockOrderWatch implements TransactionBoundary {
 
 	private static final int MOST_PAIRS = 10_000;
 
-	private static final List<String> NOT_THE_CALLER = List.of("io.holdfast.lock.engine.",
-			"io.holdfast.lock.interceptor.", "org.springframework.", "java.", "jdk.");
+	private static final List<String> NOT_THE_CALLER = List.of("io.holdfast.lock.engine.", "io.holdfast.lock.spi.",
+			"io.holdfast.lock.transaction.", "io.holdfast.lock.interceptor.", "org.springframework.", "java.", "jdk.");
 
 	private static final StackWalker STACK = StackWalker.getInstance();
 
@@ -64,6 +65,11 @@ final class LockOrderWatch implements TransactionBoundary {
 	@Override
 	public void beforeAcquireAsync(LockName lock) {
 		this.boundary.beforeAcquireAsync(lock);
+	}
+
+	@Override
+	public <T extends @Nullable Object, E extends Throwable> T run(LockedCall<T, E> call) throws E {
+		return this.boundary.run(call);
 	}
 
 	@Override

@@ -11,6 +11,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.holdfast.lock.LockHandle;
@@ -32,8 +33,9 @@ public final class LockTransactionAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(TransactionBoundary.class)
-	SpringTransactionBoundary lockTransactionBoundary(DistributedLockProperties properties) {
-		return new SpringTransactionBoundary(properties.transaction().whenActive());
+	SpringTransactionBoundary lockTransactionBoundary(DistributedLockProperties properties,
+			ObjectProvider<PlatformTransactionManager> managers) {
+		return new SpringTransactionBoundary(properties.transaction().whenActive(), managers::stream);
 	}
 
 	@Bean

@@ -115,17 +115,17 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	@Override
 	public <T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockedAction<T, E> action)
 			throws E {
-		return run(hold(request, IfRefused.FAIL).orElseThrow(), action);
+		return this.boundary.run(() -> run(hold(request, IfRefused.FAIL).orElseThrow(), action));
 	}
 
 	@Override
 	public <T extends @Nullable Object, E extends Throwable> T executeOrElse(LockRequest request,
 			LockedAction<T, E> action, UnlockedAction<T, E> otherwise) throws E {
-		Outcome<? extends HeldLocks> outcome = hold(request, IfRefused.SKIP);
-		if (outcome instanceof Outcome.Refused<?> refused) {
-			return otherwise.run(refused.exception().get());
-		}
-		return run(outcome.orElseThrow(), action);
+		return this.boundary.run(() -> {
+			Outcome<? extends HeldLocks> outcome = hold(request, IfRefused.SKIP);
+			return (outcome instanceof Outcome.Refused<?> refused) ? otherwise.run(refused.exception().get())
+					: run(outcome.orElseThrow(), action);
+		});
 	}
 
 	private static <T extends @Nullable Object, E extends Throwable> T run(HeldLocks held, LockedAction<T, E> action)

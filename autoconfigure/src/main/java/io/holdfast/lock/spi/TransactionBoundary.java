@@ -2,6 +2,8 @@ package io.holdfast.lock.spi;
 
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
@@ -15,6 +17,19 @@ public interface TransactionBoundary {
 	/** Applies no rules: a hold may start anywhere and ends when it is closed. */
 	TransactionBoundary NONE = new TransactionBoundary() {
 	};
+
+	/**
+	 * Runs a call that holds its locks until it returns. Called before the locks are
+	 * acquired.
+	 * @param call acquires the locks, runs the caller's code and releases the locks
+	 * @param <T> the type of the result
+	 * @param <E> the type of the exceptions
+	 * @return the result of the call
+	 * @throws E if the call throws it
+	 */
+	default <T extends @Nullable Object, E extends Throwable> T run(LockedCall<T, E> call) throws E {
+		return call.run();
+	}
 
 	/**
 	 * Sets aside the state that the calling thread has read before the lock and that
@@ -59,6 +74,24 @@ public interface TransactionBoundary {
 	 * @param hold the hold
 	 */
 	default void deferRelease(DeferrableHold hold) {
+	}
+
+	/**
+	 * A call with everything that it does to hold its locks.
+	 *
+	 * @param <T> the type of the result
+	 * @param <E> the type of the exceptions
+	 */
+	@FunctionalInterface
+	interface LockedCall<T extends @Nullable Object, E extends Throwable> {
+
+		/**
+		 * Runs the call.
+		 * @return the result
+		 * @throws E if the call fails
+		 */
+		T run() throws E;
+
 	}
 
 	/**

@@ -1,8 +1,6 @@
 package io.holdfast.lock.transaction;
 
 import java.lang.reflect.Method;
-import java.util.ArrayDeque;
-import java.util.Deque;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,10 +14,8 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
-import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
@@ -52,19 +48,13 @@ public final class MethodTransactions {
 
 	/**
 	 * Suspends the caller's transaction if a method always has its own
-	 * ({@code REQUIRES_NEW}), because its lock then surrounds only that transaction.
-	 * Suspends it also if it is over and its callbacks run: the method would read what
-	 * that transaction has read before the lock, and a write that joined it would be
-	 * committed after the release, or never.
+	 * ({@code REQUIRES_NEW}). Its lock then surrounds only that transaction.
 	 * @param method the method
 	 * @param type the class of its bean
 	 * @return resumes the caller's transaction, to be run on the same thread;
 	 * {@code null} if there is nothing to suspend
 	 */
 	public @Nullable Runnable suspendCaller(Method method, Class<?> type) {
-		if (FinishedTransaction.isOnThread()) {
-			return suspendFinished();
-		}
 		if (!TransactionSynchronizationManager.isActualTransactionActive() || FinishedTransaction.isCurrent()) {
 			return null;
 		}
@@ -78,24 +68,14 @@ public final class MethodTransactions {
 		return (manager != null) ? suspend(manager) : null;
 	}
 
-	private static Runnable suspend(PlatformTransactionManager manager) {
+	/**
+	 * Suspends the current transaction of a manager.
+	 * @return resumes it, to be run on the same thread
+	 */
+	static Runnable suspend(PlatformTransactionManager manager) {
 		TransactionStatus outside = manager
 			.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_NOT_SUPPORTED));
 		return () -> manager.commit(outside);
-	}
-
-	private Runnable suspendFinished() {
-		Deque<Runnable> innermostFirst = new ArrayDeque<>();
-		this.beanFactory.getBeanProvider(PlatformTransactionManager.class)
-			.stream()
-			.filter(MethodTransactions::isOnThread)
-			.forEach((manager) -> innermostFirst.addFirst(suspend(manager)));
-		return () -> Failures.runAll(innermostFirst);
-	}
-
-	private static boolean isOnThread(PlatformTransactionManager manager) {
-		return manager instanceof ResourceTransactionManager resources && FinishedTransaction
-			.isTransactional(TransactionSynchronizationManager.getResource(resources.getResourceFactory()));
 	}
 
 	private @Nullable TransactionInterceptor interceptor() {

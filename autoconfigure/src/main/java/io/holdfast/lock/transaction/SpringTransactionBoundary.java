@@ -1,18 +1,26 @@
 package io.holdfast.lock.transaction;
 
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
@@ -35,6 +43,8 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 
 	private final WhenActive whenActive;
 
+	private final Supplier<Stream<PlatformTransactionManager>> managers;
+
 	private final TransactionSnapshot snapshot = new TransactionSnapshot();
 
 	/** Lock names without keys: about one entry for each annotation. */
@@ -43,13 +53,42 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 	/**
 	 * Creates a boundary.
 	 * @param whenActive the policy for a caller that is already in a transaction
+	 * @param managers supplies the transaction managers of the application
 	 */
-	public SpringTransactionBoundary(WhenActive whenActive) {
+	public SpringTransactionBoundary(WhenActive whenActive, Supplier<Stream<PlatformTransactionManager>> managers) {
 		this.whenActive = whenActive;
+		this.managers = managers;
 	}
 
 	private static boolean isPresent(String type) {
 		return ClassUtils.isPresent(type, SpringTransactionBoundary.class.getClassLoader());
+	}
+
+	/**
+	 * Suspends a transaction that is over and whose callbacks run. The call would read
+	 * what that transaction has read before the lock, and a write that joined it would be
+	 * committed after the release, or never.
+	 */
+	@Override
+	public <T extends @Nullable Object, E extends Throwable> T run(LockedCall<T, E> call) throws E {
+		if (!FinishedTransaction.isOnThread()) {
+			return call.run();
+		}
+		Deque<Runnable> innermostFirst = new ArrayDeque<>();
+		try {
+			this.managers.get()
+				.filter(SpringTransactionBoundary::isOnThread)
+				.forEach((manager) -> innermostFirst.addFirst(MethodTransactions.suspend(manager)));
+			return call.run();
+		}
+		finally {
+			Failures.runAll(innermostFirst);
+		}
+	}
+
+	private static boolean isOnThread(PlatformTransactionManager manager) {
+		return manager instanceof ResourceTransactionManager resources && FinishedTransaction
+			.isTransactional(TransactionSynchronizationManager.getResource(resources.getResourceFactory()));
 	}
 
 	@Override
@@ -98,7 +137,7 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 		String entities = (JPA_PRESENT && this.whenActive != WhenActive.ALLOW) ? PersistenceContexts.entities() : null;
 		if (entities != null) {
 			throw new LockConfigurationException(
-					"Lock '%s' was not acquired: the caller is a callback of a transaction that has completed, and whose persistence context contains %s. They were read or written before the lock and would be returned from memory, so it could use data that an earlier holder has changed since. Move the code that needs the lock to a method with @DistributedLock, which runs outside that transaction."
+					"Lock '%s' was not acquired: the caller is a callback of a transaction that has completed, and whose persistence context contains %s. They were read or written before the lock and would be returned from memory, so it could use data that an earlier holder has changed since. Run the code that needs the lock in a method with @DistributedLock or in LockOperations.execute, which suspend that transaction."
 						.formatted(lock, entities));
 		}
 	}

@@ -127,9 +127,13 @@ class AfterCompletionTests {
 			context.getBean(Shop.class).afterCommit(() -> {
 				audit.write("new");
 				audit.joined();
-				assertThat(CompletableFuture.supplyAsync(() -> audit(context)).join()).containsExactly("joined", "new");
+				context.getBean(LockOperations.class)
+					.execute(LockRequest.of("audit"), (handle) -> context.getBean(JdbcTemplate.class)
+						.update("INSERT INTO audit VALUES ('code')"));
+				assertThat(CompletableFuture.supplyAsync(() -> audit(context)).join()).containsExactly("code", "joined",
+						"new");
 			});
-			assertThat(audit(context)).containsExactly("joined", "new");
+			assertThat(audit(context)).containsExactly("code", "joined", "new");
 			assertThat(context.getBean(JdbcTemplate.class)
 				.queryForList("SELECT lock_name FROM holdfast_fence", String.class)).hasSize(2);
 		});
