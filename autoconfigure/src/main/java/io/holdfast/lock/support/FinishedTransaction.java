@@ -1,8 +1,13 @@
 package io.holdfast.lock.support;
 
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.Stream;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;
+import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -11,22 +16,45 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * Detects whether the current transaction is over although Spring still reports it as
  * active. That is the case while its callbacks after the commit or the rollback run, such
  * as those of {@code @TransactionalEventListener}. Work done there does not belong to the
- * transaction. Requires spring-tx.
+ * transaction, not even that of a {@code @Transactional} method that joins it. Requires
+ * spring-tx.
  */
 public final class FinishedTransaction {
+
+	/** The transactions of this thread whose callbacks run, if there are any. */
+	private static final ThreadLocal<@Nullable List<Over>> OVER = new ThreadLocal<>();
 
 	private FinishedTransaction() {
 	}
 
 	/**
-	 * Marks the current transaction as finished once it commits. Call this immediately
-	 * before the commit.
+	 * Notes that a transaction has begun on this thread. Call this for each transaction.
+	 * @param transaction the transaction
 	 */
-	public static void finishAtCommit() {
-		if (TransactionSynchronizationManager.isSynchronizationActive()
-				&& !TransactionSynchronizationManager.getSynchronizations().isEmpty()) {
-			TransactionSynchronizationManager.registerSynchronization(new Mark());
+	public static void begun(TransactionExecution transaction) {
+		if (TransactionSynchronizationManager.isSynchronizationActive()) {
+			TransactionSynchronizationManager.registerSynchronization(new Mark(transaction));
 		}
+	}
+
+	/**
+	 * Notes that the callbacks of a transaction of this thread have run. Call this for
+	 * each transaction that has begun.
+	 * @param transaction the transaction
+	 */
+	public static void ended(TransactionExecution transaction) {
+		List<Over> others = over().stream().filter((over) -> over.transaction() != transaction).toList();
+		if (others.isEmpty()) {
+			OVER.remove();
+		}
+		else {
+			OVER.set(others);
+		}
+	}
+
+	private static List<Over> over() {
+		List<Over> over = OVER.get();
+		return (over != null) ? over : List.of();
 	}
 
 	/**
@@ -38,11 +66,12 @@ public final class FinishedTransaction {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
 			return false;
 		}
-		// from the first callback after completion on, no callback can be registered
-		return !TransactionSynchronizationManager.isSynchronizationActive()
-				|| TransactionSynchronizationManager.getSynchronizations()
-					.stream()
-					.anyMatch((callback) -> callback instanceof Mark mark && mark.committed);
+		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+			// from the first callback after completion on, no callback can be registered
+			return true;
+		}
+		Mark mark = mark();
+		return (mark != null) ? mark.over : isAnyOver(resources());
 	}
 
 	/**
@@ -52,12 +81,13 @@ public final class FinishedTransaction {
 	 * @return whether code that joins it would work on its resources
 	 */
 	public static boolean isOnThread() {
+		Collection<Object> resources = resources();
+		if (resources.isEmpty()) {
+			return false;
+		}
 		boolean over = TransactionSynchronizationManager.isActualTransactionActive() ? isCurrent()
 				: !TransactionSynchronizationManager.isSynchronizationActive();
-		return over && TransactionSynchronizationManager.getResourceMap()
-			.values()
-			.stream()
-			.anyMatch(FinishedTransaction::isTransactional);
+		return over && resources.stream().anyMatch(FinishedTransaction::isTransactional);
 	}
 
 	/**
@@ -69,10 +99,33 @@ public final class FinishedTransaction {
 		return resource instanceof ResourceHolderSupport holder && holder.isSynchronizedWithTransaction();
 	}
 
-	/** The first of the callbacks after a commit. */
+	private static Collection<Object> resources() {
+		return TransactionSynchronizationManager.getResourceMap().values();
+	}
+
+	private static boolean isAnyOver(Collection<Object> resources) {
+		return over().stream().anyMatch((over) -> over.hasAny(resources));
+	}
+
+	private static @Nullable Mark mark() {
+		for (TransactionSynchronization callback : TransactionSynchronizationManager.getSynchronizations()) {
+			if (callback instanceof Mark mark) {
+				return mark;
+			}
+		}
+		return null;
+	}
+
+	/** The first of the callbacks of a transaction that has begun. */
 	private static final class Mark implements TransactionSynchronization {
 
-		private boolean committed;
+		private final TransactionExecution transaction;
+
+		private boolean over;
+
+		Mark(TransactionExecution transaction) {
+			this.transaction = transaction;
+		}
 
 		@Override
 		public int getOrder() {
@@ -81,7 +134,30 @@ public final class FinishedTransaction {
 
 		@Override
 		public void afterCommit() {
-			this.committed = true;
+			if (!this.over) {
+				this.over = true;
+				OVER.set(Stream.concat(over().stream(), Stream.of(new Over(this.transaction, List.copyOf(resources()))))
+					.toList());
+			}
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			afterCommit();
+		}
+
+	}
+
+	/**
+	 * A transaction that is over.
+	 *
+	 * @param transaction the transaction
+	 * @param resources the connections and contexts that were on its thread
+	 */
+	private record Over(TransactionExecution transaction, List<Object> resources) {
+
+		boolean hasAny(Collection<Object> bound) {
+			return this.resources.stream().anyMatch((own) -> bound.stream().anyMatch((other) -> other == own));
 		}
 
 	}

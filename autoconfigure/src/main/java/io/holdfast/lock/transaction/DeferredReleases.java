@@ -51,6 +51,14 @@ final class DeferredReleases implements TransactionSynchronization {
 		return (suspended != null) ? suspended : List.of();
 	}
 
+	/**
+	 * Returns the connections and contexts of the transactions of this thread that are
+	 * suspended.
+	 */
+	static List<Object> suspendedResources() {
+		return suspended().stream().flatMap((suspended) -> suspended.resources.stream()).toList();
+	}
+
 	private static Stream<Object> transactionalResources() {
 		return TransactionSynchronizationManager.getResourceMap()
 			.values()
@@ -70,8 +78,8 @@ final class DeferredReleases implements TransactionSynchronization {
 		DeferredReleases current = current();
 		if (current != null) {
 			current.defer(hold);
-			suspended().stream().filter(DeferredReleases::isOnThread).forEach((outer) -> outer.defer(hold));
 		}
+		suspended().stream().filter(DeferredReleases::isOnThread).forEach((outer) -> outer.defer(hold));
 	}
 
 	private static @Nullable DeferredReleases current() {

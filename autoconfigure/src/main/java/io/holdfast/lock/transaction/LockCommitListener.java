@@ -42,6 +42,7 @@ public final class LockCommitListener implements TransactionExecutionListener {
 		if (beginFailure != null) {
 			return;
 		}
+		FinishedTransaction.begun(transaction);
 		DeferredReleases.onTransactionStarted();
 		if (SpringTransactionBoundary.JPA_PRESENT && !LockContext.handles().isEmpty()) {
 			PersistenceContexts.readPastCaches();
@@ -57,7 +58,16 @@ public final class LockCommitListener implements TransactionExecutionListener {
 				.map(ManagedHold.class::cast)
 				.forEach((hold) -> hold.verify(Checkpoint.COMMIT));
 		}
-		FinishedTransaction.finishAtCommit();
+	}
+
+	@Override
+	public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
+		FinishedTransaction.ended(transaction);
+	}
+
+	@Override
+	public void afterRollback(TransactionExecution transaction, @Nullable Throwable rollbackFailure) {
+		FinishedTransaction.ended(transaction);
 	}
 
 }

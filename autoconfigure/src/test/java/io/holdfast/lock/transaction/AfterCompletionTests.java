@@ -139,6 +139,26 @@ class AfterCompletionTests {
 		});
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void methodThatJoinsTheFinishedTransactionDoesNotTakeItsLockIntoIt(Application application) {
+		run(application, (context) -> {
+			Shop shop = context.getBean(Shop.class);
+			Audit audit = context.getBean(Audit.class);
+			for (boolean late : new boolean[] { false, true }) {
+				shop.after(late, () -> {
+					shop.join(() -> audit.write("new"));
+					shop.join(() -> {
+						audit.joined();
+						COURSE.add("held " + STORE.inUse().size());
+						COURSE.add("stored " + CompletableFuture.supplyAsync(() -> audit(context)).join().size());
+					});
+				});
+			}
+			assertThat(COURSE).containsExactly("held 0", "stored 2", "held 0", "stored 4");
+		});
+	}
+
 	/**
 	 * The steps of a test.
 	 */
@@ -172,14 +192,33 @@ class AfterCompletionTests {
 
 		@Transactional
 		public void afterCommit(Runnable action) {
+			after(false, action);
+		}
+
+		@Transactional
+		public void after(boolean completion, Runnable action) {
 			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
 				@Override
 				public void afterCommit() {
-					action.run();
+					if (!completion) {
+						action.run();
+					}
+				}
+
+				@Override
+				public void afterCompletion(int status) {
+					if (completion) {
+						action.run();
+					}
 				}
 
 			});
+		}
+
+		@Transactional
+		public void join(Runnable action) {
+			action.run();
 		}
 
 	}

@@ -25,6 +25,8 @@ class Article {
 
 	int amount = 100;
 
+	String name = "article";
+
 	@ElementCollection
 	List<String> tags = new ArrayList<>();
 

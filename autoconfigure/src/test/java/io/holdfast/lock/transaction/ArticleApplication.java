@@ -92,6 +92,12 @@ record ArticleApplication(EntityManagerFactory factory, EntityManager entities, 
 		}
 
 		@DistributedLock("stock")
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		public void inNew(Runnable action) {
+			action.run();
+		}
+
+		@DistributedLock("stock")
 		@Transactional
 		public Article find() {
 			return this.entities.find(Article.class, 1L);
@@ -146,6 +152,18 @@ record ArticleApplication(EntityManagerFactory factory, EntityManager entities, 
 		public void readAndCall(Runnable call) {
 			this.entities.find(Article.class, 1L);
 			call.run();
+		}
+
+		@Transactional
+		public void readCallAndRename(Runnable call) {
+			Article article = this.entities.find(Article.class, 1L);
+			call.run();
+			article.name = "renamed";
+		}
+
+		@Transactional
+		public void rename() {
+			this.entities.find(Article.class, 1L).name = "renamed";
 		}
 
 		@Transactional(readOnly = true)

@@ -141,6 +141,27 @@ class DeferredReleaseTests {
 	}
 
 	@Test
+	void lockOfACallbackIsKeptForAnOuterTransactionOfAnotherManager() {
+		TransactionOperations ofOther = new TransactionTemplate(
+				new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:of-another")));
+		run(() -> {
+			this.required.executeWithoutResult((outer) -> {
+				ofOther.executeWithoutResult((inner) -> TransactionSynchronizationManager
+					.registerSynchronization(new TransactionSynchronization() {
+
+						@Override
+						public void afterCommit() {
+							acquire().close();
+						}
+
+					}));
+				assertHeld();
+			});
+			assertFree();
+		});
+	}
+
+	@Test
 	void lockOfATransactionThatSuspendsAnotherIsReleasedAtItsEnd() {
 		run(() -> this.required.executeWithoutResult((outer) -> {
 			this.requiresNew.executeWithoutResult((inner) -> acquire().close());
