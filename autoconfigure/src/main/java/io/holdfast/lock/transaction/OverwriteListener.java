@@ -60,7 +60,7 @@ final class OverwriteListener
 		String changed = (row != null) ? overwritten(event, entry, row) : "";
 		if (!changed.isEmpty()) {
 			throw new LockConfigurationException(
-					"%s: %s was read or written before the lock, and its row has changed since (%s). Writing it now would restore the old values, so the transaction is rolled back. Call EntityManager.refresh on it first, in the transaction that changes it, or load it by its id in the locked method and change it there."
+					"%s: %s was read or written before the lock was released, and its row has changed since (%s). Writing it now would restore the old values, so the transaction is rolled back. Call EntityManager.refresh on it first, in the transaction that changes it, or load it by its id in the locked method and change it there."
 						.formatted(locks, SetAsideSessions.text(event.getPersister().getEntityName(), event.getId()),
 								changed));
 		}

@@ -80,7 +80,7 @@ final class PersistenceContexts {
 	 * Returns {@code null} for a holder without a context, such as that of a stateless
 	 * session.
 	 */
-	private static @Nullable EntityManager contextOf(EntityManagerHolder holder) {
+	static @Nullable EntityManager contextOf(EntityManagerHolder holder) {
 		try {
 			return holder.getEntityManager();
 		}
@@ -90,29 +90,48 @@ final class PersistenceContexts {
 	}
 
 	/**
-	 * Makes the locked transaction read fresh data: replaces each context that has read
+	 * Makes the locked call read fresh data, and later writes of the other contexts of
+	 * this thread safe. Outside a transaction, replaces each context that has read
 	 * something with an empty one. The replaced contexts remain usable and need no
 	 * connection meanwhile.
 	 * @param locks the locks to acquire
+	 * @param inTransaction whether the call runs in a transaction, whose context must
+	 * stay because it writes the caller's changes
 	 * @return the contexts
 	 */
-	static SetAside setAside(List<LockName> locks) {
-		Map<Object, Object> resources = TransactionSynchronizationManager.getResourceMap();
-		if (resources.isEmpty()) {
-			return SetAside.NOTHING;
+	static SetAside setAside(List<LockName> locks, boolean inTransaction) {
+		List<ContextChange> changes = new ArrayList<>();
+		if (HIBERNATE_PRESENT && !DeferredReleases.suspendedResources().isEmpty()) {
+			LaterWrites.ofSuspendedTransactions(text(locks)).forEach(changes::add);
 		}
-		List<Exchange> exchanges = new ArrayList<>();
-		Map.copyOf(resources).forEach((key, resource) -> {
-			// a transaction that has completed removes its own contexts after its
-			// listeners
-			EntityManager context = (resource instanceof EntityManagerHolder holder
-					&& !holder.isSynchronizedWithTransaction()) ? contextOf(holder) : null;
-			if (context != null && key instanceof EntityManagerFactory factory && entities(context) != null) {
-				exchanges.add(Exchange.make(factory, (EntityManagerHolder) resource, text(locks)));
-			}
-		});
-		readPastCaches();
-		return exchanges.isEmpty() ? SetAside.NOTHING : new Exchanges(exchanges);
+		Map<Object, Object> resources = inTransaction ? Map.of() : TransactionSynchronizationManager.getResourceMap();
+		if (!resources.isEmpty()) {
+			Map.copyOf(resources).forEach((key, resource) -> {
+				// a transaction that has completed removes its own contexts after its
+				// listeners
+				if (key instanceof EntityManagerFactory factory && resource instanceof EntityManagerHolder holder
+						&& !holder.isSynchronizedWithTransaction()) {
+					setAside(factory, holder, locks, changes);
+				}
+			});
+			readPastCaches();
+		}
+		return changes.isEmpty() ? SetAside.NOTHING : new Changes(changes);
+	}
+
+	private static void setAside(EntityManagerFactory factory, EntityManagerHolder holder, List<LockName> locks,
+			List<ContextChange> changes) {
+		EntityManager context = contextOf(holder);
+		if (context == null) {
+			return;
+		}
+		HibernateContext hibernate = hibernate(context);
+		if (entities(context) != null) {
+			changes.add(Exchange.make(factory, holder, text(locks)));
+		}
+		else if (hibernate != null) {
+			changes.add(LaterWrites.ofOpen(hibernate, text(locks)));
+		}
 	}
 
 	private static String text(List<LockName> locks) {
@@ -122,16 +141,16 @@ final class PersistenceContexts {
 	}
 
 	/**
-	 * The contexts that were set aside for one request.
+	 * The contexts that were changed for one request.
 	 *
-	 * @param all the contexts
+	 * @param all the changes
 	 */
-	private record Exchanges(List<Exchange> all) implements SetAside {
+	private record Changes(List<ContextChange> all) implements SetAside {
 
 		@Override
 		public void requireUnchanged(LockName lock) {
 			SortedSet<String> changes = new TreeSet<>();
-			this.all.forEach((exchange) -> changes.addAll(exchange.changes()));
+			this.all.forEach((change) -> changes.addAll(change.unwritten()));
 			if (!changes.isEmpty()) {
 				throw new LockConfigurationException(
 						"Lock '%s': the locked call changed %s, which was read before the lock. It belongs to a persistence context that was set aside for this call, so the change is not written under the lock.%s Load it by its id inside the locked method, and change that instance."
@@ -143,7 +162,7 @@ final class PersistenceContexts {
 
 		@Override
 		public void restore() {
-			this.all.forEach(Exchange::undo);
+			this.all.forEach(ContextChange::undo);
 		}
 
 	}
@@ -151,7 +170,7 @@ final class PersistenceContexts {
 	/**
 	 * One context that is set aside until it is bound again.
 	 */
-	private static final class Exchange {
+	private static final class Exchange implements ContextChange {
 
 		private final EntityManagerFactory factory;
 
@@ -216,7 +235,8 @@ final class PersistenceContexts {
 			}
 		}
 
-		SortedSet<String> changes() {
+		@Override
+		public SortedSet<String> unwritten() {
 			return (this.snapshot != null && Thread.currentThread() == this.thread) ? this.snapshot.changes()
 					: Collections.emptySortedSet();
 		}
@@ -225,7 +245,8 @@ final class PersistenceContexts {
 		 * Binds the original context again. The new context stays bound if the hold has
 		 * ended on another thread, or in a transaction that uses it.
 		 */
-		void undo() {
+		@Override
+		public void undo() {
 			if (Thread.currentThread() != this.thread || TransactionSynchronizationManager.isActualTransactionActive()
 					|| TransactionSynchronizationManager.getResource(this.factory) != this.instead) {
 				return;

@@ -93,10 +93,10 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 
 	@Override
 	public SetAside setAside(List<LockName> locks) {
-		// the context of a transaction must stay, because it writes the caller's changes
-		return (JPA_PRESENT && !TransactionSynchronizationManager.isActualTransactionActive()
-				&& !TransactionSynchronizationManager.isSynchronizationActive()) ? PersistenceContexts.setAside(locks)
-						: SetAside.NOTHING;
+		return JPA_PRESENT
+				? PersistenceContexts.setAside(locks, TransactionSynchronizationManager.isActualTransactionActive()
+						|| TransactionSynchronizationManager.isSynchronizationActive())
+				: SetAside.NOTHING;
 	}
 
 	@Override

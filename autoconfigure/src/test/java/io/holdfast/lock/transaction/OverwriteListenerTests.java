@@ -246,7 +246,7 @@ class OverwriteListenerTests {
 			made.name = "lost";
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> application.inTransaction(EntityManager::flush))
-				.withMessageContaining("#2 was read or written before the lock")
+				.withMessageContaining("#2 was read or written before the lock was released")
 				.withMessageContaining("changed since (price, stock)");
 		}));
 	}
@@ -309,7 +309,8 @@ class OverwriteListenerTests {
 			.isThrownBy(call);
 		refused.withMessageStartingWith("Lock 'ware:1': ")
 			.withMessageContaining(
-					"#1 was read or written before the lock, and its row has changed since (" + changed + ")")
+					"#1 was read or written before the lock was released, and its row has changed since (" + changed
+							+ ")")
 			.withMessageContaining("EntityManager.refresh");
 	}
 
