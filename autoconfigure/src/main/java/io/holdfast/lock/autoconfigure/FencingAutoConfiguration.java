@@ -74,10 +74,14 @@ public final class FencingAutoConfiguration {
 			return fence;
 		}
 		catch (LockConfigurationException ex) {
-			if (Boolean.TRUE.equals(fencing.enabled())) {
-				throw ex;
-			}
 			String reason = String.valueOf(ex.getMessage());
+			String requestedBy = fencing.requestedBy();
+			if (requestedBy != null) {
+				throw new LockConfigurationException(
+						"Transactions cannot be fenced, which 'distributed-lock.fencing.%s' asks for: %s To start without a fence, set 'distributed-lock.fencing.enabled=false'."
+							.formatted(requestedBy, reason),
+						ex);
+			}
 			logger.info("Transactions are not fenced: " + reason);
 			return new Unfenced(reason);
 		}

@@ -18,6 +18,7 @@ import io.holdfast.lock.interceptor.BackendCapabilityVerifier;
 import io.holdfast.lock.interceptor.ChildContextVerifier;
 import io.holdfast.lock.interceptor.DistributedLockBeanPostProcessor;
 import io.holdfast.lock.interceptor.FenceBeanPostProcessor;
+import io.holdfast.lock.interceptor.LifecycleMethodVerifier;
 import io.holdfast.lock.interceptor.LockChainVerifier;
 
 /**
@@ -42,6 +43,12 @@ public final class LockInterceptorAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DistributedLockBeanPostProcessor distributedLockBeanPostProcessor(BackendCapabilityVerifier support) {
 		return new DistributedLockBeanPostProcessor(support);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LifecycleMethodVerifier lifecycleMethodVerifier() {
+		return new LifecycleMethodVerifier();
 	}
 
 	@Bean

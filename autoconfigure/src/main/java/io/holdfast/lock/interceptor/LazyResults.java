@@ -3,6 +3,7 @@ package io.holdfast.lock.interceptor;
 import java.lang.reflect.Method;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Spliterator;
 import java.util.concurrent.Callable;
@@ -54,6 +55,9 @@ final class LazyResults {
 	private static final List<Class<?>> WRAPPERS = present(Optional.class, CompletionStage.class,
 			"org.springframework.http.HttpEntity");
 
+	/** A type may contain itself, as a tree does. */
+	private static final int DEEPEST = 5;
+
 	private static final ClassValue<Boolean> LAZY = new ClassValue<>() {
 
 		@Override
@@ -80,20 +84,40 @@ final class LazyResults {
 	 * @return the type, or {@code null} if the declaration contains none
 	 */
 	static @Nullable Class<?> in(Method method, Class<?> targetClass) {
-		return in(ResolvableType.forMethodReturnType(method, targetClass));
+		ResolvableType declared = ResolvableType.forMethodReturnType(method, targetClass);
+		Class<?> type = declared.toClass();
+		return LAZY.get(type) ? type : inContent(declared, DEEPEST);
 	}
 
-	private static @Nullable Class<?> in(ResolvableType declared) {
-		Class<?> type = declared.toClass();
-		if (LAZY.get(type)) {
-			return type;
+	/**
+	 * Only a future that is the result itself is awaited. Functions in a container may be
+	 * its purpose.
+	 */
+	private static @Nullable Class<?> inContent(ResolvableType declared, int depth) {
+		ResolvableType content = content(declared);
+		if (content == ResolvableType.NONE || depth == 0) {
+			return null;
 		}
+		Class<?> type = content.toClass();
+		boolean wrapped = isOneOf(WRAPPERS, declared.toClass());
+		return (isWork(type) || isFuture(type) || (wrapped && isFunction(type))) ? type : inContent(content, depth - 1);
+	}
+
+	private static ResolvableType content(ResolvableType declared) {
+		Class<?> type = declared.toClass();
 		for (Class<?> wrapper : WRAPPERS) {
 			if (wrapper.isAssignableFrom(type)) {
-				return in(declared.as(wrapper).getGeneric(0));
+				return declared.as(wrapper).getGeneric(0);
 			}
 		}
-		return null;
+		if (Iterable.class.isAssignableFrom(type)) {
+			return declared.as(Iterable.class).getGeneric(0);
+		}
+		return Map.class.isAssignableFrom(type) ? declared.as(Map.class).getGeneric(1) : declared.getComponentType();
+	}
+
+	private static boolean isFuture(Class<?> type) {
+		return Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type);
 	}
 
 	private static boolean isWork(Class<?> type) {
@@ -107,13 +131,13 @@ final class LazyResults {
 	}
 
 	private static boolean isOneOf(List<Class<?>> types, Class<?> type) {
-		return types.stream().anyMatch((lazy) -> lazy.isAssignableFrom(type));
+		return types.stream().anyMatch((one) -> one.isAssignableFrom(type));
 	}
 
 	/** Returns whether a result is lazy although its declaration did not show that. */
 	static boolean isLazy(Object result) {
 		Object value = (result instanceof Optional<?> optional && optional.isPresent()) ? optional.get() : result;
-		return value instanceof Future || value instanceof CompletionStage || LAZY.get(value.getClass());
+		return isFuture(value.getClass()) || LAZY.get(value.getClass());
 	}
 
 	/**

@@ -104,7 +104,7 @@ final class LockMethodSpecs {
 		Class<?> lazy = LazyResults.in(method, targetClass);
 		if (lazy != null) {
 			throw problem(method,
-					"it returns a %s, whose work runs without the lock after the method has returned. Return the value itself or a CompletableFuture"
+					"it returns a %s, whose work runs without the lock after the method has returned. Return the value itself, or one CompletableFuture of it"
 						.formatted(lazy.getSimpleName()));
 		}
 		Class<?>[] parameters = method.getParameterTypes();

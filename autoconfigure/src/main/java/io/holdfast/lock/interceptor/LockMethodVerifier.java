@@ -9,13 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopConfigException;
-import org.springframework.beans.factory.DisposableBean;
-import org.springframework.beans.factory.InitializingBean;
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
 
-import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
@@ -23,10 +18,6 @@ import io.holdfast.lock.LockConfigurationException;
  * proxy can intercept, or whose annotation can never work, prevents startup.
  */
 final class LockMethodVerifier {
-
-	/** Annotations of methods that the container calls at the start and end of a bean. */
-	private static final List<String> LIFECYCLE = List.of("jakarta.annotation.PostConstruct",
-			"jakarta.annotation.PreDestroy");
 
 	private final LockMethodSpecs specs;
 
@@ -56,26 +47,7 @@ final class LockMethodVerifier {
 		requireInterceptable(method,
 				Modifier.isFinal(type.getModifiers()) && ClassUtils.getAllInterfacesForClass(type).length == 0,
 				"in a final class");
-		if (isCalledByTheContainer(method)) {
-			throw LockMethodSpecs.problem(method,
-					"the container calls it on the bean itself and not on its proxy, so it would run without its lock. Do this work in an ApplicationRunner or in a listener for ApplicationReadyEvent");
-		}
 		return this.specs.get(method, type);
-	}
-
-	/**
-	 * Returns whether a method with its own annotation is a callback of its bean's life.
-	 */
-	private static boolean isCalledByTheContainer(Method method) {
-		Class<?> type = method.getDeclaringClass();
-		boolean callback = LIFECYCLE.stream().anyMatch((name) -> MergedAnnotations.from(method).isPresent(name))
-				|| (InitializingBean.class.isAssignableFrom(type) && isNamed(method, "afterPropertiesSet"))
-				|| (DisposableBean.class.isAssignableFrom(type) && isNamed(method, "destroy"));
-		return callback && AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class);
-	}
-
-	private static boolean isNamed(Method method, String name) {
-		return method.getName().equals(name) && method.getParameterCount() == 0;
 	}
 
 	/**

@@ -16,6 +16,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -83,11 +84,22 @@ public final class TransactionListenerPostProcessor
 			if (!configurable.getTransactionExecutionListeners().contains(this.listener)) {
 				configurable.addListener(this.listener);
 			}
+			if (manager instanceof AbstractPlatformTransactionManager synchronizing && synchronizing
+				.getTransactionSynchronization() == AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER) {
+				warnOnce(beanName, manager, "runs no callbacks (SYNCHRONIZATION_NEVER)",
+						"Allow synchronization, or take no locks in its transactions.");
+			}
 		}
-		else if (manager != null && this.without != null && this.named.add(beanName)) {
-			logger.warn(
-					"Transaction manager '%s' (%s) accepts no listener: %s. Make it a ConfigurableTransactionManager, or ignore this if it only calls managers that are beans."
-						.formatted(beanName, manager.getClass().getName(), this.without));
+		else if (manager != null) {
+			warnOnce(beanName, manager, "accepts no listener",
+					"Make it a ConfigurableTransactionManager, or ignore this if it only calls managers that are beans.");
+		}
+	}
+
+	private void warnOnce(String beanName, PlatformTransactionManager manager, String fact, String remedy) {
+		if (this.without != null && this.named.add(beanName)) {
+			logger.warn("Transaction manager '%s' (%s) %s: %s. %s".formatted(beanName, manager.getClass().getName(),
+					fact, this.without, remedy));
 		}
 	}
 

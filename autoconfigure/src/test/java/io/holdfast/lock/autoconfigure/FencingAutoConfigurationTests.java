@@ -10,6 +10,8 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.support.NameMatchMethodPointcutAdvisor;
@@ -199,13 +201,19 @@ class FencingAutoConfigurationTests {
 				.hasMessageContaining("correct 'distributed-lock.fencing.table'"));
 	}
 
-	@Test
-	void enabledFenceWithoutATableStopsTheStart() {
+	@ParameterizedTest
+	@CsvSource({ "enabled=true, the table 'holdfast_fence' does not exist",
+			"table=shop_fense, the table 'shop_fense' does not exist",
+			"data-source=shopp, no bean with that name exists" })
+	void requestedFenceThatCannotBeUsedStopsTheStart(String setting, String why) {
 		this.plain
 			.withPropertyValues("distributed-lock.fencing.initialize-schema=never",
-					"distributed-lock.fencing.enabled=true")
-			.run((context) -> assertThat(context.getStartupFailure())
-				.hasStackTraceContaining("the table 'holdfast_fence' does not exist"));
+					"distributed-lock.fencing." + setting)
+			.run((context) -> assertThat(context.getStartupFailure()).hasStackTraceContaining(why)
+				.hasStackTraceContaining("'distributed-lock.fencing." + setting + "' asks for"));
+		this.plain
+			.withPropertyValues("distributed-lock.fencing.table=shop_fense", "distributed-lock.fencing.enabled=false")
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test

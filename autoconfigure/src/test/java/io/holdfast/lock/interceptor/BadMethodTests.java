@@ -120,7 +120,7 @@ class BadMethodTests {
 
 	@Test
 	void reactiveReturnType() {
-		refused(ReturnsMono.class, "it returns a Mono", "Return the value itself or a CompletableFuture");
+		refused(ReturnsMono.class, "it returns a Mono", "Return the value itself, or one CompletableFuture");
 	}
 
 	@Test

@@ -1,8 +1,10 @@
 package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
+import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -160,6 +162,16 @@ class LazyResultTests {
 
 		public abstract CompletableFuture<Stream<String>> later();
 
+		public abstract List<CompletableFuture<String>> futures();
+
+		public abstract Map<String, List<CompletableFuture<String>>> futuresByName();
+
+		public abstract CompletableFuture<String>[] futureArray();
+
+		public abstract Optional<CompletableFuture<String>> optionalFuture();
+
+		public abstract CompletableFuture<CompletableFuture<String>> futureOfAFuture();
+
 		public abstract Object suspending(long id, Continuation<? super String> continuation);
 
 	}
@@ -177,6 +189,10 @@ class LazyResultTests {
 		public abstract List<String> list();
 
 		public abstract Iterable<String> iterable();
+
+		public abstract List<Runnable> functions();
+
+		public abstract Path iterableOfItself();
 
 		public abstract Page<String> page();
 

@@ -22,6 +22,7 @@ import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
@@ -91,6 +92,27 @@ class TransactionListenerPostProcessorTests {
 			assertThat(context).hasNotFailed();
 			assertThat(output).containsOnlyOnce("'ownManager'").contains("accepts no listener");
 		});
+	}
+
+	@Test
+	void managerWithoutCallbacksIsNamed(CapturedOutput output) {
+		withLocks(dataSource()).withUserConfiguration(NoCallbacks.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).containsOnlyOnce("'noCallbacks'").contains("SYNCHRONIZATION_NEVER");
+		});
+	}
+
+	/** A manager that runs no callbacks. */
+	@Configuration(proxyBeanMethods = false)
+	static class NoCallbacks {
+
+		@Bean
+		DataSourceTransactionManager noCallbacks(DataSource dataSource) {
+			DataSourceTransactionManager manager = new DataSourceTransactionManager(dataSource);
+			manager.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
+			return manager;
+		}
+
 	}
 
 	/** A template whose manager is no bean. */

@@ -1,0 +1,129 @@
+package io.holdfast.lock.interceptor;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import jakarta.annotation.PostConstruct;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import io.holdfast.lock.DistributedLock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests that the container runs no locked method without its lock at the start or the end
+ * of a bean's life.
+ */
+class LifecycleMethodTests {
+
+	@ParameterizedTest
+	@ValueSource(classes = { InitMethod.class, DestroyMethod.class, InferredShutdown.class, Closeable.class })
+	void methodThatTheContainerCallsIsRefused(Class<?> configuration) {
+		LocalLocks.plainRunner().withUserConfiguration(configuration).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context.getStartupFailure())
+				.hasStackTraceContaining("the container calls it on the bean itself and not on its proxy");
+		});
+	}
+
+	@Test
+	void methodIsRefusedBeforeItRuns() {
+		Migration.runs.set(0);
+		LocalLocks.plainRunner().withBean(Migration.class).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(Migration.runs).hasValue(0);
+		});
+	}
+
+	@Test
+	void methodOfALockedClassMayCloseIt() {
+		LocalLocks.plainRunner().withBean(LockedClass.class).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	static class Migration {
+
+		private static final AtomicInteger runs = new AtomicInteger();
+
+		@PostConstruct
+		@DistributedLock("migration")
+		void migrate() {
+			runs.incrementAndGet();
+		}
+
+	}
+
+	static class Work {
+
+		@DistributedLock("work")
+		public void begin() {
+		}
+
+		@DistributedLock("work")
+		public void shutdown() {
+		}
+
+	}
+
+	static class Flushing implements AutoCloseable {
+
+		@Override
+		@DistributedLock("work")
+		public void close() {
+		}
+
+	}
+
+	@DistributedLock("work")
+	static class LockedClass implements AutoCloseable {
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class InitMethod {
+
+		@Bean(initMethod = "begin", destroyMethod = "")
+		Work work() {
+			return new Work();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class DestroyMethod {
+
+		@Bean(destroyMethod = "begin")
+		Work work() {
+			return new Work();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class InferredShutdown {
+
+		@Bean
+		Work work() {
+			return new Work();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Closeable {
+
+		@Bean
+		Flushing flushing() {
+			return new Flushing();
+		}
+
+	}
+
+}
