@@ -101,9 +101,12 @@ final class SettingsCheck {
 
 	private static void warn(String name) {
 		String nearest = NearestName.of(name.substring(name.indexOf('.') + 1), known().toList());
-		logger.warn("The property '%s' is unknown and has no effect. %s".formatted(name,
-				(nearest != null) ? "Did you mean '%s.%s'?".formatted(PREFIX, nearest)
-						: "The properties of Holdfast start with '%s.'.".formatted(PREFIX)));
+		String remedy = (nearest != null) ? "Did you mean '%s.%s'?".formatted(PREFIX, nearest)
+				: "The properties of Holdfast start with '%s.'.".formatted(PREFIX);
+		if (name.endsWith("zookeeper.connect-string")) {
+			remedy = "Did you mean 'spring.cloud.zookeeper.connect-string'?";
+		}
+		logger.warn("The property '%s' is unknown and has no effect. %s".formatted(name, remedy));
 	}
 
 	private static Stream<String> known() {

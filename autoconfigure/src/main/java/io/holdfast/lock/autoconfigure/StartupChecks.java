@@ -36,7 +36,7 @@ final class StartupChecks {
 	StartupCheck of(LockStore store, String where, String... remedies) {
 		List<String> all = new ArrayList<>(List.of(remedies));
 		all.add(mayBeDefault(store)
-				? "Set 'distributed-lock.backend=local' if there is only one instance of this application, or set another backend there."
+				? "Set 'distributed-lock.backend' to the store that keeps the locks, or to 'local' if there is only one instance of this application."
 				: "Set another backend on the methods that have @DistributedLock(backend = \"%s\")."
 					.formatted(store.id()));
 		all.add("Increase 'distributed-lock.startup-timeout' if the store needs longer to start.");

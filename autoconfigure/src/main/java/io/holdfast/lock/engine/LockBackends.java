@@ -108,9 +108,8 @@ public final class LockBackends {
 	private LockConfigurationException unknown(String what, String name) {
 		String nearest = NearestName.of(name.strip(), this.backends.keySet());
 		return new LockConfigurationException(
-				(what + "; configured: %s. %sUse one of these, or configure it under 'distributed-lock.%s'.").formatted(
-						name, this.backends.keySet(), (nearest != null) ? "Did you mean '%s'? ".formatted(nearest) : "",
-						name));
+				(what + "; configured: %s. %sUse one of these, or configure another store.").formatted(name,
+						this.backends.keySet(), (nearest != null) ? "Did you mean '%s'? ".formatted(nearest) : ""));
 	}
 
 	/**

@@ -27,7 +27,8 @@ final class SetAsideInstanceListener implements MergeEventListener, PersistEvent
 	public void onMerge(MergeEvent event) {
 		// a reference that was not loaded has no values to merge
 		if (Hibernate.isInitialized(event.getOriginal())) {
-			SetAsideSessions.requireOthers(event.getOriginal(), event.getSession(), "merged or saved under it");
+			SetAsideSessions.requireOthers(event.getOriginal(), event.getSession(),
+					"merged, saved or deleted under it");
 		}
 	}
 

@@ -8,9 +8,9 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
@@ -88,7 +88,7 @@ class LocalStoreAsTestDoubleTests {
 	}
 
 	// tag::clock[]
-	@Configuration(proxyBeanMethods = false)
+	@TestConfiguration(proxyBeanMethods = false)
 	static class ClockedStore {
 
 		@Bean
