@@ -31,7 +31,7 @@ record QueueNodeName(String name, boolean shared, String owner, int number) {
 	static @Nullable QueueNodeName parse(String name) {
 		Matcher matcher = NAME.matcher(name);
 		return matcher.matches() ? new QueueNodeName(name, matcher.group(1).equals("s"), matcher.group(2),
-				Integer.parseInt(matcher.group(3))) : null;
+				(int) Long.parseLong(matcher.group(3))) : null;
 	}
 
 	/**
