@@ -38,6 +38,14 @@ public final class FinishedTransaction {
 	}
 
 	/**
+	 * Returns whether it was noted that the current transaction has begun.
+	 * @return {@code false} for a transaction of a manager without our listener
+	 */
+	public static boolean hasBegun() {
+		return TransactionSynchronizationManager.isSynchronizationActive() && mark() != null;
+	}
+
+	/**
 	 * Notes that the callbacks of a transaction of this thread have run. Call this for
 	 * each transaction that has begun.
 	 * @param transaction the transaction

@@ -15,6 +15,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.spi.ManagedHold;
+import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 import io.holdfast.lock.spi.TransactionBoundary.DeferrableHold;
 import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.FinishedTransaction;
@@ -149,6 +151,18 @@ final class DeferredReleases implements TransactionSynchronization {
 		}
 		else {
 			SUSPENDED.set(others);
+		}
+	}
+
+	/** Checks the commit of a manager that has no {@link LockCommitListener}. */
+	@Override
+	public void beforeCommit(boolean readOnly) {
+		if (!readOnly && !FinishedTransaction.hasBegun()) {
+			this.releases.keySet()
+				.stream()
+				.filter(ManagedHold.class::isInstance)
+				.map(ManagedHold.class::cast)
+				.forEach((hold) -> hold.verify(Checkpoint.COMMIT));
 		}
 	}
 

@@ -4,14 +4,20 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
+import javax.sql.DataSource;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -51,6 +57,21 @@ class LostLockCommitTests extends NoteApplication {
 			Inner inner = context.getBean(Inner.class);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(
 					() -> context.getBean(Outer.class).calling(() -> inner.writeInNewAndThen("a", () -> lose())));
+			assertThat(notes(context)).isEmpty();
+		});
+	}
+
+	@Test
+	void lostLockRefusesTheCommitOfAManagerThatIsNoBean() {
+		run((context, outer, inner) -> {
+			TransactionTemplate own = new TransactionTemplate(
+					new JdbcTransactionManager(context.getBean(DataSource.class)));
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> own.executeWithoutResult((status) -> {
+				try (LockHandle handle = context.getBean(LockOperations.class).acquire(LockRequest.of("note"))) {
+					context.getBean(JdbcClient.class).sql("insert into note values ('a')").update();
+					lose();
+				}
+			})).withMessageContaining("commit was refused");
 			assertThat(notes(context)).isEmpty();
 		});
 	}

@@ -15,7 +15,8 @@ class QueueNodeNameTests {
 
 	@Test
 	void nodesAreOrderedByTheirNumbersAndForeignOnesIgnored() {
-		assertThat(numbers("0000000010", "0000000009", "foreign", "99999999999", "-9999999999")).containsSubsequence(9, 10);
+		assertThat(numbers("0000000010", "0000000009", "foreign", "99999999999", "-9999999999")).containsSubsequence(9,
+				10);
 	}
 
 	@Test
