@@ -35,7 +35,8 @@ public final class LockTransactionAutoConfiguration {
 	@ConditionalOnMissingBean(TransactionBoundary.class)
 	SpringTransactionBoundary lockTransactionBoundary(DistributedLockProperties properties,
 			ObjectProvider<PlatformTransactionManager> managers) {
-		return new SpringTransactionBoundary(properties.transaction().whenActive(), managers::stream);
+		return new SpringTransactionBoundary(properties.transaction().whenActive(),
+				() -> managers.stream(ObjectProvider.UNFILTERED));
 	}
 
 	@Bean

@@ -4,8 +4,7 @@ import java.lang.reflect.Method;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
@@ -29,9 +28,6 @@ public final class LifecycleMethodVerifier implements MergedBeanDefinitionPostPr
 	private static final List<String> ANNOTATIONS = List.of("jakarta.annotation.PostConstruct",
 			"jakarta.annotation.PreDestroy");
 
-	/** The methods that the container calls if no other method is named. */
-	private static final List<String> INFERRED = List.of("close", "shutdown");
-
 	@Override
 	public void postProcessMergedBeanDefinition(RootBeanDefinition definition, Class<?> type, String beanName) {
 		if (!LockAnnotations.mayBeOn(type)) {
@@ -48,37 +44,41 @@ public final class LifecycleMethodVerifier implements MergedBeanDefinitionPostPr
 
 	private static boolean isCalled(Method method, Class<?> type, Set<String> named) {
 		return ANNOTATIONS.stream().anyMatch((name) -> MergedAnnotations.from(method).isPresent(name))
-				|| (method.getParameterCount() == 0 && named.contains(method.getName()));
+				|| (method.getParameterCount() <= 1 && named.contains(method.getName()));
 	}
 
 	private static Set<String> named(RootBeanDefinition definition, Class<?> type) {
 		Set<String> names = new HashSet<>();
-		addAll(names, definition.getInitMethodNames());
-		addAll(names, definition.getDestroyMethodNames());
-		if (names.remove(AbstractBeanDefinition.INFER_METHOD)) {
-			names.addAll(INFERRED);
+		if (definition.getInitMethodNames() != null) {
+			names.addAll(List.of(definition.getInitMethodNames()));
 		}
 		if (InitializingBean.class.isAssignableFrom(type)) {
 			names.add("afterPropertiesSet");
 		}
-		if (DisposableBean.class.isAssignableFrom(type)) {
-			names.add("destroy");
-		}
-		if (AutoCloseable.class.isAssignableFrom(type)) {
-			names.add("close");
+		if (!definition.isPrototype()) {
+			names.addAll(destroyMethods(definition, type));
 		}
 		return names;
 	}
 
-	private static void addAll(Set<String> names, String @Nullable [] more) {
-		if (more != null) {
-			names.addAll(List.of(more));
+	/** Infers the methods as Spring's {@code DisposableBeanAdapter} does. */
+	private static List<String> destroyMethods(RootBeanDefinition definition, Class<?> type) {
+		String[] named = definition.getDestroyMethodNames();
+		boolean closeable = AutoCloseable.class.isAssignableFrom(type);
+		boolean inferred = (named != null) ? List.of(named).contains(AbstractBeanDefinition.INFER_METHOD) : closeable;
+		if (DisposableBean.class.isAssignableFrom(type)) {
+			return (named == null || inferred) ? List.of("destroy")
+					: Stream.concat(Stream.of("destroy"), Stream.of(named)).toList();
 		}
+		if (!inferred) {
+			return (named != null) ? List.of(named) : List.of();
+		}
+		return List.of((closeable || ClassUtils.hasMethod(type, "close")) ? "close" : "shutdown");
 	}
 
 	private static LockConfigurationException refused(Method method) {
 		return LockMethodSpecs.problem(method,
-				"the container calls it on the bean itself and not on its proxy, so it would run without its lock. Do this work in an ApplicationRunner or in a listener for ApplicationReadyEvent or ContextClosedEvent");
+				"the container calls it on the bean itself and not on its proxy, so it would run without its lock. Do this work in an ApplicationRunner or in a listener for ApplicationReadyEvent or ContextClosedEvent, or name no such method in the bean definition (destroyMethod = \"\")");
 	}
 
 }

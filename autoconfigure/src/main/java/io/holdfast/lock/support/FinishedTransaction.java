@@ -1,6 +1,5 @@
 package io.holdfast.lock.support;
 
-import java.util.Collection;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -13,9 +12,10 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Detects whether the current transaction is over although Spring still reports it as
- * active. That is the case while its callbacks after the commit or the rollback run, such
- * as those of {@code @TransactionalEventListener}. Work done there does not belong to the
+ * Detects whether a transaction is over although its connections and contexts are still
+ * on the thread, and Spring may still report it as active. That is the case while its
+ * callbacks after the commit or the rollback run, such as those of
+ * {@code @TransactionalEventListener}. Work done there does not belong to the
  * transaction, not even that of a {@code @Transactional} method that joins it. Requires
  * spring-tx.
  */
@@ -24,25 +24,41 @@ public final class FinishedTransaction {
 	/** The transactions of this thread whose callbacks run, if there are any. */
 	private static final ThreadLocal<@Nullable List<Over>> OVER = new ThreadLocal<>();
 
+	/** The resources that were on the thread before a transaction that now begins. */
+	private static final ThreadLocal<@Nullable List<Object>> BEFORE = new ThreadLocal<>();
+
 	private FinishedTransaction() {
 	}
 
 	/**
-	 * Notes that a transaction has begun on this thread. Call this for each transaction.
-	 * @param transaction the transaction
+	 * Notes that a transaction is about to begin on this thread. Call this for each
+	 * transaction.
 	 */
-	public static void begun(TransactionExecution transaction) {
-		if (TransactionSynchronizationManager.isSynchronizationActive()) {
-			TransactionSynchronizationManager.registerSynchronization(new Mark(transaction));
+	public static void beginning() {
+		List<Object> before = transactionalResources().toList();
+		if (!before.isEmpty()) {
+			BEFORE.set(before);
 		}
 	}
 
 	/**
-	 * Returns whether it was noted that the current transaction has begun.
-	 * @return {@code false} for a transaction of a manager without our listener
+	 * Notes that a transaction has begun on this thread, or has failed to begin. Call
+	 * this for each transaction.
+	 * @param transaction the transaction, or {@code null} if it has failed to begin
 	 */
-	public static boolean hasBegun() {
-		return TransactionSynchronizationManager.isSynchronizationActive() && mark() != null;
+	public static void begun(@Nullable TransactionExecution transaction) {
+		List<Object> before = BEFORE.get();
+		BEFORE.remove();
+		// a savepoint begins within a transaction that is already marked
+		if (transaction == null || !TransactionSynchronizationManager.isSynchronizationActive() || mark() != null) {
+			return;
+		}
+		Mark mark = new Mark(transaction, (before != null) ? before : List.of());
+		TransactionSynchronizationManager.registerSynchronization(mark);
+		if (OVER.get() != null) {
+			List<Object> own = mark.resources();
+			retain(over().stream().filter((over) -> !over.hasAnyOf(own.stream())).toList());
+		}
 	}
 
 	/**
@@ -51,18 +67,33 @@ public final class FinishedTransaction {
 	 * @param transaction the transaction
 	 */
 	public static void ended(TransactionExecution transaction) {
-		List<Over> others = over().stream().filter((over) -> over.transaction() != transaction).toList();
-		if (others.isEmpty()) {
+		if (OVER.get() != null) {
+			retain(over().stream().filter((over) -> over.transaction() != transaction).toList());
+		}
+	}
+
+	/** Forgets also those whose resources have been returned. */
+	private static void retain(List<Over> others) {
+		List<Over> open = others.stream().filter(Over::isOpen).toList();
+		if (open.isEmpty()) {
 			OVER.remove();
 		}
 		else {
-			OVER.set(others);
+			OVER.set(open);
 		}
 	}
 
 	private static List<Over> over() {
 		List<Over> over = OVER.get();
 		return (over != null) ? over : List.of();
+	}
+
+	/**
+	 * Returns whether it was noted that the current transaction has begun.
+	 * @return {@code false} for a transaction of a manager without our listener
+	 */
+	public static boolean hasBegun() {
+		return TransactionSynchronizationManager.isSynchronizationActive() && mark() != null;
 	}
 
 	/**
@@ -79,40 +110,55 @@ public final class FinishedTransaction {
 			return true;
 		}
 		Mark mark = mark();
-		return (mark != null) ? mark.over : isAnyOver(resources());
+		return (mark != null) ? mark.over : isAnyOnThread();
 	}
 
 	/**
-	 * Returns whether a transaction that is over still has connections or contexts on
-	 * this thread. Spring may no longer report it as active: a callback that begins a
-	 * transaction of its own ends that report.
-	 * @return whether code that joins it would work on its resources
+	 * Returns whether code on this thread would work on the connection or the context of
+	 * a transaction that is over. Spring may no longer report that transaction as active:
+	 * a callback that begins a transaction of its own ends that report.
+	 * @return whether there is such a resource, and no transaction in progress
 	 */
 	public static boolean isOnThread() {
-		Collection<Object> resources = resources();
-		if (resources.isEmpty()) {
-			return false;
-		}
-		boolean over = TransactionSynchronizationManager.isActualTransactionActive() ? isCurrent()
-				: !TransactionSynchronizationManager.isSynchronizationActive();
-		return over && resources.stream().anyMatch(FinishedTransaction::isTransactional);
+		return isAnyOnThread() && (!TransactionSynchronizationManager.isActualTransactionActive() || isCurrent());
+	}
+
+	private static boolean isAnyOnThread() {
+		return OVER.get() != null && over().stream().anyMatch((over) -> over.hasAnyOf(transactionalResources()));
 	}
 
 	/**
-	 * Returns whether a resource of the thread belongs to a transaction.
+	 * Returns whether a resource belongs to a transaction of this thread that is over.
 	 * @param resource the resource
-	 * @return whether its transaction unbinds it
+	 * @return whether it is
 	 */
-	public static boolean isTransactional(@Nullable Object resource) {
+	public static boolean isOver(@Nullable Object resource) {
+		return resource != null && over().stream().anyMatch((over) -> over.hasAnyOf(Stream.of(resource)));
+	}
+
+	/**
+	 * Returns the connections and contexts of the transactions of this thread that are
+	 * over, whether or not they are suspended.
+	 * @return the resources
+	 */
+	public static List<Object> resources() {
+		return over().stream().flatMap((over) -> over.resources().stream()).toList();
+	}
+
+	/**
+	 * Returns the connections and contexts of this thread that belong to a transaction,
+	 * which unbinds them.
+	 * @return the resources
+	 */
+	public static Stream<Object> transactionalResources() {
+		return TransactionSynchronizationManager.getResourceMap()
+			.values()
+			.stream()
+			.filter(FinishedTransaction::isTransactional);
+	}
+
+	private static boolean isTransactional(Object resource) {
 		return resource instanceof ResourceHolderSupport holder && holder.isSynchronizedWithTransaction();
-	}
-
-	private static Collection<Object> resources() {
-		return TransactionSynchronizationManager.getResourceMap().values();
-	}
-
-	private static boolean isAnyOver(Collection<Object> resources) {
-		return over().stream().anyMatch((over) -> over.hasAny(resources));
 	}
 
 	private static @Nullable Mark mark() {
@@ -129,10 +175,20 @@ public final class FinishedTransaction {
 
 		private final TransactionExecution transaction;
 
+		/** Resources of others, such as an outer transaction of another manager. */
+		private final List<Object> others;
+
 		private boolean over;
 
-		Mark(TransactionExecution transaction) {
+		Mark(TransactionExecution transaction, List<Object> others) {
 			this.transaction = transaction;
+			this.others = others;
+		}
+
+		List<Object> resources() {
+			return transactionalResources()
+				.filter((resource) -> this.others.stream().noneMatch((other) -> other == resource))
+				.toList();
 		}
 
 		@Override
@@ -142,10 +198,10 @@ public final class FinishedTransaction {
 
 		@Override
 		public void afterCommit() {
-			if (!this.over) {
-				this.over = true;
-				OVER.set(Stream.concat(over().stream(), Stream.of(new Over(this.transaction, List.copyOf(resources()))))
-					.toList());
+			List<Object> own = this.over ? List.of() : resources();
+			this.over = true;
+			if (!own.isEmpty()) {
+				OVER.set(Stream.concat(over().stream(), Stream.of(new Over(this.transaction, own))).toList());
 			}
 		}
 
@@ -160,12 +216,16 @@ public final class FinishedTransaction {
 	 * A transaction that is over.
 	 *
 	 * @param transaction the transaction
-	 * @param resources the connections and contexts that were on its thread
+	 * @param resources its connections and contexts
 	 */
 	private record Over(TransactionExecution transaction, List<Object> resources) {
 
-		boolean hasAny(Collection<Object> bound) {
-			return this.resources.stream().anyMatch((own) -> bound.stream().anyMatch((other) -> other == own));
+		boolean hasAnyOf(Stream<Object> others) {
+			return others.anyMatch((other) -> this.resources.stream().anyMatch((own) -> own == other));
+		}
+
+		boolean isOpen() {
+			return this.resources.stream().anyMatch(FinishedTransaction::isTransactional);
 		}
 
 	}

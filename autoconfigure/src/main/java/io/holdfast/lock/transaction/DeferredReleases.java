@@ -61,13 +61,6 @@ final class DeferredReleases implements TransactionSynchronization {
 		return suspended().stream().flatMap((suspended) -> suspended.resources.stream()).toList();
 	}
 
-	private static Stream<Object> transactionalResources() {
-		return TransactionSynchronizationManager.getResourceMap()
-			.values()
-			.stream()
-			.filter(FinishedTransaction::isTransactional);
-	}
-
 	/** Called when a transaction has started on this thread. */
 	static void onTransactionStarted() {
 		DeferredReleases current = current();
@@ -100,7 +93,7 @@ final class DeferredReleases implements TransactionSynchronization {
 
 	/** Whether the connection of a suspended transaction is still on its thread. */
 	private boolean isOnThread() {
-		return transactionalResources().anyMatch(this::has);
+		return FinishedTransaction.transactionalResources().anyMatch(this::has);
 	}
 
 	private boolean has(Object resource) {
@@ -130,7 +123,7 @@ final class DeferredReleases implements TransactionSynchronization {
 	@Override
 	public void suspend() {
 		List<DeferredReleases> outer = suspended();
-		this.resources = transactionalResources()
+		this.resources = FinishedTransaction.transactionalResources()
 			.filter((resource) -> outer.stream().noneMatch((other) -> other.has(resource)))
 			.toList();
 		SUSPENDED.set(Stream.concat(outer.stream(), Stream.of(this)).toList());

@@ -1,10 +1,13 @@
 package io.holdfast.lock.transaction;
 
 import java.util.Objects;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.holdfast.lock.support.FinishedTransaction;
 
 /**
  * Persistence contexts of Hibernate that may write entities after the lock has been
@@ -18,20 +21,19 @@ final class LaterWrites {
 	}
 
 	/**
-	 * Notes the entities of the transactions of this thread that are suspended. They are
-	 * written when these transactions are resumed.
+	 * Notes the entities of the transactions of this thread that are suspended or over.
+	 * They are written when these transactions are resumed, or later by the request.
 	 * @param locks the locks to acquire, as text
 	 * @return the contexts
 	 */
-	static Stream<ContextChange> ofSuspendedTransactions(String locks) {
-		return DeferredReleases.suspendedResources()
-			.stream()
+	static Stream<ContextChange> ofOtherTransactions(Supplier<String> locks) {
+		return Stream.concat(DeferredReleases.suspendedResources().stream(), FinishedTransaction.resources().stream())
 			.map((resource) -> (resource instanceof EntityManagerHolder holder) ? PersistenceContexts.contextOf(holder)
 					: null)
 			.filter(Objects::nonNull)
 			.map(HibernateContext::of)
 			.filter((context) -> context != null && context.entities() != null)
-			.map((context) -> new Suspended(context, locks));
+			.map((context) -> new Suspended(context, locks.get()));
 	}
 
 	/**
@@ -80,9 +82,10 @@ final class LaterWrites {
 
 		@Override
 		public void undo() {
-			// a transaction keeps its locks until it has written everything
+			// a transaction in progress keeps its locks until it has written everything
 			if (Thread.currentThread() == this.thread && this.context.session().isOpen()
-					&& !TransactionSynchronizationManager.isActualTransactionActive()) {
+					&& (!TransactionSynchronizationManager.isActualTransactionActive()
+							|| FinishedTransaction.isCurrent())) {
 				ReadBeforeLock.noteAll(this.context.session(), this.locks);
 			}
 		}

@@ -38,11 +38,16 @@ public final class LockCommitListener implements TransactionExecutionListener {
 	}
 
 	@Override
+	public void beforeBegin(TransactionExecution transaction) {
+		FinishedTransaction.beginning();
+	}
+
+	@Override
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
+		FinishedTransaction.begun((beginFailure == null) ? transaction : null);
 		if (beginFailure != null) {
 			return;
 		}
-		FinishedTransaction.begun(transaction);
 		DeferredReleases.onTransactionStarted();
 		if (SpringTransactionBoundary.JPA_PRESENT && !LockContext.handles().isEmpty()) {
 			PersistenceContexts.readPastCaches();

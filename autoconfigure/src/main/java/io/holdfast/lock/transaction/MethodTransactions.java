@@ -68,11 +68,7 @@ public final class MethodTransactions {
 		return (manager != null) ? suspend(manager) : null;
 	}
 
-	/**
-	 * Suspends the current transaction of a manager.
-	 * @return resumes it, to be run on the same thread
-	 */
-	static Runnable suspend(PlatformTransactionManager manager) {
+	private static Runnable suspend(PlatformTransactionManager manager) {
 		TransactionStatus outside = manager
 			.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_NOT_SUPPORTED));
 		return () -> manager.commit(outside);

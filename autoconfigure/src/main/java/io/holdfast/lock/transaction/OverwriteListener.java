@@ -130,7 +130,9 @@ final class OverwriteListener
 			.autoClose(false)
 			.openSession()) {
 			reader.setCacheMode(CacheMode.IGNORE);
-			Object entity = reader.find(event.getPersister().getEntityName(), event.getId());
+			// a plain read would return the state of an older snapshot
+			Object entity = reader.find(event.getPersister().getEntityName(), event.getId(),
+					LockMode.PESSIMISTIC_WRITE);
 			return (entity != null) ? event.getPersister().getValues(entity) : null;
 		}
 	}

@@ -95,41 +95,41 @@ final class PersistenceContexts {
 	 * something with an empty one. The replaced contexts remain usable and need no
 	 * connection meanwhile.
 	 * @param locks the locks to acquire
-	 * @param inTransaction whether the call runs in a transaction, whose context must
-	 * stay because it writes the caller's changes
 	 * @return the contexts
 	 */
-	static SetAside setAside(List<LockName> locks, boolean inTransaction) {
+	static SetAside setAside(List<LockName> locks) {
 		List<ContextChange> changes = new ArrayList<>();
-		if (HIBERNATE_PRESENT && !DeferredReleases.suspendedResources().isEmpty()) {
-			LaterWrites.ofSuspendedTransactions(text(locks)).forEach(changes::add);
+		if (HIBERNATE_PRESENT) {
+			LaterWrites.ofOtherTransactions(() -> text(locks)).forEach(changes::add);
 		}
-		Map<Object, Object> resources = inTransaction ? Map.of() : TransactionSynchronizationManager.getResourceMap();
+		Map<Object, Object> resources = TransactionSynchronizationManager.getResourceMap();
 		if (!resources.isEmpty()) {
+			boolean inTransaction = TransactionSynchronizationManager.isActualTransactionActive();
 			Map.copyOf(resources).forEach((key, resource) -> {
-				// a transaction that has completed removes its own contexts after its
-				// listeners
-				if (key instanceof EntityManagerFactory factory && resource instanceof EntityManagerHolder holder
-						&& !holder.isSynchronizedWithTransaction()) {
-					setAside(factory, holder, locks, changes);
+				if (key instanceof EntityManagerFactory factory && resource instanceof EntityManagerHolder holder) {
+					setAside(factory, holder, inTransaction, locks, changes);
 				}
 			});
-			readPastCaches();
+			if (!inTransaction) {
+				readPastCaches();
+			}
 		}
 		return changes.isEmpty() ? SetAside.NOTHING : new Changes(changes);
 	}
 
-	private static void setAside(EntityManagerFactory factory, EntityManagerHolder holder, List<LockName> locks,
-			List<ContextChange> changes) {
+	private static void setAside(EntityManagerFactory factory, EntityManagerHolder holder, boolean inTransaction,
+			List<LockName> locks, List<ContextChange> changes) {
 		EntityManager context = contextOf(holder);
 		if (context == null) {
 			return;
 		}
 		HibernateContext hibernate = hibernate(context);
-		if (entities(context) != null) {
+		boolean empty = entities(context) == null;
+		// a transaction writes the caller's changes with its context, and unbinds it
+		if (!empty && !inTransaction && !holder.isSynchronizedWithTransaction()) {
 			changes.add(Exchange.make(factory, holder, text(locks)));
 		}
-		else if (hibernate != null) {
+		else if (empty && hibernate != null) {
 			changes.add(LaterWrites.ofOpen(hibernate, text(locks)));
 		}
 	}

@@ -1,7 +1,5 @@
 package io.holdfast.lock.transaction;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -13,14 +11,12 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.TransactionBoundary;
-import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
@@ -71,32 +67,12 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 	 */
 	@Override
 	public <T extends @Nullable Object, E extends Throwable> T run(LockedCall<T, E> call) throws E {
-		if (!FinishedTransaction.isOnThread()) {
-			return call.run();
-		}
-		Deque<Runnable> innermostFirst = new ArrayDeque<>();
-		try {
-			this.managers.get()
-				.filter(SpringTransactionBoundary::isOnThread)
-				.forEach((manager) -> innermostFirst.addFirst(MethodTransactions.suspend(manager)));
-			return call.run();
-		}
-		finally {
-			Failures.runAll(innermostFirst);
-		}
-	}
-
-	private static boolean isOnThread(PlatformTransactionManager manager) {
-		return manager instanceof ResourceTransactionManager resources && FinishedTransaction
-			.isTransactional(TransactionSynchronizationManager.getResource(resources.getResourceFactory()));
+		return FinishedTransaction.isOnThread() ? SuspendedTransactions.run(this.managers, call) : call.run();
 	}
 
 	@Override
 	public SetAside setAside(List<LockName> locks) {
-		return JPA_PRESENT
-				? PersistenceContexts.setAside(locks, TransactionSynchronizationManager.isActualTransactionActive()
-						|| TransactionSynchronizationManager.isSynchronizationActive())
-				: SetAside.NOTHING;
+		return JPA_PRESENT ? PersistenceContexts.setAside(locks) : SetAside.NOTHING;
 	}
 
 	@Override

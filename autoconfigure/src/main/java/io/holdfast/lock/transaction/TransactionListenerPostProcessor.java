@@ -3,6 +3,8 @@ package io.holdfast.lock.transaction;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
+import javax.sql.DataSource;
+
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +19,7 @@ import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -84,8 +87,12 @@ public final class TransactionListenerPostProcessor
 			if (!configurable.getTransactionExecutionListeners().contains(this.listener)) {
 				configurable.addListener(this.listener);
 			}
-			if (manager instanceof AbstractPlatformTransactionManager synchronizing && synchronizing
-				.getTransactionSynchronization() == AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER) {
+			// messaging managers never synchronize, and have no rows that a lock protects
+			if (manager instanceof AbstractPlatformTransactionManager synchronizing
+					&& synchronizing
+						.getTransactionSynchronization() == AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER
+					&& manager instanceof ResourceTransactionManager resources
+					&& resources.getResourceFactory() instanceof DataSource) {
 				warnOnce(beanName, manager, "runs no callbacks (SYNCHRONIZATION_NEVER)",
 						"Allow synchronization, or take no locks in its transactions.");
 			}

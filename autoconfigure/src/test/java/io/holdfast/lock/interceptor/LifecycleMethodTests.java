@@ -9,6 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
 
 import io.holdfast.lock.DistributedLock;
 
@@ -37,6 +38,13 @@ class LifecycleMethodTests {
 			assertThat(context).hasFailed();
 			assertThat(Migration.runs).hasValue(0);
 		});
+	}
+
+	@Test
+	void methodThatTheContainerDoesNotCallIsAccepted() {
+		LocalLocks.plainRunner()
+			.withUserConfiguration(NeverCalled.class)
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
@@ -112,6 +120,22 @@ class LifecycleMethodTests {
 		@Bean
 		Work work() {
 			return new Work();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeverCalled {
+
+		@Bean(destroyMethod = "")
+		Flushing flushing() {
+			return new Flushing();
+		}
+
+		@Bean
+		@Scope("prototype")
+		Flushing perUse() {
+			return new Flushing();
 		}
 
 	}

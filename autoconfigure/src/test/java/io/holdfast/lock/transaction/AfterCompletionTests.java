@@ -3,9 +3,13 @@ package io.holdfast.lock.transaction;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
+
+import javax.sql.DataSource;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -17,15 +21,23 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.event.TransactionPhase;
 import org.springframework.transaction.event.TransactionalEventListener;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
@@ -37,6 +49,8 @@ import io.holdfast.lock.backend.local.LocalLockBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
  * Tests for a lock that is acquired after a transaction has completed, while Spring still
@@ -56,6 +70,10 @@ class AfterCompletionTests {
 	private static final List<String> COURSE = new ArrayList<>();
 
 	private void run(Application application, Scenario scenario) {
+		run(application, (runner) -> runner, scenario);
+	}
+
+	private void run(Application application, UnaryOperator<ApplicationContextRunner> more, Scenario scenario) {
 		COURSE.clear();
 		ApplicationContextRunner runner = new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
@@ -73,7 +91,7 @@ class AfterCompletionTests {
 		if (application == Application.JPA_HOLD) {
 			runner = runner.withConfiguration(AutoConfigurations.of(HibernateJpaAutoConfiguration.class));
 		}
-		runner.run((context) -> {
+		more.apply(runner).run((context) -> {
 			assertThat(context).hasNotFailed();
 			context.getBean(JdbcTemplate.class).execute("CREATE TABLE audit (text VARCHAR(100))");
 			scenario.run(context);
@@ -157,6 +175,87 @@ class AfterCompletionTests {
 			}
 			assertThat(COURSE).containsExactly("held 0", "stored 2", "held 0", "stored 4");
 		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void exceptionOfTheCallIsNotReplacedByThatOfACallback(Application application) {
+		run(application, (context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			context.getBean(Shop.class)
+				.afterCommit(() -> assertThatIllegalStateException()
+					.isThrownBy(() -> locks.execute(LockRequest.of("mail"), (handle) -> {
+						TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+							@Override
+							public void afterCommit() {
+								COURSE.add("sent");
+							}
+
+						});
+						throw new IllegalStateException("no");
+					})));
+			assertThat(COURSE).as("sent for a call that failed").isEmpty();
+		});
+	}
+
+	/** The manager of a second data source, as Spring Boot documents it. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void managerThatIsNoDefaultCandidateIsSuspendedAndOneThatIsNoBeanRefused(boolean bean) {
+		run(Application.JDBC_HOLD, (runner) -> bean ? runner.withUserConfiguration(Second.class) : runner,
+				(context) -> {
+					PlatformTransactionManager second = bean
+							? context.getBean("second", PlatformTransactionManager.class) : withListeners(context,
+									new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:hidden")));
+					LockOperations locks = context.getBean(LockOperations.class);
+					new TransactionTemplate(second).executeWithoutResult((status) -> TransactionSynchronizationManager
+						.registerSynchronization(new TransactionSynchronization() {
+
+							@Override
+							public void afterCommit() {
+								assertThatNoException().isThrownBy(() -> COURSE.add(bean
+										? locks.execute(LockRequest.of("mail"), (handle) -> second(context, second))
+										: refused(locks)));
+							}
+
+						}));
+					assertThat(COURSE).containsExactly(bean ? "1 stored" : "refused");
+				});
+	}
+
+	private static PlatformTransactionManager withListeners(AssertableApplicationContext context,
+			JdbcTransactionManager manager) {
+		manager.setTransactionExecutionListeners(
+				((ConfigurableTransactionManager) context.getBean(PlatformTransactionManager.class))
+					.getTransactionExecutionListeners());
+		return manager;
+	}
+
+	private static String second(AssertableApplicationContext context, PlatformTransactionManager second) {
+		new TransactionTemplate(second).executeWithoutResult(
+				(status) -> context.getBean(JdbcTemplate.class).update("INSERT INTO audit VALUES ('second')"));
+		return CompletableFuture.supplyAsync(() -> audit(context)).join().size() + " stored";
+	}
+
+	private static String refused(LockOperations locks) {
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> locks.execute(LockRequest.of("mail"), (handle) -> null))
+			.withMessageContaining("Publish the transaction manager as a bean");
+		return "refused";
+	}
+
+	/**
+	 * A second manager, which is injected by its name only.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class Second {
+
+		@Bean(defaultCandidate = false)
+		JdbcTransactionManager second(DataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
+		}
+
 	}
 
 	/**

@@ -28,7 +28,11 @@ record ArticleApplication(EntityManagerFactory factory, EntityManager entities, 
 	}
 
 	static void run(Scenario scenario) {
-		runner().run((context) -> {
+		run(runner(), scenario);
+	}
+
+	static void run(ApplicationContextRunner runner, Scenario scenario) {
+		runner.run((context) -> {
 			assertThat(context).hasNotFailed();
 			ArticleApplication application = new ArticleApplication(context.getBean(EntityManagerFactory.class),
 					context.getBean(EntityManager.class), context.getBean(TransactionTemplate.class),

@@ -8,6 +8,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 import org.awaitility.Awaitility;
+import javax.sql.DataSource;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -22,6 +24,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.TransactionOperations;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -35,6 +38,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
 import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
 import io.holdfast.lock.backend.local.LocalLockBackend;
+import io.holdfast.lock.support.FinishedTransaction;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -59,6 +63,8 @@ class DeferredReleaseTests {
 
 	private LockOperations locks;
 
+	private DataSource dataSource;
+
 	private TransactionOperations required;
 
 	private TransactionOperations requiresNew;
@@ -81,6 +87,7 @@ class DeferredReleaseTests {
 					"distributed-lock.transaction.when-active=" + whenActive)
 			.run((context) -> {
 				this.locks = context.getBean(LockOperations.class);
+				this.dataSource = context.getBean(DataSource.class);
 				PlatformTransactionManager manager = context.getBean(PlatformTransactionManager.class);
 				this.required = with(manager, TransactionDefinition.PROPAGATION_REQUIRED);
 				this.requiresNew = with(manager, TransactionDefinition.PROPAGATION_REQUIRES_NEW);
@@ -159,6 +166,39 @@ class DeferredReleaseTests {
 			});
 			assertFree();
 		});
+	}
+
+	/** As the managers of message brokers, which run no callbacks. */
+	@Test
+	void transactionInProgressIsJoinedInsideOneWithoutCallbacks() {
+		JdbcTransactionManager silent = new JdbcTransactionManager(
+				new DriverManagerDataSource("jdbc:h2:mem:of-silent"));
+		silent.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
+		TransactionOperations ofSilent = new TransactionTemplate(silent);
+		run(() -> this.required.executeWithoutResult((outer) -> {
+			Object connection = bound();
+			ofSilent.executeWithoutResult((inner) -> this.locks.execute(STOCK, (handle) -> {
+				assertThat(bound()).isSameAs(connection);
+				return null;
+			}));
+		}));
+	}
+
+	@Test
+	void savepointsLeaveNothingOnTheThread() {
+		run(() -> {
+			this.required.executeWithoutResult((outer) -> {
+				for (int i = 0; i < 3; i++) {
+					this.nested.executeWithoutResult((inner) -> {
+					});
+				}
+			});
+			assertThat(FinishedTransaction.resources()).isEmpty();
+		});
+	}
+
+	private Object bound() {
+		return TransactionSynchronizationManager.getResource(this.dataSource);
 	}
 
 	@Test

@@ -1,12 +1,16 @@
 package io.holdfast.lock.transaction;
 
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.test.server.MariaDbServer;
 
 import static io.holdfast.lock.transaction.ArticleApplication.run;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -18,6 +22,9 @@ import static org.assertj.core.api.Assertions.assertThatException;
  * the request has read under the lock.
  */
 class EntityAfterTheLockTests {
+
+	@AutoClose
+	private static final MariaDbServer mariaDb = MariaDbServer.started();
 
 	private static void assertRenamed(ArticleApplication application, int amount) {
 		Article stored = application.caller().readOnly();
@@ -61,6 +68,51 @@ class EntityAfterTheLockTests {
 	void entityReadUnderTheLockDoesNotOverwriteTheWritesOfOthersAfterIt() {
 		run((application) -> application.inOpenView(() -> {
 			application.stock().sell();
+			application.changeElsewhere();
+			assertRefused(application.caller()::rename);
+			assertThat(application.readElsewhere()).isEqualTo(98);
+		}));
+	}
+
+	/** Reads from a snapshot that is older than the lock. */
+	@Test
+	void entityOfASuspendedCallerWithASnapshotKeepsTheWritesToo() {
+		run(ArticleApplication.runner()
+			.withPropertyValues("spring.datasource.url=" + mariaDb.jdbcUrl(),
+					"spring.datasource.username=" + MariaDbServer.USERNAME,
+					"spring.datasource.password=" + MariaDbServer.PASSWORD),
+				(application) -> {
+					assertRefused(() -> application.caller()
+						.readCallAndRename(() -> application.stock().inNew(application::changeElsewhere)));
+					application.caller().readCallAndRename(application.stock()::sellInNew);
+					assertRenamed(application, 98);
+				});
+	}
+
+	@Test
+	void entityOfTheRequestKeepsTheWritesOfAListenerAfterTheCommit() {
+		run((application) -> {
+			application.inOpenView(() -> {
+				application.caller()
+					.readAndCall(() -> TransactionSynchronizationManager
+						.registerSynchronization(new TransactionSynchronization() {
+
+							@Override
+							public void afterCompletion(int status) {
+								application.stock().sell();
+							}
+
+						}));
+				application.caller().rename();
+			});
+			assertRenamed(application, 99);
+		});
+	}
+
+	@Test
+	void entityReadUnderALockInsideATransactionIsCheckedAfterIt() {
+		run((application) -> application.inOpenView(() -> {
+			application.transactions().executeWithoutResult((status) -> application.stock().sell());
 			application.changeElsewhere();
 			assertRefused(application.caller()::rename);
 			assertThat(application.readElsewhere()).isEqualTo(98);

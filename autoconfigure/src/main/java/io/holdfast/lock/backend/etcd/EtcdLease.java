@@ -98,7 +98,11 @@ final class EtcdLease {
 			return this.calls.keepAlive(this.id).thenApply((seconds) -> {
 				this.term = Term.of(start, Math.min(seconds, length().toSeconds()), length().toSeconds());
 				return this;
-			}).whenComplete((renewed, failure) -> this.ended |= failure != null && EtcdErrors.isLeaseGone(failure));
+			}).whenComplete((renewed, failure) -> {
+				if (failure != null && EtcdErrors.isLeaseGone(failure)) {
+					this.ended = true;
+				}
+			});
 		});
 	}
 

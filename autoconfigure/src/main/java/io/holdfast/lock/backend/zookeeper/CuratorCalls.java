@@ -70,7 +70,10 @@ final class CuratorCalls implements ZooKeeperCalls {
 	@Override
 	public CompletableFuture<Void> sync(String path) {
 		// Curator also sees the connection state with a delay
-		return sendOnce((zooKeeper, answered) -> zooKeeper.sync(path, answered, null));
+		return sendOnce((zooKeeper, answered) -> zooKeeper.sync(path, (code, synced, context) -> {
+			this.eventThread = Thread.currentThread();
+			answered.processResult(code, synced, context);
+		}, null));
 	}
 
 	@Override
@@ -97,7 +100,23 @@ final class CuratorCalls implements ZooKeeperCalls {
 	public CompletableFuture<Void> delete(String path) {
 		String namespace = this.client.getNamespace();
 		String full = namespace.isEmpty() ? path : ZKPaths.fixForNamespace(namespace, path);
-		return sendOnce((zooKeeper, answered) -> zooKeeper.delete(full, ANY_VERSION, answered, null));
+		return sendOnce((zooKeeper, answered) -> zooKeeper.delete(full, ANY_VERSION, answered, null))
+			.whenComplete((deleted, failure) -> {
+				if (failure instanceof KeeperException.ConnectionLossException) {
+					deleteEventually(path);
+				}
+			});
+	}
+
+	/** Deletes a node that nobody else can have created, even if the engine is closed. */
+	private void deleteEventually(String path) {
+		try {
+			this.client.delete().guaranteed().inBackground((client, event) -> {
+			}).forPath(path);
+		}
+		catch (Exception ex) {
+			// the client is closed, so its session and the node end
+		}
 	}
 
 	@Override
@@ -176,7 +195,6 @@ final class CuratorCalls implements ZooKeeperCalls {
 		CompletableFuture<Void> answer = new CompletableFuture<>();
 		try {
 			request.send(this.client.getZookeeperClient().getZooKeeper(), (code, path, context) -> {
-				this.eventThread = Thread.currentThread();
 				if (code == KeeperException.Code.OK.intValue()) {
 					answer.complete(null);
 				}

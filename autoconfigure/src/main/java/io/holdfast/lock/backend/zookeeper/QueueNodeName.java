@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.zookeeper;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.regex.Matcher;
@@ -19,9 +20,16 @@ import io.holdfast.lock.spi.Claim;
  * @param owner the owner id of the claim
  * @param number the sequence number in the wait queue
  */
-record QueueNodeName(String name, boolean shared, String owner, int number) {
+record QueueNodeName(String name, boolean shared, String owner, long number) {
 
 	private static final Pattern NAME = Pattern.compile("([xs])-([0-9a-f-]{36})-(-?\\d{10})");
+
+	/**
+	 * The first sequence number that is not used. ZooKeeper assigns its greatest number
+	 * repeatedly, in no order, and assigns small ones again once the wait queue was empty
+	 * for about a minute.
+	 */
+	private static final long LIMIT = Integer.MAX_VALUE - 1_000_000L;
 
 	/** Returns the prefix of a new node's name. */
 	static String prefix(Claim claim) {
@@ -31,19 +39,21 @@ record QueueNodeName(String name, boolean shared, String owner, int number) {
 	static @Nullable QueueNodeName parse(String name) {
 		Matcher matcher = NAME.matcher(name);
 		return matcher.matches() ? new QueueNodeName(name, matcher.group(1).equals("s"), matcher.group(2),
-				(int) Long.parseLong(matcher.group(3))) : null;
+				Long.parseLong(matcher.group(3))) : null;
 	}
 
-	/**
-	 * Returns the wait queue in order, ignoring foreign nodes. The number that follows
-	 * the greatest one is the smallest one, so the distance of two numbers counts.
-	 */
+	/** Returns the wait queue in order, ignoring foreign nodes. */
 	static List<QueueNodeName> queue(List<String> children) {
 		return children.stream()
 			.map(QueueNodeName::parse)
 			.filter(Objects::nonNull)
-			.sorted((one, other) -> one.number - other.number)
+			.sorted(Comparator.comparingLong(QueueNodeName::number))
 			.toList();
+	}
+
+	/** Whether the server may assign the same number again. */
+	boolean isBeyondLimit() {
+		return this.number >= LIMIT || this.number < 0;
 	}
 
 	boolean isOf(Claim claim) {

@@ -50,8 +50,9 @@ interface ZooKeeperCalls extends AutoCloseable {
 	Watch watch(String path, Runnable changed);
 
 	/**
-	 * Deletes a node. The request is never repeated, so {@code NoNode} proves that the
-	 * node did not exist before it.
+	 * Deletes a node. The response is that of the first request, so {@code NoNode} proves
+	 * that the node did not exist before it. If that response is lost, the node is
+	 * deleted later.
 	 */
 	CompletableFuture<Void> delete(String path);
 

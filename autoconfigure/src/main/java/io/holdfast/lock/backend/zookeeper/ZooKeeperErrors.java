@@ -1,5 +1,7 @@
 package io.holdfast.lock.backend.zookeeper;
 
+import java.util.concurrent.TimeoutException;
+
 import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
@@ -33,9 +35,22 @@ final class ZooKeeperErrors {
 		return null;
 	}
 
+	/**
+	 * Creates the exception for a wait queue that has used all sequence numbers.
+	 */
+	static LockBackendException numbersUsedUp(LockName lock) {
+		return new LockBackendException(
+				"Lock '%s' (backend zookeeper): its wait queue has used nearly all 2^31 sequence numbers, and was never empty for a minute. The numbers begin anew once no caller has asked for the lock for about a minute. Pause the callers of this lock for that time."
+					.formatted(lock));
+	}
+
 	/** Creates the exception for a failed first request. */
-	static LockBackendException unreachable() {
-		return new LockBackendException("it did not respond.");
+	static LockBackendException unreachable(Throwable failure) {
+		Throwable cause = Stages.cause(failure);
+		boolean silent = cause instanceof TimeoutException || cause instanceof InterruptedException
+				|| cause instanceof KeeperException.ConnectionLossException;
+		return silent ? new LockBackendException("it did not respond.")
+				: new LockBackendException(String.valueOf(cause.getMessage()), cause);
 	}
 
 }

@@ -128,7 +128,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Checks whether ZooKeeper can keep locks, and blocks until it responds.
+	 * Checks whether ZooKeeper is available, and blocks until it responds.
 	 * @throws LockBackendException if ZooKeeper does not respond
 	 */
 	public void verify() {
@@ -136,7 +136,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 			Stages.await(this.calls.sync(this.queueNodes.root()), LONGEST_CONNECT);
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			throw ZooKeeperErrors.unreachable();
+			throw ZooKeeperErrors.unreachable(ex);
 		}
 	}
 
@@ -180,6 +180,9 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		if (own == null) {
 			queueNode.forget();
 			return unknown("The claim's node is missing or from an older session");
+		}
+		if (own.isBeyondLimit()) {
+			return CompletableFuture.failedFuture(ZooKeeperErrors.numbersUsedUp(claim.lock()));
 		}
 		return this.queue.withoutDuplicates(queueNode, queue, own).thenCompose((single) -> {
 			QueueNodeName before = own.blockedBy(single);

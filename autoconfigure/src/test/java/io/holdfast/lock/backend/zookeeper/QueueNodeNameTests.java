@@ -1,8 +1,11 @@
 package io.holdfast.lock.backend.zookeeper;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -15,21 +18,18 @@ class QueueNodeNameTests {
 
 	@Test
 	void nodesAreOrderedByTheirNumbersAndForeignOnesIgnored() {
-		assertThat(numbers("0000000010", "0000000009", "foreign", "99999999999", "-9999999999")).containsSubsequence(9,
-				10);
+		assertThat(queue("0000000010", "0000000009", "foreign", "99999999999")).extracting(QueueNodeName::number)
+			.containsExactly(9L, 10L);
 	}
 
-	@Test
-	void orderSurvivesTheOverflowOfTheNumbers() {
-		assertThat(numbers("-2147483648", "-2147483647", "2147483647", "2147483646")).containsExactly(2147483646,
-				2147483647, -2147483648, -2147483647);
+	@ParameterizedTest
+	@CsvSource({ "0000000000, false", "2000000000, false", "2147483647, true", "-2147483648, true" })
+	void numberThatTheServerMayAssignAgainIsBeyondTheLimit(String number, boolean beyond) {
+		assertThat(queue(number)).singleElement().extracting(QueueNodeName::isBeyondLimit).isEqualTo(beyond);
 	}
 
-	private static List<Integer> numbers(String... endings) {
-		return QueueNodeName.queue(List.of(endings).stream().map(OWNER::concat).toList())
-			.stream()
-			.map(QueueNodeName::number)
-			.toList();
+	private static List<QueueNodeName> queue(String... endings) {
+		return QueueNodeName.queue(Stream.of(endings).map(OWNER::concat).toList());
 	}
 
 }

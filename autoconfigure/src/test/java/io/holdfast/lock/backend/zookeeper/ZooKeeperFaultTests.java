@@ -136,6 +136,18 @@ class ZooKeeperFaultTests {
 	}
 
 	@Test
+	void releaseOnABrokenConnectionDeletesItsNodeWithoutTheEngine() throws Exception {
+		Grant grant = granted(this.store, claim(LOCK));
+		this.wire.stall();
+		CompletableFuture<ReleaseResult> release = this.store.release(grant).toCompletableFuture();
+		this.wire.cut();
+		assertThat(answer(release)).isInstanceOf(ReleaseResult.Indeterminate.class);
+		assertThat(this.bench.nodes()).hasSize(1);
+		this.wire.flow();
+		Awaitility.await("the deletion").atMost(BOUND).until(() -> this.bench.nodes().isEmpty());
+	}
+
+	@Test
 	void watchOutlastsAnInterruptionAndSignalsOnlyTheDeletion() throws Exception {
 		CuratorFramework client = this.bench.client("127.0.0.1:" + this.wire.port(), LONG_SESSION);
 		Grant grant = granted(this.other, claim(LOCK));

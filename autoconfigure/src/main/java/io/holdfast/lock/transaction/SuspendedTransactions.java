@@ -1,0 +1,113 @@
+package io.holdfast.lock.transaction;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.ResourceTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.spi.TransactionBoundary.LockedCall;
+import io.holdfast.lock.support.FinishedTransaction;
+
+/**
+ * Runs a call outside the transactions of its thread that are over, by their managers'
+ * own means.
+ */
+final class SuspendedTransactions {
+
+	private final Deque<Scope> innermostFirst = new ArrayDeque<>();
+
+	private SuspendedTransactions() {
+	}
+
+	/**
+	 * Runs a call outside the transactions that are over.
+	 * @param managers supplies the transaction managers
+	 * @param call the call
+	 * @return the result of the call
+	 * @throws LockConfigurationException if no manager can suspend such a transaction
+	 */
+	static <T extends @Nullable Object, E extends Throwable> T run(
+			Supplier<Stream<PlatformTransactionManager>> managers, LockedCall<T, E> call) throws E {
+		SuspendedTransactions suspended = new SuspendedTransactions();
+		T result;
+		try {
+			managers.get().filter(SuspendedTransactions::isOver).forEach(suspended::add);
+			requireNoneOnThread();
+			result = call.run();
+		}
+		catch (Throwable ex) {
+			suspended.resume(ex);
+			throw ex;
+		}
+		suspended.resume(null);
+		return result;
+	}
+
+	private static boolean isOver(PlatformTransactionManager manager) {
+		return manager instanceof ResourceTransactionManager resources && FinishedTransaction
+			.isOver(TransactionSynchronizationManager.getResource(resources.getResourceFactory()));
+	}
+
+	private static void requireNoneOnThread() {
+		if (FinishedTransaction.isOnThread()) {
+			throw new LockConfigurationException(
+					"A lock was not acquired in a callback of a transaction that has completed: its connection is still on the thread, so what joins it would be committed after the lock is released. Publish the transaction manager as a bean, so that Holdfast can suspend the transaction, or run the callback in a transaction of its own (REQUIRES_NEW).");
+		}
+	}
+
+	private void add(PlatformTransactionManager manager) {
+		this.innermostFirst.addFirst(new Scope(manager, manager
+			.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_NOT_SUPPORTED))));
+	}
+
+	/** Ends all scopes. What a callback throws does not replace the call's exception. */
+	private void resume(@Nullable Throwable thrown) {
+		RuntimeException first = null;
+		for (Scope scope : this.innermostFirst) {
+			try {
+				scope.end(thrown == null);
+			}
+			catch (RuntimeException ex) {
+				if (thrown != null) {
+					thrown.addSuppressed(ex);
+				}
+				else {
+					first = (first != null) ? first : ex;
+				}
+			}
+		}
+		if (first != null) {
+			throw first;
+		}
+	}
+
+	/**
+	 * A scope without a transaction.
+	 *
+	 * @param manager the manager whose transaction is suspended
+	 * @param status the status of the scope
+	 */
+	private record Scope(PlatformTransactionManager manager, TransactionStatus status) {
+
+		void end(boolean successful) {
+			if (successful) {
+				this.manager.commit(this.status);
+			}
+			else {
+				this.manager.rollback(this.status);
+			}
+		}
+
+	}
+
+}
