@@ -108,7 +108,7 @@ final class CuratorCalls implements ZooKeeperCalls {
 			});
 	}
 
-	/** Deletes a node that nobody else can have created, even if the engine is closed. */
+	/** Deletes a node, whose name is unique, even if the engine is closed meanwhile. */
 	private void deleteEventually(String path) {
 		try {
 			this.client.delete().guaranteed().inBackground((client, event) -> {
