@@ -36,7 +36,10 @@ public final class FinishedTransaction {
 	 */
 	public static void beginning() {
 		List<Object> before = transactionalResources().toList();
-		if (!before.isEmpty()) {
+		if (before.isEmpty()) {
+			BEFORE.remove();
+		}
+		else {
 			BEFORE.set(before);
 		}
 	}
@@ -142,7 +145,8 @@ public final class FinishedTransaction {
 	 * @return the resources
 	 */
 	public static List<Object> resources() {
-		return over().stream().flatMap((over) -> over.resources().stream()).toList();
+		// Spring does not report the end of each transaction whose callbacks have run
+		return over().stream().filter(Over::isOpen).flatMap((over) -> over.resources().stream()).toList();
 	}
 
 	/**

@@ -22,12 +22,15 @@ import org.jspecify.annotations.Nullable;
  */
 record HibernateContext(SessionImplementor session) {
 
-	/** Returns the context, or {@code null} if it belongs to another provider. */
+	/**
+	 * Returns the context, or {@code null} if it belongs to another provider or is
+	 * closed.
+	 */
 	static @Nullable HibernateContext of(EntityManager context) {
 		try {
 			return new HibernateContext(context.unwrap(SessionImplementor.class));
 		}
-		catch (PersistenceException | IllegalArgumentException ex) {
+		catch (PersistenceException | IllegalArgumentException | IllegalStateException ex) {
 			return null;
 		}
 	}

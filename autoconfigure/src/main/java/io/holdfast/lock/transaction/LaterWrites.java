@@ -59,7 +59,7 @@ final class LaterWrites {
 		Suspended(HibernateContext context, String locks) {
 			this.context = context;
 			ReadBeforeLock.noteAll(context.session(), locks);
-			SetAsideSessions.add(context.session(), locks);
+			SetAsideSessions.addUnlessVersioned(context.session(), locks);
 		}
 
 		@Override

@@ -130,9 +130,9 @@ final class OverwriteListener
 			.autoClose(false)
 			.openSession()) {
 			reader.setCacheMode(CacheMode.IGNORE);
-			// a plain read would return the state of an older snapshot
-			Object entity = reader.find(event.getPersister().getEntityName(), event.getId(),
-					LockMode.PESSIMISTIC_WRITE);
+			// a plain read would return the state of an older snapshot; the row is locked
+			// already, and those that are joined need no exclusive lock
+			Object entity = reader.find(event.getPersister().getEntityName(), event.getId(), LockMode.PESSIMISTIC_READ);
 			return (entity != null) ? event.getPersister().getValues(entity) : null;
 		}
 	}

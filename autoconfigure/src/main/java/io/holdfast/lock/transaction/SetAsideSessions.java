@@ -30,13 +30,27 @@ final class SetAsideSessions {
 	 * @param locks the locks for which it is set aside, as text
 	 */
 	static void add(SessionImplementor session, String locks) {
+		add(session, locks, true);
+	}
+
+	/**
+	 * Adds a session until it is removed or closed. Its entities with a version may be
+	 * passed on, because Hibernate compares it.
+	 * @param session the session
+	 * @param locks the locks for which it is set aside, as text
+	 */
+	static void addUnlessVersioned(SessionImplementor session, String locks) {
+		add(session, locks, false);
+	}
+
+	private static void add(SessionImplementor session, String locks, boolean versioned) {
 		remove(session);
 		List<SetAsideSession> sessions = CURRENT.get();
 		if (sessions == null) {
 			sessions = new ArrayList<>();
 			CURRENT.set(sessions);
 		}
-		sessions.add(new SetAsideSession(new WeakReference<>(session), locks));
+		sessions.add(new SetAsideSession(new WeakReference<>(session), locks, versioned));
 	}
 
 	/** Removes a session, and those that have been closed elsewhere. */
@@ -67,7 +81,7 @@ final class SetAsideSessions {
 		for (SetAsideSession setAside : sessions) {
 			SessionImplementor session = setAside.session().get();
 			if (session != null && session != given && session.isOpen() && session.getFactory() == given.getFactory()) {
-				String entity = describe(instance, session);
+				String entity = describe(instance, session, setAside.versioned());
 				if (entity != null) {
 					throw refused(setAside.locks(), entity, refused);
 				}
@@ -98,9 +112,11 @@ final class SetAsideSessions {
 
 	/**
 	 * Returns the name and id of an entity.
-	 * @return {@code null} if the entity does not belong to the session
+	 * @param versioned whether an entity with a version counts
+	 * @return {@code null} if the entity does not belong to the session, or does not
+	 * count
 	 */
-	private static @Nullable String describe(Object instance, SessionImplementor session) {
+	private static @Nullable String describe(Object instance, SessionImplementor session, boolean versioned) {
 		Object entity = instance;
 		if (instance instanceof HibernateProxy proxy) {
 			if (proxy.getHibernateLazyInitializer().getSession() != session) {
@@ -113,7 +129,8 @@ final class SetAsideSessions {
 			entity = proxy.getHibernateLazyInitializer().getImplementation();
 		}
 		EntityEntry entry = session.getPersistenceContextInternal().getEntry(entity);
-		return (entry != null) ? text(entry.getEntityName(), entry.getId()) : null;
+		return (entry != null && (versioned || !entry.getPersister().isVersioned()))
+				? text(entry.getEntityName(), entry.getId()) : null;
 	}
 
 	static String text(String entityName, @Nullable Object id) {
@@ -131,8 +148,9 @@ final class SetAsideSessions {
 	 *
 	 * @param session the session
 	 * @param locks the locks for which it is set aside, as text
+	 * @param versioned whether its entities with a version are rejected, too
 	 */
-	private record SetAsideSession(WeakReference<SessionImplementor> session, String locks) {
+	private record SetAsideSession(WeakReference<SessionImplementor> session, String locks, boolean versioned) {
 
 	}
 

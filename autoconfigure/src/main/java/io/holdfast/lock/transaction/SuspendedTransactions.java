@@ -2,6 +2,7 @@ package io.holdfast.lock.transaction;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -23,6 +24,10 @@ import io.holdfast.lock.support.FinishedTransaction;
  * own means.
  */
 final class SuspendedTransactions {
+
+	/** The holders of the connections and contexts that can write rows. */
+	private static final Set<String> HOLDERS = Set.of("org.springframework.jdbc.datasource.ConnectionHolder",
+			"org.springframework.orm.jpa.EntityManagerHolder");
 
 	private final Deque<Scope> innermostFirst = new ArrayDeque<>();
 
@@ -59,7 +64,9 @@ final class SuspendedTransactions {
 	}
 
 	private static void requireNoneOnThread() {
-		if (FinishedTransaction.isOnThread()) {
+		if (FinishedTransaction.transactionalResources()
+			.anyMatch((resource) -> FinishedTransaction.isOver(resource)
+					&& HOLDERS.contains(resource.getClass().getName()))) {
 			throw new LockConfigurationException(
 					"A lock was not acquired in a callback of a transaction that has completed: its connection is still on the thread, so what joins it would be committed after the lock is released. Publish the transaction manager as a bean, so that Holdfast can suspend the transaction, or run the callback in a transaction of its own (REQUIRES_NEW).");
 		}

@@ -3,14 +3,17 @@ package io.holdfast.lock.transaction;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.support.FinishedTransaction;
 import io.holdfast.lock.transaction.ArticleApplication.Scenario;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -98,6 +101,26 @@ class FinishedTransactionTests {
 			assertThat(application.readElsewhere()).isEqualTo(99);
 			application.stock().sellInNew();
 			assertThat(application.readElsewhere()).isEqualTo(98);
+		});
+	}
+
+	/** Spring does not tell its listeners that such a transaction has ended. */
+	@Test
+	void failureBeforeTheCommitDoesNotBreakTheNextCallOfTheThread() {
+		ArticleApplication.run((application) -> {
+			application.inOpenView(() -> assertThatExceptionOfType(CannotCreateTransactionException.class)
+				.isThrownBy(() -> application.caller()
+					.readAndCall(() -> TransactionSynchronizationManager
+						.registerSynchronization(new TransactionSynchronization() {
+
+							@Override
+							public void beforeCommit(boolean readOnly) {
+								throw new CannotCreateTransactionException("no connection");
+							}
+
+						}))));
+			assertThat(FinishedTransaction.resources()).isEmpty();
+			assertThat(application.stock().amount()).isEqualTo(100);
 		});
 	}
 

@@ -17,6 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockRequest;
@@ -30,6 +33,35 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * the lock.
  */
 class SetAsideEntityTests {
+
+	/** As a listener does that saves the entity of its event. */
+	@Test
+	void entityOfAFinishedTransactionIsMergedIfItHasAVersion() {
+		run((application) -> {
+			application.inTransaction((entities) -> entities.persist(new OverwriteListenerTests.Versioned(1)));
+			List<String> refused = new ArrayList<>();
+			application.inTransaction((entities) -> {
+				Object versioned = entities.find(OverwriteListenerTests.Versioned.class, 1L);
+				Ware ware = application.find();
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCompletion(int status) {
+						for (Object entity : List.of(versioned, ware)) {
+							try {
+								application.locked(() -> application.inTransaction((inner) -> inner.merge(entity)));
+							}
+							catch (LockConfigurationException ex) {
+								refused.add(ex.getMessage());
+							}
+						}
+					}
+
+				});
+			});
+			assertThat(refused).singleElement().asString().contains("Ware#1 was read before the lock");
+		});
+	}
 
 	/** The operations that pass an entity to a persistence context. */
 	enum Operation {
