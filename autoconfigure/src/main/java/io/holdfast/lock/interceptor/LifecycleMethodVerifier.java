@@ -36,13 +36,13 @@ public final class LifecycleMethodVerifier implements MergedBeanDefinitionPostPr
 		Set<String> named = named(definition, type);
 		for (Method method : LockAnnotations.methods(ClassUtils.getUserClass(type))) {
 			// the annotation of a class is meant for the calls of others
-			if (AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class) && isCalled(method, type, named)) {
+			if (AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class) && isCalled(method, named)) {
 				throw LockMethodVerifier.ofBean(beanName, refused(method));
 			}
 		}
 	}
 
-	private static boolean isCalled(Method method, Class<?> type, Set<String> named) {
+	private static boolean isCalled(Method method, Set<String> named) {
 		return ANNOTATIONS.stream().anyMatch((name) -> MergedAnnotations.from(method).isPresent(name))
 				|| (method.getParameterCount() <= 1 && named.contains(method.getName()));
 	}

@@ -65,10 +65,9 @@ public final class MethodTransactions {
 			return null;
 		}
 		PlatformTransactionManager manager = manager(interceptor, attribute, type);
-		return (manager != null) ? suspend(manager) : null;
-	}
-
-	private static Runnable suspend(PlatformTransactionManager manager) {
+		if (manager == null) {
+			return null;
+		}
 		TransactionStatus outside = manager
 			.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_NOT_SUPPORTED));
 		return () -> manager.commit(outside);

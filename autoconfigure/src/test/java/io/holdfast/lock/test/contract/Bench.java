@@ -14,6 +14,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
@@ -105,13 +106,7 @@ final class Bench {
 	 * grant, and on a busy machine.
 	 */
 	AcquireResult attempt(LockBackend client, Claim claim) throws Exception {
-		long start = System.nanoTime();
-		AcquireResult result = tryAcquire(client, claim);
-		while (result instanceof AcquireResult.Indeterminate && System.nanoTime() - start < bound().toNanos()) {
-			LockSupport.parkNanos(PAUSE_AFTER_INDETERMINATE_NANOS);
-			result = tryAcquire(client, claim);
-		}
-		return result;
+		return repeatWhile(AcquireResult.Indeterminate.class::isInstance, () -> tryAcquire(client, claim));
 	}
 
 	/** Makes one {@linkplain #attempt attempt} and asserts that it was granted. */
@@ -167,14 +162,8 @@ final class Bench {
 
 	/** Renews the grants, and repeats this while an outcome is unknown. */
 	List<RenewResult> renew(LockBackend client, Grant... grants) throws Exception {
-		long start = System.nanoTime();
-		List<RenewResult> results = answer(client.renew(List.of(grants)));
-		while (results.stream().anyMatch(RenewResult.Indeterminate.class::isInstance)
-				&& System.nanoTime() - start < bound().toNanos()) {
-			LockSupport.parkNanos(PAUSE_AFTER_INDETERMINATE_NANOS);
-			results = answer(client.renew(List.of(grants)));
-		}
-		return results;
+		return repeatWhile((results) -> results.stream().anyMatch(RenewResult.Indeterminate.class::isInstance),
+				() -> answer(client.renew(List.of(grants))));
 	}
 
 	boolean retain(LockBackend client, Grant grant, Duration remaining) throws Exception {
@@ -206,11 +195,16 @@ final class Bench {
 	}
 
 	private ReleaseResult knownRelease(LockBackend client, Grant grant) throws Exception {
+		return repeatWhile(ReleaseResult.Indeterminate.class::isInstance, () -> release(client, grant));
+	}
+
+	/** Repeats a request while its outcome is unknown, for at most the bound. */
+	private <T> T repeatWhile(Predicate<? super T> unknown, Callable<T> request) throws Exception {
 		long start = System.nanoTime();
-		ReleaseResult result = release(client, grant);
-		while (result instanceof ReleaseResult.Indeterminate && System.nanoTime() - start < bound().toNanos()) {
+		T result = request.call();
+		while (unknown.test(result) && System.nanoTime() - start < bound().toNanos()) {
 			LockSupport.parkNanos(PAUSE_AFTER_INDETERMINATE_NANOS);
-			result = release(client, grant);
+			result = request.call();
 		}
 		return result;
 	}
