@@ -126,6 +126,16 @@ public final class FinishedTransaction {
 		return isAnyOnThread() && (!TransactionSynchronizationManager.isActualTransactionActive() || isCurrent());
 	}
 
+	/**
+	 * Returns whether code in the transaction in progress could also work on the
+	 * connection or the context of a transaction that is over, because the one in
+	 * progress belongs to another manager and runs in a callback.
+	 * @return whether there are such a resource and a transaction in progress
+	 */
+	public static boolean isUnderAnother() {
+		return isAnyOnThread() && TransactionSynchronizationManager.isActualTransactionActive() && !isCurrent();
+	}
+
 	private static boolean isAnyOnThread() {
 		return OVER.get() != null && over().stream().anyMatch((over) -> over.hasAnyOf(transactionalResources()));
 	}

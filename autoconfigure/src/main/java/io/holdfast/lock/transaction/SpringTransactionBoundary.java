@@ -81,6 +81,9 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 			requireNothingReadInFinished(lock);
 			return;
 		}
+		if (FinishedTransaction.isUnderAnother()) {
+			UnboundResources.untilCurrentTransactionEnds();
+		}
 		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
 			if (TransactionSynchronizationManager.isSynchronizationActive() && this.whenActive != WhenActive.ALLOW) {
 				requireNothingReadBefore(lock);
