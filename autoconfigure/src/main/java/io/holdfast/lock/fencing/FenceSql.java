@@ -8,6 +8,7 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcOperations;
 
 import io.holdfast.lock.spi.LockDigest;
+import io.holdfast.lock.support.Resources;
 
 /**
  * The statements with which a database advances fences: a single statement for all of
@@ -16,11 +17,7 @@ import io.holdfast.lock.spi.LockDigest;
 enum FenceSql {
 
 	/** The update count includes exactly the rows that were inserted or advanced. */
-	POSTGRESQL("""
-			INSERT INTO ${table} AS f (lock_id, lock_name, token, owner) VALUES ${rows}
-			ON CONFLICT (lock_id) DO UPDATE SET token = EXCLUDED.token, owner = EXCLUDED.owner
-			WHERE f.token < EXCLUDED.token OR (f.token = EXCLUDED.token AND f.owner = EXCLUDED.owner)""",
-			"(?, ?, ?, ?)", "FOR SHARE") {
+	POSTGRESQL("(?, ?, ?, ?)", "FOR SHARE") {
 
 		@Override
 		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
@@ -30,14 +27,7 @@ enum FenceSql {
 	},
 
 	/** Counts rows like PostgreSQL; has no shared row locks. */
-	H2("""
-			MERGE INTO ${table} f USING (VALUES ${rows}) AS n(lock_id, lock_name, token, owner)
-			ON f.lock_id = n.lock_id
-			WHEN MATCHED AND (f.token < n.token OR (f.token = n.token AND f.owner = n.owner))
-			THEN UPDATE SET token = n.token, owner = n.owner
-			WHEN NOT MATCHED THEN INSERT (lock_id, lock_name, token, owner)
-			VALUES (n.lock_id, n.lock_name, n.token, n.owner)""",
-			"(CAST(? AS VARCHAR), CAST(? AS VARCHAR), CAST(? AS BIGINT), CAST(? AS VARCHAR))", "FOR UPDATE") {
+	H2("(CAST(? AS VARCHAR), CAST(? AS VARCHAR), CAST(? AS BIGINT), CAST(? AS VARCHAR))", "FOR UPDATE") {
 
 		@Override
 		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
@@ -56,11 +46,7 @@ enum FenceSql {
 	/**
 	 * Returns the resulting rows, because the update counts depend on a driver setting.
 	 */
-	MARIADB("""
-			INSERT INTO ${table} (lock_id, lock_name, token, owner) VALUES ${rows}
-			ON DUPLICATE KEY UPDATE owner = IF(token < VALUES(token), VALUES(owner), owner),
-			token = GREATEST(token, VALUES(token))
-			RETURNING lock_id, token, owner""", "(?, ?, ?, ?)", "LOCK IN SHARE MODE") {
+	MARIADB("(?, ?, ?, ?)", "LOCK IN SHARE MODE") {
 
 		@Override
 		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
@@ -72,9 +58,7 @@ enum FenceSql {
 	},
 
 	/** Works with every database: one statement for each fence that exists. */
-	ANY("""
-			UPDATE ${table} SET token = ?, owner = ?
-			WHERE lock_id = ? AND (token < ? OR (token = ? AND owner = ?))""", "", "FOR UPDATE") {
+	ANY("", "FOR UPDATE") {
 
 		@Override
 		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
@@ -112,8 +96,8 @@ enum FenceSql {
 
 	private final String sharedRow;
 
-	FenceSql(String advance, String row, String sharedRow) {
-		this.advance = advance;
+	FenceSql(String row, String sharedRow) {
+		this.advance = Resources.text(FenceSql.class, "advance-" + name().toLowerCase(Locale.ROOT) + ".sql").strip();
 		this.row = row;
 		this.sharedRow = sharedRow;
 	}

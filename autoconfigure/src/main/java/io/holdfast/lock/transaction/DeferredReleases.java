@@ -15,8 +15,6 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
-import io.holdfast.lock.spi.ManagedHold;
-import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 import io.holdfast.lock.spi.TransactionBoundary.DeferrableHold;
 import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.FinishedTransaction;
@@ -151,11 +149,7 @@ final class DeferredReleases implements TransactionSynchronization {
 	@Override
 	public void beforeCommit(boolean readOnly) {
 		if (!readOnly && !FinishedTransaction.hasBegun()) {
-			this.releases.keySet()
-				.stream()
-				.filter(ManagedHold.class::isInstance)
-				.map(ManagedHold.class::cast)
-				.forEach((hold) -> hold.verify(Checkpoint.COMMIT));
+			LockCommitListener.verify(this.releases.keySet().stream());
 		}
 	}
 

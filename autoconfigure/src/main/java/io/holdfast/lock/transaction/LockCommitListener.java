@@ -1,6 +1,7 @@
 package io.holdfast.lock.transaction;
 
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -57,12 +58,14 @@ public final class LockCommitListener implements TransactionExecutionListener {
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
 		if (!transaction.isReadOnly()) {
-			LockContext.handles()
-				.stream()
-				.filter(this.own)
-				.map(ManagedHold.class::cast)
-				.forEach((hold) -> hold.verify(Checkpoint.COMMIT));
+			verify(LockContext.handles().stream().filter(this.own));
 		}
+	}
+
+	static void verify(Stream<LockHandle> handles) {
+		handles.filter(ManagedHold.class::isInstance)
+			.map(ManagedHold.class::cast)
+			.forEach((hold) -> hold.verify(Checkpoint.COMMIT));
 	}
 
 	@Override

@@ -25,6 +25,13 @@ local function put(key, member, ends)
   tidy(key)
 end
 
+-- Extends a member. It tidies first: a full Redis rejects ZADD, but not in a script that
+-- has already written.
+local function extend(key, member, ends)
+  tidy(key)
+  put(key, member, ends)
+end
+
 local function remove(key, member)
   redis.call('ZREM', key, member)
   tidy(key)

@@ -8,10 +8,7 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then
   return {1}
 end
 if reads(ARGV[1]) then
-  -- Must come first: a full Redis rejects ZADD, but not in a script that has already
-  -- written
-  tidy(KEYS[4])
-  put(KEYS[4], ARGV[1], now + ARGV[2])
+  extend(KEYS[4], ARGV[1], now + ARGV[2])
   return {1}
 end
 return {0}

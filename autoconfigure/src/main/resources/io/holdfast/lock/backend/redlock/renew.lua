@@ -20,10 +20,7 @@ for i = 2, #KEYS do
   if shared then
     local mine = reader(KEYS[i], owner)
     if mine then
-      -- Must come first: a full Redis rejects ZADD, but not in a script that has already
-      -- written
-      tidy(KEYS[i])
-      put(KEYS[i], mine.member, now + lease)
+      extend(KEYS[i], mine.member, now + lease)
       answer[i] = 1
     end
   elseif holder(KEYS[i]) == owner then
