@@ -51,8 +51,9 @@ public interface LockHandle extends AutoCloseable {
 	LockMode mode();
 
 	/**
-	 * Returns the random identity of the acquisition that this hold comes from. Reentrant
-	 * holds have the same identity.
+	 * Returns the random identity of the lease that this hold uses. Reentrant holds have
+	 * the same identity, and so have holds that take over the lease in this JVM; those
+	 * differ in their {@link #fencingToken()}.
 	 * @return the owner id, as the store knows it; of several locks, that of the first
 	 */
 	String ownerId();

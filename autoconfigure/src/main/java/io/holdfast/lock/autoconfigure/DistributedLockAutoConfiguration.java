@@ -49,7 +49,8 @@ public final class DistributedLockAutoConfiguration {
 			ObjectProvider<TransactionBoundary> boundaries, ObjectProvider<LockObserver> observers) {
 		EngineSettings settings = new EngineSettings(properties.waitTime(), properties.leaseTime(),
 				properties.responseTimeout(), properties.awaitRelease(), properties.interruptOnLoss(),
-				properties.shutdownTimeout(), properties.lockDelay());
+				properties.shutdownTimeout(), properties.lockDelay(),
+				new EngineSettings.Handoff(properties.handoff().maxHolds(), properties.handoff().maxTime()));
 		backends.requireSupport(null, LockMode.EXCLUSIVE, false, properties.leaseTime(),
 				() -> "The property 'distributed-lock.lease-time'");
 		TransactionBoundary boundary = boundaries.getIfAvailable(() -> TransactionBoundary.NONE);

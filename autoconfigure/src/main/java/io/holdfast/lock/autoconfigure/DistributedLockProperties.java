@@ -29,6 +29,7 @@ import io.holdfast.lock.transaction.WhenActive;
  * Intended for development.
  * @param lockDelay Time for which a lost lock stays locked. Protects resources that
  * cannot be fenced.
+ * @param handoff Handoff of leases between callers of this application.
  * @param transaction Locks and transactions.
  */
 @ConfigurationProperties("distributed-lock")
@@ -38,7 +39,16 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 		@DefaultValue("false") boolean awaitRelease, @DefaultValue("false") boolean interruptOnLoss,
 		@DefaultValue("10s") Duration shutdownTimeout, @DefaultValue("true") boolean failFast,
 		@DefaultValue("10s") Duration startupTimeout, @DefaultValue("false") boolean watchLockOrder,
-		@DefaultValue("0s") Duration lockDelay, @DefaultValue Transaction transaction) {
+		@DefaultValue("0s") Duration lockDelay, @DefaultValue Handoff handoff, @DefaultValue Transaction transaction) {
+
+	/**
+	 * Limits of the handoff.
+	 *
+	 * @param maxHolds Number of holds that one lease serves; 1 disables handoff.
+	 * @param maxTime Time after the store's grant in which a lease is passed on.
+	 */
+	record Handoff(@DefaultValue("64") int maxHolds, @DefaultValue("5ms") Duration maxTime) {
+	}
 
 	/**
 	 * Locks and the caller's transaction.

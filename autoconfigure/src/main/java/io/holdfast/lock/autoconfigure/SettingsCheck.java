@@ -34,19 +34,20 @@ final class SettingsCheck {
 	private static final String UNIFORM_PREFIX = "distributedlock";
 
 	/** The settings that are durations, without the prefix. */
-	static final List<String> DURATIONS = List.of("lease-time", "lock-delay", "redis.connection-timeout",
-			"redis.wait-replicas-timeout", "redlock.connection-timeout", "redlock.longest-lease",
-			"redlock.node-timeout", "redlock.quarantine-wait", "response-timeout", "shutdown-timeout",
-			"startup-timeout", "wait-time");
+	static final List<String> DURATIONS = List.of("handoff.max-time", "lease-time", "lock-delay",
+			"redis.connection-timeout", "redis.wait-replicas-timeout", "redlock.connection-timeout",
+			"redlock.longest-lease", "redlock.node-timeout", "redlock.quarantine-wait", "response-timeout",
+			"shutdown-timeout", "startup-timeout", "wait-time");
 
 	/** All other settings. */
 	static final List<String> OTHERS = List.of("await-release", "backend", "enabled", "etcd.authority",
 			"etcd.endpoints", "etcd.password", "etcd.ssl.bundle", "etcd.username", "fail-fast", "fencing.data-source",
-			"fencing.enabled", "fencing.initialize-schema", "fencing.table", "interrupt-on-loss", "jdbc.data-source",
-			"jdbc.initialize-schema", "jdbc.listen", "jdbc.table", "namespace", "redis.address", "redis.database",
-			"redis.password", "redis.ssl.bundle", "redis.username", "redis.wait-replicas", "redlock.drift-factor",
-			"redlock.nodes", "redlock.password", "redlock.restart-quarantine", "redlock.ssl.bundle", "redlock.username",
-			"transaction.when-active", "watch-lock-order", "zookeeper.base-path", "zookeeper.when-suspended");
+			"fencing.enabled", "fencing.initialize-schema", "fencing.table", "handoff.max-holds", "interrupt-on-loss",
+			"jdbc.data-source", "jdbc.initialize-schema", "jdbc.listen", "jdbc.table", "namespace", "redis.address",
+			"redis.database", "redis.password", "redis.ssl.bundle", "redis.username", "redis.wait-replicas",
+			"redlock.drift-factor", "redlock.nodes", "redlock.password", "redlock.restart-quarantine",
+			"redlock.ssl.bundle", "redlock.username", "transaction.when-active", "watch-lock-order",
+			"zookeeper.base-path", "zookeeper.when-suspended");
 
 	private final Environment environment;
 

@@ -8,7 +8,6 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockException;
-import io.holdfast.lock.LockMode;
 import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
@@ -38,9 +37,7 @@ final class Acquisition {
 
 	private final Claim claim;
 
-	private final long startedAt;
-
-	private final long deadline;
+	private final WaitTime wait;
 
 	private final StoreRequest.Sender sender;
 
@@ -65,13 +62,12 @@ final class Acquisition {
 		this.claim = new Claim(request.lock(), OwnerId.random(), request.mode(),
 				context.settings().storeLease(request.leaseTime()), request.renew(), request.waitTime(),
 				request.fair());
-		this.startedAt = context.time().nanos();
-		this.deadline = this.startedAt + request.waitTime().toNanos();
+		this.wait = new WaitTime(context.time(), context.time().nanos(), request.waitTime().toNanos());
 		this.steps = new StepScheduler(context.time(), executor, this::failed);
-		this.ticket = context.queues().ticket(this.request, this.startedAt, this.steps::run, this::attemptInTime);
+		this.ticket = context.queues()
+			.ticket(this.request, this.wait.startedAt(), this.steps::run, this::attemptInTime);
 		this.attempts = new Attempts(context.retrier(), context.time(), request, this.claim);
-		this.observer = new AcquisitionObserver(context.observer(), context.time(), this.request, ifRefused,
-				this.startedAt);
+		this.observer = new AcquisitionObserver(context.observer(), this.wait, this.request, ifRefused);
 	}
 
 	/** Returns the outcome; it never completes exceptionally. */
@@ -96,16 +92,17 @@ final class Acquisition {
 		}
 		this.observer.begins();
 		if (!this.context.registry().begin(this)) {
-			end(AcquireOutcome.ERROR, new Outcome.Failed<>(AcquisitionFailures.stopping(this.request, waited())));
+			end(AcquireOutcome.ERROR,
+					new Outcome.Failed<>(AcquisitionFailures.stopping(this.request, this.wait.elapsed())));
 			return;
 		}
 		LocalWaitQueues.State admission = this.ticket.enter();
 		this.refused = admission != LocalWaitQueues.State.ADMITTED;
 		switch (admission) {
 			case ADMITTED -> attempt();
-			case QUEUED ->
-				this.steps.after(Backoff.forAdmission(this.request, left(), this.context.settings().responseTimeout()),
-						this::timedOut);
+			case QUEUED -> this.steps.after(
+					Backoff.forAdmission(this.request, this.wait.left(), this.context.settings().responseTimeout()),
+					this::timedOut);
 			case OUTSIDE, LEFT -> timedOut();
 		}
 	}
@@ -124,8 +121,13 @@ final class Acquisition {
 	}
 
 	private void attempt() {
+		StoreLease idle = this.ticket.takeIdleLease();
+		if (idle != null && idle.takeOver(this.request)) {
+			begin(idle);
+			return;
+		}
 		this.steps.nextPhase();
-		long left = Math.max(0, left());
+		long left = Math.max(0, this.wait.left());
 		boolean willRetry = mayRetry();
 		Claim sent = this.claim.withRemainingWait(willRetry ? Duration.ofNanos(left) : Duration.ZERO);
 		boolean first = this.attempts.made() == 0;
@@ -142,7 +144,8 @@ final class Acquisition {
 	/** Awaits the response. Its timeout starts when the request is sent. */
 	private void awaitAnswer(StoreRequest<AcquireResult> storeRequest) {
 		boolean sent = storeRequest.isSent();
-		long timeout = Backoff.forResponse(this.request, this.attempts.made(), sent, left(), this.context.settings());
+		long timeout = Backoff.forResponse(this.request, this.attempts.made(), sent, this.wait.left(),
+				this.context.settings());
 		this.steps.after(timeout, () -> onIndeterminate(StoreResponses.none(storeRequest.isSent())));
 		if (!sent) {
 			storeRequest.whenSent(this.steps.inThisPhase(() -> awaitAnswer(storeRequest)));
@@ -185,13 +188,14 @@ final class Acquisition {
 			onIndeterminate(StoreResponses.longerThan(acquired.grant().lease()));
 			return;
 		}
-		Lease lease = new Lease(this.context, this.request, acquired.grant(), sentAt, this.ticket);
+		begin(new StoreLease(this.context, this.request, acquired.grant(), sentAt));
+	}
+
+	private void begin(StoreLease granted) {
+		Lease lease = new Lease(this.context, this.request, granted, this.ticket);
 		this.observer.granted(this.refused);
 		end();
 		lease.begin();
-		if (this.request.mode() == LockMode.SHARED) {
-			this.ticket.leave();
-		}
 		this.outcome.complete(AcquisitionFailures.unlessLost(lease));
 	}
 
@@ -220,7 +224,7 @@ final class Acquisition {
 	}
 
 	private void waitFor(long pause) {
-		this.steps.after(Math.min(pause, left()), this::attemptInTime);
+		this.steps.after(Math.min(pause, this.wait.left()), this::attemptInTime);
 	}
 
 	private void timedOut() {
@@ -230,7 +234,7 @@ final class Acquisition {
 			return;
 		}
 		int made = this.attempts.made();
-		long waited = waited();
+		long waited = this.wait.elapsed();
 		boolean leaving = this.ticket.isHolderLeaving();
 		giveUp(this.ifRefused.outcome(),
 				new Outcome.Refused<>(() -> AcquisitionFailures.refused(this.request, leaving, made, waited)));
@@ -239,12 +243,13 @@ final class Acquisition {
 	/** Cancels the acquisition on behalf of the caller. */
 	void cancel() {
 		this.steps.run(() -> giveUp(AcquireOutcome.INTERRUPTED,
-				AcquisitionFailures.interrupted(this.request, this.attempts.made(), waited())));
+				AcquisitionFailures.interrupted(this.request, this.attempts.made(), this.wait.elapsed())));
 	}
 
 	/** Cancels the acquisition because the application stops. */
 	void stop() {
-		this.steps.run(() -> giveUp(AcquireOutcome.ERROR, AcquisitionFailures.stopping(this.request, waited())));
+		this.steps
+			.run(() -> giveUp(AcquireOutcome.ERROR, AcquisitionFailures.stopping(this.request, this.wait.elapsed())));
 	}
 
 	/** Fails after a permanent store failure or a failed step; no caller may hang. */
@@ -282,19 +287,11 @@ final class Acquisition {
 	}
 
 	private boolean mayRetry() {
-		return this.ifRefused != IfRefused.TRY_LATER && left() > 0;
+		return this.ifRefused != IfRefused.TRY_LATER && this.wait.left() > 0;
 	}
 
 	private boolean deadlineHasPassed() {
-		return this.request.waits() && left() <= 0;
-	}
-
-	private long left() {
-		return this.deadline - this.context.time().nanos();
-	}
-
-	private long waited() {
-		return this.context.time().nanos() - this.startedAt;
+		return this.request.waits() && this.wait.left() <= 0;
 	}
 
 }

@@ -4,7 +4,6 @@ import java.time.Duration;
 
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.observation.LockObserver;
-import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * Notifies the observers of one acquisition: when it starts, and once when it ends. A
@@ -15,23 +14,19 @@ final class AcquisitionObserver {
 
 	private final LockObserver observer;
 
-	private final SchedulingClock time;
+	private final WaitTime wait;
 
 	private final ResolvedRequest request;
 
 	private final boolean tentative;
 
-	private final long startedAt;
-
 	private boolean begun;
 
-	AcquisitionObserver(LockObserver observer, SchedulingClock time, ResolvedRequest request, IfRefused ifRefused,
-			long startedAt) {
+	AcquisitionObserver(LockObserver observer, WaitTime wait, ResolvedRequest request, IfRefused ifRefused) {
 		this.observer = observer;
-		this.time = time;
+		this.wait = wait;
 		this.request = request;
 		this.tentative = ifRefused == IfRefused.TRY_LATER;
-		this.startedAt = startedAt;
 	}
 
 	void begins() {
@@ -59,7 +54,7 @@ final class AcquisitionObserver {
 	}
 
 	private void ended(AcquireOutcome how) {
-		Duration waited = Duration.ofNanos(this.time.nanos() - this.startedAt);
+		Duration waited = Duration.ofNanos(this.wait.elapsed());
 		this.observer.acquired(this.request.lock(), this.request.backend().name(), how, waited,
 				this.request.leaseTime());
 	}

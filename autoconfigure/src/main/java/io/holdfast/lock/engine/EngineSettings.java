@@ -19,9 +19,10 @@ import io.holdfast.lock.support.DurationText;
  * lost
  * @param shutdownTimeout the maximum wait at shutdown for running bodies to complete
  * @param lockDelay how long a lock stays closed after it was lost rather than released
+ * @param handoff limits how long a lease passes from caller to caller of this JVM
  */
 public record EngineSettings(Duration waitTime, Duration leaseTime, Duration responseTimeout, boolean awaitRelease,
-		boolean interruptOnLoss, Duration shutdownTimeout, Duration lockDelay) {
+		boolean interruptOnLoss, Duration shutdownTimeout, Duration lockDelay, Handoff handoff) {
 
 	/** Allowance for the difference in clock speed between this host and a store. */
 	private static final int DRIFT_PERCENT = 1;
@@ -31,10 +32,11 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 	/**
 	 * Settings of an application that configures none. The wait time is 5 seconds, the
 	 * lease time 30 seconds, the response timeout one second, and the shutdown timeout 10
-	 * seconds. There is no lock delay, and all options are disabled.
+	 * seconds. There is no lock delay, all options are disabled, and one lease serves up
+	 * to 64 holds within 5 milliseconds.
 	 */
 	public static final EngineSettings DEFAULTS = new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), Duration.ZERO);
+			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), Duration.ZERO, Handoff.DEFAULTS);
 
 	/**
 	 * Validates the durations.
@@ -77,6 +79,38 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 	long validity(Duration granted) {
 		long nanos = holderLease(granted).toNanos();
 		return nanos - nanos / 100 * DRIFT_PERCENT - TimeUnit.MILLISECONDS.toNanos(DRIFT_MILLIS);
+	}
+
+	/**
+	 * Limits of the handoff of one lease between callers of this JVM, so that callers
+	 * elsewhere get their turn.
+	 *
+	 * @param maxHolds the number of holds that one lease serves, from 1, which disables
+	 * handoff, to {@value #MOST_HOLDS}
+	 * @param maxTime the time after the grant in which the lease is passed on; zero
+	 * disables handoff
+	 */
+	public record Handoff(int maxHolds, Duration maxTime) {
+
+		/** As many as a fencing token can tell apart. */
+		private static final int MOST_HOLDS = 1024;
+
+		/** Up to 64 holds within 5 milliseconds. */
+		public static final Handoff DEFAULTS = new Handoff(64, Duration.ofMillis(5));
+
+		/**
+		 * Validates the limits.
+		 * @throws LockConfigurationException if a limit is out of range
+		 */
+		public Handoff {
+			if (maxHolds < 1 || maxHolds > MOST_HOLDS) {
+				throw new LockConfigurationException(
+						"The property 'distributed-lock.handoff.max-holds' is %s. Set it between 1, which disables handoff, and %s."
+							.formatted(maxHolds, MOST_HOLDS));
+			}
+			requireRange("handoff.max-time", maxTime, Duration.ZERO);
+		}
+
 	}
 
 	private static void requireRange(String property, Duration value, Duration least) {

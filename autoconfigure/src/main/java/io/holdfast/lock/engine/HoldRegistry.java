@@ -95,6 +95,7 @@ final class HoldRegistry {
 			return false;
 		}
 		waiting().forEach(Acquisition::stop);
+		held().forEach(Lease::endIfIdle);
 		announceWait(timeout);
 		awaitNoneInUse(timeout.toNanos());
 		this.ended = true;

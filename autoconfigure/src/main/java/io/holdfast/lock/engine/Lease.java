@@ -10,19 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 
 /**
- * A lease that a store has granted, until it is released or lost, and the holds that
- * share it.
- *
- * <p>
- * <em>Validity.</em> The holder relies on the lease for slightly less time than the store
- * keeps it. The validity starts before the request is sent. The lock delay and an
- * allowance for clock drift shorten it ({@link EngineSettings#validity}). Every renewal
- * restarts it.
+ * One holder's time with a lease, until the holder releases or loses it or passes it on,
+ * and the holds that share it.
  *
  * <p>
  * <em>States.</em> {@code HELD} until the last hold ends ({@code ENDED}) or the lease is
@@ -36,19 +31,13 @@ final class Lease {
 
 	private final ResolvedRequest request;
 
-	private final Grant grant;
+	private final StoreLease store;
 
 	private final FencingToken token;
 
 	private final long acquiredAt;
 
 	private final ReentrantLock lock = new ReentrantLock();
-
-	private volatile long validUntil;
-
-	private volatile Duration length;
-
-	private final RenewalSchedule schedule = new RenewalSchedule(this);
 
 	private final Loss loss;
 
@@ -64,27 +53,27 @@ final class Lease {
 
 	private final LeaseEnd end;
 
-	Lease(EngineContext context, ResolvedRequest request, Grant grant, long sentAt, LocalWaitQueues.Ticket ticket) {
+	Lease(EngineContext context, ResolvedRequest request, StoreLease store, LocalWaitQueues.Ticket ticket) {
 		this.context = context;
 		this.request = request;
-		this.grant = grant;
-		this.token = grant.fencingToken();
+		this.store = store;
+		this.token = store.nextToken();
 		this.loss = new Loss(request, this.token);
 		this.ticket = ticket;
-		this.end = new LeaseEnd(context.retrier(), context.time(), context.settings().lockDelay(), request, grant);
+		this.end = store.end();
 		this.acquiredAt = context.time().nanos();
-		this.length = context.settings().holderLease(grant.lease());
-		this.validUntil = sentAt + context.settings().validity(grant.lease());
 	}
 
 	/**
-	 * Starts renewal, and listens for a revocation by the store; may be lost at once.
+	 * Becomes the present holder of the lease; may be lost at once. A shared holder lets
+	 * the next caller ask the store.
 	 */
 	void begin() {
-		this.context.watchdog().watch(this.schedule);
+		this.end.keepClosedFor(this.request.minHold());
 		this.context.registry().begin(this);
-		if (this.grant.revocable()) {
-			this.grant.revoked().whenComplete((news, failure) -> lose(LossCause.REVOKED));
+		this.store.begin(this);
+		if (this.request.mode() == LockMode.SHARED) {
+			this.ticket.leave();
 		}
 	}
 
@@ -141,9 +130,15 @@ final class Lease {
 		}
 	}
 
-	/** Leaves the registry last: a closing engine awaits the release until then. */
+	/**
+	 * Passes the lease on or releases it. Leaves the registry last: a closing engine
+	 * awaits the release until then.
+	 */
 	private CompletableFuture<?> release() {
-		CompletableFuture<?> quiet = this.context.watchdog().unwatch(this.schedule);
+		if (!this.loss.happened() && this.store.handOff(this.request, this.ticket)) {
+			return CompletableFuture.completedFuture(null);
+		}
+		CompletableFuture<?> quiet = this.store.unwatch();
 		CompletableFuture<?> answered = this.loss.happened() ? CompletableFuture.completedFuture(null) : release(quiet);
 		this.context.registry().end(this);
 		return answered;
@@ -162,19 +157,9 @@ final class Lease {
 
 	/** Stops watching the lease; completes when no renewal is in progress. */
 	private CompletableFuture<?> unwatch() {
-		CompletableFuture<?> quiet = this.context.watchdog().unwatch(this.schedule);
+		CompletableFuture<?> quiet = this.store.unwatch();
 		this.context.registry().end(this);
 		return quiet;
-	}
-
-	/**
-	 * Restarts the validity after a renewal. The store's latest lease counts, even if it
-	 * is shorter. The validity ends if the lock delay uses up the whole lease.
-	 */
-	void extended(long sentAt, Duration lease) {
-		boolean usable = this.context.settings().isUsable(lease);
-		this.length = usable ? this.context.settings().holderLease(lease) : this.length;
-		this.validUntil = usable ? sentAt + this.context.settings().validity(lease) : sentAt;
 	}
 
 	/**
@@ -209,13 +194,13 @@ final class Lease {
 
 	/** Asks the store whether it still keeps the lease, for as long as it is valid. */
 	CompletableFuture<Boolean> confirm() {
-		return StoreResponses.within(() -> this.request.backend().confirm(this.grant), remainingValidity().toNanos(),
+		return StoreResponses.within(() -> this.request.backend().confirm(grant()), remainingValidity().toNanos(),
 				this.context.time());
 	}
 
 	/** Returns why the lease is no longer reliable, or {@code null} if it is. */
 	@Nullable String lossMessage() {
-		if (this.loss.happened() || this.context.time().nanos() < this.validUntil) {
+		if (this.loss.happened() || this.context.time().nanos() < this.store.validUntil()) {
 			return this.loss.message();
 		}
 		return "The validity of lock '%s' has expired (%s, token %s).".formatted(this.request.lock(), this.request,
@@ -250,6 +235,7 @@ final class Lease {
 			lose(LossCause.SHUTDOWN);
 			return;
 		}
+		endIfIdle();
 		CompletableFuture<?> quiet = unwatch();
 		if (this.lingering.compareAndSet(true, false)) {
 			this.end.retain(quiet, Duration.ZERO);
@@ -257,22 +243,23 @@ final class Lease {
 		}
 	}
 
+	/** Releases the lease if its last holder has left it to a caller that waits. */
+	void endIfIdle() {
+		this.store.endIfIdle();
+	}
+
 	Duration remainingValidity() {
-		long nanos = this.loss.happened() ? 0 : this.validUntil - this.context.time().nanos();
+		long nanos = this.loss.happened() ? 0 : this.store.validUntil() - this.context.time().nanos();
 		return Duration.ofNanos(Math.max(0, nanos));
 	}
 
 	/** Returns the holder's part of the store's lease. */
 	Duration length() {
-		return this.length;
+		return this.store.length();
 	}
 
 	long acquiredAt() {
 		return this.acquiredAt;
-	}
-
-	long validUntil() {
-		return this.validUntil;
 	}
 
 	EngineContext context() {
@@ -280,7 +267,7 @@ final class Lease {
 	}
 
 	Grant grant() {
-		return this.grant;
+		return this.store.grant();
 	}
 
 	ResolvedRequest request() {

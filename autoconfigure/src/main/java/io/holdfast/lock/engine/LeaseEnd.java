@@ -35,7 +35,7 @@ final class LeaseEnd {
 		this.lockDelay = lockDelay;
 		this.request = request;
 		this.grant = grant;
-		this.closedUntil = time.nanos() + request.minHold().toNanos();
+		this.closedUntil = time.nanos();
 	}
 
 	/** Keeps the lock closed for at least this time from now. Calls must not overlap. */

@@ -1,11 +1,8 @@
 package io.holdfast.lock.engine;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,12 +15,6 @@ import io.holdfast.lock.support.SchedulingClock;
  * caller of a queue requests the lock from the store and then holds it, so only one of
  * many callers that want a lock puts load on the store.
  *
- * <p>
- * The queues <em>age</em>. When the admitted caller leaves, any running thread may be
- * admitted next, without waking another one. Once the first waiter has waited for
- * {@value #AGE_MILLIS} ms, the queue admits it directly. Strict order would wake a thread
- * for each admission, and unlimited overtaking could starve a waiter; aging bounds the
- * wait at almost no cost. A fair waiter is never overtaken.
  *
  * <p>
  * A queue exists only while a caller is admitted or waits. Thread-safe. Callbacks run
@@ -31,11 +22,7 @@ import io.holdfast.lock.support.SchedulingClock;
  */
 final class LocalWaitQueues {
 
-	private static final long AGE_MILLIS = 1;
-
-	private static final long AGE_NANOS = TimeUnit.MILLISECONDS.toNanos(AGE_MILLIS);
-
-	private final Map<QueueKey, WaitQueue> queues = new ConcurrentHashMap<>();
+	private final Map<QueueKey, LocalWaitQueue> queues = new ConcurrentHashMap<>();
 
 	private final SchedulingClock time;
 
@@ -84,18 +71,21 @@ final class LocalWaitQueues {
 
 		private final QueueKey queueKey;
 
-		private final boolean waits;
+		final boolean waits;
 
-		private final boolean fair;
+		final boolean fair;
 
-		private final long since;
+		final long since;
 
 		private final Executor steps;
 
 		private final Runnable onAdmitted;
 
 		/** Changed only by the map's atomic operations on the key. */
-		private volatile State state = State.OUTSIDE;
+		volatile State state = State.OUTSIDE;
+
+		/** The lease that came with the admission, if the last holder left one. */
+		@Nullable StoreLease idleLease;
 
 		private Ticket(ResolvedRequest request, long since, Executor steps, Runnable onAdmitted) {
 			this.queueKey = new QueueKey(request.backend().name(), request.lock(), request.mode());
@@ -114,7 +104,7 @@ final class LocalWaitQueues {
 		State enter() {
 			State[] entered = new State[1];
 			LocalWaitQueues.this.queues.compute(this.queueKey, (key, existing) -> {
-				WaitQueue queue = (existing != null) ? existing : new WaitQueue();
+				LocalWaitQueue queue = (existing != null) ? existing : new LocalWaitQueue(LocalWaitQueues.this.time);
 				entered[0] = queue.enter(this);
 				this.state = entered[0];
 				return queue;
@@ -129,7 +119,9 @@ final class LocalWaitQueues {
 		void leaving() {
 			if (isAdmitted()) {
 				LocalWaitQueues.this.queues.computeIfPresent(this.queueKey, (key, queue) -> {
-					queue.leaving |= isAdmitted();
+					if (isAdmitted()) {
+						queue.leaving();
+					}
 					return queue;
 				});
 			}
@@ -141,8 +133,8 @@ final class LocalWaitQueues {
 
 		/** Whether the admitted caller of the queue only awaits the store's response. */
 		boolean isHolderLeaving() {
-			WaitQueue queue = LocalWaitQueues.this.queues.get(this.queueKey);
-			return queue != null && queue.leaving;
+			LocalWaitQueue queue = LocalWaitQueues.this.queues.get(this.queueKey);
+			return queue != null && queue.isLeaving();
 		}
 
 		/**
@@ -162,8 +154,40 @@ final class LocalWaitQueues {
 			}
 		}
 
+		/**
+		 * Leaves the queue and leaves the lease there, idle, for the next caller. Does
+		 * nothing if no caller waits.
+		 * @return whether the lease is left to the callers that wait
+		 */
+		boolean passOn(StoreLease lease) {
+			@Nullable Runnable[] next = new @Nullable Runnable[1];
+			LocalWaitQueues.this.queues.computeIfPresent(this.queueKey, (key, queue) -> {
+				next[0] = isAdmitted() ? queue.passOn(this, lease) : null;
+				return queue;
+			});
+			if (next[0] == null) {
+				return false;
+			}
+			next[0].run();
+			return true;
+		}
+
+		/** Returns the lease that came with the admission, once. */
+		@Nullable StoreLease takeIdleLease() {
+			if (this.idleLease == null) {
+				return null;
+			}
+			@Nullable StoreLease[] taken = new @Nullable StoreLease[1];
+			LocalWaitQueues.this.queues.computeIfPresent(this.queueKey, (key, queue) -> {
+				taken[0] = this.idleLease;
+				this.idleLease = null;
+				return queue;
+			});
+			return taken[0];
+		}
+
 		/** The queue has admitted this ticket; it may have left again since. */
-		private void admitted() {
+		void admitted() {
 			this.steps.execute(() -> {
 				if (isAdmitted()) {
 					this.onAdmitted.run();
@@ -172,7 +196,7 @@ final class LocalWaitQueues {
 		}
 
 		/** No caller is admitted now, but another one may be admitted first. */
-		private void available() {
+		void available() {
 			this.steps.execute(() -> {
 				boolean[] taken = new boolean[1];
 				LocalWaitQueues.this.queues.computeIfPresent(this.queueKey, (key, queue) -> {
@@ -191,87 +215,6 @@ final class LocalWaitQueues {
 	 * Identifies a wait queue.
 	 */
 	private record QueueKey(String backend, LockName lock, LockMode mode) {
-	}
-
-	/**
-	 * The queue of one lock. Confined to the map's atomic operations on its key, except
-	 * that any thread may read whether the admitted caller is leaving.
-	 */
-	private final class WaitQueue {
-
-		private final Deque<Ticket> waiters = new ArrayDeque<>(2);
-
-		private boolean admitted;
-
-		private volatile boolean leaving;
-
-		State enter(Ticket ticket) {
-			if (!this.admitted && mayOvertake(ticket)) {
-				this.admitted = true;
-				return State.ADMITTED;
-			}
-			if (!ticket.waits && !(this.leaving && this.waiters.isEmpty())) {
-				return State.OUTSIDE;
-			}
-			this.waiters.addLast(ticket);
-			return State.QUEUED;
-		}
-
-		private boolean mayOvertake(Ticket ticket) {
-			Ticket first = this.waiters.peekFirst();
-			return first == null || !(ticket.fair || mustBeNext(first));
-		}
-
-		private boolean mustBeNext(Ticket first) {
-			return first.fair || LocalWaitQueues.this.time.nanos() - first.since >= AGE_NANOS;
-		}
-
-		/** Admits the first waiter, unless another caller is admitted. */
-		boolean take(Ticket ticket) {
-			if (this.admitted || this.waiters.peekFirst() != ticket) {
-				return false;
-			}
-			this.waiters.removeFirst();
-			this.admitted = true;
-			ticket.state = State.ADMITTED;
-			return true;
-		}
-
-		/** Returns the notification of the next caller, if there is one to notify. */
-		@Nullable Runnable leave(Ticket ticket) {
-			State before = ticket.state;
-			ticket.state = State.LEFT;
-			return switch (before) {
-				case ADMITTED -> free();
-				case QUEUED -> withdraw(ticket);
-				case OUTSIDE, LEFT -> null;
-			};
-		}
-
-		private @Nullable Runnable free() {
-			this.leaving = false;
-			this.admitted = false;
-			Ticket first = this.waiters.peekFirst();
-			if (first == null) {
-				return null;
-			}
-			if (mustBeNext(first)) {
-				take(first);
-				return first::admitted;
-			}
-			return first::available;
-		}
-
-		private @Nullable Runnable withdraw(Ticket ticket) {
-			this.waiters.remove(ticket);
-			Ticket first = this.waiters.peekFirst();
-			return (!this.admitted && first != null) ? first::available : null;
-		}
-
-		@Nullable WaitQueue unlessIdle() {
-			return (this.admitted || !this.waiters.isEmpty()) ? this : null;
-		}
-
 	}
 
 }

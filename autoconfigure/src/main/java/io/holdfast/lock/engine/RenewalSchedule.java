@@ -17,7 +17,7 @@ final class RenewalSchedule {
 	 */
 	private static final int BATCH_SHARE = 10;
 
-	final Lease lease;
+	final StoreLease lease;
 
 	/** Orders leases that are due at the same time: the oldest comes first. */
 	long number;
@@ -34,7 +34,7 @@ final class RenewalSchedule {
 
 	private volatile long renewalDue;
 
-	RenewalSchedule(Lease lease) {
+	RenewalSchedule(StoreLease lease) {
 		this.lease = lease;
 	}
 
@@ -44,13 +44,14 @@ final class RenewalSchedule {
 
 	/** Whether the lease is renewed and has not reached its {@code maxHold}. */
 	boolean wantsRenewal(long now) {
-		Duration maxHold = this.lease.request().maxHold();
-		return this.lease.request().renew() && (maxHold == null || now - this.lease.acquiredAt() < maxHold.toNanos());
+		Lease holder = this.lease.holder();
+		Duration maxHold = holder.request().maxHold();
+		return holder.request().renew() && (maxHold == null || now - holder.acquiredAt() < maxHold.toNanos());
 	}
 
 	/** Returns the cause of loss if the validity runs out. */
 	LossCause causeOfExpiry(long now) {
-		return (this.lease.request().renew() && !wantsRenewal(now)) ? LossCause.MAX_HOLD : LossCause.EXPIRED;
+		return (this.lease.holder().request().renew() && !wantsRenewal(now)) ? LossCause.MAX_HOLD : LossCause.EXPIRED;
 	}
 
 	boolean joinsBatch(long now) {

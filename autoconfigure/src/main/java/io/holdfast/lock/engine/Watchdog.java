@@ -147,7 +147,7 @@ final class Watchdog {
 					continue;
 				}
 				if (schedule.beginsRenewal(now)) {
-					toRenew.computeIfAbsent(schedule.lease.request().backend(), (backend) -> new ArrayList<>())
+					toRenew.computeIfAbsent(schedule.lease.holder().request().backend(), (backend) -> new ArrayList<>())
 						.add(schedule);
 				}
 				plan(schedule);
@@ -185,7 +185,7 @@ final class Watchdog {
 
 	private void send(LockBackend backend, List<RenewalSchedule> schedules) {
 		long sentAt = this.time.nanos();
-		schedules.forEach((schedule) -> this.observer.renewing(schedule.lease.request().lock(), backend.name(),
+		schedules.forEach((schedule) -> this.observer.renewing(schedule.lease.grant().claim().lock(), backend.name(),
 				schedule.late(sentAt)));
 		long interval = schedules.stream().mapToLong(RenewalSchedule::interval).min().orElse(this.responseTimeout);
 		CompletableFuture<List<RenewResult>> answers = StoreResponses.within(
@@ -209,7 +209,7 @@ final class Watchdog {
 	}
 
 	private void answered(RenewalSchedule schedule, long sentAt, RenewResult answer) {
-		Lease lease = schedule.lease;
+		StoreLease lease = schedule.lease;
 		RenewalOutcome outcome;
 		if (answer instanceof RenewResult.Renewed renewed) {
 			lease.extended(sentAt, renewed.lease());
@@ -224,14 +224,19 @@ final class Watchdog {
 			replan(schedule, this.time.nanos() + schedule.interval() / RETRIES_PER_RENEWAL);
 			outcome = RenewalOutcome.INDETERMINATE;
 		}
-		this.observer.renewed(lease.request().lock(), lease.backendName(), outcome);
+		this.observer.renewed(lease.grant().claim().lock(), lease.holder().backendName(), outcome);
 	}
 
-	private void replan(RenewalSchedule schedule, long nextRenewal) {
+	/** Considers that the lease has another holder, which limits renewals by itself. */
+	void replan(RenewalSchedule schedule) {
+		replan(schedule, null);
+	}
+
+	private void replan(RenewalSchedule schedule, @Nullable Long nextRenewal) {
 		this.lock.lock();
 		try {
 			if (schedule.watched) {
-				schedule.nextRenewal = nextRenewal;
+				schedule.nextRenewal = (nextRenewal != null) ? nextRenewal : schedule.nextRenewal;
 				plan(schedule);
 				wakeUpInTime();
 			}

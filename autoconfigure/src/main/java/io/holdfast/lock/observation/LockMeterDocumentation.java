@@ -57,6 +57,13 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 	WAITING("distributed.lock.waiting", Meter.Type.GAUGE, null, "Acquisitions of this instance that are in progress"),
 
 	/**
+	 * Acquisitions that took over the lease of the holder before them in this instance,
+	 * without a request to the store.
+	 */
+	HANDOFF("distributed.lock.handoff", Meter.Type.COUNTER, null,
+			"Acquisitions that took over the lease of the holder before them in this instance"),
+
+	/**
 	 * Renewals of leases.
 	 */
 	RENEWAL("distributed.lock.renewal", Meter.Type.COUNTER, Tag.OUTCOME_OF_RENEWAL, "Renewals of leases"),

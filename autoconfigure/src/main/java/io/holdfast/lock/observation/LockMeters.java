@@ -54,6 +54,8 @@ final class LockMeters {
 
 	private final AtomicInteger waiting;
 
+	private final Counter handoff;
+
 	private final Map<RenewalOutcome, Counter> renewal;
 
 	private final Timer renewalDelay;
@@ -75,6 +77,7 @@ final class LockMeters {
 		this.holdLeaseRatio = ratio(LockMeterDocumentation.HOLD_LEASE_RATIO, HOLD_PERCENT);
 		this.held = gauge(LockMeterDocumentation.HELD);
 		this.waiting = gauge(LockMeterDocumentation.WAITING);
+		this.handoff = counter(LockMeterDocumentation.HANDOFF);
 		this.renewal = forEach(RenewalOutcome.class, (outcome) -> counter(LockMeterDocumentation.RENEWAL,
 				LockMeterDocumentation.Tag.OUTCOME_OF_RENEWAL.withValue(outcome)));
 		this.renewalDelay = timer(LockMeterDocumentation.RENEWAL_DELAY);
@@ -148,6 +151,10 @@ final class LockMeters {
 		this.held.decrementAndGet();
 		this.hold.record(held);
 		this.holdLeaseRatio.record(share(held, lease));
+	}
+
+	void handedOff() {
+		this.handoff.increment();
 	}
 
 	void renewing(Duration late) {

@@ -73,6 +73,11 @@ public final class MicrometerLockObserver implements LockObserver {
 	}
 
 	@Override
+	public void handedOff(LockName lock, String backend) {
+		of(lock, backend).handedOff();
+	}
+
+	@Override
 	public void renewing(LockName lock, String backend, Duration late) {
 		of(lock, backend).renewing(late);
 	}

@@ -40,14 +40,27 @@ public record Grant(Claim claim, long storeToken, Duration lease, CompletionStag
 	}
 
 	/**
-	 * Returns the fencing token of a hold with this grant.
+	 * Returns the fencing token of the first hold with this grant.
 	 * @return the token
 	 * @throws IllegalArgumentException if the store's token is out of range
 	 */
 	public FencingToken fencingToken() {
+		return fencingToken(0);
+	}
+
+	/**
+	 * Returns the fencing token of a hold with this grant. It is greater than that of
+	 * every earlier hold.
+	 * @param earlierHolds the number of earlier holds with this grant, less than 1024
+	 * @return the token
+	 * @throws IllegalArgumentException if the store's token or the number is out of range
+	 */
+	public FencingToken fencingToken(int earlierHolds) {
 		Assert.isTrue(this.storeToken > 0 && this.storeToken <= MAX_STORE_TOKEN,
 				() -> "Store token " + this.storeToken + " is not between 1 and " + MAX_STORE_TOKEN);
-		return new FencingToken(this.storeToken << RESERVED_BITS);
+		Assert.isTrue(earlierHolds >= 0 && earlierHolds >> RESERVED_BITS == 0,
+				() -> earlierHolds + " earlier holds are more than a token can tell apart");
+		return new FencingToken(this.storeToken << RESERVED_BITS | earlierHolds);
 	}
 
 	/**

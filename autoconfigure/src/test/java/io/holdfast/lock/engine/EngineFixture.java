@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
@@ -37,8 +38,16 @@ final class EngineFixture {
 	}
 
 	EngineFixture(EngineSettings settings, TransactionBoundary boundary) {
+		this(settings, boundary, Runnable::run);
+	}
+
+	/**
+	 * Creates an engine.
+	 * @param threads runs asynchronous acquisitions, and the code of their callers
+	 */
+	EngineFixture(EngineSettings settings, TransactionBoundary boundary, Executor threads) {
 		this.engine = new LockEngine(new LockBackends(List.of(this.backend), "fake"), settings, boundary, this.record,
-				this.time, Runnable::run, () -> {
+				this.time, threads, () -> {
 				});
 	}
 
@@ -81,6 +90,8 @@ final class EngineFixture {
 
 		int refusedCommits;
 
+		int handoffs;
+
 		@Override
 		public synchronized void acquiring(LockName lock, String backend) {
 			this.waiting++;
@@ -96,6 +107,11 @@ final class EngineFixture {
 		@Override
 		public synchronized void released(LockName lock, String backend, Duration held, Duration lease) {
 			this.holds.add(held);
+		}
+
+		@Override
+		public synchronized void handedOff(LockName lock, String backend) {
+			this.handoffs++;
 		}
 
 		@Override

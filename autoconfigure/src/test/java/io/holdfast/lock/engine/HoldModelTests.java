@@ -84,7 +84,8 @@ public class HoldModelTests {
 		Claim claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(), LEASE, true, Duration.ZERO, false);
 		LocalWaitQueues.Ticket ticket = this.context.queues().ticket(terms, 0, Runnable::run, () -> {
 		});
-		Lease lease = new Lease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0, ticket);
+		Lease lease = new Lease(this.context, terms,
+				new StoreLease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0), ticket);
 		lease.begin();
 		return new Hold(lease, new HoldEnd.Rules(TransactionBoundary.NONE, false, Runnable::run));
 	}
@@ -239,7 +240,7 @@ public class HoldModelTests {
 	}
 
 	/** Excludes texts, durations and logs: exploring them would take most of the time. */
-	private static boolean hasNoStateToShare(String type) {
+	static boolean hasNoStateToShare(String type) {
 		return Stream
 			.of("org.apache.commons.logging.", "ch.qos.logback.", "org.slf4j.", "java.time.", "java.lang.String",
 					"java.util.Formatter", "java.util.UUID", "java.security.", ResolvedRequest.class.getName(),

@@ -23,6 +23,8 @@ public final class EngineSettingsBuilder {
 
 	private Duration lockDelay;
 
+	private EngineSettings.Handoff handoff;
+
 	private EngineSettingsBuilder(EngineSettings settings) {
 		this.waitTime = settings.waitTime();
 		this.leaseTime = settings.leaseTime();
@@ -31,6 +33,7 @@ public final class EngineSettingsBuilder {
 		this.interruptOnLoss = settings.interruptOnLoss();
 		this.shutdownTimeout = settings.shutdownTimeout();
 		this.lockDelay = settings.lockDelay();
+		this.handoff = settings.handoff();
 	}
 
 	/**
@@ -76,9 +79,14 @@ public final class EngineSettingsBuilder {
 		return this;
 	}
 
+	public EngineSettingsBuilder handoff(int maxHolds, Duration maxTime) {
+		this.handoff = new EngineSettings.Handoff(maxHolds, maxTime);
+		return this;
+	}
+
 	public EngineSettings build() {
 		return new EngineSettings(this.waitTime, this.leaseTime, this.responseTimeout, this.awaitRelease,
-				this.interruptOnLoss, this.shutdownTimeout, this.lockDelay);
+				this.interruptOnLoss, this.shutdownTimeout, this.lockDelay, this.handoff);
 	}
 
 }

@@ -39,6 +39,11 @@ final class GuardedLockObserver implements LockObserver {
 	}
 
 	@Override
+	public void handedOff(LockName lock, String backend) {
+		notifyEach((observer) -> observer.handedOff(lock, backend));
+	}
+
+	@Override
 	public void renewing(LockName lock, String backend, Duration late) {
 		notifyEach((observer) -> observer.renewing(lock, backend, late));
 	}

@@ -62,6 +62,15 @@ public interface LockObserver {
 	}
 
 	/**
+	 * Called when a caller takes over the lease of the holder before it in this JVM,
+	 * without a request to the store. The acquisition is reported as well.
+	 * @param lock the lock
+	 * @param backend the name of the backend
+	 */
+	default void handedOff(LockName lock, String backend) {
+	}
+
+	/**
 	 * Called when a renewal is sent.
 	 * @param lock the lock
 	 * @param backend the name of the backend

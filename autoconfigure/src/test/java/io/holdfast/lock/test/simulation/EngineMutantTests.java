@@ -2,6 +2,8 @@ package io.holdfast.lock.test.simulation;
 
 import org.junit.jupiter.api.Test;
 
+import io.holdfast.lock.engine.HandoffMutants;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -31,6 +33,20 @@ class EngineMutantTests {
 	void withdrawalOfALockWithMinHoldIsFound() {
 		Mutant mutant = new Mutant().replace("engine.Lease#keepsLock", "inUse");
 		assertThat(mutant.find(AtomicStore.class, SEEDS, "minHold")).isPositive();
+	}
+
+	/** A caller that takes over a lease gets the token of the holder before it. */
+	@Test
+	void handoffWithTheSameTokenIsFound() {
+		Mutant mutant = new Mutant().replace("engine.StoreLease#nextToken", HandoffMutants.class, "sameToken");
+		assertThat(mutant.find(HandoffStore.class, SEEDS, "tokens")).isPositive();
+	}
+
+	/** A caller takes over a lease that has expired in the meantime. */
+	@Test
+	void handoffOfALeaseThatIsNotRenewedInTimeIsFound() {
+		Mutant mutant = new Mutant().answer("engine.StoreLease#isFresh", true);
+		assertThat(mutant.find(HandoffStore.class, SEEDS, "start")).isPositive();
 	}
 
 	/** Many acquisitions of other locks delay renewals until it is too late. */

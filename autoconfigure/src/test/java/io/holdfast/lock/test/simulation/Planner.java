@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
+import org.jspecify.annotations.Nullable;
+
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.engine.EngineSettings;
@@ -28,6 +30,9 @@ final class Planner {
 
 	private static final int MOST_KINDS = 3;
 
+	/** Of one lease. */
+	private static final int MOST_HOLDS = 4;
+
 	private final long seed;
 
 	private final SplittableRandom random;
@@ -44,6 +49,9 @@ final class Planner {
 	private final long horizon;
 
 	private final boolean fair;
+
+	/** The lease of all operations, or {@code null} if each has its own. */
+	private final @Nullable Duration sameLease;
 
 	private final double shared;
 
@@ -66,6 +74,7 @@ final class Planner {
 		this.locks = one(2) ? 1 : 2;
 		this.horizon = one(2) ? 3_000 : 20_000;
 		this.fair = able.fair() && one(4);
+		this.sameLease = one(2) ? lease() : null;
 		this.shared = able.shared() ? share() : 0;
 		this.minHold = share();
 		this.unrenewed = share();
@@ -94,7 +103,9 @@ final class Planner {
 
 	Plan plan() {
 		Duration delay = one(6) ? millis(100, 3_000) : Duration.ZERO;
-		EngineSettings settings = settings().lockDelay(delay).build();
+		EngineSettings settings = settings().lockDelay(delay)
+			.handoff(1 + this.random.nextInt(MOST_HOLDS), millis(1, 20_000))
+			.build();
 		List<Operation> operations = new ArrayList<>();
 		long count = millis(2, MOST_OPERATIONS).toMillis();
 		for (int i = 0; i < count; i++) {
@@ -114,7 +125,7 @@ final class Planner {
 	private Operation operation(int number) {
 		boolean several = this.locks > 1 && one(6);
 		List<LockName> names = several ? List.of(lock(0), lock(1)) : List.of(lock(this.random.nextInt(this.locks)));
-		Duration lease = lease();
+		Duration lease = (this.sameLease != null) ? this.sameLease : lease();
 		boolean renew = !with(this.unrenewed);
 		Duration hold = renew ? millis(1, 2 * lease.toMillis()) : millis(1, lease.toMillis() * 5 / 4);
 		Operation.Style style = Operation.Style.values()[this.random.nextInt(Operation.Style.values().length)];

@@ -10,6 +10,8 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.spi.BackendCapabilities;
 
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
+
 /**
  * Creates a random plan in which many callers wait for one lock for a long time.
  */
@@ -27,6 +29,8 @@ final class QueuePlanner {
 
 	private static final int HORIZON = 3_000;
 
+	private static final int MOST_FAULTS = 3;
+
 	private static final Duration LONG_LEASE = Duration.ofSeconds(10);
 
 	private final SplittableRandom random;
@@ -41,19 +45,35 @@ final class QueuePlanner {
 
 	private final int processes;
 
+	/** The lease of all operations that may take over a lease. */
+	private final Duration sameLease;
+
 	QueuePlanner(long seed, BackendCapabilities able, int storeFaults, Workload workload) {
 		this.seed = seed;
 		this.random = new SplittableRandom(seed);
 		this.able = able;
 		this.storeFaults = storeFaults;
 		this.workload = workload;
-		this.processes = this.random.nextInt(LEAST_PROCESSES, MOST_PROCESSES + 1);
+		this.processes = (workload == Workload.HANDOFFS) ? this.random.nextInt(1, 3)
+				: this.random.nextInt(LEAST_PROCESSES, MOST_PROCESSES + 1);
+		this.sameLease = shortLease();
 	}
 
 	Plan plan() {
 		int count = this.random.nextInt(LEAST_OPERATIONS, MOST_OPERATIONS + 1);
 		List<Operation> operations = IntStream.range(0, count).mapToObj(this::operation).toList();
-		return new Plan(this.seed, this.seed, EngineSettings.DEFAULTS, this.processes, operations, faults());
+		return new Plan(this.seed, this.seed, engineSettings(), this.processes, operations, faults());
+	}
+
+	private EngineSettings engineSettings() {
+		return (this.workload == Workload.HANDOFFS)
+				? settings().handoff(this.random.nextInt(2, MOST_OPERATIONS), between(1_000, 20_000)).build()
+				: EngineSettings.DEFAULTS;
+	}
+
+	private Duration shortLease() {
+		long shortest = Math.max(500, this.able.shortestLease().toMillis());
+		return between(shortest, 2 * shortest);
 	}
 
 	private Operation operation(int number) {
@@ -61,18 +81,21 @@ final class QueuePlanner {
 		boolean outwaitsLeases = this.workload == Workload.SHORT_LEASES || this.workload == Workload.SHORT_HOLDS;
 		Duration lease = switch (this.workload) {
 			case PAUSED_WAITERS -> LONG_LEASE;
-			default -> between(shortest, 2 * shortest);
+			case HANDOFFS -> this.sameLease;
+			default -> shortLease();
 		};
 		Duration hold = switch (this.workload) {
 			case LONG_HOLDS -> between(5_000, 15_000);
 			case SHORT_HOLDS -> between(1, 50);
 			case PAUSED_WAITERS -> between(1_000, 3_000);
+			case HANDOFFS -> between(1, 1_500);
 			default -> between(shortest * 3 / 4, shortest * 9 / 10);
 		};
 		boolean shortWait = this.workload == Workload.PAUSED_WAITERS && number % 2 == 1;
 		Duration wait = shortWait ? between(500, 2_000) : between(10_000, 20_000);
 		return new Operation(number, this.random.nextInt(this.processes), between(1, HORIZON), LOCK, LockMode.EXCLUSIVE,
-				wait, lease, !outwaitsLeases, Duration.ZERO, this.able.fair(), hold, null, Operation.Style.ACQUIRE);
+				wait, lease, !outwaitsLeases, Duration.ZERO, this.able.fair() && this.workload != Workload.HANDOFFS,
+				hold, null, Operation.Style.ACQUIRE);
 	}
 
 	private List<Fault> faults() {
@@ -80,11 +103,20 @@ final class QueuePlanner {
 			return List.of(new Fault(Fault.Kind.PAUSE, this.random.nextInt(this.processes), between(1, HORIZON),
 					between(2_000, 4_000), 1, Duration.ZERO));
 		}
+		if (this.workload == Workload.HANDOFFS) {
+			return IntStream.rangeClosed(0, this.random.nextInt(MOST_FAULTS)).mapToObj((i) -> anyFault()).toList();
+		}
 		if (this.workload == Workload.LONG_HOLDS && this.storeFaults > 0) {
 			return List.of(new Fault(Fault.Kind.STORE, this.random.nextInt(this.storeFaults), between(1, HORIZON),
 					between(8_000, 15_000), 1, Duration.ZERO));
 		}
 		return List.of();
+	}
+
+	private Fault anyFault() {
+		List<Fault.Kind> kinds = List.of(Fault.Kind.PAUSE, Fault.Kind.LOSS, Fault.Kind.DELAY, Fault.Kind.REPETITION);
+		return new Fault(kinds.get(this.random.nextInt(kinds.size())), this.random.nextInt(this.processes),
+				between(1, 2 * HORIZON), between(500, 3_000), 1, between(100, 2_000));
 	}
 
 	private Duration between(long least, long most) {

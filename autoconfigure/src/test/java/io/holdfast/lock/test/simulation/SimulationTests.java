@@ -13,6 +13,11 @@ class SimulationTests {
 	}
 
 	@Test
+	void engineKeepsItsGuaranteesWhileLeasesPassFromCallerToCaller() {
+		Simulations.of("handoff", HandoffStore::new).run(1_000);
+	}
+
+	@Test
 	void engineKeepsItsGuaranteesOnTheLocalStore() {
 		Simulations.of("local", LocalStore::new).run(500);
 	}

@@ -29,6 +29,12 @@ public enum Workload {
 	 * One lock has long leases, and a process is paused. The pause is longer than the
 	 * wait of some callers, but shorter than the lease and the session.
 	 */
-	PAUSED_WAITERS
+	PAUSED_WAITERS,
+
+	/**
+	 * Callers of one or two processes want one lock, and each lease may serve several of
+	 * them. Processes are paused, and messages are lost or late.
+	 */
+	HANDOFFS
 
 }

@@ -1,0 +1,159 @@
+package io.holdfast.lock.engine;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.engine.LocalWaitQueues.State;
+import io.holdfast.lock.engine.LocalWaitQueues.Ticket;
+import io.holdfast.lock.support.SchedulingClock;
+
+/**
+ * The wait queue of one lock and mode.
+ *
+ * <p>
+ * It <em>ages</em>. When the admitted caller leaves, any running thread may be admitted
+ * next, without waking another one. Once the first waiter has waited for
+ * {@value #AGE_MILLIS} ms, the queue admits it directly. Strict order would wake a thread
+ * for each admission, and unlimited overtaking could starve a waiter; aging bounds the
+ * wait at almost no cost. A fair waiter is never overtaken.
+ *
+ * <p>
+ * The admitted caller may leave its lease behind, idle. The next admitted caller gets it,
+ * and the lease ends if no caller is left.
+ *
+ * <p>
+ * Confined to the map's atomic operations on its key ({@link LocalWaitQueues}), except
+ * that any thread may read whether the admitted caller is leaving.
+ */
+final class LocalWaitQueue {
+
+	private static final long AGE_MILLIS = 1;
+
+	private static final long AGE_NANOS = TimeUnit.MILLISECONDS.toNanos(AGE_MILLIS);
+
+	private final SchedulingClock time;
+
+	private final Deque<Ticket> waiters = new ArrayDeque<>(2);
+
+	private boolean admitted;
+
+	/** The lease that the last holder has left; the next admitted caller gets it. */
+	private @Nullable StoreLease idleLease;
+
+	private volatile boolean leaving;
+
+	LocalWaitQueue(SchedulingClock time) {
+		this.time = time;
+	}
+
+	boolean isLeaving() {
+		return this.leaving;
+	}
+
+	/** The admitted caller only awaits the store's response. */
+	void leaving() {
+		this.leaving = true;
+	}
+
+	State enter(Ticket ticket) {
+		if (!this.admitted && mayOvertake(ticket)) {
+			admit(ticket);
+			return State.ADMITTED;
+		}
+		if (!ticket.waits && !(this.leaving && this.waiters.isEmpty())) {
+			return State.OUTSIDE;
+		}
+		this.waiters.addLast(ticket);
+		return State.QUEUED;
+	}
+
+	private boolean mayOvertake(Ticket ticket) {
+		Ticket first = this.waiters.peekFirst();
+		return first == null || !(ticket.fair || mustBeNext(first));
+	}
+
+	private boolean mustBeNext(Ticket first) {
+		return first.fair || this.time.nanos() - first.since >= AGE_NANOS;
+	}
+
+	/** Admits the first waiter, unless another caller is admitted. */
+	boolean take(Ticket ticket) {
+		if (this.admitted || this.waiters.peekFirst() != ticket) {
+			return false;
+		}
+		this.waiters.removeFirst();
+		admit(ticket);
+		ticket.state = State.ADMITTED;
+		return true;
+	}
+
+	private void admit(Ticket ticket) {
+		this.admitted = true;
+		ticket.idleLease = this.idleLease;
+		this.idleLease = null;
+	}
+
+	/**
+	 * Lets the admitted caller leave its lease behind for a caller that waits.
+	 * @return the notification of the next caller, or {@code null} if none waits
+	 */
+	@Nullable Runnable passOn(Ticket ticket, StoreLease lease) {
+		if (this.waiters.isEmpty()) {
+			return null;
+		}
+		lease.idle();
+		ticket.idleLease = lease;
+		return leave(ticket);
+	}
+
+	/** Returns the notification of the next caller, if there is one to notify. */
+	@Nullable Runnable leave(Ticket ticket) {
+		State before = ticket.state;
+		ticket.state = State.LEFT;
+		return switch (before) {
+			case ADMITTED -> free(ticket);
+			case QUEUED -> withdraw(ticket);
+			case OUTSIDE, LEFT -> null;
+		};
+	}
+
+	private @Nullable Runnable free(Ticket ticket) {
+		this.leaving = false;
+		this.admitted = false;
+		this.idleLease = ticket.idleLease;
+		ticket.idleLease = null;
+		Ticket first = this.waiters.peekFirst();
+		if (first == null) {
+			return endOfIdleLease();
+		}
+		if (mustBeNext(first)) {
+			take(first);
+			return first::admitted;
+		}
+		return first::available;
+	}
+
+	private @Nullable Runnable withdraw(Ticket ticket) {
+		this.waiters.remove(ticket);
+		Ticket first = this.waiters.peekFirst();
+		if (first == null) {
+			return endOfIdleLease();
+		}
+		return this.admitted ? null : first::available;
+	}
+
+	/** No caller is left to take the lease over. */
+	private @Nullable Runnable endOfIdleLease() {
+		StoreLease idle = this.idleLease;
+		this.idleLease = null;
+		return (idle != null) ? idle::endIfIdle : null;
+	}
+
+	@Nullable LocalWaitQueue unlessIdle() {
+		return (this.admitted || !this.waiters.isEmpty()) ? this : null;
+	}
+
+}

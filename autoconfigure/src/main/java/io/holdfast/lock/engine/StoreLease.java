@@ -1,0 +1,234 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.Grant;
+
+/**
+ * The lease of a lock at its store, which may pass from one holder of this JVM to the
+ * next without a request to the store. Each holder has its own {@link Lease}.
+ *
+ * <p>
+ * <em>Validity.</em> A holder relies on the lease for slightly less time than the store
+ * keeps it. The validity starts before the request is sent. The lock delay and an
+ * allowance for clock drift shorten it ({@link EngineSettings#validity}). Every renewal
+ * restarts it.
+ *
+ * <p>
+ * <em>Handoff.</em> Between two holders the lease is {@code IDLE}: one atomic step
+ * decides whether the next holder takes it or it is released, because no holder came in
+ * time, the lease was lost, or the engine closes.
+ */
+final class StoreLease {
+
+	private final EngineContext context;
+
+	private final Grant grant;
+
+	private final LeaseEnd end;
+
+	private final RenewalSchedule schedule;
+
+	private final long grantedAt;
+
+	private volatile long validUntil;
+
+	private volatile Duration length;
+
+	private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
+
+	/** The present holder, or the last one while the lease is idle. */
+	private volatile @Nullable Lease holder;
+
+	private volatile @Nullable LossCause loss;
+
+	/** Number of holders so far; only the present or next holder changes it. */
+	private volatile int holders;
+
+	private volatile @Nullable Runnable cancelEndOfHandoffs;
+
+	StoreLease(EngineContext context, ResolvedRequest request, Grant grant, long sentAt) {
+		this.context = context;
+		this.grant = grant;
+		this.grantedAt = context.time().nanos();
+		this.length = context.settings().holderLease(grant.lease());
+		this.validUntil = sentAt + context.settings().validity(grant.lease());
+		this.end = new LeaseEnd(context.retrier(), context.time(), context.settings().lockDelay(), request, grant);
+		this.schedule = new RenewalSchedule(this);
+	}
+
+	private enum State {
+
+		HELD, IDLE, ENDED
+
+	}
+
+	/** Returns the token of the next holder, which is greater than all earlier ones. */
+	FencingToken nextToken() {
+		return this.grant.fencingToken(this.holders);
+	}
+
+	/**
+	 * Makes a lease the present holder. Starts renewal with the first one, and listens
+	 * for a revocation by the store; the holder may be lost at once.
+	 */
+	void begin(Lease next) {
+		Lease previous = this.holder;
+		this.holder = next;
+		this.holders++;
+		if (previous == null) {
+			this.context.watchdog().watch(this.schedule);
+			if (this.grant.revocable()) {
+				this.grant.revoked().whenComplete((news, failure) -> lose(LossCause.REVOKED));
+			}
+			return;
+		}
+		this.context.observer().handedOff(next.request().lock(), next.backendName());
+		this.context.registry().end(previous);
+		this.context.watchdog().replan(this.schedule);
+		LossCause lostMeanwhile = this.loss;
+		if (lostMeanwhile != null) {
+			next.lose(lostMeanwhile);
+		}
+	}
+
+	/**
+	 * Ends the hold of the present holder. The lease is idle then, if another caller of
+	 * this JVM waits for the lock and may take it over.
+	 * @param ticket the ticket of the present holder
+	 * @return whether the lease is idle; otherwise the holder releases it
+	 */
+	boolean handOff(ResolvedRequest request, LocalWaitQueues.Ticket ticket) {
+		EngineSettings.Handoff limits = this.context.settings().handoff();
+		long elapsed = this.context.time().nanos() - this.grantedAt;
+		if (!mayPassOn(request) || this.holders >= limits.maxHolds() || elapsed >= limits.maxTime().toNanos()
+				|| !ticket.passOn(this)) {
+			return false;
+		}
+		if (this.cancelEndOfHandoffs == null) {
+			this.cancelEndOfHandoffs = this.context.time()
+				.after(limits.maxTime().toNanos() - elapsed, this::endOfHandoffs);
+		}
+		return true;
+	}
+
+	/** A strict order of arrival also counts for callers in other JVMs. */
+	private boolean mayPassOn(ResolvedRequest request) {
+		return request.renew() && !request.fair() && request.mode() == LockMode.EXCLUSIVE && isFresh();
+	}
+
+	/** Whether the lease is renewed in time, so that the next holder can rely on it. */
+	private boolean isFresh() {
+		return this.validUntil - this.context.time().nanos() > this.length.toNanos() / 2;
+	}
+
+	/** Called by the wait queue before any caller can find the lease there. */
+	void idle() {
+		this.state.set(State.IDLE);
+	}
+
+	/**
+	 * Takes over an idle lease, or releases it if it does not suit the request.
+	 * @return whether the lease is taken over
+	 */
+	boolean takeOver(ResolvedRequest next) {
+		if (mayPassOn(next) && this.loss == null
+				&& this.context.settings().storeLease(next.leaseTime()).equals(this.grant.claim().leaseTime())) {
+			return this.state.compareAndSet(State.IDLE, State.HELD);
+		}
+		endIfIdle();
+		return false;
+	}
+
+	/**
+	 * The flag is cleared first: a handoff that no longer sees it sets another timer.
+	 */
+	private void endOfHandoffs() {
+		this.cancelEndOfHandoffs = null;
+		endIfIdle();
+	}
+
+	/** Releases the lease if it has no holder. */
+	void endIfIdle() {
+		if (this.state.compareAndSet(State.IDLE, State.ENDED)) {
+			CompletableFuture<?> quiet = unwatch();
+			LossCause cause = this.loss;
+			if (cause != null) {
+				this.end.lost(cause, quiet);
+			}
+			else {
+				this.end.release(quiet);
+			}
+			Lease last = this.holder;
+			if (last != null) {
+				this.context.registry().end(last);
+			}
+		}
+	}
+
+	/**
+	 * Restarts the validity after a renewal. The store's latest lease counts, even if it
+	 * is shorter. The validity ends if the lock delay uses up the whole lease.
+	 */
+	void extended(long sentAt, Duration lease) {
+		boolean usable = this.context.settings().isUsable(lease);
+		this.length = usable ? this.context.settings().holderLease(lease) : this.length;
+		this.validUntil = usable ? sentAt + this.context.settings().validity(lease) : sentAt;
+	}
+
+	/**
+	 * Declares the lease lost, for its present holder or for the next one. The cause is
+	 * set first: a holder that takes over at this moment sees it.
+	 */
+	void lose(LossCause cause) {
+		this.loss = cause;
+		endIfIdle();
+		Lease present = this.holder;
+		if (present != null) {
+			present.lose(cause);
+		}
+	}
+
+	/** Stops renewal and handoff; completes when no renewal is in progress. */
+	CompletableFuture<?> unwatch() {
+		Runnable cancel = this.cancelEndOfHandoffs;
+		if (cancel != null) {
+			cancel.run();
+		}
+		return this.context.watchdog().unwatch(this.schedule);
+	}
+
+	LeaseEnd end() {
+		return this.end;
+	}
+
+	Grant grant() {
+		return this.grant;
+	}
+
+	long validUntil() {
+		return this.validUntil;
+	}
+
+	/** Returns the holder's part of the store's lease. */
+	Duration length() {
+		return this.length;
+	}
+
+	/** Returns the present holder, or the last one while the lease is idle. */
+	Lease holder() {
+		Lease present = this.holder;
+		if (present == null) {
+			throw new IllegalStateException("No holder has begun");
+		}
+		return present;
+	}
+
+}

@@ -1,0 +1,156 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.observation.LockObserver;
+
+/**
+ * Explores the interleavings of a handoff with the loss of the lease and with the end of
+ * the handoffs. The lease is taken over or released, never both, and the next holder
+ * learns of a loss.
+ */
+public class StoreLeaseModelTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private static final boolean THOROUGH = Boolean.getBoolean("thorough");
+
+	private final ManualTime time = new ManualTime();
+
+	private final FakeBackend backend = new FakeBackend();
+
+	private final AtomicInteger losses = new AtomicInteger();
+
+	private final ResolvedRequest request = ResolvedRequest
+		.of(EngineFixture.request().leaseTime(LEASE).build(), new LockBackends(List.of(this.backend), "fake"),
+				EngineSettings.DEFAULTS)
+		.get(0);
+
+	private final EngineContext context = context();
+
+	private final LocalWaitQueues.Ticket waiter = ticket();
+
+	private final StoreLease lease = idleLease();
+
+	private volatile boolean lost;
+
+	private volatile @Nullable Lease next;
+
+	private EngineContext context() {
+		LockObserver observer = new LockObserver() {
+
+			@Override
+			public void lost(LockLostEvent event) {
+				StoreLeaseModelTests.this.losses.incrementAndGet();
+			}
+
+		};
+		EngineSettings settings = EngineSettings.DEFAULTS;
+		return new EngineContext(settings, this.time, new LocalWaitQueues(this.time),
+				new Watchdog(this.time, settings, observer, Runnable::run),
+				new ReleaseRetrier(this.time, settings, Runnable::run), new HoldRegistry(), observer);
+	}
+
+	/** The waiter is notified, but its steps are operations of the model. */
+	private LocalWaitQueues.Ticket ticket() {
+		return this.context.queues().ticket(this.request, 0, (step) -> {
+		}, () -> {
+		});
+	}
+
+	private StoreLease idleLease() {
+		Claim claim = new Claim(this.request.lock(), OwnerId.random(), this.request.mode(), LEASE, true, Duration.ZERO,
+				false);
+		this.backend.owners.put(claim.lock(), claim.owner());
+		LocalWaitQueues.Ticket first = ticket();
+		first.enter();
+		this.waiter.enter();
+		StoreLease granted = new StoreLease(this.context, this.request, new Grant(claim, 1, LEASE), 0);
+		Lease holder = new Lease(this.context, this.request, granted, first);
+		holder.begin();
+		holder.endHold();
+		return granted;
+	}
+
+	@Operation(runOnce = true)
+	public boolean takeOver() {
+		if (!this.lease.takeOver(this.request)) {
+			return false;
+		}
+		Lease taken = new Lease(this.context, this.request, this.lease, this.waiter);
+		taken.begin();
+		this.next = taken;
+		return true;
+	}
+
+	@Operation(runOnce = true)
+	public void lose() {
+		this.lease.lose(LossCause.REFUSED);
+		this.lost = true;
+	}
+
+	@Operation(runOnce = true)
+	public void endOfHandoffs() {
+		this.lease.endIfIdle();
+	}
+
+	@Validate
+	public void leaseIsTakenOverOrReleased() {
+		Lease taken = this.next;
+		boolean released = this.backend.calls.contains("release stock:42");
+		if (taken != null && released) {
+			throw new IllegalStateException("violated: the lease of a holder was released");
+		}
+		if (taken != null && taken.lost() != this.lost) {
+			throw new IllegalStateException("violated: the next holder does not know of the loss");
+		}
+		if (this.losses.get() > ((taken != null) ? 1 : 0)) {
+			throw new IllegalStateException("violated: a loss without a holder was reported");
+		}
+		if (this.context.watchdog().size() > 0 && (taken == null || taken.lost()) && (released || this.lost)) {
+			throw new IllegalStateException("violated: a lease is renewed after its end");
+		}
+	}
+
+	/** One-time initialization must not happen during an exploration. */
+	@BeforeAll
+	static void initializeClasses() {
+		StoreLeaseModelTests warmUp = new StoreLeaseModelTests();
+		warmUp.takeOver();
+		warmUp.lose();
+		warmUp.endOfHandoffs();
+		warmUp.leaseIsTakenOverOrReleased();
+		new StoreLeaseModelTests().endOfHandoffs();
+	}
+
+	@Test
+	void everyInterleavingIsLinearizable() {
+		new ModelCheckingOptions().threads(3)
+			.actorsPerThread(1)
+			.iterations(THOROUGH ? 50 : 5)
+			.invocationsPerIteration(THOROUGH ? 10_000 : 300)
+			// longer than a busy machine needs; slowness must not be reported as a hang
+			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))
+			.minimizeFailedScenario(false)
+			.addGuarantee(
+					ManagedStrategyGuaranteeKt.forClasses(HoldModelTests::hasNoStateToShare).allMethods().ignore())
+			.check(StoreLeaseModelTests.class);
+	}
+
+}
