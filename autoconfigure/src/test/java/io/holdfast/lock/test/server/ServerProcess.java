@@ -187,6 +187,44 @@ public abstract class ServerProcess implements AutoCloseable {
 	 */
 	public void pause() {
 		signal("STOP");
+		// a busy machine delivers the signal late, and threads would answer until then
+		Process running = this.process;
+		if (running != null) {
+			family(running).forEach(ServerProcess::awaitStopped);
+		}
+	}
+
+	/** Waits until no thread runs. Returns at once where there is no {@code /proc}. */
+	private static void awaitStopped(ProcessHandle process) {
+		Path threads = Path.of("/proc", Long.toString(process.pid()), "task");
+		long deadline = System.nanoTime() + STOP_TIMEOUT.toNanos();
+		while (Files.isDirectory(threads) && !areStopped(threads)) {
+			if (System.nanoTime() - deadline > 0) {
+				throw new IllegalStateException("Process %s was not paused in %s".formatted(process, STOP_TIMEOUT));
+			}
+			Thread.onSpinWait();
+		}
+	}
+
+	private static boolean areStopped(Path threads) {
+		try (Stream<Path> all = Files.list(threads)) {
+			return all.map((thread) -> thread.resolve("stat")).allMatch(ServerProcess::isStopped);
+		}
+		catch (IOException | UncheckedIOException ex) {
+			return false;
+		}
+	}
+
+	/** The state follows the name of the thread, which is in parentheses. */
+	private static boolean isStopped(Path stat) {
+		try {
+			String text = Files.readString(stat);
+			char state = text.charAt(text.lastIndexOf(')') + 2);
+			return state == 'T' || state == 'Z' || state == 'X';
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	/**
