@@ -1,0 +1,208 @@
+package io.holdfast.verification.benchmark;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+import com.sun.management.OperatingSystemMXBean;
+
+/**
+ * A process that uses one library on one store. It reads one command per line:
+ * <ul>
+ * <li>{@code run <workload> <ms>} runs a workload and prints the {@link RoundResult}</li>
+ * <li>{@code hold} acquires the lock of workload {@code f}, and {@code free} releases it
+ * and prints when that began</li>
+ * <li>{@code wait} acquires the same lock and prints when that was done</li>
+ * </ul>
+ * Times are those of the machine's monotonic clock, which its processes share.
+ */
+final class BenchmarkProcess {
+
+	/** The prefix of each result, which distinguishes it from log lines. */
+	static final String RESULT = "@ ";
+
+	private static final String KEY_OF_F = Workload.F.key(0);
+
+	private final Contender contender;
+
+	private final Exclusion exclusion;
+
+	private final PrintStream out;
+
+	private final BlockingQueue<Boolean> free = new ArrayBlockingQueue<>(1);
+
+	private BenchmarkProcess(Contender contender, Exclusion exclusion, PrintStream out) {
+		this.contender = contender;
+		this.exclusion = exclusion;
+		this.out = out;
+	}
+
+	/**
+	 * Runs the process.
+	 * @param arguments the library, the store, the ports, the URL of the database, and
+	 * the file for marks, followed by the arguments of a Holdfast application
+	 */
+	public static void main(String[] arguments) throws Exception {
+		Library library = Library.valueOf(arguments[0]);
+		List<Integer> servers = arguments[2].isEmpty() ? List.of()
+				: Stream.of(arguments[2].split(",")).map(Integer::valueOf).toList();
+		Contender contender = library.isOurs()
+				? HoldfastContender.start(library, Arrays.copyOfRange(arguments, 5, arguments.length))
+				: library.connect(arguments[1], servers, arguments[3]);
+		new BenchmarkProcess(contender, new Exclusion(Path.of(arguments[4])), System.out).serve();
+		System.exit(0);
+	}
+
+	private void serve() throws Exception {
+		print("ready");
+		BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+		try {
+			for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+				String[] words = line.split(" ");
+				switch (words[0]) {
+					case "run" -> print(run(Workload.valueOf(words[1]), Long.parseLong(words[2])).toLine());
+					case "hold" -> inBackground(this::hold);
+					case "free" -> this.free.add(true);
+					case "wait" -> inBackground(this::await);
+					default -> throw new IllegalArgumentException(line);
+				}
+			}
+		}
+		catch (IOException ex) {
+			// the parent process has ended
+		}
+	}
+
+	private void print(String result) {
+		this.out.println(RESULT + result);
+	}
+
+	private static void inBackground(Runnable work) {
+		Thread thread = new Thread(work, "benchmark");
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+	private void hold() {
+		long[] releasedAt = new long[1];
+		locked(KEY_OF_F, () -> {
+			print("held");
+			takeFree();
+			releasedAt[0] = System.nanoTime();
+		});
+		print(Long.toString(releasedAt[0]));
+	}
+
+	private void takeFree() {
+		try {
+			this.free.take();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private void await() {
+		long[] acquiredAt = new long[1];
+		locked(KEY_OF_F, () -> acquiredAt[0] = System.nanoTime());
+		print(Long.toString(acquiredAt[0]));
+	}
+
+	private void locked(String key, Runnable section) {
+		try {
+			this.contender.locked(key, section);
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private RoundResult run(Workload workload, long millis) throws InterruptedException {
+		OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+		long cpu = system.getProcessCpuTime();
+		long start = System.nanoTime();
+		long end = start + TimeUnit.MILLISECONDS.toNanos(millis);
+		List<Buyer> buyers = Stream.iterate(0, (number) -> number + 1)
+			.limit(workload.threads)
+			.map((number) -> new Buyer(workload, number, end))
+			.toList();
+		buyers.forEach(Thread::start);
+		for (Buyer buyer : buyers) {
+			buyer.join();
+		}
+		long[] waits = buyers.stream().flatMapToLong(Buyer::waits).sorted().toArray();
+		return new RoundResult(waits.length, System.nanoTime() - start, system.getProcessCpuTime() - cpu,
+				buyers.stream().mapToLong((buyer) -> buyer.count).min().orElse(0),
+				buyers.stream().mapToLong((buyer) -> buyer.count).max().orElse(0),
+				(waits.length > 0) ? waits[(int) (waits.length * 99L / 100)] : 0, this.exclusion.takeBreaches());
+	}
+
+	/** A thread that acquires and releases its lock until the end of the round. */
+	private final class Buyer extends Thread {
+
+		private final Workload workload;
+
+		private final int number;
+
+		private final long end;
+
+		private long[] waits = new long[1024];
+
+		private int count;
+
+		Buyer(Workload workload, int number, long end) {
+			this.workload = workload;
+			this.number = number;
+			this.end = end;
+		}
+
+		@Override
+		public void run() {
+			String key = this.workload.key(this.number);
+			int slot = this.workload.sameKey ? 0 : this.number;
+			long asked = System.nanoTime();
+			while (asked < this.end) {
+				long since = asked;
+				locked(key, () -> {
+					add(System.nanoTime() - since);
+					BenchmarkProcess.this.exclusion.run(slot, this::work);
+				});
+				asked = System.nanoTime();
+			}
+		}
+
+		private void work() {
+			if (this.workload.sectionMillis > 0) {
+				long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(this.workload.sectionMillis);
+				for (long left = until - System.nanoTime(); left > 0; left = until - System.nanoTime()) {
+					LockSupport.parkNanos(left);
+				}
+			}
+		}
+
+		private void add(long wait) {
+			if (this.count == this.waits.length) {
+				this.waits = Arrays.copyOf(this.waits, 2 * this.count);
+			}
+			this.waits[this.count++] = wait;
+		}
+
+		LongStream waits() {
+			return Arrays.stream(this.waits, 0, this.count);
+		}
+
+	}
+
+}

@@ -1,0 +1,96 @@
+package io.holdfast.verification.benchmark;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Runs the libraries of one store side by side. Every round runs each library once,
+ * beginning with another one each time, so that a disturbance affects all of them alike.
+ */
+final class Comparison implements AutoCloseable {
+
+	private static final int WAIT_MILLIS = 20;
+
+	private static final int HANDOVERS_PER_ROUND = 5;
+
+	private final Servers servers;
+
+	private final Path marks;
+
+	private final Map<Library, List<BenchmarkChild>> children = new EnumMap<>(Library.class);
+
+	Comparison(String store, List<Library> libraries) throws IOException {
+		this.servers = new Servers(store);
+		this.marks = Files.createTempFile("benchmark", ".marks");
+		int processes = Workload.D0.appliesTo(store) ? 2 : 1;
+		for (Library library : libraries) {
+			List<BenchmarkChild> started = new ArrayList<>();
+			for (int i = 0; i < processes; i++) {
+				started.add(new BenchmarkChild(library, this.servers, this.marks));
+				started.get(i).result();
+			}
+			this.children.put(library, started);
+		}
+	}
+
+	/** Runs one round of all libraries. */
+	Map<Library, RoundResult> round(Workload workload, int number, long millis)
+			throws IOException, InterruptedException {
+		List<Library> order = new ArrayList<>(this.children.keySet());
+		Map<Library, RoundResult> results = new EnumMap<>(Library.class);
+		for (int i = 0; i < order.size(); i++) {
+			Library library = order.get((i + number) % order.size());
+			results.put(library, (workload == Workload.F) ? handOver(library) : run(library, workload, millis));
+		}
+		return results;
+	}
+
+	private RoundResult run(Library library, Workload workload, long millis) throws IOException {
+		List<BenchmarkChild> processes = children(library).subList(0, workload.processes);
+		processes.forEach((process) -> process.send("run %s %d".formatted(workload.name(), millis)));
+		List<RoundResult> results = new ArrayList<>();
+		for (BenchmarkChild process : processes) {
+			results.add(RoundResult.parse(process.result()));
+		}
+		return RoundResult.of(results);
+	}
+
+	/**
+	 * Measures how long a lock takes from one process to the other. The result counts one
+	 * pair in that time.
+	 */
+	private RoundResult handOver(Library library) throws IOException, InterruptedException {
+		BenchmarkChild holder = children(library).get(0);
+		BenchmarkChild waiter = children(library).get(1);
+		List<Long> latencies = new ArrayList<>();
+		for (int i = 0; i < HANDOVERS_PER_ROUND; i++) {
+			holder.send("hold");
+			holder.result();
+			waiter.send("wait");
+			TimeUnit.MILLISECONDS.sleep(WAIT_MILLIS);
+			holder.send("free");
+			long released = Long.parseLong(holder.result());
+			latencies.add(Long.parseLong(waiter.result()) - released);
+		}
+		long median = latencies.stream().sorted().toList().get(HANDOVERS_PER_ROUND / 2);
+		return new RoundResult(1, median, 0, 1, 1, median, 0);
+	}
+
+	private List<BenchmarkChild> children(Library library) {
+		return this.children.getOrDefault(library, List.of());
+	}
+
+	@Override
+	public void close() throws IOException {
+		this.children.values().forEach((all) -> all.forEach(BenchmarkChild::close));
+		this.servers.close();
+		Files.delete(this.marks);
+	}
+
+}

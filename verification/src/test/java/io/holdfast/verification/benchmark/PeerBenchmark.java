@@ -1,0 +1,73 @@
+package io.holdfast.verification.benchmark;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Compares the locks of this library with those of others, and with the limit of each
+ * store. It is not part of the build and is run by name, with these system properties:
+ * <ul>
+ * <li>{@code benchmark}: a regular expression for {@code store/workload}; all by
+ * default</li>
+ * <li>{@code benchmark.rounds}: the number of rounds, 5 by default</li>
+ * <li>{@code benchmark.millis}: the length of a round, 500 by default</li>
+ * </ul>
+ * It writes {@code report.md} and {@code report.svg} to {@code target/benchmark}.
+ */
+class PeerBenchmark {
+
+	private static final List<String> STORES = List.of("local", "h2", "redis", "redlock", "zookeeper", "etcd", "jdbc");
+
+	private static final int WARM_UP_ROUNDS = 4;
+
+	private static final Path DIRECTORY = Path.of("target", "benchmark");
+
+	@Test
+	void compare() throws Exception {
+		Pattern wanted = Pattern.compile(System.getProperty("benchmark", ".*"));
+		BenchmarkReport report = run(wanted, Integer.getInteger("benchmark.rounds", 5),
+				Long.getLong("benchmark.millis", 500));
+		assertThat(report.breaches()).isZero();
+	}
+
+	static BenchmarkReport run(Pattern wanted, int rounds, long millis) throws IOException, InterruptedException {
+		Files.createDirectories(DIRECTORY);
+		BenchmarkReport report = new BenchmarkReport();
+		for (String store : STORES) {
+			List<Workload> workloads = Stream.of(Workload.values())
+				.filter((workload) -> workload.appliesTo(store))
+				.filter((workload) -> wanted.matcher(store + "/" + workload.text).matches())
+				.toList();
+			if (!workloads.isEmpty()) {
+				compare(store, workloads, rounds, millis, report);
+				Files.writeString(DIRECTORY.resolve("report.md"), report.toMarkdown());
+				Files.writeString(DIRECTORY.resolve("report.svg"), report.toSvg());
+			}
+		}
+		return report;
+	}
+
+	/** The first rounds of a workload only warm up. */
+	private static void compare(String store, List<Workload> workloads, int rounds, long millis, BenchmarkReport report)
+			throws IOException, InterruptedException {
+		try (Comparison comparison = new Comparison(store, Library.on(store))) {
+			for (Workload workload : workloads) {
+				for (int number = 0; number < WARM_UP_ROUNDS; number++) {
+					comparison.round(workload, number, millis);
+				}
+				for (int number = 1; number <= rounds; number++) {
+					report.add(store, workload, comparison.round(workload, number, millis));
+				}
+			}
+		}
+	}
+
+}

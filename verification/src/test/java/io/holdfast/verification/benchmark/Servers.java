@@ -1,0 +1,92 @@
+package io.holdfast.verification.benchmark;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.test.server.EtcdServer;
+import io.holdfast.lock.test.server.PostgresServer;
+import io.holdfast.lock.test.server.RedisServer;
+import io.holdfast.lock.test.server.ServerProcess;
+import io.holdfast.lock.test.server.ZooKeeperServer;
+
+/**
+ * The servers of one store: one, or five for {@code redlock}.
+ */
+final class Servers implements AutoCloseable {
+
+	private static final int NODES = 5;
+
+	private final String store;
+
+	private final List<ServerProcess> servers = new ArrayList<>();
+
+	private final @Nullable PostgresServer database;
+
+	Servers(String store) {
+		this.store = store;
+		this.database = store.equals("jdbc") ? PostgresServer.started() : null;
+		switch (store) {
+			case "redis" -> this.servers.add(RedisServer.started());
+			case "redlock" -> {
+				for (int i = 0; i < NODES; i++) {
+					this.servers.add(RedisServer.started());
+				}
+			}
+			case "zookeeper" -> this.servers.add(ZooKeeperServer.started());
+			case "etcd" -> this.servers.add(EtcdServer.started());
+			default -> {
+			}
+		}
+	}
+
+	String store() {
+		return this.store;
+	}
+
+	String ports() {
+		return this.servers.stream().map((server) -> Integer.toString(server.port())).collect(Collectors.joining(","));
+	}
+
+	/** Each process has its own database in memory. */
+	String url() {
+		return (this.database != null) ? this.database.jdbcUrl() : "jdbc:h2:mem:benchmark;DB_CLOSE_DELAY=-1";
+	}
+
+	/** Returns the arguments of an application with this library. */
+	List<String> arguments() {
+		List<String> arguments = new ArrayList<>(List.of("--logging.level.root=warn", "--spring.main.banner-mode=off",
+				"--spring.flyway.enabled=false", "--distributed-lock.fencing.enabled=false",
+				"--distributed-lock.wait-time=" + Contender.WAIT_SECONDS + "s", "--spring.datasource.url=" + url(),
+				"--spring.datasource.hikari.maximum-pool-size=20",
+				"--distributed-lock.backend=" + (this.store.equals("h2") ? "jdbc" : this.store)));
+		switch (this.store) {
+			case "redis" -> arguments.add("--distributed-lock.redis.address=" + all("redis"));
+			case "redlock" -> arguments.add("--distributed-lock.redlock.nodes=" + all("redis"));
+			case "zookeeper" -> arguments.addAll(List.of("--spring.cloud.zookeeper.enabled=true",
+					"--spring.cloud.zookeeper.connect-string=127.0.0.1:" + ports()));
+			case "etcd" -> arguments.add("--distributed-lock.etcd.endpoints=" + all("http"));
+			case "jdbc", "h2" -> arguments.add("--distributed-lock.jdbc.initialize-schema=always");
+			default -> {
+			}
+		}
+		return arguments;
+	}
+
+	private String all(String scheme) {
+		return this.servers.stream()
+			.map((server) -> scheme + "://127.0.0.1:" + server.port())
+			.collect(Collectors.joining(","));
+	}
+
+	@Override
+	public void close() {
+		this.servers.forEach(ServerProcess::close);
+		if (this.database != null) {
+			this.database.close();
+		}
+	}
+
+}
