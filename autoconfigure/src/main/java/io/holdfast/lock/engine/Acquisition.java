@@ -11,18 +11,16 @@ import io.holdfast.lock.LockException;
 import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
-import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 
 /**
  * State machine of one acquisition, from request to lease or failure.
  *
  * <p>
- * An acquisition first needs admission in this JVM and then makes attempts at the store.
- * Each response leads to a lease, to a wait for the store's signal, or to a retry. All
- * attempts carry the same owner id, so a lost response is requested again. Timeout,
- * interrupt, cancellation and store failure end in {@link #giveUp}, which withdraws any
- * state of the claim.
+ * An acquisition first needs admission in this JVM, where it may find a lease. Otherwise
+ * it makes attempts at the store: each response leads to a lease, to a wait for the
+ * store's signal, or to a retry. Timeout, interrupt, cancellation and store failure end
+ * in {@link #giveUp}, which withdraws any state of the claim.
  *
  * <p>
  * All steps run one after another on the given executor, so the state needs no lock.
@@ -34,8 +32,6 @@ final class Acquisition {
 	private final ResolvedRequest request;
 
 	private final IfRefused ifRefused;
-
-	private final Claim claim;
 
 	private final WaitTime wait;
 
@@ -59,14 +55,11 @@ final class Acquisition {
 		this.sender = sender;
 		this.request = (ifRefused == IfRefused.TRY_LATER) ? request.withWaitTime(0) : request;
 		this.ifRefused = ifRefused;
-		this.claim = new Claim(request.lock(), OwnerId.random(), request.mode(),
-				context.settings().storeLease(request.leaseTime()), request.renew(), request.waitTime(),
-				request.fair());
 		this.wait = new WaitTime(context.time(), context.time().nanos(), request.waitTime().toNanos());
 		this.steps = new StepScheduler(context.time(), executor, this::failed);
 		this.ticket = context.queues()
 			.ticket(this.request, this.wait.startedAt(), this.steps::run, this::attemptInTime);
-		this.attempts = new Attempts(context.retrier(), context.time(), request, this.claim);
+		this.attempts = new Attempts(context, request);
 		this.observer = new AcquisitionObserver(context.observer(), this.wait, this.request, ifRefused);
 	}
 
@@ -120,16 +113,32 @@ final class Acquisition {
 		attempt();
 	}
 
+	/** Takes over the lease of the holder before this caller, or asks the store. */
 	private void attempt() {
 		StoreLease idle = this.ticket.takeIdleLease();
-		if (idle != null && idle.takeOver(this.request)) {
-			begin(idle);
-			return;
+		if (idle == null) {
+			ask();
 		}
+		else if (idle.takeOver(this.request)) {
+			begin(idle);
+		}
+		else {
+			askAfter(idle.endIfIdle());
+		}
+	}
+
+	private void askAfter(CompletableFuture<?> release) {
+		this.ticket.leaving();
+		this.steps.after(Backoff.forRelease(this.request, this.wait.left(), this.context.settings().responseTimeout()),
+				this::attemptInTime);
+		Runnable attempt = this.steps.inThisPhase(this::attemptInTime);
+		release.whenComplete((answered, failure) -> attempt.run());
+	}
+
+	private void ask() {
 		this.steps.nextPhase();
-		long left = Math.max(0, this.wait.left());
 		boolean willRetry = mayRetry();
-		Claim sent = this.claim.withRemainingWait(willRetry ? Duration.ofNanos(left) : Duration.ZERO);
+		Claim sent = this.attempts.claim(willRetry ? this.wait.remaining() : Duration.ZERO);
 		boolean first = this.attempts.made() == 0;
 		StoreRequest<AcquireResult> storeRequest = new StoreRequest<>(this.context.time(), () -> send(sent, first));
 		Attempts.Attempt attempt = this.attempts.next(this.steps.phase(), willRetry, storeRequest);
@@ -182,21 +191,18 @@ final class Acquisition {
 	}
 
 	private void granted(AcquireResult.Acquired acquired, long sentAt) {
-		long validity = sentAt + this.context.settings().validity(acquired.grant().lease())
-				- this.context.time().nanos();
-		if (validity <= 0) {
+		StoreLease lease = new StoreLease(this.context, this.request, acquired.grant(), sentAt);
+		if (lease.validUntil() - this.context.time().nanos() <= 0) {
 			onIndeterminate(StoreResponses.longerThan(acquired.grant().lease()));
 			return;
 		}
-		begin(new StoreLease(this.context, this.request, acquired.grant(), sentAt));
+		begin(lease);
 	}
 
 	private void begin(StoreLease granted) {
-		Lease lease = new Lease(this.context, this.request, granted, this.ticket);
 		this.observer.granted(this.refused);
 		end();
-		lease.begin();
-		this.outcome.complete(AcquisitionFailures.unlessLost(lease));
+		this.outcome.complete(AcquisitionFailures.unlessLost(granted.begin(this.request, this.ticket)));
 	}
 
 	private void contended(AcquireResult.Contended contended, boolean keepsClaim) {
@@ -233,11 +239,8 @@ final class Acquisition {
 			giveUp(AcquireOutcome.ERROR, AcquisitionFailures.unknown(this.request, this.attempts.made(), unknown));
 			return;
 		}
-		int made = this.attempts.made();
-		long waited = this.wait.elapsed();
-		boolean leaving = this.ticket.isHolderLeaving();
-		giveUp(this.ifRefused.outcome(),
-				new Outcome.Refused<>(() -> AcquisitionFailures.refused(this.request, leaving, made, waited)));
+		giveUp(this.ifRefused.outcome(), AcquisitionFailures.refusal(this.request, this.ticket.isHolderLeaving(),
+				this.attempts.made(), this.wait.elapsed()));
 	}
 
 	/** Cancels the acquisition on behalf of the caller. */

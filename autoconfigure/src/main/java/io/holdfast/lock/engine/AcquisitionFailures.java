@@ -17,6 +17,11 @@ final class AcquisitionFailures {
 	private AcquisitionFailures() {
 	}
 
+	/** Returns a refusal whose exception is created only if a caller wants one. */
+	static Outcome<Lease> refusal(ResolvedRequest request, boolean leaving, int attempts, long waitedNanos) {
+		return new Outcome.Refused<>(() -> refused(request, leaving, attempts, waitedNanos));
+	}
+
 	/**
 	 * Creates the exception for a wait that has timed out.
 	 * @param holderLeaving whether a caller in this JVM only awaited its release

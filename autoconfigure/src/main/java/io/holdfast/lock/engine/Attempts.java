@@ -1,11 +1,14 @@
 package io.holdfast.lock.engine;
 
+import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
@@ -20,7 +23,10 @@ final class Attempts {
 
 	private final ResolvedRequest request;
 
-	private final Claim claim;
+	private final Duration lease;
+
+	/** Created for the first attempt: a lease that is taken over needs none. */
+	private @Nullable Claim claim;
 
 	private int made;
 
@@ -34,11 +40,23 @@ final class Attempts {
 
 	private @Nullable Throwable lastUnknown;
 
-	Attempts(ReleaseRetrier retrier, SchedulingClock time, ResolvedRequest request, Claim claim) {
-		this.retrier = retrier;
-		this.time = time;
+	Attempts(EngineContext context, ResolvedRequest request) {
+		this.retrier = context.retrier();
+		this.time = context.time();
 		this.request = request;
-		this.claim = claim;
+		this.lease = context.settings().storeLease(request.leaseTime());
+	}
+
+	/**
+	 * Returns the claim of the next attempt. All attempts carry the same owner id, so a
+	 * lost response is requested again.
+	 */
+	Claim claim(Duration remainingWait) {
+		Claim same = this.claim;
+		this.claim = (same != null) ? same.withRemainingWait(remainingWait)
+				: new Claim(this.request.lock(), OwnerId.random(), this.request.mode(), this.lease,
+						this.request.renew(), remainingWait, this.request.fair());
+		return this.claim;
 	}
 
 	/**
@@ -111,8 +129,8 @@ final class Attempts {
 
 	/** Withdraws the claim; completes with the store's first response. */
 	CompletableFuture<Void> withdraw() {
-		long leaseEnds = this.time.nanos() + this.claim.leaseTime().toNanos();
-		return this.retrier.abandon(this.request.backend(), this.claim, leaseEnds);
+		return this.retrier.abandon(this.request.backend(), Objects.requireNonNull(this.claim),
+				this.time.nanos() + this.lease.toNanos());
 	}
 
 	/**

@@ -48,6 +48,14 @@ final class Backoff {
 	}
 
 	/**
+	 * Returns how long a caller waits for the response to the release of another one.
+	 */
+	static long forRelease(ResolvedRequest request, long left, Duration responseTimeout) {
+		long timeout = responseTimeout.toNanos();
+		return request.waits() ? Math.min(left, timeout) : timeout;
+	}
+
+	/**
 	 * Returns the delay after a rejection: the delay that the store advised, plus up to a
 	 * quarter of it as jitter, so that instances do not retry in step.
 	 */

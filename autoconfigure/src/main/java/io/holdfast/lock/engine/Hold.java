@@ -229,7 +229,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	private @Nullable Throwable awaitConfirmation() {
 		try {
 			if (!IdleWait.get(this.lease.confirm())) {
-				this.lease.lose(LossCause.REFUSED);
+				this.lease.refused();
 			}
 			return null;
 		}

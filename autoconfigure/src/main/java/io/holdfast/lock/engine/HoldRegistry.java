@@ -84,6 +84,10 @@ final class HoldRegistry {
 		}
 	}
 
+	boolean isClosed() {
+		return this.closed.get();
+	}
+
 	/**
 	 * Rejects further acquisitions, stops those that wait, and waits for running bodies.
 	 * Leases that are still held after that end as the application's shutdown requires.

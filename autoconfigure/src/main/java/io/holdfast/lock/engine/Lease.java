@@ -65,19 +65,6 @@ final class Lease {
 	}
 
 	/**
-	 * Becomes the present holder of the lease; may be lost at once. A shared holder lets
-	 * the next caller ask the store.
-	 */
-	void begin() {
-		this.end.keepClosedFor(this.request.minHold());
-		this.context.registry().begin(this);
-		this.store.begin(this);
-		if (this.request.mode() == LockMode.SHARED) {
-			this.ticket.leave();
-		}
-	}
-
-	/**
 	 * Adds a hold of the same holder.
 	 * @param minHold the minimum time from now for which the lock must stay closed
 	 * @return {@code false} if the lease has already ended
@@ -125,8 +112,19 @@ final class Lease {
 	}
 
 	private void releaseIfLingering() {
-		if (this.lingering.compareAndSet(true, false)) {
+		if (endsLingering()) {
 			release();
+		}
+	}
+
+	/** Under the lock, so that the lease is not lost at the same moment. */
+	private boolean endsLingering() {
+		this.lock.lock();
+		try {
+			return this.lingering.compareAndSet(true, false);
+		}
+		finally {
+			this.lock.unlock();
 		}
 	}
 
@@ -148,7 +146,7 @@ final class Lease {
 		this.ticket.leaving();
 		return this.end.release(quiet).handle((answer, failure) -> {
 			if (answer instanceof ReleaseResult.NotHeld) {
-				lose(LossCause.REFUSED, true);
+				loseAfterEnd(LossCause.REFUSED);
 			}
 			this.ticket.leave();
 			return null;
@@ -168,6 +166,16 @@ final class Lease {
 	 */
 	void lose(LossCause cause) {
 		lose(cause, false);
+	}
+
+	/** Declares that the lease was lost at an unknown time before its end. */
+	void loseAfterEnd(LossCause cause) {
+		lose(cause, true);
+	}
+
+	/** Declares the lease lost, for this holder or the one that has taken it over. */
+	void refused() {
+		this.store.lose(LossCause.REFUSED);
 	}
 
 	private void lose(LossCause cause, boolean evenIfReleased) {
@@ -237,7 +245,7 @@ final class Lease {
 		}
 		endIfIdle();
 		CompletableFuture<?> quiet = unwatch();
-		if (this.lingering.compareAndSet(true, false)) {
+		if (endsLingering()) {
 			this.end.retain(quiet, Duration.ZERO);
 			this.ticket.leave();
 		}

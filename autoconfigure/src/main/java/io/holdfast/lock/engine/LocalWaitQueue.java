@@ -127,7 +127,7 @@ final class LocalWaitQueue {
 		ticket.idleLease = null;
 		Ticket first = this.waiters.peekFirst();
 		if (first == null) {
-			return endOfIdleLease();
+			return endOfIdleLease(ticket);
 		}
 		if (mustBeNext(first)) {
 			take(first);
@@ -140,16 +140,25 @@ final class LocalWaitQueue {
 		this.waiters.remove(ticket);
 		Ticket first = this.waiters.peekFirst();
 		if (first == null) {
-			return endOfIdleLease();
+			return endOfIdleLease(ticket);
 		}
 		return this.admitted ? null : first::available;
 	}
 
-	/** No caller is left to take the lease over. */
-	private @Nullable Runnable endOfIdleLease() {
+	/**
+	 * No caller is left to take the lease over. The last one stays admitted until the
+	 * store has responded to the release, so that the next caller asks after that.
+	 */
+	private @Nullable Runnable endOfIdleLease(Ticket last) {
 		StoreLease idle = this.idleLease;
+		if (idle == null) {
+			return null;
+		}
 		this.idleLease = null;
-		return (idle != null) ? idle::endIfIdle : null;
+		this.admitted = true;
+		this.leaving = true;
+		last.state = State.ADMITTED;
+		return () -> idle.endIfIdle().whenComplete((answered, failure) -> last.leave());
 	}
 
 	@Nullable LocalWaitQueue unlessIdle() {

@@ -10,6 +10,7 @@ import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.ReleaseResult;
 
 /**
  * The lease of a lock at its store, which may pass from one holder of this JVM to the
@@ -54,6 +55,11 @@ final class StoreLease {
 
 	private volatile @Nullable Runnable cancelEndOfHandoffs;
 
+	private volatile boolean handoffsOver;
+
+	/** Completes with the response to the release of the idle lease. */
+	private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
 	StoreLease(EngineContext context, ResolvedRequest request, Grant grant, long sentAt) {
 		this.context = context;
 		this.grant = grant;
@@ -76,13 +82,33 @@ final class StoreLease {
 	}
 
 	/**
-	 * Makes a lease the present holder. Starts renewal with the first one, and listens
-	 * for a revocation by the store; the holder may be lost at once.
+	 * Begins the time of the next holder, which may be lost at once. A shared holder lets
+	 * the next caller ask the store.
 	 */
-	void begin(Lease next) {
+	Lease begin(ResolvedRequest request, LocalWaitQueues.Ticket ticket) {
+		try {
+			Lease next = new Lease(this.context, request, this, ticket);
+			this.end.keepClosedFor(request.minHold());
+			begin(next);
+			if (request.mode() == LockMode.SHARED) {
+				ticket.leave();
+			}
+			return next;
+		}
+		catch (RuntimeException | Error ex) {
+			endAfterFailure();
+			throw ex;
+		}
+	}
+
+	/**
+	 * Starts renewal with the first holder, and listens for a revocation by the store.
+	 */
+	private void begin(Lease next) {
 		Lease previous = this.holder;
 		this.holder = next;
 		this.holders++;
+		this.context.registry().begin(next);
 		if (previous == null) {
 			this.context.watchdog().watch(this.schedule);
 			if (this.grant.revocable()) {
@@ -90,13 +116,13 @@ final class StoreLease {
 			}
 			return;
 		}
-		this.context.observer().handedOff(next.request().lock(), next.backendName());
 		this.context.registry().end(previous);
 		this.context.watchdog().replan(this.schedule);
 		LossCause lostMeanwhile = this.loss;
 		if (lostMeanwhile != null) {
 			next.lose(lostMeanwhile);
 		}
+		this.context.observer().handedOff(next.request().lock(), next.backendName());
 	}
 
 	/**
@@ -107,21 +133,33 @@ final class StoreLease {
 	 */
 	boolean handOff(ResolvedRequest request, LocalWaitQueues.Ticket ticket) {
 		EngineSettings.Handoff limits = this.context.settings().handoff();
-		long elapsed = this.context.time().nanos() - this.grantedAt;
-		if (!mayPassOn(request) || this.holders >= limits.maxHolds() || elapsed >= limits.maxTime().toNanos()
+		long left = this.grantedAt + limits.maxTime().toNanos() - this.context.time().nanos();
+		if (left <= 0 || this.holders >= limits.maxHolds() || isOver() || this.loss != null || !mayPassOn(request)
 				|| !ticket.passOn(this)) {
 			return false;
 		}
 		if (this.cancelEndOfHandoffs == null) {
-			this.cancelEndOfHandoffs = this.context.time()
-				.after(limits.maxTime().toNanos() - elapsed, this::endOfHandoffs);
+			this.cancelEndOfHandoffs = this.context.time().after(left, this::endOfHandoffs);
+		}
+		// the timer or the closing engine may have looked before the lease was idle
+		if (isOver()) {
+			endIfIdle();
 		}
 		return true;
 	}
 
-	/** A strict order of arrival also counts for callers in other JVMs. */
+	private boolean isOver() {
+		return this.handoffsOver || this.context.registry().isClosed();
+	}
+
+	/**
+	 * A strict order of arrival also counts for callers in other JVMs. Only a store that
+	 * can keep such an order notifies them of a release; others would rarely find the
+	 * lock free.
+	 */
 	private boolean mayPassOn(ResolvedRequest request) {
-		return request.renew() && !request.fair() && request.mode() == LockMode.EXCLUSIVE && isFresh();
+		return request.renew() && !request.fair() && request.mode() == LockMode.EXCLUSIVE
+				&& request.backend().capabilities().fair() && !this.context.settings().awaitRelease() && isFresh();
 	}
 
 	/** Whether the lease is renewed in time, so that the next holder can rely on it. */
@@ -147,30 +185,47 @@ final class StoreLease {
 		return false;
 	}
 
-	/**
-	 * The flag is cleared first: a handoff that no longer sees it sets another timer.
-	 */
 	private void endOfHandoffs() {
-		this.cancelEndOfHandoffs = null;
+		this.handoffsOver = true;
 		endIfIdle();
 	}
 
-	/** Releases the lease if it has no holder. */
-	void endIfIdle() {
+	/**
+	 * Releases the lease if it has no holder. If the store no longer kept it, its last
+	 * holder has lost it.
+	 * @return completes with the response of the store, if the lease was idle at any time
+	 */
+	CompletableFuture<Void> endIfIdle() {
 		if (this.state.compareAndSet(State.IDLE, State.ENDED)) {
-			CompletableFuture<?> quiet = unwatch();
-			LossCause cause = this.loss;
-			if (cause != null) {
-				this.end.lost(cause, quiet);
-			}
-			else {
-				this.end.release(quiet);
-			}
-			Lease last = this.holder;
-			if (last != null) {
-				this.context.registry().end(last);
-			}
+			end(holder());
 		}
+		return this.ended;
+	}
+
+	/** Releases the lease of a holder that could not begin. */
+	private void endAfterFailure() {
+		Lease present = this.holder;
+		if (present != null && this.state.compareAndSet(State.HELD, State.ENDED)) {
+			end(present);
+		}
+	}
+
+	private void end(Lease last) {
+		CompletableFuture<?> quiet = unwatch();
+		LossCause cause = this.loss;
+		if (cause == LossCause.REFUSED || cause == LossCause.REVOKED) {
+			last.loseAfterEnd(cause);
+			this.ended.complete(null);
+		}
+		else {
+			this.end.release(quiet).whenComplete((answer, failure) -> {
+				if (answer instanceof ReleaseResult.NotHeld) {
+					last.loseAfterEnd(LossCause.REFUSED);
+				}
+				this.ended.complete(null);
+			});
+		}
+		this.context.registry().end(last);
 	}
 
 	/**

@@ -1,5 +1,7 @@
 package io.holdfast.lock.engine;
 
+import java.time.Duration;
+
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
@@ -14,6 +16,10 @@ record WaitTime(SchedulingClock time, long startedAt, long nanos) {
 	/** Returns the remaining time; not positive once the deadline has passed. */
 	long left() {
 		return this.startedAt + this.nanos - this.time.nanos();
+	}
+
+	Duration remaining() {
+		return Duration.ofNanos(Math.max(0, left()));
 	}
 
 	long elapsed() {

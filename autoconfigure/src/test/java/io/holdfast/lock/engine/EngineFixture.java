@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
+import org.jspecify.annotations.Nullable;
+
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
@@ -92,6 +94,9 @@ final class EngineFixture {
 
 		int handoffs;
 
+		/** Thrown at the next handoff, like an error in the middle of it. */
+		@Nullable Error failure;
+
 		@Override
 		public synchronized void acquiring(LockName lock, String backend) {
 			this.waiting++;
@@ -112,6 +117,9 @@ final class EngineFixture {
 		@Override
 		public synchronized void handedOff(LockName lock, String backend) {
 			this.handoffs++;
+			if (this.failure != null) {
+				throw this.failure;
+			}
 		}
 
 		@Override

@@ -1,8 +1,6 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -17,65 +15,15 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LossCause;
-import io.holdfast.lock.spi.RenewResult;
-import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
-import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests for leases that pass from one holder to the next without a request to the store.
  */
-class HandoffTests {
-
-	private static final Duration LEASE = Duration.ofSeconds(30);
-
-	private static final Duration LONG = Duration.ofMinutes(1);
-
-	/** Steps of the callers that have not run yet. */
-	private final Deque<Runnable> steps = new ArrayDeque<>();
-
-	private EngineFixture fixture = new EngineFixture(settings().handoff(4, Duration.ofMillis(5)).build(),
-			TransactionBoundary.NONE, this.steps::add);
-
-	private void limit(int maxHolds, Duration maxTime) {
-		this.fixture = new EngineFixture(settings().handoff(maxHolds, maxTime).build(), TransactionBoundary.NONE,
-				this.steps::add);
-	}
-
-	private CompletableFuture<LockHandle> acquire(LockRequest.Builder request) {
-		CompletableFuture<LockHandle> handle = this.fixture.acquire(request);
-		runSteps();
-		return handle;
-	}
-
-	private CompletableFuture<LockHandle> acquire() {
-		return acquire(request());
-	}
-
-	private void runSteps() {
-		while (!this.steps.isEmpty()) {
-			this.steps.poll().run();
-		}
-	}
-
-	private void close(CompletableFuture<LockHandle> handle) {
-		handle.join().close();
-		runSteps();
-	}
-
-	private void assertNothingLeft() {
-		runSteps();
-		this.fixture.assertNothingLeft();
-		assertThat(this.fixture.time.planned()).as("timers beside the watchdog's").isLessThanOrEqualTo(1);
-		assertThat(this.fixture.record.losses).isEmpty();
-	}
-
-	private List<String> calls() {
-		return this.fixture.backend.calls;
-	}
+class HandoffTests extends HandoffCallers {
 
 	@Test
 	void waiterTakesTheLeaseOverWithAGreaterToken() {
@@ -253,61 +201,6 @@ class HandoffTests {
 		close(first);
 		assertThat(second).isCompleted();
 		assertThat(this.fixture.record.handoffs).isZero();
-	}
-
-	/** How the lease is lost. */
-	enum Lost {
-
-		REVOKED, REFUSED, EXPIRED;
-
-		void lose(EngineFixture fixture) {
-			switch (this) {
-				case REVOKED -> fixture.backend.revoked.complete(null);
-				case REFUSED -> {
-					fixture.backend.renewals.add((grant) -> CompletableFuture
-						.completedFuture(List.<RenewResult>of(new RenewResult.Refused())));
-					fixture.time.advance(LEASE.dividedBy(3));
-				}
-				case EXPIRED -> {
-					fixture.time.pause(LEASE);
-					fixture.time.advance(Duration.ZERO);
-				}
-			}
-		}
-
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void lostLeaseIsNotPassedOn(Lost how) {
-		limit(4, LONG);
-		CompletableFuture<LockHandle> first = acquire();
-		CompletableFuture<LockHandle> second = acquire(request().waitTime(LONG));
-		first.join().close();
-		this.fixture.backend.owners.clear();
-		how.lose(this.fixture);
-		this.fixture.backend.revoked = new CompletableFuture<>();
-		runSteps();
-		assertThat(second).isCompleted();
-		assertThat(second.join().isHeld()).isTrue();
-		assertThat(calls()).endsWith("acquire stock:42");
-		assertThat(this.fixture.record.handoffs).isZero();
-		assertThat(this.fixture.record.losses).as("no holder has lost it").isEmpty();
-		close(second);
-		assertNothingLeft();
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void nextHolderLosesTheLease(Lost how) {
-		limit(4, LONG);
-		CompletableFuture<LockHandle> first = acquire();
-		CompletableFuture<LockHandle> second = acquire();
-		close(first);
-		how.lose(this.fixture);
-		assertThat(second.join().isHeld()).isFalse();
-		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause)
-			.containsExactly(LossCause.valueOf(how.name()));
 	}
 
 	@Test

@@ -84,9 +84,8 @@ public class HoldModelTests {
 		Claim claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(), LEASE, true, Duration.ZERO, false);
 		LocalWaitQueues.Ticket ticket = this.context.queues().ticket(terms, 0, Runnable::run, () -> {
 		});
-		Lease lease = new Lease(this.context, terms,
-				new StoreLease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0), ticket);
-		lease.begin();
+		Lease lease = new StoreLease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0)
+			.begin(terms, ticket);
 		return new Hold(lease, new HoldEnd.Rules(TransactionBoundary.NONE, false, Runnable::run));
 	}
 

@@ -82,9 +82,7 @@ public class StoreLeaseModelTests {
 		first.enter();
 		this.waiter.enter();
 		StoreLease granted = new StoreLease(this.context, this.request, new Grant(claim, 1, LEASE), 0);
-		Lease holder = new Lease(this.context, this.request, granted, first);
-		holder.begin();
-		holder.endHold();
+		granted.begin(this.request, first).endHold();
 		return granted;
 	}
 
@@ -93,9 +91,7 @@ public class StoreLeaseModelTests {
 		if (!this.lease.takeOver(this.request)) {
 			return false;
 		}
-		Lease taken = new Lease(this.context, this.request, this.lease, this.waiter);
-		taken.begin();
-		this.next = taken;
+		this.next = this.lease.begin(this.request, this.waiter);
 		return true;
 	}
 
@@ -120,8 +116,8 @@ public class StoreLeaseModelTests {
 		if (taken != null && taken.lost() != this.lost) {
 			throw new IllegalStateException("violated: the next holder does not know of the loss");
 		}
-		if (this.losses.get() > ((taken != null) ? 1 : 0)) {
-			throw new IllegalStateException("violated: a loss without a holder was reported");
+		if (this.losses.get() > 1) {
+			throw new IllegalStateException("violated: a loss was reported twice");
 		}
 		if (this.context.watchdog().size() > 0 && (taken == null || taken.lost()) && (released || this.lost)) {
 			throw new IllegalStateException("violated: a lease is renewed after its end");
