@@ -19,6 +19,9 @@ import io.holdfast.sample.SampleApplication;
  */
 final class SampleProcess extends ServerProcess {
 
+	/** Libraries that the benchmark compares and the application does not have. */
+	private static final List<String> OF_BENCHMARK = List.of("spring-integration-", "shedlock-", "spring-data-redis");
+
 	private static final Path OURS = Path.of("target", "test-classes").toAbsolutePath();
 
 	private final List<String> arguments;
@@ -74,6 +77,7 @@ final class SampleProcess extends ServerProcess {
 	private static String applicationClassPath() {
 		return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
 			.filter((entry) -> !entry.contains("test-classes") && !entry.endsWith("-tests.jar"))
+			.filter((entry) -> OF_BENCHMARK.stream().noneMatch(entry::contains))
 			.collect(Collectors.joining(File.pathSeparator));
 	}
 
