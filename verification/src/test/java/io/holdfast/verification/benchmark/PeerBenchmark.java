@@ -55,10 +55,16 @@ class PeerBenchmark {
 		return report;
 	}
 
-	/** The first rounds of a workload only warm up. */
+	/**
+	 * The compiler of each process first needs seconds of the code that all workloads
+	 * share. The first rounds of each workload also only warm up.
+	 */
 	private static void compare(String store, List<Workload> workloads, int rounds, long millis, BenchmarkReport report)
 			throws IOException, InterruptedException {
 		try (Comparison comparison = new Comparison(store, Library.on(store))) {
+			for (Workload shared : List.of(Workload.B, Workload.A)) {
+				comparison.round(shared, 0, WARM_UP_ROUNDS * 2 * millis);
+			}
 			for (Workload workload : workloads) {
 				for (int number = 0; number < WARM_UP_ROUNDS; number++) {
 					comparison.round(workload, number, millis);
