@@ -3,7 +3,6 @@ package io.holdfast.verification.benchmark;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisFuture;
@@ -120,8 +119,7 @@ final class RedisContenders {
 	}
 
 	static Contender springIntegration(int port) {
-		RedisLockRegistry registry = new RedisLockRegistry(lettuce(port), "integration",
-				TimeUnit.MILLISECONDS.toMillis(LEASE_MILLIS));
+		RedisLockRegistry registry = new RedisLockRegistry(lettuce(port), "integration", LEASE_MILLIS);
 		registry.setRedisLockType(RedisLockRegistry.RedisLockType.PUB_SUB_LOCK);
 		return (key, section) -> Contender.locked(registry.obtain(key), section);
 	}
