@@ -25,6 +25,15 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class HandoffLossTests extends HandoffCallers {
 
+	/** The late response to a release. */
+	private final CompletableFuture<ReleaseResult> releaseAnswer = new CompletableFuture<>();
+
+	private void answerRelease() {
+		this.fixture.backend.owners.clear();
+		this.releaseAnswer.complete(new ReleaseResult.Released());
+		runSteps();
+	}
+
 	/** How the lease is lost. */
 	enum Lost {
 
@@ -92,17 +101,14 @@ class HandoffLossTests extends HandoffCallers {
 
 	@Test
 	void nextCallerAsksTheStoreAfterTheReleaseIsAnswered() {
-		CompletableFuture<ReleaseResult> answer = new CompletableFuture<>();
-		this.fixture.backend.releases.add((grant) -> answer);
+		this.fixture.backend.releases.add((grant) -> this.releaseAnswer);
 		CompletableFuture<LockHandle> first = acquire();
 		CompletableFuture<LockHandle> waiter = acquire();
 		first.join().close();
 		this.fixture.time.advance(Duration.ofMillis(5));
 		runSteps();
 		assertThat(calls()).containsExactly("acquire stock:42", "release stock:42");
-		this.fixture.backend.owners.clear();
-		answer.complete(new ReleaseResult.Released());
-		runSteps();
+		answerRelease();
 		assertThat(waiter).isCompleted();
 		close(waiter);
 		assertNothingLeft();
@@ -110,8 +116,7 @@ class HandoffLossTests extends HandoffCallers {
 
 	@Test
 	void callerThatDoesNotWaitAwaitsTheReleaseOfAnIdleLease() {
-		CompletableFuture<ReleaseResult> answer = new CompletableFuture<>();
-		this.fixture.backend.releases.add((grant) -> answer);
+		this.fixture.backend.releases.add((grant) -> this.releaseAnswer);
 		CompletableFuture<LockHandle> first = acquire();
 		CompletableFuture<LockHandle> waiter = acquire();
 		first.join().close();
@@ -119,9 +124,7 @@ class HandoffLossTests extends HandoffCallers {
 		runSteps();
 		CompletableFuture<LockHandle> hasty = acquire(request().waitTime(Duration.ZERO));
 		assertThat(hasty).isNotDone();
-		this.fixture.backend.owners.clear();
-		answer.complete(new ReleaseResult.Released());
-		runSteps();
+		answerRelease();
 		assertThat(hasty).isCompleted();
 		close(hasty);
 		assertNothingLeft();

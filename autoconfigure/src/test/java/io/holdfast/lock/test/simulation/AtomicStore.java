@@ -20,7 +20,7 @@ import io.holdfast.lock.spi.RenewResult;
  * request atomically. Clients use many connections and repeat unanswered requests, so the
  * server may process a request twice, and late.
  */
-public final class AtomicStore implements SimulatedStore {
+public class AtomicStore implements SimulatedStore {
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, false,
 			Duration.ofMillis(100));
