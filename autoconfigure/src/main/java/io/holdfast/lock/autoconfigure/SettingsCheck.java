@@ -1,6 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -48,6 +49,11 @@ final class SettingsCheck {
 			"redlock.drift-factor", "redlock.nodes", "redlock.password", "redlock.restart-quarantine",
 			"redlock.ssl.bundle", "redlock.username", "transaction.when-active", "watch-lock-order",
 			"zookeeper.base-path", "zookeeper.when-suspended");
+
+	/** Settings that belong to the client of a store, by the name that is tried here. */
+	private static final Map<String, String> FOREIGN = Map.of("zookeeper.connect-string",
+			"spring.cloud.zookeeper.connect-string", "zookeeper.session-timeout",
+			"spring.cloud.zookeeper.session-timeout");
 
 	private final Environment environment;
 
@@ -101,12 +107,11 @@ final class SettingsCheck {
 	}
 
 	private static void warn(String name) {
-		String nearest = NearestName.of(name.substring(name.indexOf('.') + 1), known().toList());
-		String remedy = (nearest != null) ? "Did you mean '%s.%s'?".formatted(PREFIX, nearest)
+		String own = name.substring(name.indexOf('.') + 1);
+		String nearest = NearestName.of(own, known().toList());
+		String meant = FOREIGN.getOrDefault(own, (nearest != null) ? PREFIX + "." + nearest : null);
+		String remedy = (meant != null) ? "Did you mean '%s'?".formatted(meant)
 				: "The properties of Holdfast start with '%s.'.".formatted(PREFIX);
-		if (name.endsWith("zookeeper.connect-string")) {
-			remedy = "Did you mean 'spring.cloud.zookeeper.connect-string'?";
-		}
 		logger.warn("The property '%s' is unknown and has no effect. %s".formatted(name, remedy));
 	}
 

@@ -171,6 +171,16 @@ public final class FinishedTransaction {
 			.filter(FinishedTransaction::isTransactional);
 	}
 
+	/**
+	 * Returns whether a resource is one of several. Resources are compared by identity.
+	 * @param resource the resource
+	 * @param resources the others
+	 * @return whether it is among them
+	 */
+	public static boolean isAmong(Object resource, List<Object> resources) {
+		return resources.stream().anyMatch((other) -> other == resource);
+	}
+
 	private static boolean isTransactional(Object resource) {
 		return resource instanceof ResourceHolderSupport holder && holder.isSynchronizedWithTransaction();
 	}
@@ -200,9 +210,7 @@ public final class FinishedTransaction {
 		}
 
 		List<Object> resources() {
-			return transactionalResources()
-				.filter((resource) -> this.others.stream().noneMatch((other) -> other == resource))
-				.toList();
+			return transactionalResources().filter((resource) -> !isAmong(resource, this.others)).toList();
 		}
 
 		@Override
@@ -235,7 +243,7 @@ public final class FinishedTransaction {
 	private record Over(TransactionExecution transaction, List<Object> resources) {
 
 		boolean hasAnyOf(Stream<Object> others) {
-			return others.anyMatch((other) -> this.resources.stream().anyMatch((own) -> own == other));
+			return others.anyMatch((other) -> isAmong(other, this.resources));
 		}
 
 		boolean isOpen() {

@@ -95,7 +95,7 @@ final class DeferredReleases implements TransactionSynchronization {
 	}
 
 	private boolean has(Object resource) {
-		return this.resources.stream().anyMatch((own) -> own == resource);
+		return FinishedTransaction.isAmong(resource, this.resources);
 	}
 
 	private void deferAll() {

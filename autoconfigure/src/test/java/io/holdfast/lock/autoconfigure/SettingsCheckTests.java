@@ -58,7 +58,8 @@ class SettingsCheckTests {
 	@CsvSource({ "distributed-lock.bakend,distributed-lock.backend", "holdfast.backend,distributed-lock.backend",
 			"distributed-lock.etcd.endpoint,distributed-lock.etcd.endpoints",
 			"holdfast.wait-time,distributed-lock.wait-time", "distributed-locks.wait-time,distributed-lock.wait-time",
-			"distributed-lok.backend,distributed-lock.backend" })
+			"distributed-lok.backend,distributed-lock.backend",
+			"distributed-lock.zookeeper.session-timeout,spring.cloud.zookeeper.session-timeout" })
 	void unknownNameIsReportedWithTheNearest(String name, String nearest, CapturedOutput output) {
 		this.runner
 			.withPropertyValues(name + "=http://127.0.0.1:1", "distributed-lock.fail-fast=false",
