@@ -8,6 +8,7 @@ set -eu
 SERVERS='
 redis-server    redis-server
 redis-tools     redis-cli
+prometheus      prometheus
 postgresql      /usr/lib/postgresql/*/bin/initdb
 mariadb-server  mariadbd
 zookeeper       /usr/share/zookeeper/bin/zkServer.sh
