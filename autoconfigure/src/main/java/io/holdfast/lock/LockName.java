@@ -19,7 +19,7 @@ import io.holdfast.lock.support.KeyText;
  * and never becomes a tag.
  *
  * @param name the fixed part: letters, digits, {@code _}, {@code -}, {@code .} and
- * {@code /}, at most 100 characters. It contains no colon, so that {@link #toString()} is
+ * {@code /}, at most 100 characters. It contains no colon, so that {@link #id()} is
  * unambiguous
  * @param key the evaluated part, or {@code null} for the single lock of that name. Any
  * text that is not blank and contains no unpaired surrogate, at most
@@ -29,6 +29,10 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 
 	/** The maximum length of a key in characters. */
 	public static final int MAX_KEY_LENGTH = 512;
+
+	private static final char LINE_SEPARATOR = 0x2028;
+
+	private static final char PARAGRAPH_SEPARATOR = 0x2029;
 
 	private static final Pattern NAME = Pattern.compile("[\\p{L}\\p{N}_./-]{1,100}");
 
@@ -105,16 +109,43 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 	 */
 	@Override
 	public int compareTo(LockName other) {
-		return toString().compareTo(other.toString());
+		return id().compareTo(other.id());
 	}
 
 	/**
 	 * Returns the lock in the form that users and stores write: {@code stock:42}, or
-	 * {@code stock} without a key.
+	 * {@code stock} without a key. Equal texts denote the same lock.
+	 * @return the text, which contains every character of the key
+	 */
+	public String id() {
+		return (this.key != null) ? this.name + ":" + this.key : this.name;
+	}
+
+	/**
+	 * Returns the {@link #id()} for messages and logs: control characters, such as line
+	 * breaks, are escaped, so that no key can forge a line of a log.
 	 */
 	@Override
 	public String toString() {
-		return (this.key != null) ? this.name + ":" + this.key : this.name;
+		String id = id();
+		return id.chars().anyMatch(LockName::isControl) ? escaped(id) : id;
+	}
+
+	private static boolean isControl(int character) {
+		return Character.isISOControl(character) || character == LINE_SEPARATOR || character == PARAGRAPH_SEPARATOR;
+	}
+
+	private static String escaped(String id) {
+		StringBuilder text = new StringBuilder(id.length());
+		id.chars().forEach((character) -> {
+			if (isControl(character)) {
+				text.append(String.format("\\u%04x", character));
+			}
+			else {
+				text.append((char) character);
+			}
+		});
+		return text.toString();
 	}
 
 }

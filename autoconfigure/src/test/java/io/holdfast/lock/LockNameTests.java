@@ -38,4 +38,17 @@ class LockNameTests {
 			.withMessageContaining("whose order may differ between JVMs");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "\n", "\r", "\t", "\u0000", "\u001b", "\u0085", "\u2028", "\u2029" })
+	void messagesContainNoControlCharacterOfAKey(String control) {
+		LockName lock = LockName.of("stock", "4" + control + "2");
+		assertThat(lock.id()).isEqualTo("stock:4" + control + "2");
+		assertThat(lock).hasToString("stock:4\\u%04x2".formatted((int) control.charAt(0)));
+	}
+
+	@Test
+	void textOfAnOrdinaryLockIsItsId() {
+		assertThat(LockName.of("stock", "Größe 42")).hasToString("stock:Größe 42");
+	}
+
 }

@@ -59,8 +59,8 @@ public final class DistributedLockAutoConfiguration {
 	}
 
 	@Bean
-	LockLostEventPublisher lockLostEventPublisher(ApplicationEventPublisher publisher) {
-		return new LockLostEventPublisher(publisher);
+	LockEventPublisher lockEventPublisher(ApplicationEventPublisher publisher) {
+		return new LockEventPublisher(publisher);
 	}
 
 	@Bean

@@ -19,8 +19,7 @@ import io.holdfast.lock.spi.observation.AcquireOutcome;
  * <p>
  * An acquisition first needs admission in this JVM, where it may find a lease. Otherwise
  * it makes attempts at the store: each response leads to a lease, to a wait for the
- * store's signal, or to a retry. Timeout, interrupt, cancellation and store failure end
- * in {@link #giveUp}, which withdraws any state of the claim.
+ * store's signal, or to a retry. Every failure ends in {@link #giveUp}.
  *
  * <p>
  * All steps run one after another on the given executor, so the state needs no lock.
@@ -202,7 +201,8 @@ final class Acquisition {
 	private void begin(StoreLease granted) {
 		this.observer.granted(this.refused);
 		end();
-		this.outcome.complete(AcquisitionFailures.unlessLost(granted.begin(this.request, this.ticket)));
+		Lease lease = granted.begin(this.request, this.ticket, this.observer::holds);
+		this.outcome.complete(AcquisitionFailures.unlessLost(lease));
 	}
 
 	private void contended(AcquireResult.Contended contended, boolean keepsClaim) {

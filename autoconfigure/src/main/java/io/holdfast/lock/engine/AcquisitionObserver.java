@@ -2,7 +2,9 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 
+import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
+import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.spi.observation.LockObserver;
 
 /**
@@ -20,13 +22,18 @@ final class AcquisitionObserver {
 
 	private final boolean tentative;
 
+	private final LockObservation observation;
+
 	private boolean begun;
+
+	private AcquireOutcome granted = AcquireOutcome.ACQUIRED;
 
 	AcquisitionObserver(LockObserver observer, WaitTime wait, ResolvedRequest request, IfRefused ifRefused) {
 		this.observer = observer;
 		this.wait = wait;
 		this.request = request;
 		this.tentative = ifRefused == IfRefused.TRY_LATER;
+		this.observation = observer.observe(request.lock(), request.backend().name());
 	}
 
 	void begins() {
@@ -39,24 +46,39 @@ final class AcquisitionObserver {
 		if (!this.begun) {
 			begun();
 		}
-		ended(afterWaiting ? AcquireOutcome.CONTENDED : AcquireOutcome.ACQUIRED);
+		this.granted = afterWaiting ? AcquireOutcome.CONTENDED : AcquireOutcome.ACQUIRED;
+		ended(this.granted);
+	}
+
+	/**
+	 * Notifies the observation of the hold.
+	 * @return the observation, which follows the hold from now on
+	 */
+	LockObservation holds(FencingToken token) {
+		this.observation.granted(this.granted, waited(), token);
+		return this.observation;
 	}
 
 	void notGranted(AcquireOutcome how) {
 		if (this.begun) {
 			ended(how);
+			this.observation.notGranted(how, waited());
 		}
 	}
 
 	private void begun() {
 		this.begun = true;
+		this.observation.begun();
 		this.observer.acquiring(this.request.lock(), this.request.backend().name());
 	}
 
 	private void ended(AcquireOutcome how) {
-		Duration waited = Duration.ofNanos(this.wait.elapsed());
-		this.observer.acquired(this.request.lock(), this.request.backend().name(), how, waited,
+		this.observer.acquired(this.request.lock(), this.request.backend().name(), how, waited(),
 				this.request.leaseTime());
+	}
+
+	private Duration waited() {
+		return Duration.ofNanos(this.wait.elapsed());
 	}
 
 	/**

@@ -1,8 +1,10 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -16,6 +18,7 @@ import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.TransactionBoundary.SetAside;
+import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.support.Failures;
 
 /**
@@ -100,6 +103,13 @@ final class CombinedHold implements HeldLocks {
 	@Override
 	public void verify(Checkpoint checkpoint) {
 		this.parts.forEach((part) -> part.verify(checkpoint));
+	}
+
+	@Override
+	public LockObservation.Scope openScope() {
+		Deque<LockObservation.Scope> innermostFirst = new ArrayDeque<>(this.parts.size());
+		this.parts.forEach((part) -> innermostFirst.push(part.openScope()));
+		return () -> innermostFirst.forEach(LockObservation.Scope::close);
 	}
 
 	@Override

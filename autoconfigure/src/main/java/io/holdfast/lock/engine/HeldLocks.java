@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 
 import io.holdfast.lock.spi.ManagedHold;
 import io.holdfast.lock.spi.TransactionBoundary.SetAside;
+import io.holdfast.lock.spi.observation.LockObservation;
 
 /**
  * The engine's handle for a caller: one hold, or several that are combined into one.
@@ -18,6 +19,11 @@ interface HeldLocks extends ManagedHold {
 	 * run callers' code; already complete if callers do not wait for releases
 	 */
 	CompletableFuture<?> closeAsync();
+
+	/**
+	 * Notifies the observations that the caller's code runs on this thread from now on.
+	 */
+	LockObservation.Scope openScope();
 
 	/** Marks this hold as one that user code must close. */
 	HeldLocks userManaged();

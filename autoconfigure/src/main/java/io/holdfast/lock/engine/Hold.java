@@ -18,6 +18,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.TransactionBoundary.SetAside;
+import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.support.DurationText;
 
 /**
@@ -117,7 +118,11 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		return this;
 	}
 
-	/** Computed only when a call is rejected, so it costs nothing otherwise. */
+	@Override
+	public LockObservation.Scope openScope() {
+		return this.reentrant ? LockObservation.Scope.NONE : this.lease.openScope();
+	}
+
 	@Override
 	public String diagnosis() {
 		if (!this.userManaged || !LockContext.handles().contains(this)) {
@@ -210,7 +215,6 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		}
 	}
 
-	/** Fails if this hold is closed, lost or no longer valid. */
 	private void requireHeld(String remedy) {
 		String lost = this.ended ? "Lock '%s' was already released (%s, token %s).".formatted(lock(),
 				this.lease.request(), fencingToken()) : this.lease.lossMessage();
@@ -222,8 +226,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	/**
 	 * Waits until the store has confirmed a valid lease. Most backends respond
 	 * immediately. A backend whose connection is interrupted may keep the holder waiting,
-	 * at most for as long as the lease is valid. The caller must then check whether the
-	 * lease was lost or has expired meanwhile.
+	 * at most for as long as the lease is valid. The lease may be lost meanwhile.
 	 * @return why the holder must not continue although no loss is known, or {@code null}
 	 */
 	private @Nullable Throwable awaitConfirmation() {

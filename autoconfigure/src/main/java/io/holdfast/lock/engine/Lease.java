@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +15,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.observation.LockObservation;
 
 /**
  * One holder's time with a lease, until the holder releases or loses it or passes it on,
@@ -53,12 +55,13 @@ final class Lease {
 
 	private final LeaseEnd end;
 
-	Lease(EngineContext context, ResolvedRequest request, StoreLease store, LocalWaitQueues.Ticket ticket) {
+	Lease(EngineContext context, ResolvedRequest request, StoreLease store, LocalWaitQueues.Ticket ticket,
+			Function<FencingToken, LockObservation> observation) {
 		this.context = context;
 		this.request = request;
 		this.store = store;
 		this.token = store.nextToken();
-		this.loss = new Loss(request, this.token);
+		this.loss = new Loss(request, this.token, observation.apply(this.token));
 		this.ticket = ticket;
 		this.end = store.end();
 		this.acquiredAt = context.time().nanos();
@@ -100,9 +103,9 @@ final class Lease {
 		finally {
 			this.lock.unlock();
 		}
-		long now = this.context.time().nanos();
-		this.context.observer()
-			.released(this.request.lock(), backendName(), Duration.ofNanos(now - this.acquiredAt), length());
+		Duration held = Duration.ofNanos(this.context.time().nanos() - this.acquiredAt);
+		this.context.observer().released(this.request.lock(), backendName(), held, length());
+		this.loss.observation().released(held);
 		if (lingers) {
 			this.context.registry().changed();
 			this.context.time().after(this.end.remainingNanos(), this::releaseIfLingering);
@@ -280,6 +283,10 @@ final class Lease {
 
 	ResolvedRequest request() {
 		return this.request;
+	}
+
+	LockObservation.Scope openScope() {
+		return this.loss.observation().openScope();
 	}
 
 	FencingToken token() {

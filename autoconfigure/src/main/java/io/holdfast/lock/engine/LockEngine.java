@@ -20,6 +20,7 @@ import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.TransactionBoundary.SetAside;
+import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
@@ -131,7 +132,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	private static <T extends @Nullable Object, E extends Throwable> T run(HeldLocks held, LockedAction<T, E> action)
 			throws E {
 		T result;
-		try (held) {
+		try (held; LockObservation.Scope ignored = held.openScope()) {
 			result = action.run(held);
 			held.verify(Checkpoint.RETURN);
 		}

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.support.DurationText;
 
@@ -29,14 +30,22 @@ final class Loss {
 
 	private final FencingToken token;
 
+	private final LockObservation observation;
+
 	/** The listeners to notify; {@code null} once the loss is announced. */
 	private final AtomicReference<@Nullable List<Consumer<LockLostEvent>>> listeners = new AtomicReference<>(List.of());
 
 	private volatile @Nullable LockLostEvent event;
 
-	Loss(ResolvedRequest request, FencingToken token) {
+	Loss(ResolvedRequest request, FencingToken token, LockObservation observation) {
 		this.request = request;
 		this.token = token;
+		this.observation = observation;
+	}
+
+	/** Returns the observation of the hold, which follows its loss, too. */
+	LockObservation observation() {
+		return this.observation;
 	}
 
 	boolean happened() {
@@ -54,6 +63,7 @@ final class Loss {
 		logger.warn(message(lost) + " Another owner may hold it now.");
 		List<Consumer<LockLostEvent>> registered = Objects.requireNonNull(this.listeners.getAndSet(null));
 		registered.forEach((listener) -> notify(listener, lost));
+		this.observation.lost(lost.cause());
 		observer.lost(lost);
 	}
 

@@ -3,6 +3,7 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +12,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.observation.LockObservation;
 
 /**
  * The lease of a lock at its store, which may pass from one holder of this JVM to the
@@ -84,10 +86,12 @@ final class StoreLease {
 	/**
 	 * Begins the time of the next holder, which may be lost at once. A shared holder lets
 	 * the next caller ask the store.
+	 * @param observation follows the hold with the given token
 	 */
-	Lease begin(ResolvedRequest request, LocalWaitQueues.Ticket ticket) {
+	Lease begin(ResolvedRequest request, LocalWaitQueues.Ticket ticket,
+			Function<FencingToken, LockObservation> observation) {
 		try {
-			Lease next = new Lease(this.context, request, this, ticket);
+			Lease next = new Lease(this.context, request, this, ticket, observation);
 			this.end.keepClosedFor(request.minHold());
 			begin(next);
 			if (request.mode() == LockMode.SHARED) {

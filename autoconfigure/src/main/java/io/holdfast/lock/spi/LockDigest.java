@@ -31,7 +31,7 @@ public final class LockDigest {
 			// a namespace contains no zero, so namespace and lock cannot run together
 			digest.update((byte) 0);
 			// every char counts, even half a surrogate pair, which UTF-8 cannot represent
-			for (char c : lock.toString().toCharArray()) {
+			for (char c : lock.id().toCharArray()) {
 				digest.update((byte) (c >> 8));
 				digest.update((byte) c);
 			}
@@ -51,7 +51,7 @@ public final class LockDigest {
 	 */
 	public static String readable(LockName lock, int length) {
 		StringBuilder text = new StringBuilder();
-		lock.toString().chars().limit(length).forEach((c) -> text.append((c >= ' ' && c < 0x7F) ? (char) c : '?'));
+		lock.id().chars().limit(length).forEach((c) -> text.append((c >= ' ' && c < 0x7F) ? (char) c : '?'));
 		return text.toString();
 	}
 

@@ -18,6 +18,7 @@ import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.spi.observation.LockObserver;
 
 /**
@@ -82,7 +83,7 @@ public class StoreLeaseModelTests {
 		first.enter();
 		this.waiter.enter();
 		StoreLease granted = new StoreLease(this.context, this.request, new Grant(claim, 1, LEASE), 0);
-		granted.begin(this.request, first).endHold();
+		granted.begin(this.request, first, (token) -> LockObservation.NONE).endHold();
 		return granted;
 	}
 
@@ -91,7 +92,7 @@ public class StoreLeaseModelTests {
 		if (!this.lease.takeOver(this.request)) {
 			return false;
 		}
-		this.next = this.lease.begin(this.request, this.waiter);
+		this.next = this.lease.begin(this.request, this.waiter, (token) -> LockObservation.NONE);
 		return true;
 	}
 

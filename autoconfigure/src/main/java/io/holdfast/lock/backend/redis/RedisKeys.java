@@ -18,7 +18,7 @@ import io.holdfast.lock.spi.Grant;
 record RedisKeys(String lock, String token, String waiters, String readers) {
 
 	static RedisKeys of(String namespace, LockName name) {
-		String stem = namespace + ":{" + name + "}:";
+		String stem = namespace + ":{" + name.id() + "}:";
 		return new RedisKeys(stem + "lock", stem + "token", stem + "waiters", stem + "readers");
 	}
 

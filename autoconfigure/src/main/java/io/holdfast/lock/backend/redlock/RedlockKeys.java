@@ -25,18 +25,18 @@ record RedlockKeys(String namespace) {
 
 	/** Returns the keys for scripts that grant a lock. */
 	List<Object> of(LockName lock) {
-		return all(stem(lock.toString()));
+		return all(stem(lock.id()));
 	}
 
 	/** Returns the keys under which a node may keep a claim. */
 	List<Object> parts(LockName lock) {
-		String stem = stem(lock.toString());
+		String stem = stem(lock.id());
 		return List.of(stem, stem + READERS, stem + WAITERS);
 	}
 
 	/** Returns the key under which a node keeps a grant. */
 	Object part(LockName lock, LockMode mode) {
-		String stem = stem(lock.toString());
+		String stem = stem(lock.id());
 		return (mode == LockMode.SHARED) ? stem + READERS : stem;
 	}
 

@@ -1,6 +1,7 @@
 package io.holdfast.lock.spi.observation;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -21,6 +22,13 @@ final class GuardedLockObserver implements LockObserver {
 
 	GuardedLockObserver(List<? extends LockObserver> observers) {
 		this.observers = List.copyOf(observers);
+	}
+
+	@Override
+	public LockObservation observe(LockName lock, String backend) {
+		List<LockObservation> observations = new ArrayList<>(this.observers.size());
+		notifyEach((observer) -> observations.add(observer.observe(lock, backend)));
+		return LockObservation.all(observations);
 	}
 
 	@Override
@@ -70,12 +78,17 @@ final class GuardedLockObserver implements LockObserver {
 
 	private void notifyEach(Consumer<LockObserver> notification) {
 		for (LockObserver observer : this.observers) {
-			try {
-				notification.accept(observer);
-			}
-			catch (RuntimeException | Error ex) {
-				logger.error("A lock observer failed; the lock is not affected", ex);
-			}
+			guard(() -> notification.accept(observer));
+		}
+	}
+
+	/** Runs code of an observer. */
+	static void guard(Runnable call) {
+		try {
+			call.run();
+		}
+		catch (RuntimeException | Error ex) {
+			logger.error("A lock observer failed; the lock is not affected", ex);
 		}
 	}
 

@@ -32,6 +32,17 @@ public interface LockObserver {
 	}
 
 	/**
+	 * Called when an acquisition is requested, on the requesting thread where possible.
+	 * @param lock the lock
+	 * @param backend the name of the backend
+	 * @return follows the acquisition and its hold; {@link LockObservation#NONE} if this
+	 * observer does not follow it
+	 */
+	default LockObservation observe(LockName lock, String backend) {
+		return LockObservation.NONE;
+	}
+
+	/**
 	 * Called when an acquisition has started.
 	 * @param lock the lock
 	 * @param backend the name of the backend

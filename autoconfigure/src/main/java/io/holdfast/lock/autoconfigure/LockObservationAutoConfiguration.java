@@ -1,0 +1,34 @@
+package io.holdfast.lock.autoconfigure;
+
+import io.micrometer.observation.ObservationRegistry;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+import io.holdfast.lock.observation.DefaultLockObservationConvention;
+import io.holdfast.lock.observation.LockObservationConvention;
+import io.holdfast.lock.observation.ObservationLockObserver;
+
+/**
+ * Auto-configuration for the observation of locks, if there is an observation registry.
+ */
+@AutoConfiguration(
+		afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
+@ConditionalOnClass(ObservationRegistry.class)
+@ConditionalOnBean(ObservationRegistry.class)
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+public final class LockObservationAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	ObservationLockObserver observationLockObserver(ObservationRegistry registry,
+			ObjectProvider<LockObservationConvention> convention) {
+		return new ObservationLockObserver(registry, convention.getIfAvailable(DefaultLockObservationConvention::new));
+	}
+
+}

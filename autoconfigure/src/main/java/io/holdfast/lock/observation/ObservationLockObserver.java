@@ -1,0 +1,125 @@
+package io.holdfast.lock.observation;
+
+import java.time.Duration;
+import java.util.Locale;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
+import io.holdfast.lock.spi.observation.LockObservation;
+import io.holdfast.lock.spi.observation.LockObserver;
+
+/**
+ * Observes each acquisition and each hold with Micrometer, so that they are spans of the
+ * trace to which their caller belongs. Without a handler for observations it does
+ * nothing. Thread-safe.
+ */
+public final class ObservationLockObserver implements LockObserver {
+
+	private final ObservationRegistry registry;
+
+	private final LockObservationConvention convention;
+
+	/**
+	 * Creates an observer.
+	 * @param registry the registry of the observations
+	 * @param convention names them
+	 */
+	public ObservationLockObserver(ObservationRegistry registry, LockObservationConvention convention) {
+		this.registry = registry;
+		this.convention = convention;
+	}
+
+	@Override
+	public LockObservation observe(LockName lock, String backend) {
+		return this.registry.isNoop() ? LockObservation.NONE : new Observed(lock, backend);
+	}
+
+	/** One acquisition and its hold. */
+	private final class Observed implements LockObservation {
+
+		private final LockName lock;
+
+		private final String backend;
+
+		/** The caller's observation, which steps on other threads would not find. */
+		private final @Nullable Observation parent = ObservationLockObserver.this.registry.getCurrentObservation();
+
+		private volatile Observation current = Observation.NOOP;
+
+		private volatile boolean lost;
+
+		Observed(LockName lock, String backend) {
+			this.lock = lock;
+			this.backend = backend;
+		}
+
+		private void start(LockObservationDocumentation observed, @Nullable FencingToken token) {
+			LockObservationContext context = new LockObservationContext(observed, this.lock, this.backend);
+			if (token != null) {
+				context.token(token);
+			}
+			Observation next = Observation
+				.createNotStarted(observed.getName(), () -> context, ObservationLockObserver.this.registry)
+				.observationConvention(ObservationLockObserver.this.convention);
+			if (this.parent != null) {
+				next.parentObservation(this.parent);
+			}
+			this.current = next.start();
+		}
+
+		private void stop(String outcome) {
+			if (this.current.getContext() instanceof LockObservationContext context) {
+				context.outcome(outcome);
+			}
+			this.current.stop();
+		}
+
+		@Override
+		public void begun() {
+			start(LockObservationDocumentation.ACQUISITION, null);
+		}
+
+		@Override
+		public void granted(AcquireOutcome outcome, Duration waited, FencingToken token) {
+			if (this.current.getContext() instanceof LockObservationContext context) {
+				context.token(token);
+			}
+			stop(text(outcome));
+			start(LockObservationDocumentation.HOLD, token);
+		}
+
+		@Override
+		public void notGranted(AcquireOutcome outcome, Duration waited) {
+			stop(text(outcome));
+		}
+
+		private static String text(AcquireOutcome outcome) {
+			return outcome.name().toLowerCase(Locale.ROOT);
+		}
+
+		@Override
+		public Scope openScope() {
+			Observation.Scope scope = this.current.openScope();
+			return scope::close;
+		}
+
+		@Override
+		public void lost(LossCause cause) {
+			this.lost = true;
+			this.current.event(Observation.Event.of("lock.lost", "lock lost: " + cause));
+		}
+
+		@Override
+		public void released(Duration held) {
+			stop(this.lost ? "lost" : "released");
+		}
+
+	}
+
+}

@@ -1,0 +1,93 @@
+package io.holdfast.lock.spi.observation;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LossCause;
+
+/**
+ * Follows one acquisition, and the hold that it may lead to, from begin to end. Every
+ * method does nothing by default.
+ *
+ * <p>
+ * One method is called at a time, but each on any thread. Implementations return quickly
+ * and do not block. Their exceptions are logged and have no other effect.
+ */
+public interface LockObservation {
+
+	/** Follows nothing. */
+	LockObservation NONE = new LockObservation() {
+	};
+
+	/**
+	 * Combines observations into one.
+	 * @param observations the observations
+	 * @return an observation that calls all of them in order, logs their exceptions and
+	 * throws nothing; {@link #NONE} if none of them follows anything
+	 */
+	static LockObservation all(List<LockObservation> observations) {
+		List<LockObservation> following = observations.stream().filter((each) -> each != NONE).toList();
+		return following.isEmpty() ? NONE : new GuardedLockObservation(following);
+	}
+
+	/** Called when the acquisition starts. */
+	default void begun() {
+	}
+
+	/**
+	 * Called when the lock was granted and the hold starts.
+	 * @param outcome {@link AcquireOutcome#ACQUIRED} or {@link AcquireOutcome#CONTENDED}
+	 * @param waited the duration of the acquisition
+	 * @param token the fencing token of the hold
+	 */
+	default void granted(AcquireOutcome outcome, Duration waited, FencingToken token) {
+	}
+
+	/**
+	 * Called when the acquisition has ended without the lock.
+	 * @param outcome the reason
+	 * @param waited the duration of the acquisition
+	 */
+	default void notGranted(AcquireOutcome outcome, Duration waited) {
+	}
+
+	/**
+	 * Called on the thread that runs the caller's code under the lock, right before that
+	 * code. Not called for a lock that is acquired without such code.
+	 * @return is closed on the same thread, right after that code
+	 */
+	default Scope openScope() {
+		return Scope.NONE;
+	}
+
+	/**
+	 * Called when the hold was lost. {@link #released} follows nevertheless.
+	 * @param cause the cause of the loss
+	 */
+	default void lost(LossCause cause) {
+	}
+
+	/**
+	 * Called when the holder has released its hold, even if the hold was lost before.
+	 * @param held the time for which it was held
+	 */
+	default void released(Duration held) {
+	}
+
+	/**
+	 * The time in which the caller's code runs under the lock.
+	 */
+	@FunctionalInterface
+	interface Scope extends AutoCloseable {
+
+		/** Has no effect. */
+		Scope NONE = () -> {
+		};
+
+		@Override
+		void close();
+
+	}
+
+}

@@ -1,0 +1,176 @@
+package io.holdfast.lock.observation;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import io.micrometer.tracing.handler.DefaultTracingObservationHandler;
+import io.micrometer.tracing.otel.bridge.OtelCurrentTraceContext;
+import io.micrometer.tracing.otel.bridge.OtelTracer;
+import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import org.junit.jupiter.api.Test;
+import org.slf4j.MDC;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.backend.local.LocalLockBackend;
+import io.holdfast.lock.engine.EngineSettings;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.LockObservation;
+import io.holdfast.lock.spi.observation.LockObserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests that acquisitions and holds are observed, and become spans of their caller's
+ * trace.
+ */
+class ObservationLockObserverTests {
+
+	private static final LockRequest REQUEST = LockRequest.of("stock", "4\n2");
+
+	private final TestObservationRegistry registry = TestObservationRegistry.create();
+
+	private final ObservationRegistry traces = ObservationRegistry.create();
+
+	private static LockEngine engine(LockObserver observer) {
+		return new LockEngine(new LockBackends(List.of(new LocalLockBackend()), LocalLockBackend.NAME),
+				EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of(observer));
+	}
+
+	private static LockObserver observer(ObservationRegistry registry) {
+		return new ObservationLockObserver(registry, new DefaultLockObservationConvention());
+	}
+
+	@Test
+	void acquisitionAndHoldAreObserved() {
+		try (LockEngine engine = engine(observer(this.registry)); LockHandle handle = engine.acquire(REQUEST)) {
+			TestObservationRegistryAssert.assertThat(this.registry)
+				.hasObservationWithNameEqualTo("distributed.lock.acquisition")
+				.that()
+				.hasContextualNameEqualTo("acquire lock stock")
+				.hasLowCardinalityKeyValue("lock.backend", "local")
+				.hasLowCardinalityKeyValue("lock.outcome", "acquired")
+				.hasHighCardinalityKeyValue("lock", "stock:4\\u000a2")
+				.hasHighCardinalityKeyValue("lock.token", handle.fencingToken().toString())
+				.hasBeenStopped();
+			TestObservationRegistryAssert.assertThat(this.registry)
+				.hasObservationWithNameEqualTo("distributed.lock.holding")
+				.that()
+				.hasBeenStarted()
+				.isNotStopped();
+		}
+		TestObservationRegistryAssert.assertThat(this.registry)
+			.hasObservationWithNameEqualTo("distributed.lock.holding")
+			.that()
+			.hasLowCardinalityKeyValue("lock.outcome", "released")
+			.hasBeenStopped();
+	}
+
+	@Test
+	void refusalIsTheOutcomeOfTheAcquisition() throws InterruptedException {
+		try (LockEngine engine = engine(observer(this.registry)); LockHandle ignored = engine.acquire(REQUEST)) {
+			this.registry.clear();
+			Thread other = new Thread(() -> assertThat(engine.tryAcquire(REQUEST)).isEmpty());
+			other.start();
+			other.join();
+			TestObservationRegistryAssert.assertThat(this.registry)
+				.hasNumberOfObservationsEqualTo(1)
+				.hasObservationWithNameEqualTo("distributed.lock.acquisition")
+				.that()
+				.hasLowCardinalityKeyValue("lock.outcome", "skipped")
+				.hasBeenStopped();
+		}
+	}
+
+	@Test
+	void lossIsTheOutcomeOfTheHold() {
+		LockRequest shortLease = LockRequest.forLock(LockName.of("stock", "1"))
+			.leaseTime(Duration.ofMillis(20))
+			.renew(false)
+			.build();
+		try (LockEngine engine = engine(observer(this.registry)); LockHandle handle = engine.acquire(shortLease)) {
+			await().until(() -> !handle.isHeld());
+		}
+		TestObservationRegistryAssert.assertThat(this.registry)
+			.hasObservationWithNameEqualTo("distributed.lock.holding")
+			.that()
+			.hasLowCardinalityKeyValue("lock.outcome", "lost")
+			.hasBeenStopped();
+	}
+
+	@Test
+	void withoutAHandlerNothingIsFollowed() {
+		assertThat(observer(ObservationRegistry.create()).observe(LockName.of("stock"), "local"))
+			.isSameAs(LockObservation.NONE);
+	}
+
+	@Test
+	void spansOfARequestContainTheWaitTheHoldAndTheWorkInIt() throws Exception {
+		try (InMemorySpanExporter exporter = InMemorySpanExporter.create();
+				SdkTracerProvider provider = SdkTracerProvider.builder()
+					.addSpanProcessor(SimpleSpanProcessor.create(exporter))
+					.build();
+				LockEngine engine = engine(observer(traced(provider)))) {
+			Observation.createNotStarted("request", this.traces)
+				.observe(() -> engine.execute(REQUEST, (handle) -> Observation.createNotStarted("work", this.traces)
+					.observe(() -> handle.fencingToken())));
+			engine.executeAsync(REQUEST, (handle) -> CompletableFuture.completedFuture(null))
+				.toCompletableFuture()
+				.get();
+			await().until(() -> exporter.getFinishedSpanItems().size() == 6);
+			SpanData request = span(exporter, "request");
+			assertThat(span(exporter, "acquire lock stock").getParentSpanId()).isEqualTo(request.getSpanId());
+			SpanData hold = span(exporter, "hold lock stock");
+			assertThat(hold.getParentSpanId()).isEqualTo(request.getSpanId());
+			assertThat(span(exporter, "work").getParentSpanId()).isEqualTo(hold.getSpanId());
+		}
+	}
+
+	private ObservationRegistry traced(SdkTracerProvider provider) {
+		ObservationHandler<Observation.Context> handler = new DefaultTracingObservationHandler(
+				new OtelTracer(provider.get("test"), new OtelCurrentTraceContext(), (event) -> {
+				}));
+		this.traces.observationConfig().observationHandler(handler);
+		return this.traces;
+	}
+
+	private static SpanData span(InMemorySpanExporter exporter, String name) {
+		return exporter.getFinishedSpanItems()
+			.stream()
+			.filter((span) -> span.getName().equals(name))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	@Test
+	void loggingContextHasTheInnermostLockOfALockedAction() {
+		try (LockEngine engine = engine(new MdcLockObserver())) {
+			engine.execute(LockRequest.of("outer", "1"), (outer) -> {
+				engine.execute(REQUEST, (inner) -> {
+					assertThat(MDC.get("lock")).isEqualTo("stock:4\\u000a2");
+					assertThat(MDC.get("lockToken")).isEqualTo(inner.fencingToken().toString());
+					return null;
+				});
+				assertThat(MDC.get("lock")).isEqualTo("outer:1");
+				assertThat(MDC.get("lockToken")).isEqualTo(outer.fencingToken().toString());
+				return null;
+			});
+			assertThat(MDC.get("lock")).isNull();
+			assertThat(MDC.get("lockToken")).isNull();
+		}
+	}
+
+}
