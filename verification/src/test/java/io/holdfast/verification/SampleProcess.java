@@ -20,7 +20,8 @@ import io.holdfast.sample.SampleApplication;
 final class SampleProcess extends ServerProcess {
 
 	/** Libraries that the benchmark compares and the application does not have. */
-	private static final List<String> OF_BENCHMARK = List.of("spring-integration-", "shedlock-", "spring-data-redis");
+	private static final List<String> OF_BENCHMARK = List.of("spring-integration-", "shedlock-", "lock4j-",
+			"spring-data-redis");
 
 	private static final Path OURS = Path.of("target", "test-classes").toAbsolutePath();
 

@@ -26,7 +26,7 @@ final class BenchmarkChild implements AutoCloseable {
 	BenchmarkChild(Library library, Servers servers, Path marks) throws IOException {
 		List<String> command = new ArrayList<>(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx512m",
-						"-XX:+UseSerialGC", "-cp", classPath(), BenchmarkProcess.class.getName(), library.name(),
+						"-XX:+UseSerialGC", "-cp", classPath(library), BenchmarkProcess.class.getName(), library.name(),
 						servers.store(), servers.ports(), servers.url(), marks.toString()));
 		command.addAll(servers.arguments());
 		this.process = new ProcessBuilder(command)
@@ -37,11 +37,15 @@ final class BenchmarkChild implements AutoCloseable {
 		this.commands = new PrintStream(this.process.getOutputStream(), true, StandardCharsets.US_ASCII);
 	}
 
-	/** Test classes of other modules configure applications, so they are left out. */
-	private static String classPath() {
+	/**
+	 * Test classes of other modules configure applications, so they are left out, and so
+	 * is lock4j from our applications.
+	 */
+	private static String classPath(Library library) {
 		String own = Path.of("target", "test-classes").toAbsolutePath().toString();
 		return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
 			.filter((entry) -> entry.equals(own) || (!entry.contains("test-classes") && !entry.endsWith("-tests.jar")))
+			.filter((entry) -> !(library.isOurs() && entry.contains("lock4j")))
 			.collect(Collectors.joining(File.pathSeparator));
 	}
 

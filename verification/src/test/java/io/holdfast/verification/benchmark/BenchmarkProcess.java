@@ -25,6 +25,8 @@ import com.sun.management.OperatingSystemMXBean;
  * <li>{@code hold} acquires the lock of workload {@code f}, and {@code free} releases it
  * and prints when that began</li>
  * <li>{@code wait} acquires the same lock and prints when that was done</li>
+ * <li>{@code keys <count>} locks as many keys, each once, and prints the bytes that each
+ * of them leaves in this process</li>
  * </ul>
  * Times are those of the machine's monotonic clock, which its processes share.
  */
@@ -32,6 +34,11 @@ final class BenchmarkProcess {
 
 	/** The prefix of each result, which distinguishes it from log lines. */
 	static final String RESULT = "@ ";
+
+	/** The part of the keys that are locked before those that are measured. */
+	static final int WARM_UP_SHARE = 10;
+
+	private static final int COLLECTIONS = 5;
 
 	private static final String KEY_OF_F = Workload.F.key(0);
 
@@ -76,6 +83,7 @@ final class BenchmarkProcess {
 					case "hold" -> inBackground(this::hold);
 					case "free" -> this.free.add(true);
 					case "wait" -> inBackground(this::await);
+					case "keys" -> print(Long.toString(bytesPerKey(Integer.parseInt(words[1]))));
 					default -> throw new IllegalArgumentException(line);
 				}
 			}
@@ -120,6 +128,31 @@ final class BenchmarkProcess {
 		print(Long.toString(acquiredAt[0]));
 	}
 
+	private long bytesPerKey(int count) throws InterruptedException {
+		lockEach("warm", count / WARM_UP_SHARE);
+		long before = usedMemory();
+		lockEach("key", count);
+		return Math.max(0, usedMemory() - before) / count;
+	}
+
+	private void lockEach(String prefix, int count) {
+		for (int i = 0; i < count; i++) {
+			locked(prefix + i, () -> {
+			});
+		}
+	}
+
+	/** Waits for releases in progress, and for what a collection only enqueues. */
+	private static long usedMemory() throws InterruptedException {
+		long used = Long.MAX_VALUE;
+		for (int i = 0; i < COLLECTIONS; i++) {
+			System.gc();
+			TimeUnit.MILLISECONDS.sleep(50);
+			used = Math.min(used, Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory());
+		}
+		return used;
+	}
+
 	private void locked(String key, Runnable section) {
 		try {
 			this.contender.locked(key, section);
@@ -146,7 +179,7 @@ final class BenchmarkProcess {
 		return new RoundResult(waits.length, System.nanoTime() - start, system.getProcessCpuTime() - cpu,
 				buyers.stream().mapToLong((buyer) -> buyer.count).min().orElse(0),
 				buyers.stream().mapToLong((buyer) -> buyer.count).max().orElse(0),
-				(waits.length > 0) ? waits[(int) (waits.length * 99L / 100)] : 0, this.exclusion.takeBreaches());
+				(waits.length > 0) ? waits[(int) (waits.length * 99L / 100)] : 0, this.exclusion.takeBreaches(), 0);
 	}
 
 	/** A thread that acquires and releases its lock until the end of the round. */

@@ -27,6 +27,8 @@ final class BenchmarkReport {
 	/** By store, workload, and library: one entry for each round. */
 	private final Map<String, Map<Workload, Map<Library, List<Round>>>> rounds = new LinkedHashMap<>();
 
+	private final Map<String, Map<Library, Comparison.Footprint>> footprints = new LinkedHashMap<>();
+
 	/**
 	 * One library in one round.
 	 *
@@ -38,11 +40,15 @@ final class BenchmarkReport {
 	}
 
 	void add(String store, Workload workload, Map<Library, RoundResult> results) {
-		double limit = results.getOrDefault(Library.RAW, new RoundResult(1, 1, 0, 1, 1, 0, 0)).pairsPerSecond();
+		double limit = results.getOrDefault(Library.RAW, RoundResult.ofPair(1)).pairsPerSecond();
 		Map<Library, List<Round>> all = this.rounds.computeIfAbsent(store, (added) -> new EnumMap<>(Workload.class))
 			.computeIfAbsent(workload, (added) -> new EnumMap<>(Library.class));
 		results.forEach((library, result) -> all.computeIfAbsent(library, (added) -> new ArrayList<>())
 			.add(new Round(result, result.pairsPerSecond() / limit)));
+	}
+
+	void addFootprints(String store, Map<Library, Comparison.Footprint> measured) {
+		this.footprints.put(store, measured);
 	}
 
 	long breaches() {
@@ -67,25 +73,36 @@ final class BenchmarkReport {
 		this.rounds.forEach((store, workloads) -> {
 			text.append("## %s%n%n".formatted(store));
 			text.append(
-					"| workload | library | × limit (min – max) | pairs/s | p99 ms | fair | CPU µs/pair | breaches |%n"
+					"| workload | library | × limit (min – max) | pairs/s | p99 ms | fair | CPU µs/pair | requests/pair | breaches |%n"
 						.formatted());
-			text.append("| --- | --- | --- | --- | --- | --- | --- | --- |%n".formatted());
+			text.append("| --- | --- | --- | --- | --- | --- | --- | --- | --- |%n".formatted());
 			workloads.forEach((workload, libraries) -> libraries
 				.forEach((library, all) -> text.append(line(workload, library, all))));
 			text.append(System.lineSeparator());
 		});
+		this.footprints.forEach((store, libraries) -> text.append(footprintsToMarkdown(store, libraries)));
 		return text.toString();
+	}
+
+	private static String footprintsToMarkdown(String store, Map<Library, Comparison.Footprint> libraries) {
+		StringBuilder text = new StringBuilder(
+				"## %s, left by a key%n%n| library | bytes in the process | keys in the store |%n| --- | --- | --- |%n"
+					.formatted(store));
+		libraries.forEach((library, left) -> text.append(String.format(Locale.ROOT, "| %s | %d | %.2f |%n",
+				library.name().toLowerCase(Locale.ROOT), left.bytes(), left.keysInStore())));
+		return text.append(System.lineSeparator()).toString();
 	}
 
 	private static String line(Workload workload, Library library, List<Round> all) {
 		double pairs = median(all, (round) -> round.result().pairsPerSecond());
-		return String.format(Locale.ROOT, "| %s | %s | %.2f (%.2f – %.2f) | %,.0f | %.2f | %.2f | %.1f | %d |%n",
+		return String.format(Locale.ROOT, "| %s | %s | %.2f (%.2f – %.2f) | %,.0f | %.2f | %.2f | %.1f | %.2f | %d |%n",
 				workload.text, library.name().toLowerCase(Locale.ROOT), median(all, Round::ratio),
 				all.stream().mapToDouble(Round::ratio).min().orElse(0),
 				all.stream().mapToDouble(Round::ratio).max().orElse(0), pairs,
 				median(all, (round) -> round.result().p99Nanos() / 1e6),
 				median(all, (round) -> round.result().fairness()),
 				median(all, (round) -> round.result().cpuNanos() / 1e3 / Math.max(1, round.result().pairs())),
+				median(all, (round) -> round.result().requestsPerPair()),
 				all.stream().mapToLong((round) -> round.result().breaches()).sum());
 	}
 

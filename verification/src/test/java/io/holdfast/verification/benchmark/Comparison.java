@@ -19,6 +19,8 @@ final class Comparison implements AutoCloseable {
 
 	private static final int HANDOVERS_PER_ROUND = 5;
 
+	private static final int KEYS = 5_000;
+
 	private final Servers servers;
 
 	private final Path marks;
@@ -53,12 +55,37 @@ final class Comparison implements AutoCloseable {
 
 	private RoundResult run(Library library, Workload workload, long millis) throws IOException {
 		List<BenchmarkChild> processes = children(library).subList(0, workload.processes);
+		long before = this.servers.requests();
 		processes.forEach((process) -> process.send("run %s %d".formatted(workload.name(), millis)));
 		List<RoundResult> results = new ArrayList<>();
 		for (BenchmarkChild process : processes) {
 			results.add(RoundResult.parse(process.result()));
 		}
-		return RoundResult.of(results);
+		return RoundResult.of(results).withRequests(this.servers.requests() - before);
+	}
+
+	/** Measures what many keys leave behind, each locked once. */
+	Map<Library, Footprint> footprints() throws IOException {
+		Map<Library, Footprint> footprints = new EnumMap<>(Library.class);
+		for (Library library : this.children.keySet()) {
+			long before = this.servers.keys();
+			BenchmarkChild process = children(library).get(0);
+			process.send("keys " + KEYS);
+			long bytes = Long.parseLong(process.result());
+			footprints.put(library, new Footprint(bytes,
+					(double) (this.servers.keys() - before) / (KEYS + KEYS / BenchmarkProcess.WARM_UP_SHARE)));
+		}
+		return footprints;
+	}
+
+	/**
+	 * What a key leaves behind that was locked once.
+	 *
+	 * @param bytes the memory in the process
+	 * @param keysInStore the keys, nodes or rows in the store
+	 */
+	record Footprint(long bytes, double keysInStore) {
+
 	}
 
 	/**
@@ -79,7 +106,7 @@ final class Comparison implements AutoCloseable {
 			latencies.add(Long.parseLong(waiter.result()) - released);
 		}
 		long median = latencies.stream().sorted().toList().get(HANDOVERS_PER_ROUND / 2);
-		return new RoundResult(1, median, 0, 1, 1, median, 0);
+		return RoundResult.ofPair(median);
 	}
 
 	private List<BenchmarkChild> children(Library library) {

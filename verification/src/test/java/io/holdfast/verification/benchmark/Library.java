@@ -27,6 +27,8 @@ enum Library {
 
 	JETCD("etcd"),
 
+	LOCK4J("redis"),
+
 	SPRING_INTEGRATION("redis", "zookeeper", "jdbc", "h2", "local"),
 
 	/** Its lock on Redis does not check the owner at the release. */
@@ -58,6 +60,7 @@ enum Library {
 					: RedisContenders.redissonRedLock(servers);
 			case CURATOR -> ZooKeeperContenders.curatorMutex(servers.get(0));
 			case JETCD -> EtcdContenders.jetcd(servers.get(0));
+			case LOCK4J -> RedisContenders.lock4j(servers.get(0));
 			case SPRING_INTEGRATION -> springIntegration(store, servers, url);
 			case SHEDLOCK ->
 				store.equals("redis") ? RedisContenders.shedLock(servers.get(0)) : JdbcContenders.shedLock(url);

@@ -26,6 +26,9 @@ class PeerBenchmark {
 
 	private static final List<String> STORES = List.of("local", "h2", "redis", "redlock", "zookeeper", "etcd", "jdbc");
 
+	/** Not a workload: what many keys leave behind, each locked once. */
+	private static final String FOOTPRINT = "e";
+
 	private static final int WARM_UP_ROUNDS = 4;
 
 	private static final Path DIRECTORY = Path.of("target", "benchmark");
@@ -46,8 +49,9 @@ class PeerBenchmark {
 				.filter((workload) -> workload.appliesTo(store))
 				.filter((workload) -> wanted.matcher(store + "/" + workload.text).matches())
 				.toList();
-			if (!workloads.isEmpty()) {
-				compare(store, workloads, rounds, millis, report);
+			boolean withFootprints = wanted.matcher(store + "/" + FOOTPRINT).matches();
+			if (!workloads.isEmpty() || withFootprints) {
+				compare(store, workloads, withFootprints, rounds, millis, report);
 				Files.writeString(DIRECTORY.resolve("report.md"), report.toMarkdown());
 				Files.writeString(DIRECTORY.resolve("report.svg"), report.toSvg());
 			}
@@ -59,8 +63,8 @@ class PeerBenchmark {
 	 * The compiler of each process first needs seconds of the code that all workloads
 	 * share. The first rounds of each workload also only warm up.
 	 */
-	private static void compare(String store, List<Workload> workloads, int rounds, long millis, BenchmarkReport report)
-			throws IOException, InterruptedException {
+	private static void compare(String store, List<Workload> workloads, boolean withFootprints, int rounds, long millis,
+			BenchmarkReport report) throws IOException, InterruptedException {
 		try (Comparison comparison = new Comparison(store, Library.on(store))) {
 			for (Workload shared : List.of(Workload.B, Workload.A)) {
 				comparison.round(shared, 0, WARM_UP_ROUNDS * 2 * millis);
@@ -72,6 +76,9 @@ class PeerBenchmark {
 				for (int number = 1; number <= rounds; number++) {
 					report.add(store, workload, comparison.round(workload, number, millis));
 				}
+			}
+			if (withFootprints) {
+				report.addFootprints(store, comparison.footprints());
 			}
 		}
 	}

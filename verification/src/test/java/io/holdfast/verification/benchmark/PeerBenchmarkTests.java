@@ -13,9 +13,9 @@ class PeerBenchmarkTests {
 
 	@Test
 	void benchmarkComparesTheLibrariesOfAStore() throws Exception {
-		BenchmarkReport report = PeerBenchmark.run(Pattern.compile("local/(a|c0)"), 1, 50);
+		BenchmarkReport report = PeerBenchmark.run(Pattern.compile("local/(a|c0|e)"), 1, 50);
 		assertThat(report.toMarkdown()).contains("| a | raw | 1.00 ", "| a | holdfast | ",
-				"| c0 | holdfast_annotation | ", "| c0 | spring_integration | ");
+				"| c0 | holdfast_annotation | ", "| c0 | spring_integration | ", "## local, left by a key");
 		assertThat(report.toSvg()).contains("local c0").endsWith("</svg>\n");
 		assertThat(report.breaches()).isZero();
 	}

@@ -3,7 +3,12 @@ package io.holdfast.verification.benchmark;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 
+import com.baomidou.lock.LockInfo;
+import com.baomidou.lock.LockTemplate;
+import com.baomidou.lock.executor.RedisTemplateLockExecutor;
+import com.baomidou.lock.spring.boot.autoconfigure.Lock4jProperties;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
@@ -18,6 +23,7 @@ import org.redisson.config.Config;
 
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 
 /**
@@ -122,6 +128,27 @@ final class RedisContenders {
 		RedisLockRegistry registry = new RedisLockRegistry(lettuce(port), "integration", LEASE_MILLIS);
 		registry.setRedisLockType(RedisLockRegistry.RedisLockType.PUB_SUB_LOCK);
 		return (key, section) -> Contender.locked(registry.obtain(key), section);
+	}
+
+	static Contender lock4j(int port) throws Exception {
+		Lock4jProperties defaults = new Lock4jProperties();
+		LockTemplate locks = new LockTemplate();
+		locks.setProperties(defaults);
+		locks.setExecutors(List.of(new RedisTemplateLockExecutor(new StringRedisTemplate(lettuce(port)), defaults)));
+		locks.afterPropertiesSet();
+		return (key, section) -> {
+			LockInfo held = locks.lock("lock4j:" + key, LEASE_MILLIS,
+					TimeUnit.SECONDS.toMillis(Contender.WAIT_SECONDS));
+			if (held == null) {
+				throw new IllegalStateException("The lock was not acquired");
+			}
+			try {
+				section.run();
+			}
+			finally {
+				locks.releaseLock(held);
+			}
+		};
 	}
 
 	static Contender shedLock(int port) {

@@ -14,8 +14,16 @@ import java.util.stream.Stream;
  * @param most the pairs of the busiest thread
  * @param p99Nanos the 99th percentile of the time to acquire
  * @param breaches how often a section found another one running
+ * @param requests what the servers counted in the round, in Redis also the commands of
+ * scripts; zero if they count nothing
  */
-record RoundResult(long pairs, long nanos, long cpuNanos, long least, long most, long p99Nanos, long breaches) {
+record RoundResult(long pairs, long nanos, long cpuNanos, long least, long most, long p99Nanos, long breaches,
+		long requests) {
+
+	/** Creates the result of one pair. */
+	static RoundResult ofPair(long nanos) {
+		return new RoundResult(1, nanos, 0, 1, 1, nanos, 0, 0);
+	}
 
 	/** Combines the processes of one round. */
 	static RoundResult of(List<RoundResult> all) {
@@ -24,7 +32,16 @@ record RoundResult(long pairs, long nanos, long cpuNanos, long least, long most,
 				all.stream().mapToLong(RoundResult::least).min().orElse(0),
 				all.stream().mapToLong(RoundResult::most).max().orElse(0),
 				all.stream().mapToLong(RoundResult::p99Nanos).max().orElse(0),
-				sum(all.stream().mapToLong(RoundResult::breaches)));
+				sum(all.stream().mapToLong(RoundResult::breaches)), 0);
+	}
+
+	RoundResult withRequests(long counted) {
+		return new RoundResult(this.pairs, this.nanos, this.cpuNanos, this.least, this.most, this.p99Nanos,
+				this.breaches, counted);
+	}
+
+	double requestsPerPair() {
+		return (double) this.requests / Math.max(1, this.pairs);
 	}
 
 	private static long sum(LongStream values) {
@@ -47,7 +64,7 @@ record RoundResult(long pairs, long nanos, long cpuNanos, long least, long most,
 
 	static RoundResult parse(String line) {
 		long[] values = Stream.of(line.split(" ")).mapToLong(Long::parseLong).toArray();
-		return new RoundResult(values[0], values[1], values[2], values[3], values[4], values[5], values[6]);
+		return new RoundResult(values[0], values[1], values[2], values[3], values[4], values[5], values[6], 0);
 	}
 
 }

@@ -1,7 +1,9 @@
 package io.holdfast.verification.benchmark;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -73,6 +75,48 @@ final class Servers implements AutoCloseable {
 			}
 		}
 		return arguments;
+	}
+
+	/** Returns how many requests all servers have counted; zero for a database. */
+	long requests() throws IOException {
+		long sum = 0;
+		for (ServerProcess server : this.servers) {
+			if (server instanceof RedisServer redis) {
+				sum += number(redis.ask("info", "stats"), "total_commands_processed:(\\d+)");
+			}
+			else if (server instanceof ZooKeeperServer zookeeper) {
+				sum += number(zookeeper.ask("mntr"), "zk_packets_received\\s+(\\d+)");
+			}
+			else if (server instanceof EtcdServer etcd) {
+				sum += number(etcd.ask("/metrics"), "grpc_server_handled_total\\{[^}]*} ([\\d.e+]+)");
+			}
+		}
+		return sum;
+	}
+
+	/** Returns how many keys all servers keep; zero for a database. */
+	long keys() throws IOException {
+		long sum = 0;
+		for (ServerProcess server : this.servers) {
+			if (server instanceof RedisServer redis) {
+				sum += number(redis.ask("dbsize"), "(\\d+)");
+			}
+			else if (server instanceof ZooKeeperServer zookeeper) {
+				sum += number(zookeeper.ask("mntr"), "zk_znode_count\\s+(\\d+)");
+			}
+			else if (server instanceof EtcdServer etcd) {
+				sum += number(etcd.ask("/metrics"), "etcd_debugging_mvcc_keys_total ([\\d.e+]+)");
+			}
+		}
+		return sum;
+	}
+
+	private static long number(String text, String pattern) {
+		return (long) Pattern.compile(pattern)
+			.matcher(text)
+			.results()
+			.mapToDouble((match) -> Double.parseDouble(match.group(1)))
+			.sum();
 	}
 
 	private String all(String scheme) {
