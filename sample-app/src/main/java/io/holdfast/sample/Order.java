@@ -13,6 +13,6 @@ import io.holdfast.lock.FencingToken;
  * @param fencingToken the token of the lock under which the order was placed, or
  * {@code null} if there was none
  */
-record Order(long product, int quantity, int remaining, @Nullable FencingToken fencingToken) {
+public record Order(long product, int quantity, int remaining, @Nullable FencingToken fencingToken) {
 
 }

@@ -5,12 +5,12 @@ import java.time.Duration;
 /**
  * Simulates work that takes time, such as requesting a price or computing a rule.
  */
-final class Pause {
+public final class Pause {
 
 	private Pause() {
 	}
 
-	static void of(Duration duration) {
+	public static void of(Duration duration) {
 		if (duration.isZero()) {
 			return;
 		}

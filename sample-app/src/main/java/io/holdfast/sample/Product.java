@@ -6,6 +6,6 @@ package io.holdfast.sample;
  * @param id the id
  * @param stock the remaining quantity
  */
-record Product(long id, int stock) {
+public record Product(long id, int stock) {
 
 }

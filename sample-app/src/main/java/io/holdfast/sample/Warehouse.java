@@ -12,15 +12,15 @@ import io.holdfast.lock.FencingToken;
  * an ORM does. The caller must exclude concurrent writes in between.
  */
 @Repository
-class Warehouse {
+public class Warehouse {
 
 	private final JdbcClient jdbc;
 
-	Warehouse(JdbcClient jdbc) {
+	public Warehouse(JdbcClient jdbc) {
 		this.jdbc = jdbc;
 	}
 
-	Product product(long id) {
+	public Product product(long id) {
 		return this.jdbc.sql("select id, stock from product where id = ?")
 			.param(id)
 			.query(Product.class)
@@ -28,14 +28,14 @@ class Warehouse {
 			.orElseThrow(() -> new UnknownProductException(id));
 	}
 
-	void setStock(long id, int stock) {
+	public void setStock(long id, int stock) {
 		int updated = this.jdbc.sql("update product set stock = ? where id = ?").params(stock, id).update();
 		if (updated == 0) {
 			this.jdbc.sql("insert into product (id, stock) values (?, ?)").params(id, stock).update();
 		}
 	}
 
-	void add(Order order) {
+	public void add(Order order) {
 		this.jdbc.sql("insert into stock_order (product, quantity, remaining, token) values (?, ?, ?, ?)")
 			.params(order.product(), order.quantity(), order.remaining())
 			.param(token(order.fencingToken()))
