@@ -32,9 +32,10 @@ class StartReport {
 
 
 			The stock service is ready.
+			  page       {url}/
 			  locks in   {store}
 			  stock in   {database}
-			Try:
+			The page shows what a lock changes. Or try:
 			  curl {url}/products/42
 			  curl -X POST '{url}/products/42/orders?quantity=1'
 			To lose updates, order without the lock. The stock drops by less than 20:

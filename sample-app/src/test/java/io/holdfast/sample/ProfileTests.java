@@ -28,7 +28,8 @@ class ProfileTests {
 	void needsNoServerByDefaultAndLogsIt(CapturedOutput output) {
 		try (RunningSample sample = RunningSample.start()) {
 			sample.order(42, "quantity=1").expectStatus().isCreated();
-			assertThat(output).contains("locks in   local")
+			assertThat(output).contains("page       http://localhost:" + sample.port() + "/\n")
+				.contains("locks in   local")
 				.contains("stock in   H2 at jdbc:h2:mem:")
 				.contains(sample.port() + "/products/42/orders?quantity=1'");
 		}
@@ -44,6 +45,8 @@ class ProfileTests {
 			sample.order(42, "quantity=1").expectStatus().isCreated();
 			sample.order(42, "quantity=1&lock=inside").expectStatus().isCreated();
 			assertThat(sample.stock(42)).isEqualTo(98);
+			sample.sell("holdfast", "local", 2);
+			assertThat(sample.stock(1000)).isEqualTo(98);
 			assertThat(output).contains("stock in   PostgreSQL at jdbc:postgresql://127.0.0.1:" + database.port())
 				.doesNotContain("not-to-be-seen");
 		}

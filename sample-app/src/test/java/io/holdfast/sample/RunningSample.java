@@ -4,9 +4,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
+import org.awaitility.Awaitility;
+
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.test.web.servlet.client.RestTestClient;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The sample application as users start it, on a free port and with its own database.
@@ -51,6 +56,19 @@ final class RunningSample implements AutoCloseable {
 
 	RestTestClient.ResponseSpec order(long product, String query) {
 		return http().post().uri("/products/{id}/orders?" + query, product).exchange();
+	}
+
+	/** Starts a sale of the page and waits until it is over. */
+	void sell(String mode, String store, int buyers) {
+		http().post()
+			.uri("/sales?mode={mode}&store={store}&buyers={buyers}", mode, store, buyers)
+			.exchange()
+			.expectStatus()
+			.isAccepted();
+		JdbcClient jdbc = bean(JdbcClient.class);
+		Awaitility.await()
+			.untilAsserted(
+					() -> assertThat(jdbc.sql("select active from sale").query(Integer.class).single()).isZero());
 	}
 
 	int stock(long product) {
