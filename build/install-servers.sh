@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the servers that the tests start, from Debian packages, and a compiler for the library that moves
-# their wall clocks. Installs missing packages only.
+# Installs the servers that the tests start, from Debian packages, a browser with its driver, and a compiler for the
+# library that moves the wall clocks of servers. Installs missing packages only.
 # Starts no service: the tests start each server themselves, on a free port of the loopback interface.
 set -eu
 
@@ -14,6 +14,8 @@ mariadb-server  mariadbd
 zookeeper       /usr/share/zookeeper/bin/zkServer.sh
 etcd-server     etcd
 openssl         openssl
+chromium        chromium
+chromium-driver chromedriver
 gcc             gcc
 libc6-dev       /usr/include/unistd.h
 '
