@@ -34,7 +34,7 @@ record Page(Path file, String prose, List<Block> blocks) {
 
 	private static final Pattern SNIPPET = Pattern.compile("<!-- snippet: ([^#\\s]+)(?:#(\\S+))? -->");
 
-	private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
+	private static final Pattern LINK = Pattern.compile("(?:\\]\\(|(?:src|srcset)=\")([^)\"\\s]+)[)\"]");
 
 	private static final Pattern HEADING = Pattern.compile("(?m)^#+ +(.*)$");
 
@@ -97,7 +97,10 @@ record Page(Path file, String prose, List<Block> blocks) {
 		Files.writeString(target, text(target).replace(old, block.before() + "\n```" + block.language() + "\n" + text));
 	}
 
-	/** Returns the links to other files of the project and to anchors of this page. */
+	/**
+	 * Returns the links to other files of the project, including pictures, and to anchors
+	 * of this page.
+	 */
 	List<String> relativeLinks() {
 		return LINK.matcher(this.prose)
 			.results()
