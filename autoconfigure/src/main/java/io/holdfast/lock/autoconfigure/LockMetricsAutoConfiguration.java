@@ -7,6 +7,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 
 import io.holdfast.lock.observation.MicrometerLockObserver;
@@ -19,13 +20,15 @@ import io.holdfast.lock.observation.MicrometerLockObserver;
 		afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean(MeterRegistry.class)
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnBooleanProperty(name = { "distributed-lock.enabled", "distributed-lock.metrics.enabled" },
+		matchIfMissing = true)
+@EnableConfigurationProperties(LockMetricsProperties.class)
 public final class LockMetricsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	MicrometerLockObserver micrometerLockObserver(MeterRegistry registry) {
-		return new MicrometerLockObserver(registry);
+	MicrometerLockObserver micrometerLockObserver(MeterRegistry registry, LockMetricsProperties properties) {
+		return new MicrometerLockObserver(registry, properties.maxNames());
 	}
 
 }

@@ -44,9 +44,9 @@ final class SettingsCheck {
 	static final List<String> OTHERS = List.of("await-release", "backend", "enabled", "etcd.authority",
 			"etcd.endpoints", "etcd.password", "etcd.ssl.bundle", "etcd.username", "fail-fast", "fencing.data-source",
 			"fencing.enabled", "fencing.initialize-schema", "fencing.table", "handoff.max-holds", "interrupt-on-loss",
-			"jdbc.data-source", "jdbc.initialize-schema", "jdbc.listen", "jdbc.table", "logging.mdc", "namespace",
-			"redis.address", "redis.database", "redis.password", "redis.ssl.bundle", "redis.username",
-			"redis.wait-replicas", "redlock.drift-factor", "redlock.nodes", "redlock.password",
+			"jdbc.data-source", "jdbc.initialize-schema", "jdbc.listen", "jdbc.table", "logging.mdc", "metrics.enabled",
+			"metrics.max-names", "namespace", "redis.address", "redis.database", "redis.password", "redis.ssl.bundle",
+			"redis.username", "redis.wait-replicas", "redlock.drift-factor", "redlock.nodes", "redlock.password",
 			"redlock.restart-quarantine", "redlock.ssl.bundle", "redlock.username", "transaction.when-active",
 			"watch-lock-order", "zookeeper.base-path", "zookeeper.when-suspended");
 

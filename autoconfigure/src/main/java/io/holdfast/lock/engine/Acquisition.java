@@ -84,7 +84,7 @@ final class Acquisition {
 		}
 		this.observer.begins();
 		if (!this.context.registry().begin(this)) {
-			end(AcquireOutcome.ERROR,
+			end(AcquireOutcome.INTERRUPTED,
 					new Outcome.Failed<>(AcquisitionFailures.stopping(this.request, this.wait.elapsed())));
 			return;
 		}
@@ -251,8 +251,8 @@ final class Acquisition {
 
 	/** Cancels the acquisition because the application stops. */
 	void stop() {
-		this.steps
-			.run(() -> giveUp(AcquireOutcome.ERROR, AcquisitionFailures.stopping(this.request, this.wait.elapsed())));
+		this.steps.run(() -> giveUp(AcquireOutcome.INTERRUPTED,
+				AcquisitionFailures.stopping(this.request, this.wait.elapsed())));
 	}
 
 	/** Fails after a permanent store failure or a failed step; no caller may hang. */

@@ -29,7 +29,7 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 
 	/**
 	 * Time until a lock is acquired or the attempt fails, as a percentage of its lease
-	 * time. Has buckets for up to 50 and up to 100 percent.
+	 * time. Has buckets for 1, 5, 10, 25, 50, 75 and 100 percent.
 	 */
 	ACQUIRE_LEASE_RATIO("distributed.lock.acquire.lease.ratio", Meter.Type.DISTRIBUTION_SUMMARY, null,
 			"Time until a lock is acquired or the attempt fails, as a percentage of its lease"),
@@ -41,7 +41,7 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 
 	/**
 	 * Time for which a lock was held, as a percentage of its lease; above 100 the lease
-	 * was renewed. Has buckets for up to 80 and up to 100 percent.
+	 * was renewed. Has buckets for 10, 25, 50, 80, 100 and 200 percent.
 	 */
 	HOLD_LEASE_RATIO("distributed.lock.hold.lease.ratio", Meter.Type.DISTRIBUTION_SUMMARY, null,
 			"Time for which a lock was held, as a percentage of its lease; above 100 the lease was renewed"),
@@ -143,8 +143,8 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 	public enum Tag implements KeyName {
 
 		/**
-		 * The fixed part of the lock's name, or {@code other} for names beyond the first
-		 * thousand.
+		 * The fixed part of the lock's name, or {@code other} for names beyond the limit
+		 * of the observer.
 		 */
 		NAME("name", "the lock's name without its key"),
 

@@ -31,12 +31,13 @@ final class LockMeters {
 	private static final double PERCENT = 100;
 
 	/**
-	 * The shares that deserve an operator's attention: half of a lease spent waiting,
-	 * four fifths of it held. They are counted exactly, without a histogram.
+	 * The buckets, fine enough for a p99. Those that deserve an operator's attention are
+	 * boundaries and therefore exact: half of a lease spent waiting, four fifths of it
+	 * held.
 	 */
-	private static final double[] ACQUIRE_PERCENT = { 50, 100 };
+	private static final double[] ACQUIRE_PERCENT = { 1, 5, 10, 25, 50, 75, 100 };
 
-	private static final double[] HOLD_PERCENT = { 80, 100 };
+	private static final double[] HOLD_PERCENT = { 10, 25, 50, 80, 100, 200 };
 
 	private final MeterRegistry registry;
 

@@ -29,10 +29,11 @@ import io.holdfast.lock.spi.observation.RenewalOutcome;
 public final class MicrometerLockObserver implements LockObserver {
 
 	/**
-	 * The maximum number of names with meters of their own; all others share one. Names
-	 * are usually constants, but one could be built from a key by mistake.
+	 * The default for the maximum number of names with meters of their own. All further
+	 * names share one set of meters. Names are usually constants, but one could be built
+	 * from a key by mistake.
 	 */
-	static final int MAX_NAMES = 1000;
+	public static final int DEFAULT_MAX_NAMES = 100;
 
 	static final String OTHER = "other";
 
@@ -49,12 +50,25 @@ public final class MicrometerLockObserver implements LockObserver {
 
 	private final MeterRegistry registry;
 
+	private final int maxNames;
+
 	/**
-	 * Creates an observer.
+	 * Creates an observer for up to {@value #DEFAULT_MAX_NAMES} lock names.
 	 * @param registry the registry of the meters
 	 */
 	public MicrometerLockObserver(MeterRegistry registry) {
+		this(registry, DEFAULT_MAX_NAMES);
+	}
+
+	/**
+	 * Creates an observer.
+	 * @param registry the registry of the meters
+	 * @param maxNames the maximum number of lock names with meters of their own; all
+	 * further names share the tag value {@code other}
+	 */
+	public MicrometerLockObserver(MeterRegistry registry, int maxNames) {
 		this.registry = registry;
+		this.maxNames = maxNames;
 	}
 
 	@Override
@@ -129,14 +143,14 @@ public final class MicrometerLockObserver implements LockObserver {
 		if (this.names.contains(name) || name.equals(OTHER)) {
 			return true;
 		}
-		if (this.names.size() < MAX_NAMES) {
+		if (this.names.size() < this.maxNames) {
 			return this.names.add(name);
 		}
 		if (!this.full) {
 			this.full = true;
 			logger.warn(("More than %s lock names are in use. '%s' and all further names are metered as '%s'. "
-					+ "Move the variable part of a lock's name into its key.")
-				.formatted(MAX_NAMES, name, OTHER));
+					+ "Move the variable part of a lock's name into its key, or increase 'distributed-lock.metrics.max-names'.")
+				.formatted(this.maxNames, name, OTHER));
 		}
 		return false;
 	}

@@ -8,6 +8,8 @@ import javax.management.ObjectName;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
@@ -91,11 +93,26 @@ class LockMetricsAutoConfigurationTests {
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("micrometerLockObserver"));
 	}
 
-	@Test
-	void disabledLocksAreNotMetered() {
+	@ParameterizedTest
+	@ValueSource(strings = { "distributed-lock.enabled", "distributed-lock.metrics.enabled" })
+	void disabledLocksAreNotMetered(String property) {
 		this.runner.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
-			.withPropertyValues("distributed-lock.enabled=false")
+			.withPropertyValues(property + "=false")
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("micrometerLockObserver"));
+	}
+
+	@Test
+	void propertyLimitsTheNamesWithMetersOfTheirOwn() {
+		this.runner.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+			.withPropertyValues("distributed-lock.metrics.max-names=1")
+			.run((context) -> {
+				LockOperations locks = context.getBean(LockOperations.class);
+				locks.acquire(LockRequest.of("stock", 1)).close();
+				locks.acquire(LockRequest.of("invoice", 1)).close();
+				assertThat(context.getBean(MeterRegistry.class).get("distributed.lock.hold").timers())
+					.extracting((timer) -> timer.getId().getTag("name"))
+					.containsExactlyInAnyOrder("stock", "other");
+			});
 	}
 
 }

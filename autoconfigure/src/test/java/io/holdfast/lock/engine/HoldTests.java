@@ -21,6 +21,7 @@ import io.holdfast.lock.spi.ManagedHold;
 import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.observation.RenewalOutcome;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
@@ -311,6 +312,7 @@ class HoldTests {
 		CompletableFuture<LockHandle> waiting = stopping.acquire(request());
 		stopping.engine.close();
 		assertThat(waiting).isCompletedExceptionally();
+		assertThat(stopping.record.outcomes).containsExactly(AcquireOutcome.ACQUIRED, AcquireOutcome.INTERRUPTED);
 		assertThat(running.isHeld()).isFalse();
 		assertThat(stopping.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.SHUTDOWN);
 		assertThatExceptionOfType(LockNotAcquiredException.class)

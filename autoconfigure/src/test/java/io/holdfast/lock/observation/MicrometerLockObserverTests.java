@@ -143,22 +143,32 @@ class MicrometerLockObserverTests {
 	@Test
 	void unboundedNamesShareOneSetOfMetersAndOneWarning(CapturedOutput output) {
 		acquire(AcquireOutcome.ACQUIRED, Duration.ZERO);
-		for (int name = 0; name < MicrometerLockObserver.MAX_NAMES + 500; name++) {
+		for (int name = 0; name < MicrometerLockObserver.DEFAULT_MAX_NAMES + 500; name++) {
 			this.observer.acquiring(LockName.of("stock-" + name), "redis");
 		}
 		assertThat(this.registry.find("distributed.lock.waiting").gauges())
-			.hasSize(MicrometerLockObserver.MAX_NAMES + 1);
+			.hasSize(MicrometerLockObserver.DEFAULT_MAX_NAMES + 1);
 		assertThat(this.registry.get("distributed.lock.waiting").tag("name", "other").gauge().value()).isEqualTo(501);
 		assertThat(gauge("held")).isEqualTo(1);
-		assertThat(output).containsOnlyOnce("More than 1000 lock names are in use. 'stock-999'");
+		assertThat(output).containsOnlyOnce("More than 100 lock names are in use. 'stock-99'");
+	}
+
+	@Test
+	void numberOfNamesIsASetting() {
+		MicrometerLockObserver one = new MicrometerLockObserver(this.registry, 1);
+		one.acquiring(LockName.of("stock"), "redis");
+		one.acquiring(LockName.of("invoice"), "redis");
+		assertThat(this.registry.find("distributed.lock.waiting").gauges())
+			.extracting((gauge) -> gauge.getId().getTag("name"))
+			.containsExactlyInAnyOrder("stock", "other");
 	}
 
 	@Test
 	void lateNameIsCountedUpAndDownInTheSameMeter() {
-		for (int name = 0; name <= MicrometerLockObserver.MAX_NAMES; name++) {
+		for (int name = 0; name <= MicrometerLockObserver.DEFAULT_MAX_NAMES; name++) {
 			this.observer.acquiring(LockName.of("stock-" + name), "redis");
 		}
-		for (int name = 0; name <= MicrometerLockObserver.MAX_NAMES; name++) {
+		for (int name = 0; name <= MicrometerLockObserver.DEFAULT_MAX_NAMES; name++) {
 			this.observer.acquired(LockName.of("stock-" + name), "redis", AcquireOutcome.ERROR, Duration.ZERO, LEASE);
 		}
 		assertThat(this.registry.find("distributed.lock.waiting").gauges()).isNotEmpty()
@@ -171,10 +181,10 @@ class MicrometerLockObserverTests {
 			acquire(AcquireOutcome.CONTENDED, Duration.ofSeconds(seconds));
 			this.observer.released(LOCK, "redis", Duration.ofSeconds(seconds), LEASE);
 		}
-		assertThat(buckets(LockMeterDocumentation.ACQUIRE_LEASE_RATIO)).containsExactly(entry(50.0, 2.0),
-				entry(100.0, 4.0));
-		assertThat(buckets(LockMeterDocumentation.HOLD_LEASE_RATIO)).containsExactly(entry(80.0, 4.0),
-				entry(100.0, 4.0));
+		assertThat(buckets(LockMeterDocumentation.ACQUIRE_LEASE_RATIO)).contains(entry(25.0, 1.0), entry(50.0, 2.0),
+				entry(75.0, 3.0), entry(100.0, 4.0));
+		assertThat(buckets(LockMeterDocumentation.HOLD_LEASE_RATIO)).contains(entry(10.0, 1.0), entry(50.0, 2.0),
+				entry(80.0, 4.0), entry(100.0, 4.0), entry(200.0, 5.0));
 	}
 
 	private Map<Double, Double> buckets(LockMeterDocumentation meter) {

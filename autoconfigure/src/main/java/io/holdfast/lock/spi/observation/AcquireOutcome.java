@@ -24,8 +24,8 @@ public enum AcquireOutcome {
 	SKIPPED,
 
 	/**
-	 * Abandoned because the waiting thread was interrupted or the waiting future
-	 * cancelled.
+	 * Abandoned because the waiting thread was interrupted, the waiting future cancelled,
+	 * or the application is stopping.
 	 */
 	INTERRUPTED,
 
