@@ -35,7 +35,7 @@ final class SettingsCheck {
 	private static final String UNIFORM_PREFIX = "distributedlock";
 
 	/** The settings that are durations, without the prefix. */
-	static final List<String> DURATIONS = List.of("handoff.max-time", "lease-time", "lock-delay",
+	static final List<String> DURATIONS = List.of("handoff.max-time", "health.timeout", "lease-time", "lock-delay",
 			"redis.connection-timeout", "redis.wait-replicas-timeout", "redlock.connection-timeout",
 			"redlock.longest-lease", "redlock.node-timeout", "redlock.quarantine-wait", "response-timeout",
 			"shutdown-timeout", "startup-timeout", "wait-time");

@@ -3,7 +3,10 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -21,13 +24,16 @@ import io.holdfast.lock.support.NearestName;
  * Registry of the application's lock backends by name, one of which is the default.
  *
  * <p>
- * Immutable and thread-safe.
+ * Thread-safe.
  */
 public final class LockBackends {
 
 	private final Map<String, LockBackend> backends = new LinkedHashMap<>();
 
 	private final LockBackend defaultBackend;
+
+	/** Names of the backends that were requested by name. */
+	private final Set<String> requested = ConcurrentHashMap.newKeySet();
 
 	private final boolean fallback;
 
@@ -88,6 +94,9 @@ public final class LockBackends {
 		if (backend == null) {
 			throw unknown("There is no lock backend '%s'", name);
 		}
+		if (!this.requested.contains(backend.name())) {
+			this.requested.add(backend.name());
+		}
 		return backend;
 	}
 
@@ -145,6 +154,18 @@ public final class LockBackends {
 						.formatted(user.get(), DurationText.of(leaseTime), backend.name(),
 								DurationText.of(able.shortestLease())));
 		}
+	}
+
+	/**
+	 * Returns the backends in use: the default one, and all others that an annotation or
+	 * a request has named so far. A backend that is only configured is not in use.
+	 * @return the names, the default one first
+	 */
+	public Set<String> inUse() {
+		Set<String> names = new LinkedHashSet<>();
+		names.add(defaultName());
+		this.requested.stream().sorted().forEach(names::add);
+		return names;
 	}
 
 	/**

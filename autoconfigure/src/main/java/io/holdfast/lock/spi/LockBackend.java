@@ -116,6 +116,17 @@ public interface LockBackend {
 	}
 
 	/**
+	 * Checks whether the store can grant locks now, for a health check. The check changes
+	 * no lock. It should fail where an acquisition would, for example if the server
+	 * rejects writes.
+	 * @return the status. A stage that fails means that the store cannot grant locks. By
+	 * default, the status is unknown
+	 */
+	default CompletionStage<StoreStatus> status() {
+		return CompletableFuture.completedStage(StoreStatus.UNKNOWN);
+	}
+
+	/**
 	 * Withdraws a claim: its position in the wait queue, and the lease if it was granted
 	 * meanwhile. Never releases the lock of another owner.
 	 * @param claim the claim to withdraw

@@ -1,0 +1,74 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockException;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.Failures;
+import io.holdfast.lock.support.Stages;
+import io.holdfast.lock.support.Threads;
+
+/**
+ * Sends the queries of operators to stores and waits for the responses in bounded time.
+ * Queries use a few threads of their own. A store that hangs therefore blocks neither an
+ * acquisition nor a renewal, and further queries fail at once.
+ */
+final class StoreQueries {
+
+	/** Maximum number of queries in progress. */
+	static final int MOST_QUERIES = 8;
+
+	private static final int IDLE_SECONDS = 5;
+
+	private final ThreadPoolExecutor threads = new ThreadPoolExecutor(0, MOST_QUERIES, IDLE_SECONDS, TimeUnit.SECONDS,
+			new SynchronousQueue<>(), (task) -> Threads.daemon("holdfast-query", task));
+
+	/**
+	 * Sends a query and waits for its response.
+	 * @param backend the backend that sends the query
+	 * @param timeout the longest wait
+	 * @param query sends the query; may block
+	 * @throws LockException if the query fails or is not answered in time
+	 */
+	<T> T ask(LockBackend backend, Duration timeout, Supplier<? extends CompletionStage<T>> query) {
+		CompletableFuture<T> answer = new CompletableFuture<>();
+		try {
+			this.threads.execute(() -> StoreResponses.<T>ask(query)
+				.whenComplete((value, failure) -> Stages.settle(answer, value, failure)));
+			return answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (RejectedExecutionException ex) {
+			throw failure(backend, "%s earlier queries are still unanswered".formatted(MOST_QUERIES), ex);
+		}
+		catch (TimeoutException ex) {
+			throw failure(backend, "no response within " + DurationText.of(timeout), ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw failure(backend, "this thread was interrupted", ex);
+		}
+		catch (ExecutionException ex) {
+			Throwable cause = Stages.cause(ex);
+			throw (cause instanceof LockException ours) ? ours : failure(backend, Failures.rootMessage(cause), cause);
+		}
+	}
+
+	private static LockBackendException failure(LockBackend backend, String reason, Throwable cause) {
+		return new LockBackendException(null, backend.name(),
+				"The store of backend '%s' cannot be queried: %s. Check that it is reachable.".formatted(backend.name(),
+						reason),
+				cause);
+	}
+
+}
