@@ -153,6 +153,16 @@ public final class LockContext {
 			this.handle = handle;
 		}
 
+		/**
+		 * Returns the thread while one of the holds bound to it matches.
+		 * @param condition the condition that one of the holds must match
+		 * @return the thread, or {@code null} if no hold matches any more
+		 */
+		public @Nullable Thread threadIfAny(Predicate<LockHandle> condition) {
+			return LockContext.this.handles.stream().map(Bound::handle).anyMatch(condition) ? LockContext.this.thread
+					: null;
+		}
+
 		/** Ends the binding. Calling it again has no effect. */
 		@Override
 		public void run() {

@@ -105,6 +105,18 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 	}
 
 	/**
+	 * Returns the lock whose text is given, as users, logs and stores write it.
+	 * @param text the name, or the name and the key separated by the first colon
+	 * @return the lock's name, whose {@link #id()} is the text
+	 * @throws LockConfigurationException if the name or the key is not valid
+	 */
+	public static LockName parse(String text) {
+		int colon = text.indexOf(':');
+		return (colon < 0) ? new LockName(text, null)
+				: new LockName(text.substring(0, colon), text.substring(colon + 1));
+	}
+
+	/**
 	 * Orders locks so that all callers acquire several locks in the same order.
 	 */
 	@Override

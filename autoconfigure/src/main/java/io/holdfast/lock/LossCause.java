@@ -30,6 +30,12 @@ public enum LossCause {
 	MAX_HOLD,
 
 	/** The application stopped while the body was still running. */
-	SHUTDOWN
+	SHUTDOWN,
+
+	/**
+	 * An operator released the lock by force, in this instance. Holders in other
+	 * instances report {@link #REFUSED} or {@link #REVOKED}.
+	 */
+	FORCED
 
 }

@@ -1,5 +1,6 @@
 package io.holdfast.lock;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -20,6 +21,15 @@ class LockNameTests {
 	void unpairedSurrogateIsRejected(String key) {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> new LockName("stock", key))
 			.withMessageContaining("The key of lock 'stock' contains an unpaired surrogate");
+	}
+
+	@Test
+	void idIsParsedBack() {
+		for (LockName lock : List.of(LockName.of("stock"), LockName.of("stock", 42), LockName.of("stock", "a:b\n"))) {
+			assertThat(LockName.parse(lock.id())).isEqualTo(lock);
+		}
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> LockName.parse("stock:"));
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> LockName.parse(":42"));
 	}
 
 	@Test

@@ -1,5 +1,6 @@
 /**
- * What an operator sees of locks through Spring Boot's Actuator: health and info.
+ * What an operator sees of locks through Spring Boot's Actuator: the endpoint
+ * {@code distributedlocks}, health and info.
  *
  * <p>
  * This package imports {@code io.holdfast.lock}, its {@code spi}, {@code support} and the

@@ -28,15 +28,15 @@ final class Acquisition {
 
 	private final EngineContext context;
 
-	private final ResolvedRequest request;
+	final ResolvedRequest request;
 
 	private final IfRefused ifRefused;
 
-	private final WaitTime wait;
+	final WaitTime wait;
 
 	private final StoreRequest.Sender sender;
 
-	private final StepScheduler steps;
+	final StepScheduler steps;
 
 	private final LocalWaitQueues.Ticket ticket;
 

@@ -29,6 +29,11 @@ final class CallerThreadExecutor implements Executor {
 
 	private volatile boolean ended;
 
+	/** Returns the thread that waits. */
+	Thread caller() {
+		return this.caller;
+	}
+
 	@Override
 	public void execute(Runnable step) {
 		this.steps.add(step);

@@ -1,7 +1,9 @@
 package io.holdfast.lock.engine;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 
+import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.spi.ManagedHold;
 import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 import io.holdfast.lock.spi.observation.LockObservation;
@@ -30,5 +32,10 @@ interface HeldLocks extends ManagedHold {
 
 	/** Restores the given state when the last of these holds has ended. */
 	HeldLocks settingAside(SetAside setAside);
+
+	/** Returns a predicate for the holds of a lease. */
+	static Predicate<LockHandle> of(Lease lease) {
+		return (handle) -> handle instanceof Hold hold && hold.lease() == lease;
+	}
 
 }

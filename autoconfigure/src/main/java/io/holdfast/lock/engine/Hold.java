@@ -70,9 +70,9 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		this.depth = depth;
 		LockContext.Binding bound = LockContext.bind(this);
 		this.binding = bound;
+		this.lease.store.binding = bound;
 		if (!this.reentrant && this.lease.request().interruptOnLoss()) {
-			this.lease.onLost((event) -> bound
-				.interruptIfAny((handle) -> handle instanceof Hold other && other.lease == this.lease));
+			this.lease.onLost((event) -> bound.interruptIfAny(HeldLocks.of(this.lease)));
 		}
 		this.end.defer(this);
 		return this;

@@ -33,7 +33,7 @@ final class Lease {
 
 	private final ResolvedRequest request;
 
-	private final StoreLease store;
+	final StoreLease store;
 
 	private final FencingToken token;
 

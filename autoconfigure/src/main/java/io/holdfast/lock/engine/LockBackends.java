@@ -94,9 +94,6 @@ public final class LockBackends {
 		if (backend == null) {
 			throw unknown("There is no lock backend '%s'", name);
 		}
-		if (!this.requested.contains(backend.name())) {
-			this.requested.add(backend.name());
-		}
 		return backend;
 	}
 
@@ -122,7 +119,7 @@ public final class LockBackends {
 	}
 
 	/**
-	 * Checks that a backend supports the requested options.
+	 * Checks that a backend supports the requested options. It is in use from now on.
 	 * @param name the backend's name; {@code null} or empty for the default backend
 	 * @param mode the requested mode
 	 * @param fair whether strict order is requested
@@ -137,6 +134,9 @@ public final class LockBackends {
 			throw unknown(user.get() + " names the lock backend '%s', which does not exist", name);
 		}
 		LockBackend backend = get(name);
+		if (StringUtils.hasLength(name) && !this.requested.contains(backend.name())) {
+			this.requested.add(backend.name());
+		}
 		BackendCapabilities able = backend.capabilities();
 		if (mode == LockMode.SHARED && !able.shared()) {
 			throw new LockConfigurationException(

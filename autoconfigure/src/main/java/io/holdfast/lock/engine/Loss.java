@@ -109,6 +109,7 @@ final class Loss {
 			case REVOKED -> "the store revoked the lease";
 			case MAX_HOLD -> "it was held for longer than its maxHold of " + maxHold();
 			case SHUTDOWN -> "the application is stopping and its body did not complete in time";
+			case FORCED -> "it was released by force";
 		};
 		return "Lock '%s' was lost: %s (%s, token %s).".formatted(this.request.lock(), why, this.request, this.token);
 	}

@@ -6,6 +6,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
@@ -40,6 +42,11 @@ final class StepScheduler {
 		this.time = time;
 		this.executor = executor;
 		this.onFailure = onFailure;
+	}
+
+	/** Returns the thread that waits and runs the steps meanwhile, if there is one. */
+	@Nullable Thread caller() {
+		return (this.executor instanceof CallerThreadExecutor waiting) ? waiting.caller() : null;
 	}
 
 	/** Runs a step in any phase. */

@@ -8,6 +8,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
@@ -51,6 +52,9 @@ final class StoreLease {
 	private volatile @Nullable Lease holder;
 
 	private volatile @Nullable LossCause loss;
+
+	/** The latest binding to a thread, for operators, who may see an older one. */
+	LockContext.@Nullable Binding binding;
 
 	/** Number of holders so far; only the present or next holder changes it. */
 	private volatile int holders;

@@ -5,6 +5,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
+
 /**
  * Adapter to one store that can grant, extend and end a lease on a lock, each in a single
  * attempt.
@@ -113,6 +117,34 @@ public interface LockBackend {
 			return CompletableFuture.completedStage(false);
 		}
 		return renew(List.of(grant.withLease(remaining))).thenCompose((results) -> results.get(0).isRenewed());
+	}
+
+	/**
+	 * Reads the present state of a lock, for operators. Changes nothing.
+	 * @param lock the lock
+	 * @return the holders in all instances, and the waiters. A stage that fails means
+	 * that they are unknown. By default, fails because the backend cannot look up locks
+	 */
+	default CompletionStage<LockState> find(LockName lock) {
+		return CompletableFuture.failedStage(new LockConfigurationException(
+				"The backend '%s' cannot look up locks. Implement LockBackend.find() in it.".formatted(name())));
+	}
+
+	/**
+	 * Ends the lease of a holder of any instance, for an operator who releases a lock by
+	 * force. Has no effect on another owner, which may have the lock by now. A store
+	 * never forgets the token of the holder, so that the next token is greater.
+	 *
+	 * <p>
+	 * By default, withdraws the claim of that owner. A backend that can withdraw only the
+	 * claims of its own client must override this method.
+	 * @param lock the lock
+	 * @param holder the holder, as {@link #find} has returned it
+	 * @return completes when the store has ended the lease, and fails if that is unknown
+	 */
+	default CompletionStage<Void> revoke(LockName lock, LockState.Holder holder) {
+		return abandon(new Claim(lock, new OwnerId(holder.ownerId()), holder.mode(), capabilities().shortestLease(),
+				false, Duration.ZERO, false));
 	}
 
 	/**

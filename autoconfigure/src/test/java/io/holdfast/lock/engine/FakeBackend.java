@@ -14,8 +14,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
@@ -44,6 +46,8 @@ final class FakeBackend implements LockBackend {
 	final Deque<Supplier<CompletionStage<Boolean>>> retentions = new ArrayDeque<>();
 
 	final Deque<Function<Claim, CompletionStage<Void>>> withdrawals = new ArrayDeque<>();
+
+	final Deque<CompletionStage<LockState>> lookups = new ArrayDeque<>();
 
 	final List<Claim> claims = new ArrayList<>();
 
@@ -167,6 +171,16 @@ final class FakeBackend implements LockBackend {
 	synchronized ReleaseResult free(Claim claim) {
 		return this.owners.remove(claim.lock(), claim.owner()) ? new ReleaseResult.Released()
 				: new ReleaseResult.NotHeld();
+	}
+
+	@Override
+	public synchronized CompletionStage<LockState> find(LockName lock) {
+		OwnerId owner = this.owners.get(lock);
+		List<LockState.Holder> holders = (owner != null)
+				? List.of(new LockState.Holder(owner.value(), LockMode.EXCLUSIVE, new FencingToken(1), null))
+				: List.of();
+		return this.lookups.isEmpty() ? CompletableFuture.completedFuture(new LockState(lock, "fake", holders, 0))
+				: this.lookups.remove();
 	}
 
 	@Override

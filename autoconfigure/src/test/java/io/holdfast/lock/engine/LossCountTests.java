@@ -42,6 +42,10 @@ class LossCountTests {
 			new MicrometerLockObserver(this.registry), this.time, Runnable::run, () -> {
 			});
 
+	private final EngineInspector inspector = new EngineInspector(this.engine,
+			new LockBackends(List.of(this.backend), "fake"), (event) -> {
+			});
+
 	private final Map<LossCause, Integer> notified = new EnumMap<>(LossCause.class);
 
 	@Test
@@ -58,7 +62,8 @@ class LossCountTests {
 				case 1 -> this.backend.renewals.add((grant) -> new CompletableFuture<>());
 				case 2 -> revokeAll();
 				case 3 -> this.backend.owners.remove(handle.lock());
-				case 4 -> this.time.pause(Duration.ofSeconds(random.nextInt(40)));
+				case 4 -> this.inspector.forceRelease(handle.lock());
+				case 5 -> this.time.pause(Duration.ofSeconds(random.nextInt(40)));
 				default -> open.remove(random.nextInt(open.size())).close();
 			}
 			this.time.advance(Duration.ofMillis(random.nextInt(2_000)));

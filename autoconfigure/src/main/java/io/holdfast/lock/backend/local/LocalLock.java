@@ -10,6 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
@@ -111,6 +113,11 @@ final class LocalLock {
 		return signals;
 	}
 
+	LockState state(LockName lock, long now) {
+		return new LockState(lock, LocalLockBackend.NAME,
+				this.leases.values().stream().map((lease) -> lease.holder(now)).toList(), this.waiters.size());
+	}
+
 	boolean isEmpty() {
 		return this.leases.isEmpty() && this.waiters.isEmpty();
 	}
@@ -153,6 +160,11 @@ final class LocalLock {
 
 		static Lease start(Grant grant, long now) {
 			return new Lease(grant, now + nanos(grant.lease()));
+		}
+
+		LockState.Holder holder(long now) {
+			return new LockState.Holder(this.grant.claim().owner().value(), this.grant.claim().mode(),
+					this.grant.fencingToken(), Duration.ofNanos(this.endsAt - now));
 		}
 
 	}

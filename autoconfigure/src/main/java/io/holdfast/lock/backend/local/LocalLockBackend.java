@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -16,6 +17,7 @@ import java.util.function.LongSupplier;
 import org.springframework.util.Assert;
 
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
@@ -23,6 +25,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.StoreStatus;
 
 /**
  * Lock backend for locks in this JVM. In-memory locks exclude the threads of one process
@@ -106,6 +109,16 @@ public final class LocalLockBackend implements LockBackend {
 	public CompletionStage<Void> abandon(Claim claim) {
 		visit(claim.lock(), (local, now) -> local.withdraw(claim.owner()));
 		return CompletableFuture.completedStage(null);
+	}
+
+	@Override
+	public CompletionStage<LockState> find(LockName lock) {
+		return CompletableFuture.completedStage(visit(lock, (local, now) -> local.state(lock, now)));
+	}
+
+	@Override
+	public CompletionStage<StoreStatus> status() {
+		return CompletableFuture.completedStage(StoreStatus.available(Map.of()));
 	}
 
 	/**

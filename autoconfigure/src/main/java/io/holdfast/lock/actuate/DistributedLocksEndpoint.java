@@ -1,0 +1,175 @@
+package io.holdfast.lock.actuate;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
+import org.springframework.context.ApplicationEventPublisher;
+
+import io.holdfast.lock.HeldLock;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockException;
+import io.holdfast.lock.LockInspector;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
+
+/**
+ * Actuator endpoint that shows the locks of this instance, asks the store about a lock,
+ * and releases a lock by force. By default, access is read-only.
+ */
+@Endpoint(id = "distributedlocks", defaultAccess = Access.READ_ONLY)
+public final class DistributedLocksEndpoint {
+
+	/** The type of the audit event for each attempt to release a lock by force. */
+	public static final String AUDIT_TYPE = "DISTRIBUTED_LOCK_FORCE_RELEASE";
+
+	private final LockInspector inspector;
+
+	private final ApplicationEventPublisher publisher;
+
+	/**
+	 * Creates the endpoint.
+	 * @param inspector reads and releases the locks
+	 * @param publisher receives an audit event for each attempt to release a lock
+	 */
+	public DistributedLocksEndpoint(LockInspector inspector, ApplicationEventPublisher publisher) {
+		this.inspector = inspector;
+		this.publisher = publisher;
+	}
+
+	/**
+	 * Returns the locks that this instance holds and waits for. Sends no request.
+	 * @return the locks
+	 */
+	@ReadOperation
+	public LockDescriptors.Locks locks() {
+		return new LockDescriptors.Locks(this.inspector.held().stream().map(LockDescriptors.Held::of).toList(),
+				this.inspector.waiting().stream().map(LockDescriptors.Waiting::of).toList());
+	}
+
+	/**
+	 * Returns what this instance and the store know about a lock.
+	 * @param lock the name, or name and key as in {@code stock:42}, as segments of a path
+	 * @param key the key, if it is not part of the first parameter
+	 * @param backend the name of the backend; the default one if missing
+	 * @return the lock, or {@code null} if it is neither held nor waited for
+	 * @throws InvalidEndpointRequestException if there is no such backend, or the name or
+	 * the key is not valid
+	 */
+	@ReadOperation
+	public LockDescriptors.@Nullable Lock lock(@Selector(match = Match.ALL_REMAINING) String[] lock,
+			@Nullable String key, @Nullable String backend) {
+		LockDescriptors.Lock found = describe(name(lock, key), backend);
+		return found.isUnused() ? null : found;
+	}
+
+	/**
+	 * Releases a lock by force.
+	 * @param lock the name, or name and key as in {@code stock:42}, as segments of a path
+	 * @param key the key, if it is not part of the first parameter
+	 * @param backend the name of the backend; the default one if missing
+	 * @return the holders that lost the lock, or {@code null} if it was free
+	 * @throws InvalidEndpointRequestException if there is no such backend, or the name or
+	 * the key is not valid
+	 * @throws LockException if the store fails or does not respond
+	 */
+	@DeleteOperation
+	public LockDescriptors.@Nullable Release forceRelease(@Selector(match = Match.ALL_REMAINING) String[] lock,
+			@Nullable String key, @Nullable String backend) {
+		return forceRelease(name(lock, key), backend, null);
+	}
+
+	/**
+	 * Releases a lock by force, and publishes an audit event regardless of the outcome.
+	 * @param principal the name of the user, or {@code null} if unknown
+	 */
+	LockDescriptors.@Nullable Release forceRelease(LockName lock, @Nullable String backend,
+			@Nullable String principal) {
+		Set<String> here = ownersHere(lock);
+		try {
+			List<LockState.Holder> evicted = this.inspector.forceRelease(lock, backend);
+			audit(principal, lock, backend, evicted.isEmpty() ? "was free" : "released");
+			return evicted.isEmpty() ? null : new LockDescriptors.Release(lock.id(), describe(evicted, here), null);
+		}
+		catch (LockConfigurationException ex) {
+			throw invalid(ex);
+		}
+		catch (LockException ex) {
+			audit(principal, lock, backend, "failed: " + ex.getMessage());
+			throw ex;
+		}
+	}
+
+	private void audit(@Nullable String principal, LockName lock, @Nullable String backend, String outcome) {
+		this.publisher.publishEvent(new AuditApplicationEvent(Objects.requireNonNullElse(principal, ""), AUDIT_TYPE, Map
+			.of("lock", lock.id(), "backend", Objects.requireNonNullElse(backend, "default"), "outcome", outcome)));
+	}
+
+	static LockName name(String[] path, @Nullable String key) {
+		String text = String.join("/", path);
+		try {
+			return (key != null) ? new LockName(text, key) : LockName.parse(text);
+		}
+		catch (LockConfigurationException ex) {
+			throw invalid(ex);
+		}
+	}
+
+	private static InvalidEndpointRequestException invalid(LockConfigurationException failure) {
+		String message = String.valueOf(failure.getMessage());
+		return new InvalidEndpointRequestException(message, message, failure);
+	}
+
+	private LockDescriptors.Lock describe(LockName lock, @Nullable String backend) {
+		List<LockDescriptors.Held> held = this.inspector.held()
+			.stream()
+			.filter((each) -> each.lock().equals(lock) && matches(each.backend(), backend))
+			.map(LockDescriptors.Held::of)
+			.toList();
+		List<LockDescriptors.Waiting> waiting = this.inspector.waiting()
+			.stream()
+			.filter((each) -> each.lock().equals(lock) && matches(each.backend(), backend))
+			.map(LockDescriptors.Waiting::of)
+			.toList();
+		try {
+			LockState state = this.inspector.find(lock, backend);
+			return new LockDescriptors.Lock(lock.id(), state.backend(), held, waiting,
+					new LockDescriptors.Store(describe(state.holders(), ownersHere(lock)), state.waiters()), null);
+		}
+		catch (LockConfigurationException ex) {
+			throw invalid(ex);
+		}
+		catch (LockException ex) {
+			return new LockDescriptors.Lock(lock.id(), backend, held, waiting, null, ex.getMessage());
+		}
+	}
+
+	private static boolean matches(String name, @Nullable String wanted) {
+		return wanted == null || name.equalsIgnoreCase(wanted.strip());
+	}
+
+	private Set<String> ownersHere(LockName lock) {
+		return this.inspector.held()
+			.stream()
+			.filter((held) -> held.lock().equals(lock))
+			.map(HeldLock::ownerId)
+			.collect(Collectors.toSet());
+	}
+
+	private static List<LockDescriptors.Holder> describe(List<LockState.Holder> holders, Set<String> here) {
+		return holders.stream().map((holder) -> LockDescriptors.Holder.of(holder, here)).toList();
+	}
+
+}

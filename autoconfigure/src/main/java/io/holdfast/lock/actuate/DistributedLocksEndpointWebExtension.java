@@ -1,0 +1,80 @@
+package io.holdfast.lock.actuate;
+
+import java.security.Principal;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
+
+import io.holdfast.lock.LockException;
+import io.holdfast.lock.LockName;
+
+/**
+ * Maps the results of the endpoint to HTTP: 404 for a lock that is not used, and 503 if
+ * the store does not respond. An invalid name is 400, as in every endpoint.
+ */
+@EndpointWebExtension(endpoint = DistributedLocksEndpoint.class)
+public final class DistributedLocksEndpointWebExtension {
+
+	private final DistributedLocksEndpoint endpoint;
+
+	/**
+	 * Creates the extension.
+	 * @param endpoint the endpoint
+	 */
+	public DistributedLocksEndpointWebExtension(DistributedLocksEndpoint endpoint) {
+		this.endpoint = endpoint;
+	}
+
+	/**
+	 * Returns what this instance and the store know about a lock.
+	 * @param lock the name, or name and key as in {@code stock:42}, as segments of a path
+	 * @param key the key, if it is not part of the path
+	 * @param backend the name of the backend; the default one if missing
+	 * @return the lock
+	 */
+	@ReadOperation
+	public WebEndpointResponse<LockDescriptors.Lock> lock(@Selector(match = Match.ALL_REMAINING) String[] lock,
+			@Nullable String key, @Nullable String backend) {
+		LockDescriptors.Lock found = this.endpoint.lock(lock, key, backend);
+		if (found == null) {
+			return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+		}
+		return new WebEndpointResponse<>(found, (found.error() != null) ? WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE
+				: WebEndpointResponse.STATUS_OK);
+	}
+
+	/**
+	 * Releases a lock by force.
+	 * @param security the user
+	 * @param lock the name, or name and key as in {@code stock:42}, as segments of a path
+	 * @param key the key, if it is not part of the path
+	 * @param backend the name of the backend; the default one if missing
+	 * @return the holders that lost the lock
+	 */
+	@DeleteOperation
+	public WebEndpointResponse<LockDescriptors.Release> forceRelease(SecurityContext security,
+			@Selector(match = Match.ALL_REMAINING) String[] lock, @Nullable String key, @Nullable String backend) {
+		LockName name = DistributedLocksEndpoint.name(lock, key);
+		Principal principal = security.getPrincipal();
+		try {
+			LockDescriptors.Release released = this.endpoint.forceRelease(name, backend,
+					(principal != null) ? principal.getName() : null);
+			return (released != null) ? new WebEndpointResponse<>(released)
+					: new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+		}
+		catch (LockException ex) {
+			return new WebEndpointResponse<>(
+					new LockDescriptors.Release(name.id(), List.of(), String.valueOf(ex.getMessage())),
+					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+		}
+	}
+
+}

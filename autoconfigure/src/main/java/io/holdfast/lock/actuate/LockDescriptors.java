@@ -1,0 +1,149 @@
+package io.holdfast.lock.actuate;
+
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.HeldLock;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockState;
+import io.holdfast.lock.WaitingAcquisition;
+
+/**
+ * The responses of the endpoint. Tokens are text, because clients that read numbers as
+ * 64-bit floating point would lose the last digits.
+ */
+public final class LockDescriptors {
+
+	private LockDescriptors() {
+	}
+
+	/**
+	 * The locks of this instance.
+	 *
+	 * @param held the locks that are held
+	 * @param waiting the acquisitions in progress
+	 */
+	public record Locks(List<Held> held, List<Waiting> waiting) {
+
+	}
+
+	/**
+	 * One lock.
+	 *
+	 * @param lock the lock, such as {@code stock:42}
+	 * @param backend the name of the backend, or {@code null} if the default one did not
+	 * respond
+	 * @param held the holds of this instance
+	 * @param waiting the acquisitions of this instance
+	 * @param store what the store knows, or {@code null} if it did not respond
+	 * @param error why the store did not respond, or {@code null} if it did
+	 */
+	public record Lock(String lock, @Nullable String backend, List<Held> held, List<Waiting> waiting,
+			@Nullable Store store, @Nullable String error) {
+
+		boolean isUnused() {
+			return this.held.isEmpty() && this.waiting.isEmpty() && this.store != null && this.store.holders().isEmpty()
+					&& (this.store.waiters() == null || this.store.waiters() == 0);
+		}
+
+	}
+
+	/**
+	 * The result of a forced release.
+	 *
+	 * @param lock the lock
+	 * @param evicted the holders that lost the lock; empty if it failed
+	 * @param error why it failed, or {@code null} if it did not
+	 */
+	public record Release(String lock, List<Holder> evicted, @Nullable String error) {
+
+	}
+
+	/**
+	 * A lock that this instance holds.
+	 *
+	 * @param lock the lock
+	 * @param backend the name of the backend
+	 * @param mode exclusive or shared
+	 * @param fair whether it was requested in strict order
+	 * @param token the token of the holder
+	 * @param owner the owner id
+	 * @param thread the name of the thread, or {@code null} if there is none
+	 * @param heldFor the time since its acquisition
+	 * @param remainingValidity how long the holder can rely on it
+	 * @param inUse whether a holder uses it
+	 * @param waiters the acquisitions of this instance that wait for it
+	 */
+	public record Held(String lock, String backend, LockMode mode, boolean fair, String token, String owner,
+			@Nullable String thread, Duration heldFor, Duration remainingValidity, boolean inUse, int waiters) {
+
+		static Held of(HeldLock held) {
+			return new Held(held.lock().id(), held.backend(), held.mode(), held.fair(), held.token().toString(),
+					held.ownerId(), held.thread(), millis(held.heldFor()), millis(held.remainingValidity()),
+					held.inUse(), held.waiters());
+		}
+
+	}
+
+	/**
+	 * An acquisition of this instance.
+	 *
+	 * @param lock the lock
+	 * @param backend the name of the backend
+	 * @param mode exclusive or shared
+	 * @param fair whether it was requested in strict order
+	 * @param thread the name of the thread, or {@code null} if there is none
+	 * @param waitedFor the time since its start
+	 * @param remainingWait the time until it gives up
+	 */
+	public record Waiting(String lock, String backend, LockMode mode, boolean fair, @Nullable String thread,
+			Duration waitedFor, Duration remainingWait) {
+
+		static Waiting of(WaitingAcquisition waiting) {
+			return new Waiting(waiting.lock().id(), waiting.backend(), waiting.mode(), waiting.fair(), waiting.thread(),
+					millis(waiting.waitedFor()), millis(waiting.remainingWait()));
+		}
+
+	}
+
+	/**
+	 * What the store knows about a lock.
+	 *
+	 * @param holders the holders in all instances
+	 * @param waiters the claims in the wait queue of the store, or {@code null} if it has
+	 * none
+	 */
+	public record Store(List<Holder> holders, @Nullable Integer waiters) {
+
+	}
+
+	/**
+	 * A holder, as the store knows it.
+	 *
+	 * @param owner the owner id
+	 * @param mode exclusive or shared
+	 * @param token the token of the first hold with its lease
+	 * @param remainingLease the time until the store ends the lease, or {@code null} if
+	 * that is not known
+	 * @param thisInstance whether it is in this instance
+	 */
+	public record Holder(String owner, LockMode mode, String token, @Nullable Duration remainingLease,
+			boolean thisInstance) {
+
+		static Holder of(LockState.Holder holder, Set<String> ownersHere) {
+			Duration remaining = holder.remainingLease();
+			return new Holder(holder.ownerId(), holder.mode(), holder.token().toString(),
+					(remaining != null) ? millis(remaining) : null, ownersHere.contains(holder.ownerId()));
+		}
+
+	}
+
+	private static Duration millis(Duration duration) {
+		return duration.truncatedTo(ChronoUnit.MILLIS);
+	}
+
+}

@@ -1,0 +1,39 @@
+package io.holdfast.lock.autoconfigure;
+
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+
+import io.holdfast.lock.LockInspector;
+import io.holdfast.lock.actuate.DistributedLocksEndpoint;
+import io.holdfast.lock.actuate.DistributedLocksEndpointWebExtension;
+
+/**
+ * Auto-configuration for the Actuator endpoint {@code distributedlocks}.
+ */
+@AutoConfiguration(after = LockInspectorAutoConfiguration.class)
+@ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })
+@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnAvailableEndpoint(DistributedLocksEndpoint.class)
+@ConditionalOnBean(LockInspector.class)
+public final class LockEndpointAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	DistributedLocksEndpoint distributedLocksEndpoint(LockInspector inspector, ApplicationEventPublisher publisher) {
+		return new DistributedLocksEndpoint(inspector, publisher);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	DistributedLocksEndpointWebExtension distributedLocksEndpointWebExtension(DistributedLocksEndpoint endpoint) {
+		return new DistributedLocksEndpointWebExtension(endpoint);
+	}
+
+}

@@ -1,0 +1,313 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.actuate.audit.InMemoryAuditEventRepository;
+import org.springframework.boot.actuate.audit.listener.AuditListener;
+import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.endpoint.jackson.JacksonEndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.endpoint.jmx.JmxEndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.web.server.ManagementContextAutoConfiguration;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.jmx.JmxAutoConfiguration;
+import org.springframework.boot.http.converter.autoconfigure.HttpMessageConvertersAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
+import org.springframework.boot.test.context.runner.ContextConsumer;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.PayloadApplicationEvent;
+import org.springframework.http.HttpStatus;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+
+import io.holdfast.lock.LockForceReleasedEvent;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockInspector;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.LockState;
+import io.holdfast.lock.actuate.DistributedLocksEndpoint;
+import io.holdfast.lock.backend.local.LocalLockBackend;
+import io.holdfast.lock.test.ForwardingBackend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link LockEndpointAutoConfiguration} and the endpoint over HTTP and JMX.
+ */
+class LockEndpointAutoConfigurationTests {
+
+	private static final String URI = "/actuator/distributedlocks";
+
+	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
+		.withPropertyValues("distributed-lock.backend=local",
+				"management.endpoints.web.exposure.include=distributedlocks")
+		.withConfiguration(
+				AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
+						LockInspectorAutoConfiguration.class, LockEndpointAutoConfiguration.class,
+						ManagementContextAutoConfiguration.class, EndpointAutoConfiguration.class,
+						WebEndpointAutoConfiguration.class, JacksonEndpointAutoConfiguration.class,
+						JacksonAutoConfiguration.class, HttpMessageConvertersAutoConfiguration.class,
+						WebMvcAutoConfiguration.class, DispatcherServletAutoConfiguration.class));
+
+	private final WebApplicationContextRunner unrestricted = this.runner
+		.withPropertyValues("management.endpoint.distributedlocks.access=UNRESTRICTED");
+
+	private static ContextConsumer<AssertableWebApplicationContext> holding(LockRequest request, Case body) {
+		return (context) -> {
+			try (LockHandle handle = context.getBean(LockOperations.class).acquire(request)) {
+				body.run(context, MockMvcTester.from(context), handle);
+			}
+		};
+	}
+
+	@Test
+	void locksOfThisInstanceAreListed() {
+		LockRequest request = LockRequest.of("stock", 42);
+		this.runner.run(holding(request, (context, http, handle) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			CompletableFuture<LockHandle> waiter = locks.acquireAsync(request).toCompletableFuture();
+			assertThat(http.get().uri(URI)).hasStatusOk()
+				.bodyJson()
+				.isLenientlyEqualTo("""
+						{
+							"held": [{
+								"lock": "stock:42", "backend": "local", "mode": "EXCLUSIVE", "fair": false,
+								"token": "%s", "owner": "%s", "thread": "%s", "inUse": true, "waiters": 1
+							}],
+							"waiting": [{
+								"lock": "stock:42", "backend": "local", "mode": "EXCLUSIVE", "fair": false,
+								"thread": null
+							}]
+						}
+						""".formatted(handle.fencingToken(), handle.ownerId(), Thread.currentThread().getName()))
+				.satisfies((body) -> {
+					assertThat(body).extractingPath("$.held[0].heldFor").asString().startsWith("PT");
+					assertThat(body).extractingPath("$.held[0].remainingValidity").asString().startsWith("PT2");
+					assertThat(body).extractingPath("$.waiting[0].waitedFor").asString().startsWith("PT");
+					assertThat(body).extractingPath("$.waiting[0].remainingWait").asString().startsWith("PT");
+				});
+			handle.close();
+			waiter.join().close();
+		}));
+	}
+
+	@Test
+	void storeIsAskedAboutOneLock() {
+		this.runner.run(holding(LockRequest.of("stock", "a/b"), (context, http, handle) -> {
+			for (String uri : List.of(URI + "/stock:a/b", URI + "/stock?key=a/b", URI + "/stock:a/b?backend=LOCAL")) {
+				assertThat(http.get().uri(uri)).as(uri).hasStatusOk().bodyJson().satisfies((body) -> {
+					assertThat(body).extractingPath("$.lock").isEqualTo("stock:a/b");
+					assertThat(body).extractingPath("$.backend").isEqualTo("local");
+					assertThat(body).extractingPath("$.held[*].owner").asArray().containsExactly(handle.ownerId());
+					assertThat(body).extractingPath("$.store.holders[*].owner")
+						.asArray()
+						.containsExactly(handle.ownerId());
+					assertThat(body).extractingPath("$.store.holders[0].thisInstance").isEqualTo(true);
+					assertThat(body).extractingPath("$.store.waiters").isEqualTo(0);
+					assertThat(body).extractingPath("$.error").isNull();
+				});
+			}
+		}));
+	}
+
+	@Test
+	void keyIsShownAsItIs() {
+		this.runner.run(holding(LockRequest.of("stock", "a\nb"),
+				(context, http, handle) -> assertThat(http.get().uri(URI)).bodyJson()
+					.extractingPath("$.held[*].lock")
+					.asArray()
+					.containsExactly("stock:a\nb")));
+	}
+
+	@Test
+	void lockThatIsNotUsedIsNotFound() {
+		this.unrestricted.run((context) -> {
+			MockMvcTester http = MockMvcTester.from(context);
+			assertThat(http.get().uri(URI + "/stock:42")).hasStatus(HttpStatus.NOT_FOUND);
+			assertThat(http.delete().uri(URI + "/stock:42")).hasStatus(HttpStatus.NOT_FOUND);
+		});
+	}
+
+	@Test
+	void invalidNameOrBackendIsABadRequest() {
+		this.unrestricted.run((context) -> {
+			MockMvcTester http = MockMvcTester.from(context);
+			for (String uri : List.of(URI + "/st*ck", URI + "/stock:", URI + "/stock?key=",
+					URI + "/stock?backend=none")) {
+				assertThat(http.get().uri(uri)).as(uri).hasStatus(HttpStatus.BAD_REQUEST);
+				assertThat(http.delete().uri(uri)).as(uri).hasStatus(HttpStatus.BAD_REQUEST);
+			}
+		});
+	}
+
+	@Test
+	void silentStoreLeavesTheLocksOfThisInstance() {
+		this.unrestricted
+			.withPropertyValues("distributed-lock.response-timeout=50ms", "distributed-lock.backend=silent")
+			.withBean(SilentBackend.class)
+			.run(holding(LockRequest.of("stock", 42), (context, http, handle) -> {
+				assertThat(http.get().uri(URI + "/stock:42")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
+					.bodyJson()
+					.satisfies((body) -> {
+						assertThat(body).extractingPath("$.held[*].owner").asArray().containsExactly(handle.ownerId());
+						assertThat(body).extractingPath("$.store").isNull();
+						assertThat(body).extractingPath("$.error").asString().contains("no response within 50ms");
+					});
+				assertThat(http.delete().uri(URI + "/stock:42")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE);
+				assertThat(handle.isHeld()).isTrue();
+			}));
+	}
+
+	@Test
+	void forcedReleaseNeedsAccess() {
+		this.runner.run(holding(LockRequest.of("stock", 42), (context, http, handle) -> {
+			assertThat(http.delete().uri(URI + "/stock:42")).hasStatus(HttpStatus.METHOD_NOT_ALLOWED);
+			assertThat(handle.isHeld()).isTrue();
+		}));
+	}
+
+	@Test
+	void forcedReleaseEvictsTheHolderAndIsAudited() {
+		InMemoryAuditEventRepository audit = new InMemoryAuditEventRepository();
+		Listener listener = new Listener();
+		this.unrestricted.withBean(AuditListener.class, () -> new AuditListener(audit))
+			.withInitializer((context) -> context.addApplicationListener(listener))
+			.run(holding(LockRequest.of("stock", 42), (context, http, handle) -> {
+				assertThat(http.delete().uri(URI + "/stock:42").principal(() -> "alice")).hasStatusOk()
+					.bodyJson()
+					.extractingPath("$.evicted[*].owner")
+					.asArray()
+					.containsExactly(handle.ownerId());
+				assertThat(handle.isHeld()).isFalse();
+				assertThat(context.getBean(LockInspector.class).find(LockName.of("stock", 42)).isHeld()).isFalse();
+				assertThat(audit.find("alice", null, DistributedLocksEndpoint.AUDIT_TYPE)).singleElement()
+					.satisfies((event) -> assertThat(event.getData())
+						.isEqualTo(Map.of("lock", "stock:42", "backend", "default", "outcome", "released")));
+				assertThat(listener.events).extracting(LockForceReleasedEvent::lock)
+					.containsExactly(LockName.of("stock", 42));
+			}));
+	}
+
+	@Test
+	void failedReleaseIsAudited() {
+		InMemoryAuditEventRepository audit = new InMemoryAuditEventRepository();
+		this.unrestricted
+			.withPropertyValues("distributed-lock.response-timeout=50ms", "distributed-lock.backend=silent")
+			.withBean(SilentBackend.class)
+			.withBean(AuditListener.class, () -> new AuditListener(audit))
+			.run((context) -> {
+				assertThat(MockMvcTester.from(context).delete().uri(URI + "/stock:42"))
+					.hasStatus(HttpStatus.SERVICE_UNAVAILABLE);
+				assertThat(audit.find(null, null, DistributedLocksEndpoint.AUDIT_TYPE)).singleElement()
+					.satisfies((event) -> assertThat(event.getData()).extractingByKey("outcome")
+						.asString()
+						.startsWith("failed: "));
+			});
+	}
+
+	@Test
+	void endpointIsNotExposedUnlessIncluded() {
+		this.runner.withPropertyValues("management.endpoints.web.exposure.include=health")
+			.run((context) -> assertThat(context).hasNotFailed()
+				.hasSingleBean(LockInspector.class)
+				.doesNotHaveBean(DistributedLocksEndpoint.class));
+	}
+
+	@Test
+	void endpointIsAvailableOverJmx() {
+		this.runner
+			.withPropertyValues("spring.jmx.enabled=true", "management.endpoints.jmx.exposure.include=distributedlocks",
+					"management.endpoints.jmx.domain=io.holdfast.test")
+			.withConfiguration(AutoConfigurations.of(JmxAutoConfiguration.class, JmxEndpointAutoConfiguration.class))
+			.run(holding(LockRequest.of("stock", 42), (context, http, handle) -> {
+				MBeanServer server = context.getBean(MBeanServer.class);
+				ObjectName name = server.queryNames(new ObjectName("io.holdfast.test:name=Distributedlocks,*"), null)
+					.iterator()
+					.next();
+				assertThat(server.invoke(name, "locks", new Object[0], new String[0]).toString()).contains("stock:42",
+						handle.ownerId());
+				assertThat(
+						server
+							.invoke(name, "lock", new Object[] { new String[] { "stock:42" }, null, null },
+									new String[] { String[].class.getName(), String.class.getName(),
+											String.class.getName() })
+							.toString())
+					.contains("store", handle.ownerId());
+			}));
+	}
+
+	@Test
+	void actuatorIsOptional() {
+		new WebApplicationContextRunner().withPropertyValues("distributed-lock.backend=local")
+			.withConfiguration(
+					AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
+							LockInspectorAutoConfiguration.class, LockEndpointAutoConfiguration.class))
+			.withClassLoader(new FilteredClassLoader(Endpoint.class))
+			.run((context) -> assertThat(context).hasNotFailed()
+				.hasSingleBean(LockInspector.class)
+				.doesNotHaveBean("distributedLocksEndpoint"));
+	}
+
+	@Test
+	void disabledLocksHaveNoInspectorAndNoEndpoint() {
+		this.runner.withPropertyValues("distributed-lock.enabled=false")
+			.run((context) -> assertThat(context).hasNotFailed()
+				.doesNotHaveBean(LockInspector.class)
+				.doesNotHaveBean(DistributedLocksEndpoint.class));
+	}
+
+	/** The body of a test that runs while a lock is held. */
+	private interface Case {
+
+		void run(AssertableWebApplicationContext context, MockMvcTester http, LockHandle handle) throws Exception;
+
+	}
+
+	/** A store that grants locks and answers no query. */
+	private static final class SilentBackend extends ForwardingBackend {
+
+		SilentBackend() {
+			super(new LocalLockBackend());
+		}
+
+		@Override
+		public String name() {
+			return "silent";
+		}
+
+		@Override
+		public CompletionStage<LockState> find(LockName lock) {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+	private static final class Listener
+			implements ApplicationListener<PayloadApplicationEvent<LockForceReleasedEvent>> {
+
+		private final List<LockForceReleasedEvent> events = new CopyOnWriteArrayList<>();
+
+		@Override
+		public void onApplicationEvent(PayloadApplicationEvent<LockForceReleasedEvent> event) {
+			this.events.add(event.getPayload());
+		}
+
+	}
+
+}
