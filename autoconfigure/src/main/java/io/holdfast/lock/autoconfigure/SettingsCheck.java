@@ -38,7 +38,7 @@ final class SettingsCheck {
 	static final List<String> DURATIONS = List.of("handoff.max-time", "health.timeout", "lease-time", "lock-delay",
 			"redis.connection-timeout", "redis.wait-replicas-timeout", "redlock.connection-timeout",
 			"redlock.longest-lease", "redlock.node-timeout", "redlock.quarantine-wait", "response-timeout",
-			"shutdown-timeout", "startup-timeout", "wait-time");
+			"shutdown-timeout", "startup-timeout", "wait-time", "web.retry-after");
 
 	/** All other settings. */
 	static final List<String> OTHERS = List.of("await-release", "backend", "enabled", "etcd.authority",
@@ -48,7 +48,7 @@ final class SettingsCheck {
 			"metrics.max-names", "namespace", "redis.address", "redis.database", "redis.password", "redis.ssl.bundle",
 			"redis.username", "redis.wait-replicas", "redlock.drift-factor", "redlock.nodes", "redlock.password",
 			"redlock.restart-quarantine", "redlock.ssl.bundle", "redlock.username", "transaction.when-active",
-			"watch-lock-order", "zookeeper.base-path", "zookeeper.when-suspended");
+			"watch-lock-order", "web.enabled", "web.status", "zookeeper.base-path", "zookeeper.when-suspended");
 
 	/** Settings that belong to the client of a store, by the name that is tried here. */
 	private static final Map<String, String> FOREIGN = Map.of("zookeeper.connect-string",

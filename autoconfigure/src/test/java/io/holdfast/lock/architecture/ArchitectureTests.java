@@ -57,6 +57,7 @@ class ArchitectureTests {
 		imports.put("fencing", List.of("", "spi", "support"));
 		imports.put("interceptor", List.of("", "engine", "transaction", "fencing", "support"));
 		imports.put("observation", List.of("", "spi.observation"));
+		imports.put("web", List.of("", "support"));
 		imports.put("actuate", List.of("", "spi", "engine", "support"));
 		imports.put("autoconfigure", imports.keySet().stream().toList());
 		return imports;

@@ -1,0 +1,130 @@
+package io.holdfast.lock.web;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.Locale;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.util.Assert;
+import org.springframework.web.bind.annotation.ResponseStatus;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockException;
+import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.Stages;
+
+/**
+ * Creates RFC 9457 problems for exceptions of locks. The text for the client contains no
+ * message of an exception, which may name servers. The log gets that message in one line,
+ * without a stack trace.
+ *
+ * <p>
+ * Thread-safe.
+ */
+public final class LockProblems {
+
+	private static final Log logger = LogFactory.getLog(LockProblems.class);
+
+	private static final int UNAVAILABLE = HttpStatus.SERVICE_UNAVAILABLE.value();
+
+	private final int status;
+
+	private final Duration retryAfter;
+
+	/**
+	 * Creates the factory.
+	 * @param status the status if another holder kept the lock, from 400 to 599. All
+	 * other failures have the status 503
+	 * @param retryAfter the time in the header {@code Retry-After}, in whole seconds;
+	 * zero omits the header
+	 */
+	public LockProblems(int status, Duration retryAfter) {
+		Assert.isTrue(status >= 400 && status <= 599,
+				() -> "'distributed-lock.web.status' is %s. Set it between 400 and 599.".formatted(status));
+		this.status = status;
+		this.retryAfter = retryAfter;
+	}
+
+	/**
+	 * Returns the exception of a lock that a call has failed with. An invalid
+	 * configuration is a mistake of the application and no problem of the client. A
+	 * subclass with a status of its own is left to Spring.
+	 * @param failure the failure, possibly in the wrapper of a future
+	 * @return the exception, or {@code null} if the failure is another one
+	 */
+	static @Nullable LockException find(Throwable failure) {
+		return (Stages.cause(failure) instanceof LockException ours && !(ours instanceof LockConfigurationException)
+				&& !AnnotatedElementUtils.hasAnnotation(ours.getClass(), ResponseStatus.class)) ? ours : null;
+	}
+
+	/**
+	 * Creates the response, and logs the exception in one line.
+	 * @param failure the exception
+	 * @return the response
+	 */
+	public ResponseEntity<ProblemDetail> respond(LockException failure) {
+		logger.info(failure.getMessage());
+		ProblemDetail problem = problem(failure);
+		if (failure.lock() != null) {
+			problem.setProperty("lock", failure.lock().id());
+		}
+		ResponseEntity.BodyBuilder response = ResponseEntity.status(problem.getStatus());
+		if (!(failure instanceof LockLostException) && this.retryAfter.toSeconds() > 0) {
+			response.header(HttpHeaders.RETRY_AFTER, Long.toString(this.retryAfter.toSeconds()));
+		}
+		return response.body(problem);
+	}
+
+	private ProblemDetail problem(LockException failure) {
+		String lock = (failure.lock() != null) ? "lock '" + failure.lock() + "'" : "the lock";
+		if (failure instanceof LockNotAcquiredException refused) {
+			return notAcquired(refused, lock);
+		}
+		if (failure instanceof LockLostException) {
+			return problem(UNAVAILABLE, "lock-lost", "Lock lost",
+					"The call lost %s while it was running. Check whether it took effect before you repeat it."
+						.formatted(lock));
+		}
+		if (failure instanceof StaleFencingTokenException) {
+			return problem(UNAVAILABLE, "stale-fencing-token", "Lock taken over",
+					"A newer holder of %s has taken over. Nothing was written. Repeat the call.".formatted(lock));
+		}
+		return problem(UNAVAILABLE, "lock-store-unavailable", "Lock store unavailable",
+				"The store that keeps %s is unavailable. Repeat the call later.".formatted(lock));
+	}
+
+	private ProblemDetail notAcquired(LockNotAcquiredException refused, String lock) {
+		String waited = DurationText.of(refused.waited());
+		ProblemDetail problem = switch (refused.reason()) {
+			case HELD -> problem(this.status, "lock-not-acquired", "Lock not acquired",
+					"Another holder kept %s for the whole wait of %s. Repeat the call later.".formatted(lock, waited));
+			case INTERRUPTED -> problem(UNAVAILABLE, "lock-not-acquired", "Lock not acquired",
+					"The wait for %s was interrupted after %s. Repeat the call.".formatted(lock, waited));
+			case STOPPING -> problem(UNAVAILABLE, "lock-not-acquired", "Lock not acquired",
+					"This instance is stopping and does not acquire %s. Repeat the call.".formatted(lock));
+		};
+		problem.setProperty("waited", refused.waited().toString());
+		problem.setProperty("reason", refused.reason().name().toLowerCase(Locale.ROOT));
+		return problem;
+	}
+
+	private static ProblemDetail problem(int status, String type, String title, String detail) {
+		ProblemDetail problem = ProblemDetail.forStatusAndDetail(HttpStatusCode.valueOf(status), detail);
+		problem.setType(URI.create("urn:holdfast:" + type));
+		problem.setTitle(title);
+		return problem;
+	}
+
+}
