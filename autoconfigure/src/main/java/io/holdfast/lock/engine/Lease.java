@@ -61,7 +61,7 @@ final class Lease {
 		this.request = request;
 		this.store = store;
 		this.token = store.nextToken();
-		this.loss = new Loss(request, this.token, observation.apply(this.token));
+		this.loss = new Loss(request, this.token, store.grant().claim().owner(), observation.apply(this.token));
 		this.ticket = ticket;
 		this.end = store.end();
 		this.acquiredAt = context.time().nanos();

@@ -6,8 +6,10 @@ import java.util.Locale;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
+import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.observation.RenewalOutcome;
 import io.holdfast.lock.support.DurationText;
@@ -40,6 +42,19 @@ final class LoggingLockObserver implements LockObserver {
 				case ERROR -> "is not acquired: failed" + after;
 			});
 		}
+	}
+
+	/** Follows the acquisition only at DEBUG, for the token of its hold. */
+	@Override
+	public LockObservation observe(LockName lock, String backend) {
+		return logger.isDebugEnabled() ? new LockObservation() {
+
+			@Override
+			public void granted(AcquireOutcome outcome, Duration waited, FencingToken token) {
+				log(lock, backend, "has token " + token);
+			}
+
+		} : LockObservation.NONE;
 	}
 
 	@Override

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.support.DurationText;
@@ -30,6 +31,8 @@ final class Loss {
 
 	private final FencingToken token;
 
+	private final OwnerId owner;
+
 	private final LockObservation observation;
 
 	/** The listeners to notify; {@code null} once the loss is announced. */
@@ -37,9 +40,10 @@ final class Loss {
 
 	private volatile @Nullable LockLostEvent event;
 
-	Loss(ResolvedRequest request, FencingToken token, LockObservation observation) {
+	Loss(ResolvedRequest request, FencingToken token, OwnerId owner, LockObservation observation) {
 		this.request = request;
 		this.token = token;
+		this.owner = owner;
 		this.observation = observation;
 	}
 
@@ -111,7 +115,8 @@ final class Loss {
 			case SHUTDOWN -> "the application is stopping and its body did not complete in time";
 			case FORCED -> "it was released by force";
 		};
-		return "Lock '%s' was lost: %s (%s, token %s).".formatted(this.request.lock(), why, this.request, this.token);
+		return "Lock '%s' was lost: %s (%s, token %s, owner %s).".formatted(this.request.lock(), why, this.request,
+				this.token, this.owner);
 	}
 
 	private String maxHold() {

@@ -19,6 +19,7 @@ import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for {@link LoggingLockObserver}.
@@ -51,9 +52,25 @@ class LoggingLockObserverTests {
 		assertThat(output.getAll().lines().filter((line) -> line.contains("Lock 'stock:42' (backend local) ")))
 			.satisfiesExactly((line) -> assertThat(line).contains("is requested"),
 					(line) -> assertThat(line).contains("is acquired after").contains("lease 30s"),
+					(line) -> assertThat(line).contains("has token "),
 					(line) -> assertThat(line).contains("is requested"),
 					(line) -> assertThat(line).contains("is not acquired: skipped after"),
 					(line) -> assertThat(line).contains("is released after"));
+	}
+
+	@Test
+	void lossNamesHolderAndLease(CapturedOutput output) {
+		LockRequest shortLease = LockRequest.forLock(EngineFixture.LOCK)
+			.leaseTime(Duration.ofMillis(20))
+			.renew(false)
+			.build();
+		try (LockHandle held = this.engine.acquire(shortLease)) {
+			await().untilAsserted(() -> assertThat(output).contains("Lock 'stock:42' was lost"));
+			assertThat(output.getAll().lines().filter((line) -> line.contains("was lost"))).singleElement()
+				.asString()
+				.contains("WARN", "backend local", "lease 20ms", "token " + held.fencingToken(),
+						"owner " + held.ownerId());
+		}
 	}
 
 	@Test
