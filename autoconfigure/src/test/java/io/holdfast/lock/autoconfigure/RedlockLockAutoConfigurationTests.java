@@ -39,7 +39,7 @@ class RedlockLockAutoConfigurationTests {
 		.limit(3)
 		.toList();
 
-	private static final String PERMISSIONS = "+@connection +eval +evalsha +info +time +get +set +del +pexpire +pexpireat +pttl +hget +hmget +hset +hdel +zadd +zrem +zrange +zrangebyscore +zremrangebyscore";
+	private static final String PERMISSIONS = "~shop:* &shop:* +@connection +eval +evalsha +info +time +get +set +del +pexpire +pexpireat +pttl +hget +hmget +hset +hdel +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +publish +subscribe +unsubscribe";
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, RedisLockAutoConfiguration.class,
@@ -69,7 +69,7 @@ class RedlockLockAutoConfigurationTests {
 
 	@Test
 	void permissionsOfTheHowToAreEnough() {
-		servers.forEach((node) -> node.ask(("acl setuser app on >not-to-be-seen ~shop:* " + PERMISSIONS).split(" ")));
+		servers.forEach((node) -> node.ask(("acl setuser app on >not-to-be-seen " + PERMISSIONS).split(" ")));
 		this.runner
 			.withPropertyValues(nodes(servers), "distributed-lock.redlock.username=app",
 					"distributed-lock.namespace=shop", "distributed-lock.lease-time=2100ms",
@@ -77,18 +77,32 @@ class RedlockLockAutoConfigurationTests {
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				context.getBean(LockOperations.class).acquire(LockRequest.of("auto", "3")).close();
+				assertThat(servers).noneMatch((node) -> node.ask("acl", "log").contains("\"app\""));
+			});
+	}
+
+	@Test
+	void missingPermissionToSubscribeIsReported(CapturedOutput output) {
+		servers.forEach(
+				(node) -> node.ask(("acl setuser deaf on >not-to-be-seen " + PERMISSIONS + " -subscribe").split(" ")));
+		this.runner
+			.withPropertyValues(nodes(servers), "distributed-lock.redlock.username=deaf",
+					"distributed-lock.namespace=shop", "distributed-lock.lease-time=2100ms",
+					"distributed-lock.wait-time=10s")
+			.run((context) -> {
+				context.getBean(LockOperations.class).acquire(LockRequest.of("auto", "4")).close();
+				assertThat(output).contains("rejects the subscription to 'shop:wake:*'");
 			});
 	}
 
 	@Test
 	void missingPermissionStopsTheStartWithTheList() {
-		servers.forEach((node) -> node
-			.ask(("acl setuser poor on >not-to-be-seen ~shop:* " + PERMISSIONS + " -info").split(" ")));
+		servers
+			.forEach((node) -> node.ask(("acl setuser poor on >not-to-be-seen " + PERMISSIONS + " -info").split(" ")));
 		this.runner
 			.withPropertyValues(nodes(servers), "distributed-lock.redlock.username=poor",
 					"distributed-lock.namespace=shop")
-			.run((context) -> assertThat(analysis(context.getStartupFailure()).getDescription())
-				.contains("~shop:* " + PERMISSIONS));
+			.run((context) -> assertThat(analysis(context.getStartupFailure()).getDescription()).contains(PERMISSIONS));
 	}
 
 	@Test

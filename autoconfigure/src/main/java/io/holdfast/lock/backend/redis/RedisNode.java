@@ -4,8 +4,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+
+import io.holdfast.lock.support.Stages;
 
 /**
  * One Redis server that runs scripts, for backends that use several of them. Each request
@@ -46,6 +50,17 @@ public final class RedisNode {
 	 */
 	public CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
 		return this.scripts.run(script, keys, args);
+	}
+
+	/**
+	 * Subscribes to a channel. After a lost connection, the client subscribes again.
+	 * @param channel the channel
+	 * @param listener receives the messages, on a thread of the client
+	 * @return completes when this client is subscribed; never throws
+	 */
+	public CompletionStage<?> subscribe(String channel, Consumer<String> listener) {
+		return Stages.attempt(() -> this.client.getTopic(channel, StringCodec.INSTANCE)
+			.addListenerAsync(String.class, (name, message) -> listener.accept(message)));
 	}
 
 	/**

@@ -2,6 +2,7 @@ package io.holdfast.lock.backend.redlock;
 
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.RedisScript;
@@ -20,6 +21,12 @@ interface NodeClient {
 
 	/** Runs a script on a client that may not be connected yet. Never blocks. */
 	CompletionStage<List<Object>> connect(RedisScript script, List<Object> keys, Object... args);
+
+	/**
+	 * Subscribes to a channel.
+	 * @return completes when this client is subscribed; never throws
+	 */
+	CompletionStage<?> subscribe(String channel, Consumer<String> listener);
 
 	/** Returns the node's address for messages, without credentials. */
 	String address();
@@ -43,6 +50,11 @@ interface NodeClient {
 		@Override
 		public CompletionStage<List<Object>> connect(RedisScript script, List<Object> keys, Object... args) {
 			return Stages.attemptOn("holdfast-redlock-connect", () -> this.redis.run(script, keys, args));
+		}
+
+		@Override
+		public CompletionStage<?> subscribe(String channel, Consumer<String> listener) {
+			return this.redis.subscribe(channel, listener);
 		}
 
 		@Override

@@ -50,6 +50,9 @@ final class QuorumAcquisition {
 
 	private final NotifiedTokens notified;
 
+	/** Completes when a majority reserves the lock for the claim, or {@code null}. */
+	private final @Nullable CompletionStage<?> signal;
+
 	/** Whether the attempt is over, so that later grants are discarded. */
 	private volatile boolean over;
 
@@ -69,17 +72,23 @@ final class QuorumAcquisition {
 		this.notified = notified;
 		this.ended = (before != null) ? before.ended : new AtomicBoolean();
 		this.allAnswered = allAnswered;
+		this.signal = RedlockTimes.waits(claim) ? nodes.expectNotification(claim.owner()) : null;
+		if (this.signal == null) {
+			nodes.notifications().forget(claim.owner());
+		}
 	}
 
 	CompletionStage<AcquireResult> run() {
 		this.nodes.noteLongestLease(this.lease.toMillis());
 		QuorumCall<Votes> call = new QuorumCall<>(this.nodes.count(), this.nodes.clock(), this::decide, this::late);
 		return call
-			.ask(this.nodes.all(), this.options.nodeTimeout(), (node) -> this.nodes
-				.vote(node, () -> !call.isDecided() && !this.over, RedlockScripts.ACQUIRE,
-						this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), this.lease.toMillis(),
-						this.number, RedlockTimes.IDLE_TOKEN_MILLIS, this.claim.mode().name(), position().toMillis())
-				.whenComplete((answer, failure) -> answered()))
+			.ask(this.nodes.all(), this.options.nodeTimeout(),
+					(node) -> this.nodes.vote(node, () -> !call.isDecided() && !this.over, RedlockScripts.ACQUIRE,
+							this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), this.lease.toMillis(),
+							this.number, RedlockTimes.IDLE_TOKEN_MILLIS, this.claim.mode().name(),
+							position().toMillis(), this.nodes.notifications().waited(this.claim.owner()).toMillis(),
+							this.nodes.notifications().instance())
+						.whenComplete((answer, failure) -> answered()))
 			.thenCompose((votes) -> (votes.yes() >= this.nodes.quorum()) ? granted(votes) : refused(votes));
 	}
 
@@ -176,6 +185,7 @@ final class QuorumAcquisition {
 		if (isInTime()) {
 			this.notified.put(this.claim.owner(), token,
 					this.startedAt + ClockDrift.validity(this.lease, this.options));
+			this.nodes.notifications().forget(this.claim.owner());
 			return new AcquireResult.Acquired(
 					new Grant(this.claim, token, ClockDrift.trustedLease(this.lease, this.options)));
 		}
@@ -201,6 +211,7 @@ final class QuorumAcquisition {
 		if (this.errors.isDefinite(votes)) {
 			// the engine does not withdraw a claim that failed definitely
 			end();
+			this.nodes.notifications().forget(this.claim.owner());
 			this.nodes.all().forEach(this::undo);
 			return CompletableFuture.failedStage(cause);
 		}
@@ -216,7 +227,10 @@ final class QuorumAcquisition {
 	private AcquireResult contended(Votes votes) {
 		List<Long> rests = votes.those(NodeResponse::isNo).stream().map((answer) -> answer.number(1)).toList();
 		int needed = this.nodes.quorum() - (this.nodes.count() - rests.size());
-		return AcquireResult.Contended.polled(RedlockTimes.retryAfter(this.nodes.clock(), rests, needed));
+		boolean held = votes.count((answer) -> answer.isNo() && answer.number(3) == 1) >= this.nodes.quorum();
+		Duration retryAfter = RedlockTimes.retryAfter(this.nodes.clock(), rests, needed, held);
+		return (this.signal != null) ? new AcquireResult.Contended(this.signal, retryAfter)
+				: AcquireResult.Contended.polled(retryAfter);
 	}
 
 	/**

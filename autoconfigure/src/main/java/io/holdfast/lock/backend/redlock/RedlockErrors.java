@@ -84,7 +84,7 @@ final class RedlockErrors {
 
 	private String remedy(Votes votes) {
 		if (isDefinite(votes)) {
-			return "Check the user, password and permissions on these nodes: ~%1$s:* +@connection +eval +evalsha +info +time +get +set +del +pexpire +pexpireat +pttl +hget +hmget +hset +hdel +zadd +zrem +zrange +zrangebyscore +zremrangebyscore."
+			return "Check the user, password and permissions on these nodes: ~%1$s:* &%1$s:* +@connection +eval +evalsha +info +time +get +set +del +pexpire +pexpireat +pttl +hget +hmget +hset +hdel +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +publish +subscribe +unsubscribe."
 				.formatted(this.options.namespace());
 		}
 		if (votes.noVote() > this.nodes.tolerated()) {

@@ -197,6 +197,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	 */
 	private CompletableFuture<Votes> release(Claim claim) {
 		this.notified.remove(claim.owner());
+		this.nodes.notifications().forget(claim.owner());
 		QuorumAcquisition attempt = this.underWay.get(claim.owner());
 		if (attempt != null) {
 			attempt.end();
@@ -212,6 +213,16 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	/** Returns how many attempts at least one node has not answered. */
 	int underWay() {
 		return this.underWay.size();
+	}
+
+	/** Returns the identity of this JVM as a subscriber. */
+	String instance() {
+		return this.nodes.notifications().instance();
+	}
+
+	/** Returns how many claims wait for a notification in this JVM. */
+	int waiting() {
+		return this.nodes.notifications().size();
 	}
 
 	/**

@@ -3,12 +3,14 @@ package io.holdfast.lock.backend.redlock;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.RedisScript;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SharedAttempt;
@@ -23,6 +25,10 @@ final class RedlockNode {
 	/** The server's run id. */
 	private final SharedAttempt<String> connection = new SharedAttempt<>(this::probe);
 
+	private final SharedAttempt<Boolean> subscription = new SharedAttempt<>(this::subscribe);
+
+	private final AtomicBoolean reported = new AtomicBoolean();
+
 	private final NodeClient redis;
 
 	private final RedlockKeys keys;
@@ -31,6 +37,8 @@ final class RedlockNode {
 
 	private final Quarantine quarantine;
 
+	private final ReleaseNotifications notifications;
+
 	/**
 	 * Creates a node.
 	 * @param redis the node's client
@@ -38,13 +46,15 @@ final class RedlockNode {
 	 * @param identities the nodes by their run ids, shared by all nodes
 	 * @param clock measures the quarantine
 	 * @param log logs the quarantine
+	 * @param notifications receives the notifications from the node
 	 */
 	RedlockNode(NodeClient redis, RedlockKeys keys, Map<String, RedlockNode> identities, SchedulingClock clock,
-			QuarantineLog log) {
+			QuarantineLog log, ReleaseNotifications notifications) {
 		this.redis = redis;
 		this.keys = keys;
 		this.identities = identities;
 		this.quarantine = new Quarantine(redis.address(), clock, log);
+		this.notifications = notifications;
 	}
 
 	String address() {
@@ -86,14 +96,47 @@ final class RedlockNode {
 		return this.connection.get();
 	}
 
+	/**
+	 * Subscribes to notifications, if connected and not subscribed already.
+	 */
+	void listen() {
+		if (this.connection.hasSucceeded()) {
+			this.subscription.get();
+		}
+	}
+
 	private CompletionStage<String> probe() {
-		return this.redis.connect(RedlockScripts.PROBE, this.keys.ofProbe(), RedlockKeys.random())
+		return this.redis
+			.connect(RedlockScripts.PROBE, this.keys.ofProbe(), RedlockKeys.random(),
+					this.notifications.channels() + "probe")
 			.thenApply((answer) -> {
 				String runId = (String) answer.get(0);
 				requireAnotherServer(runId);
 				warnOfEviction((String) answer.get(2));
 				return runId;
+			})
+			.thenCompose((runId) -> this.subscription.get().handle((subscribed, failure) -> runId));
+	}
+
+	private CompletionStage<Boolean> subscribe() {
+		return this.redis
+			.subscribe(this.notifications.channels() + this.notifications.instance(),
+					(owner) -> this.notifications.notified(this, owner))
+			.<Boolean>thenApply((listener) -> true)
+			.whenComplete((subscribed, failure) -> {
+				if (failure != null) {
+					reportOnce(failure);
+				}
 			});
+	}
+
+	private void reportOnce(Throwable failure) {
+		if (RedisNode.isDefinite(failure) && this.reported.compareAndSet(false, true)) {
+			logger.warn(
+					"Redis at %s rejects the subscription to '%s*' (%s). Waiters poll instead, which is slower. Grant the user this channel."
+						.formatted(this, this.notifications.channels(), RedisNode.describe(failure)));
+		}
+		logger.debug("Cannot subscribe to release notifications yet", failure);
 	}
 
 	private void requireAnotherServer(String runId) {

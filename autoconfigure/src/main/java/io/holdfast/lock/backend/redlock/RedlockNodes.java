@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.backend.redis.RedisScript;
 import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Stages;
 
@@ -35,6 +36,8 @@ final class RedlockNodes {
 
 	private final SchedulingClock clock;
 
+	private final ReleaseNotifications notifications;
+
 	private final QuarantineLog quarantineLog = new QuarantineLog();
 
 	/** Longest known lease, in milliseconds. */
@@ -44,9 +47,10 @@ final class RedlockNodes {
 		this.options = options;
 		this.clock = clock;
 		this.keys = new RedlockKeys(options.namespace());
+		this.notifications = new ReleaseNotifications(options.namespace(), nodes.size() / 2 + 1, clock);
 		Map<String, RedlockNode> identities = new ConcurrentHashMap<>();
 		this.all = nodes.stream()
-			.map((node) -> new RedlockNode(node, this.keys, identities, clock, this.quarantineLog))
+			.map((node) -> new RedlockNode(node, this.keys, identities, clock, this.quarantineLog, this.notifications))
 			.toList();
 		this.longestLease = new AtomicLong(options.longestLease().toMillis());
 	}
@@ -77,6 +81,18 @@ final class RedlockNodes {
 
 	RedlockKeys keys() {
 		return this.keys;
+	}
+
+	ReleaseNotifications notifications() {
+		return this.notifications;
+	}
+
+	/**
+	 * Returns the signal for the next attempt of a claim that waits.
+	 */
+	CompletionStage<?> expectNotification(OwnerId owner) {
+		this.all.forEach(RedlockNode::listen);
+		return this.notifications.expect(owner);
 	}
 
 	QuarantineLog quarantineLog() {
@@ -137,7 +153,9 @@ final class RedlockNodes {
 	 */
 	CompletionStage<List<Object>> undo(RedlockNode node, Claim claim, long attempt, Duration position) {
 		return node.run(RedlockScripts.RELEASE, this.keys.parts(claim.lock()), claim.owner().value(), attempt,
-				claim.mode().name(), position.toMillis());
+				claim.mode().name(), position.toMillis(), this.notifications.waited(claim.owner()).toMillis(),
+				this.notifications.instance(), this.notifications.channels(),
+				RedlockTimes.reservation(this.options).toMillis());
 	}
 
 	private CompletionStage<Boolean> admitIfOver(RedlockNode node, String memory) {

@@ -1,5 +1,7 @@
 package io.holdfast.lock.backend.redlock;
 
+import java.util.stream.Stream;
+
 import io.holdfast.lock.backend.redis.RedisScript;
 
 /**
@@ -13,7 +15,7 @@ final class RedlockScripts {
 
 	static final RedisScript RENEW = loadWithSets("renew");
 
-	static final RedisScript RELEASE = loadWithSets("release");
+	static final RedisScript RELEASE = loadWithSets("notify", "release");
 
 	static final RedisScript LOOK = load("look");
 
@@ -28,8 +30,9 @@ final class RedlockScripts {
 		return RedisScript.load(RedlockScripts.class, "node", name);
 	}
 
-	private static RedisScript loadWithSets(String name) {
-		return RedisScript.loadWithMembers(RedlockScripts.class, "node", "sets", name);
+	private static RedisScript loadWithSets(String... names) {
+		return RedisScript.loadWithMembers(RedlockScripts.class,
+				Stream.concat(Stream.of("node", "sets"), Stream.of(names)).toArray(String[]::new));
 	}
 
 }

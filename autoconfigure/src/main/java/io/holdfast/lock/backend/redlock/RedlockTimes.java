@@ -18,6 +18,12 @@ final class RedlockTimes {
 
 	private static final long LONGEST_PAUSE = 200;
 
+	private static final long SHORTEST_GRACE = 20;
+
+	private static final long SHORTEST_POLL = 250;
+
+	private static final long LONGEST_POLL = 500;
+
 	/**
 	 * Longest life of a position: a waiter that has not retried after this time is gone.
 	 */
@@ -30,29 +36,52 @@ final class RedlockTimes {
 		return Duration.ofMillis(Math.max(1, claim.leaseTime().toMillis()));
 	}
 
+	/** Whether a claim retries after a rejection. */
+	static boolean waits(Claim claim) {
+		return claim.remainingWait().compareTo(Duration.ZERO) > 0;
+	}
+
 	/**
 	 * Returns how long a contended claim keeps its position in the wait queue; zero if it
 	 * will not retry.
 	 */
 	static Duration position(Claim claim, RedlockOptions options) {
-		Duration wait = claim.remainingWait();
-		if (wait.compareTo(Duration.ZERO) <= 0) {
+		if (!waits(claim)) {
 			return Duration.ZERO;
 		}
+		Duration wait = claim.remainingWait();
 		Duration position = (wait.compareTo(LONGEST_POSITION) < 0) ? wait : LONGEST_POSITION;
 		return position.plus(options.nodeTimeout());
 	}
 
 	/**
-	 * Returns when to retry: at random, so that claims that split the votes do not do so
-	 * again, but no later than the lock may be free.
+	 * Returns for how long a node reserves a free lock for a waiter that it has notified.
+	 */
+	static Duration reservation(RedlockOptions options) {
+		return options.nodeTimeout().multipliedBy(2);
+	}
+
+	/**
+	 * Returns when to retry after a node has notified a claim, unless a majority does so
+	 * before.
+	 */
+	static Duration retryAfterNotification(SchedulingClock clock) {
+		return Duration.ofMillis(SHORTEST_GRACE + clock.jitter(SHORTEST_GRACE));
+	}
+
+	/**
+	 * Returns when to retry without a notification: at random, so that claims that split
+	 * the votes do not do so again, but no later than the lock may be free.
 	 * @param clock provides the random part
 	 * @param rests the remaining times of the nodes that rejected the claim, in
 	 * milliseconds
 	 * @param needed how many of these nodes must become free
+	 * @param held whether others hold the lock on a majority, which will notify the claim
 	 */
-	static Duration retryAfter(SchedulingClock clock, List<Long> rests, int needed) {
-		long random = SHORTEST_PAUSE + clock.jitter(LONGEST_PAUSE - SHORTEST_PAUSE + 1);
+	static Duration retryAfter(SchedulingClock clock, List<Long> rests, int needed, boolean held) {
+		long shortest = held ? SHORTEST_POLL : SHORTEST_PAUSE;
+		long longest = held ? LONGEST_POLL : LONGEST_PAUSE;
+		long random = shortest + clock.jitter(longest - shortest + 1);
 		List<Long> sorted = rests.stream().filter((rest) -> rest >= 0).sorted().toList();
 		int last = Math.max(0, needed - 1);
 		return Duration.ofMillis((last < sorted.size()) ? Math.max(1, Math.min(random, sorted.get(last))) : random);

@@ -5,9 +5,11 @@
 --       5 number of the attempt · 6 lifetime of an idle token (ms)
 --       7 EXCLUSIVE or SHARED
 --       8 how long a contended claim keeps its position (ms, 0: no position)
+--       9 how long the claim has waited (ms) · 10 its instance
 -- Returns {1, token, longest lease (ms), 1 if the owner already held it, else 0} if the
 --         owner holds the lock here,
---         {0, remaining time (ms), longest lease (ms)} if others block the claim,
+--         {0, remaining time (ms), longest lease (ms), 1 if others hold the lock, 0 if only
+--         waiters block the claim},
 --         {-1, name of the memory} if this node does not vote
 
 local name = ARGV[2] == '1' and unproven(KEYS[3], ARGV[1])
@@ -48,23 +50,29 @@ if mine then
   return {1, token, longest, 1}
 end
 
--- The exclusive holder blocks every claim. A reader is also blocked by writers before it
--- in the wait queue, not by readers or later writers. A writer is also blocked by readers
--- that hold the lock, not by the wait queue.
-local present, writers = position(KEYS[5], owner)
+-- The exclusive holder blocks every claim, and readers block a writer. So do waiters
+-- before it in the wait queue, as position() says.
 if shared then
-  rest = writers
+  rest = nil
 end
 if holding then
   rest = math.max(rest or -1, redis.call('PTTL', KEYS[1]))
 end
+local holds = rest and 1 or 0
+local present, waiting = position(queue(KEYS[5]), owner, shared)
+if waiting then
+  rest = math.max(rest or 0, waiting)
+end
 if rest then
   if ARGV[8] ~= '0' then
-    enqueue(KEYS[5], present, owner, ARGV[7], tonumber(ARGV[8]))
+    enqueue(KEYS[5], present, owner, ARGV[7], ARGV[10], tonumber(ARGV[9]), tonumber(ARGV[8]))
   elseif present then
-    remove(KEYS[5], present)
+    remove(KEYS[5], present.member)
   end
-  return {0, rest, longest}
+  return {0, rest, longest, holds}
+end
+if present then
+  remove(KEYS[5], present.member)
 end
 
 raise(KEYS[3], 'longest', node[1], lease)

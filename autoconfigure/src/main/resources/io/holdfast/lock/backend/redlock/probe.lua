@@ -3,7 +3,7 @@
 -- starts here. Loaded after node.lua and sets.lua.
 --
 -- KEYS  lock · token · node · readers · waiters
--- ARGV  1 random
+-- ARGV  1 random · 2 a channel without subscribers
 -- Returns {run id, name of the memory if it is not admitted, else '', maxmemory-policy or
 --         '' if Redis never evicts keys}
 
@@ -19,8 +19,9 @@ redis.call('DEL', KEYS[2])
 share(KEYS[4], nil, ARGV[1], 0, 0, now + 1000)
 local mine = reader(KEYS[4], ARGV[1])
 remove(KEYS[4], mine.member)
-enqueue(KEYS[5], nil, ARGV[1], 'SHARED', 1000)
-remove(KEYS[5], (position(KEYS[5], ARGV[1])))
+enqueue(KEYS[5], nil, ARGV[1], 'SHARED', '', 0, 1000)
+remove(KEYS[5], queue(KEYS[5])[1].member)
+redis.call('PUBLISH', ARGV[2], '')
 
 local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
 local memory = redis.call('INFO', 'memory')

@@ -2,8 +2,15 @@
 -- redis) and node.lua, before the scripts that use them.
 --
 -- readers  owner:attempt:token of each shared holder, scored by the end of its lease (ms)
--- waiters  number|mode|owner of each claim that will retry, scored by the expiry of its
---          position (ms)
+-- waiters  number|mode|instance|owner of each claim that will retry, scored by the expiry
+--          of its position (ms)
+--
+-- The number is the time since which the claim waits, by this node's clock, in steps. All
+-- nodes must agree on the order, or nobody gets a majority, so the owner ids order the
+-- claims of one step. A waiter that was notified has the number 0 until it retries: the
+-- lock is reserved for it until its position expires. A reservation is never a vote.
+
+local STEP_MILLIS = 50
 
 -- Returns the owner's entry as a reader, or nil, and the longest remaining lease of the
 -- other readers (ms), or nil.
@@ -28,23 +35,49 @@ local function share(key, before, owner, attempt, token, ends)
   put(key, string.format('%s:%.0f:%.0f', owner, attempt, token), ends)
 end
 
--- Returns the owner's position, or nil, and the longest remaining life of the positions
--- of writers before it (ms), or nil.
-local function position(key, owner)
-  local writers
-  for _, waiter in ipairs(positions(key)) do
-    if waiter.rest == owner then
-      return waiter.member, writers
-    end
-    if not waiter.shared then
-      writers = math.max(writers or 0, waiter.ends - now)
-    end
+-- Returns the waiters in their order.
+local function queue(key)
+  local members, waiters = living(key), {}
+  for i = 1, #members, 2 do
+    local number, mode, instance, owner = string.match(members[i], '^(%d+)|(%a+)|([^|]*)|(.*)$')
+    waiters[#waiters + 1] = {
+      member = members[i], ends = tonumber(members[i + 1]), number = tonumber(number), shared = mode == 'SHARED',
+      mode = mode, instance = instance, owner = owner
+    }
   end
-  return nil, writers
+  table.sort(waiters, function(a, b)
+    if a.number ~= b.number then
+      return a.number < b.number
+    end
+    return a.owner < b.owner
+  end)
+  return waiters
 end
 
--- Extends the position of a waiter, or adds one at the end of the wait queue.
-local function enqueue(key, present, owner, mode, millis)
-  put(key, present or string.format('%.0f|%s|%s', micros, mode, owner), now + millis)
+-- Returns the owner's entry in the wait queue, or nil, and the longest remaining time for
+-- which waiters before it block it (ms), or nil. Notified waiters block every claim, but
+-- readers do not block readers. Writers that wait also block readers.
+local function position(waiters, owner, shared)
+  local rest
+  for _, waiter in ipairs(waiters) do
+    if waiter.owner == owner then
+      return waiter, rest
+    end
+    if not (shared and waiter.shared) and (shared or waiter.number == 0) then
+      rest = math.max(rest or 0, waiter.ends - now)
+    end
+  end
+  return nil, rest
+end
+
+-- Adds a position, or extends it. Of several numbers of a claim, the smallest is the most
+-- precise: it was late by the shortest travel of a request.
+local function enqueue(key, present, owner, mode, instance, waited, millis)
+  local number = math.max(1, math.floor((now - waited) / STEP_MILLIS))
+  if present then
+    number = present.number > 0 and math.min(number, present.number) or number
+    redis.call('ZREM', key, present.member)
+  end
+  put(key, string.format('%.0f|%s|%s|%s', number, mode, instance, owner), now + millis)
 end
 

@@ -132,7 +132,7 @@ abstract class FiveNodes {
 	String undo(Claim claim, String attempt) {
 		return nodes.get(0)
 			.ask("eval", RedlockScripts.RELEASE.text(), "3", key("part"), key("part-readers"), key("part-waiters"),
-					claim.owner().value(), attempt, claim.mode().name(), "0");
+					claim.owner().value(), attempt, claim.mode().name(), "0", "0", "", "", "0");
 	}
 
 	Claim claim() {
@@ -145,6 +145,14 @@ abstract class FiveNodes {
 
 	static Claim claim(LockName lock, Duration lease) {
 		return new Claim(lock, OwnerId.random(), LockMode.EXCLUSIVE, lease, false, Duration.ZERO, false);
+	}
+
+	/**
+	 * Returns a claim before all that wait since the same moment and have a greater id.
+	 */
+	Claim waiter(String id, LockMode mode) {
+		OwnerId owner = new OwnerId(id + OwnerId.random().value().substring(1));
+		return new Claim(this.lock, owner, mode, LONGEST_LEASE, false, Duration.ofMinutes(1), false);
 	}
 
 	/** Retries until the lock is granted. */

@@ -103,8 +103,8 @@ class RedlockLockBackendContractTests extends LockBackendContract {
 	protected Map<Ability, String> lacks() {
 		return Map.of(Ability.UNDIVIDED_VOTE,
 				"claims of the same moment may split the votes, and all of them come again", Ability.FAIR,
-				"independent masters have no common wait queue", Ability.SIGNAL, "waiters poll at random times",
-				Ability.KILLED_SESSION, "a grant is tied to no session");
+				"independent masters have no common wait queue", Ability.KILLED_SESSION,
+				"a grant is tied to no session");
 	}
 
 	@Override

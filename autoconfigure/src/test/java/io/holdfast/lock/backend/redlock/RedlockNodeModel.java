@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.BiPredicate;
 import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,14 @@ import io.holdfast.lock.backend.redis.RedisScript;
  */
 final class RedlockNodeModel {
 
+	private static final long STEP_MILLIS = 50;
+
 	private final LongSupplier clockMicros;
+
+	/**
+	 * Sends an owner id to a channel, and returns whether anyone has subscribed to it.
+	 */
+	private final BiPredicate<String, String> publisher;
 
 	private final Map<String, Lock> locks = new TreeMap<>();
 
@@ -37,9 +45,10 @@ final class RedlockNodeModel {
 
 	private long floor;
 
-	RedlockNodeModel(String name, LongSupplier clockMicros) {
+	RedlockNodeModel(String name, LongSupplier clockMicros, BiPredicate<String, String> publisher) {
 		this.run = name + "-0";
 		this.clockMicros = clockMicros;
+		this.publisher = publisher;
 	}
 
 	/** Admits the node, as an operator does or as happens after a first quarantine. */
@@ -142,11 +151,13 @@ final class RedlockNodeModel {
 			lock.parts.put(owner, new Part(mine.shared(), Math.max(mine.attempt(), attempt), token, millis() + lease));
 			return List.of(1L, token, known, 1L);
 		}
+		boolean holds = lock.parts.values().stream().anyMatch((part) -> !(shared && part.shared()));
 		long rest = lock.rest(owner, shared, millis());
 		if (rest >= 0) {
-			lock.updatePosition(owner, shared, Long.parseLong(args.get(7)), micros());
-			return List.of(0L, rest, known);
+			lock.updatePosition(owner, millis(), args.subList(6, 10));
+			return List.of(0L, rest, known, holds ? 1L : 0L);
 		}
+		lock.positions.remove(owner);
 		this.longest = known;
 		long token = nextToken(lock);
 		lock.parts.put(owner, new Part(shared, attempt, token, millis() + lease));
@@ -214,9 +225,36 @@ final class RedlockNodeModel {
 			lock.parts.remove(owner);
 		}
 		if (position == 0 || found) {
-			lock.updatePosition(owner, args.get(2).equals("SHARED"), position, micros());
+			lock.updatePosition(owner, millis(), args.subList(2, 6));
 		}
+		notify(lock, args.get(6), Long.parseLong(args.get(7)));
 		return List.of(found ? 1L : 0L);
+	}
+
+	private void notify(Lock lock, String channels, long millis) {
+		if (lock.parts.values().stream().anyMatch((part) -> !part.shared())) {
+			return;
+		}
+		boolean reading = !lock.parts.isEmpty();
+		for (Map.Entry<String, QueuePosition> waiter : lock.inOrder()) {
+			QueuePosition position = waiter.getValue();
+			if (!position.shared() && (reading || position.number() == 0)) {
+				return;
+			}
+			boolean subscribed = position.number() == 0
+					|| this.publisher.test(channels + position.instance(), waiter.getKey());
+			if (!subscribed) {
+				lock.positions.remove(waiter.getKey());
+			}
+			else if (position.number() > 0) {
+				lock.positions.put(waiter.getKey(), new QueuePosition(0, position.shared(), position.instance(),
+						Math.min(position.ends(), millis() + millis)));
+			}
+			if (subscribed && !position.shared()) {
+				return;
+			}
+			reading = reading || subscribed;
+		}
 	}
 
 	private List<Object> admit(List<String> args) {
@@ -256,36 +294,54 @@ final class RedlockNodeModel {
 			return !this.parts.isEmpty() || !this.positions.isEmpty();
 		}
 
+		/** Returns the waiters and their positions, the first one first. */
+		List<Map.Entry<String, QueuePosition>> inOrder() {
+			return this.positions.entrySet()
+				.stream()
+				.sorted(Comparator.comparing((Map.Entry<String, QueuePosition> waiter) -> waiter.getValue().number())
+					.thenComparing(Map.Entry::getKey))
+				.toList();
+		}
+
 		/** Returns how long others exclude the owner at most, in milliseconds, or -1. */
 		long rest(String owner, boolean shared, long now) {
-			long number = this.positions.containsKey(owner) ? this.positions.get(owner).number() : Long.MAX_VALUE;
 			long rest = -1;
 			for (Part part : this.parts.values()) {
 				if (!shared || !part.shared()) {
 					rest = Math.max(rest, part.ends() - now);
 				}
 			}
-			for (QueuePosition position : this.positions.values()) {
-				if (shared && !position.shared() && position.number() < number) {
+			for (Map.Entry<String, QueuePosition> waiter : inOrder()) {
+				QueuePosition position = waiter.getValue();
+				if (waiter.getKey().equals(owner)) {
+					return rest;
+				}
+				if (!(shared && position.shared()) && (shared || position.number() == 0)) {
 					rest = Math.max(rest, position.ends() - now);
 				}
 			}
 			return rest;
 		}
 
-		/** Keeps, appends or removes the owner's position in the wait queue. */
-		void updatePosition(String owner, boolean shared, long millis, long micros) {
+		/**
+		 * Keeps, appends or removes the owner's position in the wait queue.
+		 * @param claim its mode, how long it keeps the position, how long it has waited,
+		 * and its instance
+		 */
+		void updatePosition(String owner, long now, List<String> claim) {
 			QueuePosition present = this.positions.remove(owner);
+			long millis = Long.parseLong(claim.get(1));
 			if (millis > 0) {
-				this.positions.put(owner, new QueuePosition((present != null) ? present.number() : micros,
-						(present != null) ? present.shared() : shared, micros / 1_000 + millis));
+				long number = Math.max(1, (now - Long.parseLong(claim.get(2))) / STEP_MILLIS);
+				boolean keeps = present != null && present.number() > 0;
+				this.positions.put(owner, new QueuePosition(keeps ? Math.min(present.number(), number) : number,
+						claim.get(0).equals("SHARED"), claim.get(3), now + millis));
 			}
 		}
 
 		@Override
 		public String toString() {
-			return this.parts + " "
-					+ this.positions.values().stream().sorted(Comparator.comparing(QueuePosition::number)).toList();
+			return this.parts + " " + inOrder();
 		}
 
 	}
@@ -293,7 +349,12 @@ final class RedlockNodeModel {
 	private record Part(boolean shared, long attempt, long token, long ends) {
 	}
 
-	private record QueuePosition(long number, boolean shared, long ends) {
+	/**
+	 * A position in the wait queue.
+	 *
+	 * @param number orders the waiters; zero if the waiter was notified
+	 */
+	private record QueuePosition(long number, boolean shared, String instance, long ends) {
 	}
 
 }

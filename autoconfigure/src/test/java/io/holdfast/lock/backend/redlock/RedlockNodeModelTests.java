@@ -33,6 +33,11 @@ class RedlockNodeModelTests {
 
 	private static final long NEAR = Duration.ofSeconds(20).toMillis();
 
+	private static final String CHANNELS = "model:wake:";
+
+	/** The instance that receives notifications. */
+	private static final String SUBSCRIBED = "subscribed";
+
 	private final RedlockKeys keys = new RedlockKeys("model");
 
 	@Test
@@ -41,6 +46,8 @@ class RedlockNodeModelTests {
 			Config config = new Config();
 			config.useSingleServer().setAddress(server.address());
 			RedisNode redis = new RedisNode(Redisson.create(config), "model", Duration.ofSeconds(10), "the test's");
+			redis.subscribe(CHANNELS + SUBSCRIBED, (owner) -> {
+			}).toCompletableFuture().get(10, TimeUnit.SECONDS);
 			try {
 				for (int seed = 0; seed < SEQUENCES; seed++) {
 					compare(seed, server, redis);
@@ -58,7 +65,8 @@ class RedlockNodeModelTests {
 				"local m = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') .. '/x' redis.call('HSET', KEYS[1], 'memory', m, 'admitted', m, 'floor', '"
 						+ FLOOR + "')",
 				"1", this.keys.node());
-		RedlockNodeModel model = new RedlockNodeModel("model", () -> TimeUnit.NANOSECONDS.toMicros(System.nanoTime()));
+		RedlockNodeModel model = new RedlockNodeModel("model", () -> TimeUnit.NANOSECONDS.toMicros(System.nanoTime()),
+				(channel, owner) -> channel.equals(CHANNELS + SUBSCRIBED));
 		model.admit(FLOOR);
 		Random random = new Random(seed);
 		List<String> history = new ArrayList<>();
@@ -80,14 +88,17 @@ class RedlockNodeModelTests {
 
 	private Request request(Random random) {
 		LockName lock = LockName.of("lock", "of the test");
-		String owner = "owner-" + random.nextInt(4);
+		int number = random.nextInt(4);
+		String owner = "owner-" + number;
+		long waited = Duration.ofMinutes(number).toMillis();
+		String instance = random.nextInt(4) == 0 ? "gone" : SUBSCRIBED;
 		String mode = LockMode.values()[random.nextInt(2)].name();
 		long attempt = random.nextInt(6);
 		long lease = 60_000 + 1_000L * random.nextInt(5);
 		long positionMillis = random.nextBoolean() ? 0 : 60_000;
 		return switch (random.nextInt(8)) {
 			case 0, 1, 2, 3 -> new Request("acquire", RedlockScripts.ACQUIRE, this.keys.of(lock), "r", "1", owner,
-					lease, attempt, RedlockTimes.IDLE_TOKEN_MILLIS, mode, positionMillis);
+					lease, attempt, RedlockTimes.IDLE_TOKEN_MILLIS, mode, positionMillis, waited, instance);
 			case 4 -> new Request("agree", RedlockScripts.AGREE, this.keys.of(lock), "r", "1", owner,
 					FLOOR + random.nextInt(30), RedlockTimes.IDLE_TOKEN_MILLIS);
 			case 5 -> new Request("renew", RedlockScripts.RENEW,
@@ -95,7 +106,7 @@ class RedlockNodeModelTests {
 					mode);
 			case 6 -> new Request("look", RedlockScripts.LOOK, List.of(this.keys.node()), "r");
 			default -> new Request("release", RedlockScripts.RELEASE, this.keys.parts(lock), owner,
-					random.nextBoolean() ? -1 : attempt, mode, positionMillis);
+					random.nextBoolean() ? -1 : attempt, mode, positionMillis, waited, instance, CHANNELS, 60_000);
 		};
 	}
 

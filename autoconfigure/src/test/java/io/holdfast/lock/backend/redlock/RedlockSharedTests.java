@@ -155,9 +155,9 @@ class RedlockSharedTests extends FiveNodes {
 	@Test
 	void waitingReaderIsNotOvertakenByAllLaterWriters() throws Exception {
 		Grant holder = granted(this.first);
-		Claim reader = shared().withRemainingWait(WAIT_TIME);
+		Claim reader = waiter("1", LockMode.SHARED);
 		refused(this.first, reader);
-		Claim later = claim().withRemainingWait(WAIT_TIME);
+		Claim later = waiter("2", LockMode.EXCLUSIVE);
 		refused(this.first, later);
 		Awaitility.await().until(() -> this.first.underWay() == 0);
 		get(this.first.release(holder));

@@ -3,10 +3,14 @@ package io.holdfast.lock.backend.redlock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 
 import io.holdfast.lock.backend.redis.RedisScript;
 import io.holdfast.lock.spi.LockBackend;
@@ -30,6 +34,11 @@ public final class RedlockStore implements SimulatedStore {
 
 	private final List<RedlockNodeModel> models = new ArrayList<>();
 
+	/** For each node, its subscribers by their channels. */
+	private final List<Map<String, Client>> subscribers = new ArrayList<>();
+
+	private final Map<SimulatedProcess, RedlockLockBackend> backends = new LinkedHashMap<>();
+
 	/**
 	 * Creates nodes that vote.
 	 * @param simulation the simulation
@@ -37,10 +46,13 @@ public final class RedlockStore implements SimulatedStore {
 	public RedlockStore(Simulation simulation) {
 		for (int i = 1; i <= 3; i++) {
 			SimulatedNode server = simulation.server("node-" + i);
-			RedlockNodeModel model = new RedlockNodeModel("node-" + i, () -> 1_000_000_000L + server.nanos() / 1_000);
+			Map<String, Client> subscribers = new HashMap<>();
+			RedlockNodeModel model = new RedlockNodeModel("node-" + i, () -> 1_000_000_000L + server.nanos() / 1_000,
+					(channel, owner) -> subscribers.containsKey(channel) && subscribers.get(channel).deliver(owner));
 			model.admit();
 			this.servers.add(server);
 			this.models.add(model);
+			this.subscribers.add(subscribers);
 		}
 	}
 
@@ -48,15 +60,26 @@ public final class RedlockStore implements SimulatedStore {
 	public LockBackend connect(SimulatedProcess process) {
 		List<NodeClient> clients = new ArrayList<>();
 		for (int i = 0; i < this.servers.size(); i++) {
-			clients.add(new Client(process, this.servers.get(i), this.models.get(i)));
+			clients.add(new Client(process, this.servers.get(i), this.models.get(i), this.subscribers.get(i)));
 		}
-		return new RedlockLockBackend(clients, OPTIONS, process, () -> {
+		RedlockLockBackend backend = new RedlockLockBackend(clients, OPTIONS, process, () -> {
 		});
+		// an application does this at startup, before the run
+		backend.verify();
+		this.backends.put(process, backend);
+		return backend;
 	}
 
 	@Override
 	public Collection<String> leftovers() {
-		return this.models.stream().flatMap((model) -> model.leftovers().stream()).toList();
+		List<String> left = new ArrayList<>();
+		this.models.forEach((model) -> left.addAll(model.leftovers()));
+		this.backends.forEach((process, backend) -> {
+			if (!process.killed() && backend.waiting() > 0) {
+				left.add("claims that wait in %s: %d".formatted(process, backend.waiting()));
+			}
+		});
+		return left;
 	}
 
 	@Override
@@ -82,7 +105,14 @@ public final class RedlockStore implements SimulatedStore {
 
 		private final SimulatedLink link;
 
-		Client(SimulatedProcess process, SimulatedNode server, RedlockNodeModel model) {
+		private final Map<String, Client> subscribers;
+
+		private Consumer<String> listener = (message) -> {
+		};
+
+		Client(SimulatedProcess process, SimulatedNode server, RedlockNodeModel model,
+				Map<String, Client> subscribers) {
+			this.subscribers = subscribers;
 			this.process = process;
 			this.server = server;
 			this.model = model;
@@ -103,6 +133,22 @@ public final class RedlockStore implements SimulatedStore {
 		@Override
 		public CompletionStage<List<Object>> connect(RedisScript script, List<Object> keys, Object... args) {
 			return CompletableFuture.completedFuture(this.model.run(script, keys, args));
+		}
+
+		@Override
+		public CompletionStage<?> subscribe(String channel, Consumer<String> listener) {
+			this.listener = listener;
+			this.subscribers.put(channel, this);
+			return CompletableFuture.completedFuture(channel);
+		}
+
+		/** Sends a message to the listener and returns whether the node knows of one. */
+		boolean deliver(String message) {
+			if (this.process.killed()) {
+				return false;
+			}
+			this.link.push(() -> this.listener.accept(message));
+			return true;
 		}
 
 		@Override
