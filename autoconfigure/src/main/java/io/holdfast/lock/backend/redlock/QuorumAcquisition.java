@@ -8,6 +8,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +45,9 @@ final class QuorumAcquisition {
 
 	private final long startedAt;
 
+	/** The response of each node, in the order of the nodes. */
+	private final List<CompletableFuture<NodeResponse>> responses;
+
 	private final AtomicInteger unanswered;
 
 	private final Consumer<QuorumAcquisition> allAnswered;
@@ -67,6 +71,7 @@ final class QuorumAcquisition {
 		this.claim = claim;
 		this.number = number;
 		this.lease = RedlockTimes.lease(claim);
+		this.responses = Stream.generate(CompletableFuture<NodeResponse>::new).limit(nodes.count()).toList();
 		this.unanswered = new AtomicInteger(nodes.count());
 		this.startedAt = nodes.clock().nanos();
 		this.notified = notified;
@@ -80,7 +85,7 @@ final class QuorumAcquisition {
 
 	CompletionStage<AcquireResult> run() {
 		this.nodes.noteLongestLease(this.lease.toMillis());
-		QuorumCall<Votes> call = new QuorumCall<>(this.nodes.count(), this.nodes.clock(), this::decide, this::late);
+		QuorumCall<Votes> call = new QuorumCall<>(this.nodes.count(), this.nodes.clock(), this::decide);
 		return call
 			.ask(this.nodes.all(), this.options.nodeTimeout(),
 					(node) -> this.nodes.vote(node, () -> !call.isDecided() && !this.over, RedlockScripts.ACQUIRE,
@@ -88,14 +93,23 @@ final class QuorumAcquisition {
 							this.number, RedlockTimes.IDLE_TOKEN_MILLIS, this.claim.mode().name(),
 							position().toMillis(), this.nodes.notifications().waited(this.claim.owner()).toMillis(),
 							this.nodes.notifications().instance())
-						.whenComplete((answer, failure) -> answered()))
+						.whenComplete((value, failure) -> answered(new NodeResponse(node, value, failure))))
 			.thenCompose((votes) -> (votes.yes() >= this.nodes.quorum()) ? granted(votes) : refused(votes));
 	}
 
-	private void answered() {
+	private void answered(NodeResponse response) {
+		response(response.node()).complete(response);
 		if (this.unanswered.decrementAndGet() == 0) {
 			this.allAnswered.accept(this);
 		}
+	}
+
+	/**
+	 * Returns the response of a node. A request that ends this attempt must follow it,
+	 * because requests to a node can overtake each other.
+	 */
+	CompletableFuture<NodeResponse> response(RedlockNode node) {
+		return this.responses.get(this.nodes.all().indexOf(node));
 	}
 
 	/**
@@ -108,13 +122,6 @@ final class QuorumAcquisition {
 		boolean hopeless = votes.yes() + votes.pending() < this.nodes.quorum();
 		boolean clear = isContended(votes, votes.no()) || !isContended(votes, votes.no() + votes.pending());
 		return (enough || (hopeless && clear)) ? votes : null;
-	}
-
-	/** Undoes a discarded grant, and removes the position of a claim that has ended. */
-	private void late(NodeResponse answer) {
-		if ((answer.isYes() && this.over) || (answer.isNo() && this.ended.get())) {
-			undo(answer.node());
-		}
 	}
 
 	/** Ends the attempt because the claim was released or withdrawn. */
@@ -133,14 +140,14 @@ final class QuorumAcquisition {
 		grants.forEach((answer) -> this.nodes.noteLongestLease(answer.number(2)));
 		OptionalLong before = this.notified.find(this.claim.owner());
 		if (before.isPresent() && isUnbroken(grants)) {
-			return CompletableFuture.completedStage(heldIfInTime(before.getAsLong(), votes));
+			return CompletableFuture.completedStage(heldIfInTime(before.getAsLong()));
 		}
 		TokenAgreement agreement = TokenAgreement.of(grants.stream().map((answer) -> answer.number(1)).toList(),
 				this.nodes.quorum());
 		if (agreement.agreed() || !isInTime()) {
-			return CompletableFuture.completedStage(heldIfInTime(agreement.token(), votes));
+			return CompletableFuture.completedStage(heldIfInTime(agreement.token()));
 		}
-		return agree(agreement.token(), votes, 1);
+		return agree(agreement.token(), 1);
 	}
 
 	/**
@@ -148,20 +155,20 @@ final class QuorumAcquisition {
 	 * their token is not smaller, the next round tries a greater one with a random step,
 	 * so that competing readers do not proceed in lockstep.
 	 */
-	private CompletionStage<AcquireResult> agree(long token, Votes votes, int round) {
+	private CompletionStage<AcquireResult> agree(long token, int round) {
 		return this.nodes.ask(this::decide,
 				(node) -> this.nodes.vote(node, () -> !this.over, RedlockScripts.AGREE,
 						this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), token,
 						RedlockTimes.IDLE_TOKEN_MILLIS))
 			.thenCompose((agreement) -> {
 				if (agreement.yes() >= this.nodes.quorum()) {
-					return CompletableFuture.completedStage(heldIfInTime(token, votes));
+					return CompletableFuture.completedStage(heldIfInTime(token));
 				}
 				long greatest = greatest(agreement);
 				if (greatest >= token && round < MOST_ROUNDS && isInTime()) {
-					return agree(greatest + 1 + this.nodes.clock().jitter(LARGEST_STEP - 1), votes, round + 1);
+					return agree(greatest + 1 + this.nodes.clock().jitter(LARGEST_STEP - 1), round + 1);
 				}
-				return CompletableFuture.completedStage(discarded(votes,
+				return CompletableFuture.completedStage(discarded(
 						this.errors.noMajority("was granted without an agreed token", this.claim.lock(), agreement)));
 			});
 	}
@@ -181,7 +188,7 @@ final class QuorumAcquisition {
 		return grants.stream().filter((answer) -> answer.number(3) == 1).count() >= this.nodes.quorum();
 	}
 
-	private AcquireResult heldIfInTime(long token, Votes votes) {
+	private AcquireResult heldIfInTime(long token) {
 		if (isInTime()) {
 			this.notified.put(this.claim.owner(), token,
 					this.startedAt + ClockDrift.validity(this.lease, this.options));
@@ -189,7 +196,7 @@ final class QuorumAcquisition {
 			return new AcquireResult.Acquired(
 					new Grant(this.claim, token, ClockDrift.trustedLease(this.lease, this.options)));
 		}
-		return discarded(votes,
+		return discarded(
 				this.errors.tooSlow(this.claim.lock(), this.lease, this.nodes.clock().nanos() - this.startedAt));
 	}
 
@@ -197,14 +204,14 @@ final class QuorumAcquisition {
 		return this.nodes.clock().nanos() - this.startedAt < ClockDrift.validity(this.lease, this.options);
 	}
 
-	private AcquireResult discarded(Votes votes, LockBackendException cause) {
-		undo(votes);
+	private AcquireResult discarded(LockBackendException cause) {
+		undo();
 		return new AcquireResult.Indeterminate(cause);
 	}
 
 	private CompletionStage<AcquireResult> refused(Votes votes) {
 		if (isContended(votes, votes.no())) {
-			undo(votes);
+			undo();
 			return CompletableFuture.completedStage(contended(votes));
 		}
 		LockBackendException cause = this.errors.noMajority("could not be acquired", this.claim.lock(), votes);
@@ -212,10 +219,10 @@ final class QuorumAcquisition {
 			// the engine does not withdraw a claim that failed definitely
 			end();
 			this.nodes.notifications().forget(this.claim.owner());
-			this.nodes.all().forEach(this::undo);
+			undo();
 			return CompletableFuture.failedStage(cause);
 		}
-		return CompletableFuture.completedStage(discarded(votes, cause));
+		return CompletableFuture.completedStage(discarded(cause));
 	}
 
 	/** Whether other owners, rather than missing responses, prevent a majority. */
@@ -238,18 +245,17 @@ final class QuorumAcquisition {
 	 * or an earlier attempt. A node that rejected the claim keeps its position while the
 	 * claim waits.
 	 */
-	private void undo(Votes votes) {
+	private void undo() {
 		this.over = true;
 		this.notified.remove(this.claim.owner());
-		List<RedlockNode> without = votes.those((answer) -> (answer.isNo() && !this.ended.get()) || answer.isNoVote())
-			.stream()
-			.map(NodeResponse::node)
-			.toList();
-		this.nodes.all().stream().filter((node) -> !without.contains(node)).forEach(this::undo);
+		this.nodes.all().forEach((node) -> response(node).thenAccept(this::undo));
 	}
 
-	private void undo(RedlockNode node) {
-		this.nodes.undo(node, this.claim, this.number, position());
+	private void undo(NodeResponse response) {
+		boolean granted = !response.isNo() && !response.isNoVote();
+		if (granted || this.ended.get()) {
+			this.nodes.undo(response.node(), this.claim, this.number, position());
+		}
 	}
 
 }

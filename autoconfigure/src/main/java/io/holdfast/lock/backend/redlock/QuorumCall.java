@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -14,8 +13,7 @@ import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * One request to several nodes in parallel. Decides as soon as the responses suffice, at
- * the latest at the node timeout. A callback receives the responses that arrive after
- * that.
+ * the latest at the node timeout. Ignores the responses that arrive after that.
  *
  * @param <R> the result
  */
@@ -29,21 +27,17 @@ final class QuorumCall<R> {
 
 	private final Function<Votes, @Nullable R> decision;
 
-	private final Consumer<NodeResponse> late;
-
 	/**
 	 * Creates a call. Sends no request.
 	 * @param nodes number of nodes that will be asked
 	 * @param clock runs the node timeout
 	 * @param decision returns the result, or {@code null} while the responses do not
 	 * suffice; must return one if no response is pending
-	 * @param late receives the responses that arrive after the decision
 	 */
-	QuorumCall(int nodes, SchedulingClock clock, Function<Votes, @Nullable R> decision, Consumer<NodeResponse> late) {
+	QuorumCall(int nodes, SchedulingClock clock, Function<Votes, @Nullable R> decision) {
 		this.votes = new AtomicReference<>(Votes.empty(nodes));
 		this.clock = clock;
 		this.decision = decision;
-		this.late = late;
 	}
 
 	CompletableFuture<R> ask(List<RedlockNode> nodes, Duration timeout,
@@ -64,10 +58,7 @@ final class QuorumCall<R> {
 	}
 
 	private void answered(NodeResponse answer) {
-		if (this.result.isDone()) {
-			this.late.accept(answer);
-		}
-		else {
+		if (!this.result.isDone()) {
 			decide(this.votes.updateAndGet((present) -> present.with(answer)));
 		}
 	}

@@ -37,8 +37,7 @@ final class QuorumStartupCheck {
 
 	void verify() {
 		Votes votes = new QuorumCall<Votes>(this.nodes.count(), this.nodes.clock(),
-				(present) -> (present.pending() == 0) ? present : null, (answer) -> {
-				})
+				(present) -> (present.pending() == 0) ? present : null)
 			.ask(this.nodes.all(), TIMEOUT, QuorumStartupCheck::connect)
 			.join();
 		for (NodeResponse answer : votes.answers()) {
@@ -98,11 +97,9 @@ final class QuorumStartupCheck {
 	 */
 	private boolean enoughVote() {
 		Votes votes = new QuorumCall<Votes>(this.nodes.count(), this.nodes.clock(),
-				(present) -> (present.pending() == 0) ? present : null, (answer) -> {
-				})
-			.ask(this.nodes.all(), TIMEOUT,
-					(node) -> this.nodes.vote(node, () -> true, RedlockScripts.RENEW,
-							List.of(this.nodes.keys().node())))
+				(present) -> (present.pending() == 0) ? present : null)
+			.ask(this.nodes.all(), TIMEOUT, (node) -> this.nodes
+				.vote(node, () -> true, RedlockScripts.RENEW, List.of(this.nodes.keys().node())))
 			.join();
 		return votes.noVote() <= this.nodes.tolerated();
 	}

@@ -193,16 +193,18 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	/**
 	 * Releases the claim on every node, including those that rejected it or did not
-	 * answer.
+	 * answer. If an attempt is under way at a node, the release follows its response.
 	 */
 	private CompletableFuture<Votes> release(Claim claim) {
 		this.notified.remove(claim.owner());
 		this.nodes.notifications().forget(claim.owner());
 		QuorumAcquisition attempt = this.underWay.get(claim.owner());
-		if (attempt != null) {
-			attempt.end();
+		if (attempt == null) {
+			return this.nodes.ask(this::confirmed, (node) -> this.nodes.release(node, claim));
 		}
-		return this.nodes.ask(this::confirmed, (node) -> this.nodes.release(node, claim));
+		attempt.end();
+		return this.nodes.ask(this::confirmed,
+				(node) -> attempt.response(node).thenCompose((response) -> this.nodes.release(node, claim)));
 	}
 
 	private @Nullable Votes confirmed(Votes votes) {

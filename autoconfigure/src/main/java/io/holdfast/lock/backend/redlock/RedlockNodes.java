@@ -8,7 +8,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -24,9 +23,6 @@ import io.holdfast.lock.support.Stages;
  * All nodes and their right to vote.
  */
 final class RedlockNodes {
-
-	private static final Consumer<NodeResponse> IGNORE_LATE = (answer) -> {
-	};
 
 	private final List<RedlockNode> all;
 
@@ -111,13 +107,10 @@ final class RedlockNodes {
 			.plus(ClockDrift.MARGIN);
 	}
 
-	/**
-	 * Asks all nodes and ignores late responses.
-	 */
+	/** Asks all nodes. */
 	<R> CompletableFuture<R> ask(Function<Votes, @Nullable R> decision,
 			Function<RedlockNode, CompletionStage<List<Object>>> question) {
-		return new QuorumCall<>(count(), this.clock, decision, IGNORE_LATE).ask(this.all, this.options.nodeTimeout(),
-				question);
+		return new QuorumCall<>(count(), this.clock, decision).ask(this.all, this.options.nodeTimeout(), question);
 	}
 
 	/**
@@ -181,7 +174,7 @@ final class RedlockNodes {
 	private CompletionStage<Boolean> admit(RedlockNode node, String memory) {
 		List<RedlockNode> others = this.all.stream().filter((other) -> other != node).toList();
 		Function<Votes, @Nullable Votes> whenAll = (votes) -> (votes.pending() == 0) ? votes : null;
-		return new QuorumCall<>(others.size(), this.clock, whenAll, IGNORE_LATE)
+		return new QuorumCall<>(others.size(), this.clock, whenAll)
 			.ask(others, this.options.nodeTimeout(),
 					(other) -> other.run(RedlockScripts.LOOK, List.of(this.keys.node()), RedlockKeys.random()))
 			.thenCompose((votes) -> {
