@@ -7,6 +7,8 @@ import java.util.function.UnaryOperator;
 
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
@@ -14,6 +16,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.StoreStatus;
 
 /**
  * A backend that delegates to the actual one. Subclasses override methods to break it on
@@ -72,6 +75,21 @@ abstract class ForwardingBackend implements LockBackend {
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
 		return this.store.release(grant);
+	}
+
+	@Override
+	public CompletionStage<LockState> find(LockName lock) {
+		return this.store.find(lock);
+	}
+
+	@Override
+	public CompletionStage<Void> revoke(LockName lock, LockState.Holder holder) {
+		return this.store.revoke(lock, holder);
+	}
+
+	@Override
+	public CompletionStage<StoreStatus> status() {
+		return this.store.status();
 	}
 
 	@Override

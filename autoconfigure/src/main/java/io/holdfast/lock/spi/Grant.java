@@ -56,11 +56,21 @@ public record Grant(Claim claim, long storeToken, Duration lease, CompletionStag
 	 * @throws IllegalArgumentException if the store's token or the number is out of range
 	 */
 	public FencingToken fencingToken(int earlierHolds) {
-		Assert.isTrue(this.storeToken > 0 && this.storeToken <= MAX_STORE_TOKEN,
-				() -> "Store token " + this.storeToken + " is not between 1 and " + MAX_STORE_TOKEN);
 		Assert.isTrue(earlierHolds >= 0 && earlierHolds >> RESERVED_BITS == 0,
 				() -> earlierHolds + " earlier holds are more than a token can tell apart");
-		return new FencingToken(this.storeToken << RESERVED_BITS | earlierHolds);
+		return new FencingToken(fencingTokenOf(this.storeToken).value() | earlierHolds);
+	}
+
+	/**
+	 * Returns the fencing token of the first hold with a token of a store.
+	 * @param storeToken the store's token
+	 * @return the token
+	 * @throws IllegalArgumentException if the store's token is out of range
+	 */
+	public static FencingToken fencingTokenOf(long storeToken) {
+		Assert.isTrue(storeToken > 0 && storeToken <= MAX_STORE_TOKEN,
+				() -> "Store token " + storeToken + " is not between 1 and " + MAX_STORE_TOKEN);
+		return new FencingToken(storeToken << RESERVED_BITS);
 	}
 
 	/**

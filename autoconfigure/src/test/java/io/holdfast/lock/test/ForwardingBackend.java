@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
@@ -11,6 +13,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.StoreStatus;
 
 /**
  * Base class for backends that forward every call to another backend. Subclasses override
@@ -61,6 +64,21 @@ public abstract class ForwardingBackend implements LockBackend {
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
 		return this.backend.release(grant);
+	}
+
+	@Override
+	public CompletionStage<LockState> find(LockName lock) {
+		return this.backend.find(lock);
+	}
+
+	@Override
+	public CompletionStage<Void> revoke(LockName lock, LockState.Holder holder) {
+		return this.backend.revoke(lock, holder);
+	}
+
+	@Override
+	public CompletionStage<StoreStatus> status() {
+		return this.backend.status();
 	}
 
 	@Override

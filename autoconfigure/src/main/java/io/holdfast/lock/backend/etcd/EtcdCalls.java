@@ -38,6 +38,10 @@ final class EtcdCalls {
 		return this.client.keepAlive(lease);
 	}
 
+	CompletableFuture<Long> timeToLive(long lease) {
+		return this.client.timeToLive(lease);
+	}
+
 	CompletableFuture<?> revoke(long lease) {
 		return this.client.revoke(lease);
 	}
@@ -92,6 +96,11 @@ final class EtcdCalls {
 			}
 			return new QueuePosition(revision, other(answer.read().get(0), key), answer.revision());
 		});
+	}
+
+	/** Reads all keys with a prefix, oldest first. Never returns stale data. */
+	CompletableFuture<List<EtcdClient.LeasedKey>> list(String prefix) {
+		return this.client.list(prefix);
 	}
 
 	/** Deletes a key, whichever revision created it; returns whether it was this one. */

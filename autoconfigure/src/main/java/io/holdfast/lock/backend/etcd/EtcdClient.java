@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.etcd;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -23,6 +24,13 @@ interface EtcdClient extends AutoCloseable {
 	CompletableFuture<Long> keepAlive(long lease);
 
 	/**
+	 * Reads how long a lease lasts, without renewing it.
+	 * @param lease the lease
+	 * @return the number of seconds from now; not positive if the lease does not exist
+	 */
+	CompletableFuture<Long> timeToLive(long lease);
+
+	/**
 	 * Revokes a lease and deletes its keys. Fails with "requested lease not found" if it
 	 * does not exist.
 	 * @param lease the lease
@@ -36,6 +44,13 @@ interface EtcdClient extends AutoCloseable {
 	 * @return the answer
 	 */
 	CompletableFuture<EtcdTransaction.Answer> commit(EtcdTransaction transaction);
+
+	/**
+	 * Reads all keys with a prefix. Never returns stale data.
+	 * @param prefix the prefix
+	 * @return the keys, oldest first
+	 */
+	CompletableFuture<List<LeasedKey>> list(String prefix);
 
 	/**
 	 * Watches a key for its deletion, from now on.
@@ -56,6 +71,16 @@ interface EtcdClient extends AutoCloseable {
 	 * @param seconds how long it lasts
 	 */
 	record GrantedLease(long id, long seconds) {
+	}
+
+	/**
+	 * A key and its lease.
+	 *
+	 * @param name the key
+	 * @param created the revision that created it
+	 * @param lease the lease that it is attached to; 0 for none
+	 */
+	record LeasedKey(String name, long created, long lease) {
 	}
 
 	/**

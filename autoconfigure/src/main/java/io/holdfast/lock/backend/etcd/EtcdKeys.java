@@ -29,13 +29,32 @@ final class EtcdKeys {
 	}
 
 	/** Returns the prefix of the keys of all claims to a lock. */
-	private String queue(LockName lock) {
+	String queue(LockName lock) {
 		return this.root + "locks/" + plain(lock.name()) + "-" + LockDigest.of(this.namespace, lock) + "/";
 	}
 
 	/** Returns the key of a claim, which no other claim has. */
 	String of(Claim claim) {
-		return queue(claim.lock()) + mode(claim.mode()) + claim.owner();
+		return of(claim.lock(), claim.mode(), claim.owner().value());
+	}
+
+	/** Returns the key of an owner's claim. */
+	String of(LockName lock, LockMode mode, String owner) {
+		return queue(lock) + mode(mode) + owner;
+	}
+
+	/**
+	 * Returns the mode of a claim by the end of its key, after the prefix of the lock.
+	 */
+	static LockMode modeOf(String end) {
+		return end.startsWith(mode(LockMode.SHARED)) ? LockMode.SHARED : LockMode.EXCLUSIVE;
+	}
+
+	/**
+	 * Returns the owner of a claim by the end of its key, after the prefix of the lock.
+	 */
+	static String ownerOf(String end) {
+		return end.substring(mode(LockMode.EXCLUSIVE).length());
 	}
 
 	/**

@@ -10,6 +10,8 @@ import io.etcd.jetcd.ClientBuilder;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
@@ -17,6 +19,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Stages;
 import io.holdfast.lock.support.SystemSchedulingClock;
@@ -59,6 +62,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	private final EtcdRenewals renewals;
 
+	private final EtcdLookup lookup;
+
 	private final SchedulingClock clock;
 
 	private final Runnable stopClock;
@@ -91,6 +96,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		this.queueNodes = new QueueNodes(this.keys);
 		this.queue = new WaitQueue(this.calls, this.keys, this.sessions, clock);
 		this.renewals = new EtcdRenewals(this.calls, this.keys, this.queueNodes, clock, this::lost);
+		this.lookup = new EtcdLookup(this.calls, this.keys, this.sessions);
 		this.clock = clock;
 		this.stopClock = stopClock;
 	}
@@ -232,6 +238,21 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			LockBackendException definite = EtcdErrors.definite(cause, claim.lock(), this.keys.root());
 			return CompletableFuture.failedFuture((definite != null) ? definite : cause);
 		});
+	}
+
+	@Override
+	public CompletionStage<LockState> find(LockName lock) {
+		return this.lookup.find(lock);
+	}
+
+	@Override
+	public CompletionStage<Void> revoke(LockName lock, LockState.Holder holder) {
+		return this.lookup.revoke(lock, holder);
+	}
+
+	@Override
+	public CompletionStage<StoreStatus> status() {
+		return this.lookup.status();
 	}
 
 	private CompletableFuture<Void> withdraw(QueueNode queueNode) {

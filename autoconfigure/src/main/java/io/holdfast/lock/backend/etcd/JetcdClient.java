@@ -16,6 +16,7 @@ import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.DeleteOption;
 import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.LeaseOption;
 import io.etcd.jetcd.options.PutOption;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchResponse;
@@ -71,8 +72,32 @@ final class JetcdClient implements EtcdClient {
 	}
 
 	@Override
+	public CompletableFuture<Long> timeToLive(long lease) {
+		return this.client.getLeaseClient()
+			.timeToLive(lease, LeaseOption.DEFAULT)
+			.thenApply((answer) -> answer.getTTL());
+	}
+
+	@Override
 	public CompletableFuture<?> revoke(long lease) {
 		return this.client.getLeaseClient().revoke(lease);
+	}
+
+	@Override
+	public CompletableFuture<List<LeasedKey>> list(String prefix) {
+		GetOption oldestFirst = GetOption.builder()
+			.isPrefix(true)
+			.withKeysOnly(true)
+			.withSortField(GetOption.SortTarget.CREATE)
+			.withSortOrder(GetOption.SortOrder.ASCEND)
+			.build();
+		return this.client.getKVClient()
+			.get(bytes(prefix), oldestFirst)
+			.thenApply((answer) -> answer.getKvs()
+				.stream()
+				.map((found) -> new LeasedKey(found.getKey().toString(StandardCharsets.UTF_8),
+						found.getCreateRevision(), found.getLease()))
+				.toList());
 	}
 
 	@Override

@@ -2,12 +2,14 @@ package io.holdfast.lock.backend.etcd;
 
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
@@ -74,6 +76,22 @@ final class Sessions {
 		if (session.lease().hasEnded()) {
 			this.ended.accept(session);
 		}
+	}
+
+	/**
+	 * Returns the lease of each session, in hexadecimal digits as etcd writes it, with
+	 * the time for which it is known to last.
+	 */
+	Map<String, String> describe() {
+		long now = this.clock.nanos();
+		Map<String, String> leases = new TreeMap<>();
+		this.sessions.values().forEach((session) -> {
+			if (isUsable(session) && session.isDone()) {
+				EtcdLease lease = session.join().lease();
+				leases.put(Long.toHexString(lease.id()), DurationText.of(lease.lastsFrom(now)));
+			}
+		});
+		return leases;
 	}
 
 	/** Ends all sessions, which deletes every key attached to their leases. */

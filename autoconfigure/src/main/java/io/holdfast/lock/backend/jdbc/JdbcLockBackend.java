@@ -16,6 +16,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
@@ -24,6 +25,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.support.Resources;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
@@ -70,6 +72,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	private final SchedulingClock clock;
 
+	private final JdbcLookup lookup;
+
 	private volatile @Nullable JdbcStatements statements;
 
 	private volatile @Nullable ReleaseNotifications notifications;
@@ -88,6 +92,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		this.options = options;
 		this.clock = clock;
 		this.connections = new JdbcConnections(dataSource, options.timeoutSeconds());
+		this.lookup = new JdbcLookup(this.connections, this::statements, options);
 	}
 
 	/**
@@ -99,9 +104,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 */
 	public void verify() {
 		try {
-			JdbcStatements sql = statements();
-			this.connections.single((jdbc) -> jdbc.queryForList(sql.probe, Map.of()));
-			this.connections.single((jdbc) -> jdbc.queryForList(sql.lockRows, Map.of("ids", List.of(""))));
+			this.lookup.verify();
 		}
 		catch (SQLException ex) {
 			throw JdbcErrors.unreachable(ex, this.options.table());
@@ -132,7 +135,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		LockName lock = claim.lock();
 		try {
 			@Nullable CompletionStage<?> signal = expect(claim);
-			long token = isShared(claim) ? sharedRows(parameters(claim)).acquire() : acquire(claim);
+			long token = claim.mode() == LockMode.SHARED ? sharedRows(parameters(claim, 0)).acquire() : acquire(claim);
 			if (token > 0) {
 				forget(claim);
 			}
@@ -156,7 +159,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	/** Returns the token, or zero if another owner holds the lock. */
 	private long acquire(Claim claim) throws SQLException {
 		JdbcStatements sql = statements();
-		Map<String, Object> parameters = parameters(claim);
+		Map<String, Object> parameters = parameters(claim, 0);
 		return this.connections.single((jdbc) -> {
 			long token = jdbc
 				.query(sql.acquire, parameters,
@@ -177,7 +180,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 */
 	private @Nullable CompletionStage<?> expect(Claim claim) throws SQLException {
 		boolean notified = this.options.listen() && !claim.remainingWait().isZero() && statements().notify != null;
-		return notified ? notifications().expect(claim, id(claim)) : null;
+		return notified ? notifications().expect(claim, this.options.id(claim.lock())) : null;
 	}
 
 	private void forget(Claim claim) {
@@ -223,7 +226,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		try {
 			JdbcStatements sql = statements();
 			Map<String, Object> parameters = parameters(grant.claim(), grant.storeToken());
-			boolean released = isShared(grant.claim()) ? sharedRows(parameters).release()
+			boolean released = grant.claim().mode() == LockMode.SHARED ? sharedRows(parameters).release()
 					: this.connections.single((jdbc) -> sql.release(jdbc, parameters));
 			return CompletableFuture
 				.completedFuture(released ? new ReleaseResult.Released() : new ReleaseResult.NotHeld());
@@ -238,8 +241,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		forget(claim);
 		try {
 			JdbcStatements sql = statements();
-			Map<String, Object> parameters = parameters(claim);
-			if (isShared(claim)) {
+			Map<String, Object> parameters = parameters(claim, 0);
+			if (claim.mode() == LockMode.SHARED) {
 				sharedRows(parameters).abandon();
 			}
 			else {
@@ -256,26 +259,24 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		}
 	}
 
-	private static boolean isShared(Claim claim) {
-		return claim.mode() == LockMode.SHARED;
+	@Override
+	public CompletionStage<LockState> find(LockName lock) {
+		return this.lookup.find(lock);
+	}
+
+	@Override
+	public CompletionStage<StoreStatus> status() {
+		return this.lookup.status();
 	}
 
 	private SharedRows sharedRows(Map<String, Object> parameters) throws SQLException {
 		return new SharedRows(this.connections, statements(), parameters);
 	}
 
-	private String id(Claim claim) {
-		return LockDigest.of(this.options.namespace(), claim.lock());
-	}
-
-	private Map<String, Object> parameters(Claim claim) {
-		return parameters(claim, 0);
-	}
-
 	private Map<String, Object> parameters(Claim claim, long token) {
-		return Map.of("id", id(claim), "name", LockDigest.readable(claim.lock(), NAME_LENGTH), "owner",
-				claim.owner().value(), "lease", TimeUnit.NANOSECONDS.toMicros(claim.leaseTime().toNanos()), "mark",
-				WRITER_MARK_MICROS, "token", token);
+		return Map.of("id", this.options.id(claim.lock()), "name", LockDigest.readable(claim.lock(), NAME_LENGTH),
+				"owner", claim.owner().value(), "lease", TimeUnit.NANOSECONDS.toMicros(claim.leaseTime().toNanos()),
+				"mark", WRITER_MARK_MICROS, "token", token);
 	}
 
 	private JdbcStatements statements() throws SQLException {

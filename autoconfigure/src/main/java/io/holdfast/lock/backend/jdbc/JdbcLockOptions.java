@@ -2,6 +2,9 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.time.Duration;
 
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.LockDigest;
+
 /**
  * Options for locks in a database.
  *
@@ -13,6 +16,11 @@ import java.time.Duration;
  * claims wait, if the database supports it
  */
 public record JdbcLockOptions(String namespace, String table, Duration responseTimeout, boolean listen) {
+
+	/** Returns the identity of a lock in the table. */
+	String id(LockName lock) {
+		return LockDigest.of(this.namespace, lock);
+	}
 
 	int timeoutSeconds() {
 		return (int) Math.max(1, (this.responseTimeout.toMillis() + 999) / 1_000);

@@ -59,6 +59,8 @@ final class JdbcStatements {
 
 	final String probe;
 
+	final String findHolders;
+
 	JdbcStatements(JdbcDialect dialect, String table, int timeoutSeconds) {
 		this.dialect = dialect;
 		this.table = table;
@@ -82,6 +84,7 @@ final class JdbcStatements {
 		this.deleteReader = text("delete-reader");
 		this.admitReaders = text("admit-readers");
 		this.probe = text("probe");
+		this.findHolders = text("find-holders");
 	}
 
 	private String text(String name) {

@@ -20,6 +20,7 @@ import org.redisson.api.RedissonClient;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
@@ -29,6 +30,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Stages;
 import io.holdfast.lock.support.SystemSchedulingClock;
@@ -69,6 +71,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	private final RedisConnector connector;
 
+	private final RedisLookup lookup;
+
 	private final Runnable stopClock;
 
 	/** Claims that wait for the first connection; always empty after that. */
@@ -105,6 +109,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		this.errors = new RedisErrors(options);
 		this.renewals = new RedisRenewals(this.scripts, this.errors, options, clock);
 		this.connector = new RedisConnector(this.scripts, this.notifications, this.errors, options);
+		this.lookup = new RedisLookup(this.scripts, options);
 	}
 
 	/**
@@ -223,6 +228,16 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 			.<Void>thenApply((value) -> null)
 			.exceptionallyCompose((failure) -> CompletableFuture
 				.failedFuture(this.errors.refused("could not be withdrawn", claim.lock(), failure)));
+	}
+
+	@Override
+	public CompletionStage<LockState> find(LockName lock) {
+		return guarded(() -> this.lookup.find(lock));
+	}
+
+	@Override
+	public CompletionStage<StoreStatus> status() {
+		return guarded(() -> this.lookup.status(this.notifications.instance(), this.notifications.channels()));
 	}
 
 	/** Returns how many claims wait for a notification in this JVM. */

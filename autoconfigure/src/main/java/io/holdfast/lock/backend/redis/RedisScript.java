@@ -28,6 +28,8 @@ public record RedisScript(String text, String sha1) {
 
 	static final RedisScript ABANDON = loadWithMembers(RedisScript.class, "queue", "notify", "abandon");
 
+	static final RedisScript FIND = loadWithMembers(RedisScript.class, "queue", "find");
+
 	static final RedisScript PROBE = load(RedisScript.class, "probe");
 
 	/**

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
@@ -22,6 +24,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Stages;
 import io.holdfast.lock.support.SystemSchedulingClock;
@@ -64,6 +67,8 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	private final RedlockRenewals renewal;
 
+	private final RedlockLookup lookup;
+
 	/**
 	 * Creates the backend. Sends no request.
 	 * @param nodes the masters; {@link #close()} shuts their clients down
@@ -96,6 +101,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 		this.nodes = new RedlockNodes(nodes, options, clock);
 		this.errors = new RedlockErrors(this.nodes, options);
 		this.renewal = new RedlockRenewals(this.nodes, options, this.errors, this.notified);
+		this.lookup = new RedlockLookup(this.nodes, options, this.errors);
 	}
 
 	/**
@@ -210,6 +216,16 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	private @Nullable Votes confirmed(Votes votes) {
 		boolean known = votes.yes() >= this.nodes.quorum() || votes.no() > this.nodes.tolerated();
 		return (known || votes.pending() == 0) ? votes : null;
+	}
+
+	@Override
+	public CompletionStage<LockState> find(LockName lock) {
+		return Stages.attempt(() -> this.lookup.find(lock));
+	}
+
+	@Override
+	public CompletionStage<StoreStatus> status() {
+		return Stages.attempt(this.lookup::status);
 	}
 
 	/** Returns how many attempts at least one node has not answered. */

@@ -17,6 +17,8 @@ final class RedlockScripts {
 
 	static final RedisScript RELEASE = loadWithSets("notify", "release");
 
+	static final RedisScript FIND = loadWithSets("find");
+
 	static final RedisScript LOOK = load("look");
 
 	static final RedisScript ADMIT = load("admit");

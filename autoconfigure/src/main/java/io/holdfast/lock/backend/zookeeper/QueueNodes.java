@@ -79,7 +79,8 @@ final class QueueNodes {
 		return this.byOwner.size();
 	}
 
-	private String queue(LockName lock) {
+	/** Returns the path of the wait queue of a lock. */
+	String queue(LockName lock) {
 		return this.root + "/" + NOT_IN_A_PATH.matcher(lock.name()).replaceAll("_") + "-"
 				+ LockDigest.of(this.namespace, lock);
 	}

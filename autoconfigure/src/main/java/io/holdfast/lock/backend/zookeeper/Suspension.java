@@ -30,6 +30,11 @@ final class Suspension {
 		}
 	}
 
+	/** Whether the connection is suspended now. */
+	boolean isActive() {
+		return !this.over.isDone();
+	}
+
 	/** Returns the number of suspensions so far. */
 	int count() {
 		return this.count;

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.support.Stages;
 
 /**
@@ -33,6 +34,24 @@ final class ZooKeeperErrors {
 					cause);
 		}
 		return null;
+	}
+
+	/** Returns the definite error, or the cause if the outcome is unknown. */
+	static Throwable definiteOrCause(Throwable failure, LockName lock, String root) {
+		LockBackendException definite = definite(failure, lock, root);
+		return (definite != null) ? definite : Stages.cause(failure);
+	}
+
+	/**
+	 * Returns the result of a release whose outcome is unknown, and throws a definite
+	 * error.
+	 */
+	static ReleaseResult unknownRelease(Throwable failure, LockName lock, String root) {
+		LockBackendException definite = definite(failure, lock, root);
+		if (definite != null) {
+			throw definite;
+		}
+		return new ReleaseResult.Indeterminate(Stages.cause(failure));
 	}
 
 	/**

@@ -4,13 +4,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 import org.apache.curator.framework.CuratorFramework;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
@@ -18,6 +18,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Stages;
 import io.holdfast.lock.support.SystemSchedulingClock;
@@ -51,8 +52,6 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	 */
 	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
 
-	private static final Duration LONGEST_CONNECT = Duration.ofSeconds(1);
-
 	private final ProvingCalls calls;
 
 	private final QueueNodes queueNodes;
@@ -64,6 +63,8 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	private final Suspension suspension;
 
 	private final ZooKeeperRenewals renewals;
+
+	private final ZooKeeperLookup lookup;
 
 	private final SchedulingClock clock;
 
@@ -122,6 +123,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		this.predecessorWatch = new PredecessorWatch(this.calls);
 		this.suspension = new Suspension(whenSuspended);
 		this.renewals = new ZooKeeperRenewals(this.calls, this.queueNodes, this.suspension, clock);
+		this.lookup = new ZooKeeperLookup(this.calls, this.queueNodes, this.suspension, clock);
 		this.clock = clock;
 		this.stopClock = stopClock;
 		this.calls.listen(this::stateChanged);
@@ -132,12 +134,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	 * @throws LockBackendException if ZooKeeper does not respond
 	 */
 	public void verify() {
-		try {
-			Stages.await(this.calls.sync(this.queueNodes.root()), LONGEST_CONNECT);
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			throw ZooKeeperErrors.unreachable(ex);
-		}
+		this.lookup.verify();
 	}
 
 	@Override
@@ -246,13 +243,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		}
 		return this.calls.delete(path).handle((deleted, failure) -> {
 			if (failure != null && !ZooKeeperCalls.isGone(failure)) {
-				Throwable cause = Stages.cause(failure);
-				LockBackendException definite = ZooKeeperErrors.definite(cause, grant.claim().lock(),
-						this.queueNodes.root());
-				if (definite != null) {
-					throw definite;
-				}
-				return new ReleaseResult.Indeterminate(cause);
+				return ZooKeeperErrors.unknownRelease(failure, grant.claim().lock(), this.queueNodes.root());
 			}
 			this.queueNodes.end(queueNode);
 			return (failure != null) ? new ReleaseResult.NotHeld() : new ReleaseResult.Released();
@@ -262,11 +253,19 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
 		QueueNode queueNode = this.queueNodes.of(claim, this.suspension.count());
-		return withdraw(queueNode, () -> this.queue.leave(queueNode)).exceptionallyCompose((failure) -> {
-			Throwable cause = Stages.cause(failure);
-			LockBackendException definite = ZooKeeperErrors.definite(cause, claim.lock(), this.queueNodes.root());
-			return CompletableFuture.failedFuture((definite != null) ? definite : cause);
-		});
+		return withdraw(queueNode, () -> this.queue.leave(queueNode))
+			.exceptionallyCompose((failure) -> CompletableFuture
+				.failedFuture(ZooKeeperErrors.definiteOrCause(failure, claim.lock(), this.queueNodes.root())));
+	}
+
+	@Override
+	public CompletionStage<LockState> find(LockName lock) {
+		return this.lookup.find(lock);
+	}
+
+	@Override
+	public CompletionStage<StoreStatus> status() {
+		return this.lookup.status();
 	}
 
 	private CompletableFuture<Void> withdraw(QueueNode queueNode, Supplier<CompletableFuture<Void>> delete) {

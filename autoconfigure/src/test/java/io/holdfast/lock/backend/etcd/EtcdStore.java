@@ -171,6 +171,16 @@ public class EtcdStore implements SimulatedStore {
 		}
 
 		@Override
+		public CompletableFuture<Long> timeToLive(long lease) {
+			return send(() -> EtcdStore.this.etcd.timeToLive(lease));
+		}
+
+		@Override
+		public CompletableFuture<List<LeasedKey>> list(String prefix) {
+			return send(() -> EtcdStore.this.etcd.list(prefix));
+		}
+
+		@Override
 		public CompletableFuture<?> revoke(long lease) {
 			return send(() -> {
 				EtcdStore.this.etcd.revoke(lease);

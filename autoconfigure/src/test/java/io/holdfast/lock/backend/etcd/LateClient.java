@@ -1,6 +1,7 @@
 package io.holdfast.lock.backend.etcd;
 
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -85,6 +86,16 @@ final class LateClient implements EtcdClient {
 	@Override
 	public CompletableFuture<Long> keepAlive(long lease) {
 		return send(() -> this.client.keepAlive(lease));
+	}
+
+	@Override
+	public CompletableFuture<Long> timeToLive(long lease) {
+		return send(() -> this.client.timeToLive(lease));
+	}
+
+	@Override
+	public CompletableFuture<List<LeasedKey>> list(String prefix) {
+		return send(() -> this.client.list(prefix));
 	}
 
 	@Override

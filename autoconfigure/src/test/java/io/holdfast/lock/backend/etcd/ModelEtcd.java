@@ -55,6 +55,20 @@ final class ModelEtcd {
 		return lease.seconds;
 	}
 
+	long timeToLive(long id) {
+		Lease lease = this.leases.get(id);
+		return (lease != null) ? TimeUnit.NANOSECONDS.toSeconds(lease.expiresAt - this.clock.getAsLong()) : -1;
+	}
+
+	List<EtcdClient.LeasedKey> list(String prefix) {
+		return this.keys.entrySet()
+			.stream()
+			.filter((key) -> key.getKey().startsWith(prefix))
+			.map((key) -> new EtcdClient.LeasedKey(key.getKey(), key.getValue().created, key.getValue().lease))
+			.sorted(Comparator.comparingLong(EtcdClient.LeasedKey::created))
+			.toList();
+	}
+
 	void revoke(long id) {
 		end(lease(id));
 	}

@@ -23,6 +23,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ManagedHold;
 import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
@@ -107,6 +108,25 @@ class ZooKeeperSuspensionTests {
 			assertThat(commit).succeedsWithin(BOUND);
 			soonReleased(store, other);
 		}
+	}
+
+	@Test
+	void statusShowsTheSuspensionAndWhatTheSessionStillGuarantees() throws Exception {
+		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION));
+		Grant any = granted(store, claim(LOCK));
+		assertThat(answer(store.status())).satisfies((status) -> {
+			assertThat(status.state()).isEqualTo(StoreStatus.State.AVAILABLE);
+			assertThat(status.details()).containsEntry("connection", "connected")
+				.containsEntry("sessionTimeout", "20s")
+				.containsKey("validity");
+		});
+		suspend(store, any);
+		assertThat(answer(store.status())).satisfies((status) -> {
+			assertThat(status.state()).isEqualTo(StoreStatus.State.UNAVAILABLE);
+			assertThat(status.details()).containsEntry("connection", "suspended");
+		});
+		this.wire.flow();
+		soonReleased(store, any);
 	}
 
 	@Test

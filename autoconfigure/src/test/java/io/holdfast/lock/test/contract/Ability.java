@@ -20,6 +20,9 @@ public enum Ability {
 	/** The store can keep a lock for a fixed time after its client has closed. */
 	RETAIN,
 
+	/** The backend can look up the holders of a lock, and check its store. */
+	LOOKUP,
+
 	/** The signal of a refused claim completes when the lock becomes available. */
 	SIGNAL,
 

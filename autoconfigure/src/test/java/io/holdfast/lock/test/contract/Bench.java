@@ -16,6 +16,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.AcquireResult.Contended;
@@ -207,6 +209,14 @@ final class Bench {
 			result = request.call();
 		}
 		return result;
+	}
+
+	LockState find(LockBackend client, LockName lock) throws Exception {
+		return answer(client.find(lock));
+	}
+
+	void revoke(LockBackend client, LockName lock, LockState.Holder holder) throws Exception {
+		answer(client.revoke(lock, holder));
 	}
 
 	void abandon(LockBackend client, Claim claim) throws Exception {

@@ -58,8 +58,8 @@ import io.holdfast.lock.spi.LockBackend;
 @TestInstance(Lifecycle.PER_CLASS)
 @ExtendWith(BenchExtension.class)
 public abstract class LockBackendContract
-		implements ExclusionCases, LeaseCases, RetainCases, StaleHolderCases, AbandonCases, WaitingCases, TokenCases,
-		NameCases, FaultCases, SharedCases, FairCases, HistoryCases, CompletenessCases {
+		implements ExclusionCases, LeaseCases, RetainCases, StaleHolderCases, AbandonCases, LookupCases, WaitingCases,
+		TokenCases, NameCases, FaultCases, SharedCases, FairCases, HistoryCases, CompletenessCases {
 
 	/**
 	 * Returns the first client of the store.

@@ -38,6 +38,12 @@ class ContractSelfTests {
 
 	private static final String STALE_OWNER = "staleOwnerGetsANewTokenAfterItsSuccessor";
 
+	private static final String FOUND = "holderIsFoundByAnotherClient";
+
+	private static final String READERS = "everyReaderIsFoundButNoWaitingWriter";
+
+	private static final String REVOKED = "revokedHolderFreesTheLockForAGreaterToken";
+
 	/** The type of the parameter that each case has. */
 	private static final String BENCH = LockBackendContract.class.getPackageName() + ".Bench";
 
@@ -68,22 +74,22 @@ class ContractSelfTests {
 	@Test
 	void storeThatFreesTheSuccessorIsFound() {
 		found(FlawedContracts.FreesTheSuccessor.class, "lateReleaseDoesNotFreeTheSuccessor", "releaseIsIdempotent",
-				"expiredLeaseIsGrantedToTheNextOwner", "leaseOfAReaderExpiresIndependently",
-				"killedSessionReportsLost");
+				"expiredLeaseIsGrantedToTheNextOwner", "leaseOfAReaderExpiresIndependently", "killedSessionReportsLost",
+				REVOKED, "holderOfTheSameClientIsRevoked");
 	}
 
 	@Test
 	void storeThatStealsOnRenewalIsFound() {
 		found(FlawedContracts.StealsOnRenewal.class, "lateRenewalDoesNotStealFromTheSuccessor",
 				"renewalReturnsResultsInOrder", "leaseOfAReaderExpiresIndependently", STALE_WRITER, STALE_READER,
-				"killedSessionReportsLost");
+				"killedSessionReportsLost", REVOKED);
 	}
 
 	@Test
 	void storeThatReportsRenewalWithoutRenewingIsFound() {
 		found(FlawedContracts.ReportsRenewalWithoutRenewing.class, "renewalExtendsTheLease",
 				"renewalReturnsResultsInOrder", "lateRenewalDoesNotStealFromTheSuccessor",
-				"leaseOfAReaderExpiresIndependently", STALE_WRITER, STALE_READER, "killedSessionReportsLost");
+				"leaseOfAReaderExpiresIndependently", STALE_WRITER, STALE_READER, "killedSessionReportsLost", REVOKED);
 	}
 
 	@Test
@@ -103,7 +109,19 @@ class ContractSelfTests {
 				"abandonNeverReleasesAnotherOwner", "waiterAbandonedBeforeTheReleaseLosesNoSignal",
 				"waiterAbandonedAfterTheReleaseLosesNoSignal", "tokensGrowAcrossAnAbandonedGrant",
 				"unansweredRequestIsIndeterminate", "releaseOfOneReaderDoesNotReleaseTheOther",
-				"abandonedWriterBlocksNoReader", "abandonedFairWaiterDoesNotBlockTheQueue");
+				"abandonedWriterBlocksNoReader", "abandonedFairWaiterDoesNotBlockTheQueue", REVOKED,
+				"holderOfTheSameClientIsRevoked", "revocationNotifiesAWaiter", READERS);
+	}
+
+	@Test
+	void storeThatHidesItsHoldersIsFound() {
+		found(FlawedContracts.HidesHolders.class, FOUND, READERS, REVOKED, "holderOfTheSameClientIsRevoked",
+				"revocationNotifiesAWaiter", "revocationOfAFormerHolderDoesNotAffectItsSuccessor");
+	}
+
+	@Test
+	void storeThatRevokesTheSuccessorIsFound() {
+		found(FlawedContracts.RevokesTheSuccessor.class, "revocationOfAFormerHolderDoesNotAffectItsSuccessor", READERS);
 	}
 
 	@Test
@@ -133,14 +151,14 @@ class ContractSelfTests {
 	@Test
 	void tokenThatChangesOnRetryIsFound() {
 		found(FlawedContracts.TokenChangesOnRetry.class, "repeatedRequestOfAnOwnerReturnsTheSameGrant",
-				"tokensGrowFromReaderToReaderAndToWriter");
+				"tokensGrowFromReaderToReaderAndToWriter", FOUND);
 	}
 
 	@Test
 	void tokenThatDoesNotGrowIsFound() {
 		String[] cases = { "tokensGrowAcrossReleases", "tokensGrowAcrossATakeover", "tokensGrowAcrossAnAbandonedGrant",
 				"tokensGrowAcrossARestart", "tokensGrowAcrossAReconnection", "tokensGrowFromReaderToReaderAndToWriter",
-				STALE_OWNER, STALE_WRITER, STALE_READER, HISTORY, "killedSessionReportsLost" };
+				STALE_OWNER, STALE_WRITER, STALE_READER, HISTORY, "killedSessionReportsLost", FOUND, REVOKED };
 		found(FlawedContracts.TokenRepeats.class, cases);
 		found(FlawedContracts.TokenFalls.class, cases);
 	}
@@ -152,7 +170,7 @@ class ContractSelfTests {
 				"lateRetainDoesNotAffectTheSuccessor", "contendedResultHasARetryDelay", "tokensGrowAcrossATakeover",
 				"lateReleaseDoesNotFreeTheSuccessor", "lateRenewalDoesNotStealFromTheSuccessor",
 				"lateAbandonDoesNotFreeTheSuccessor", "staleOwnerIsRefusedWhenItRetries", STALE_OWNER, STALE_WRITER,
-				STALE_READER, "leaseOfAReaderExpiresIndependently", HISTORY);
+				STALE_READER, "leaseOfAReaderExpiresIndependently", HISTORY, FOUND);
 	}
 
 	@Test
@@ -165,7 +183,7 @@ class ContractSelfTests {
 		found(FlawedContracts.LacksSharedMode.class, "readersShareTheLockAndExcludeAWriter",
 				"everyWaitingReaderAcquiresAfterAWriter", "tokensGrowFromReaderToReaderAndToWriter",
 				"leaseOfAReaderExpiresIndependently", "releaseOfOneReaderDoesNotReleaseTheOther",
-				"abandonedWriterBlocksNoReader");
+				"abandonedWriterBlocksNoReader", READERS);
 	}
 
 	@Test

@@ -100,6 +100,22 @@ final class FlawedContracts {
 
 	}
 
+	static class HidesHolders extends WireContract {
+
+		HidesHolders() {
+			super(Flaws.HidesHolders::new);
+		}
+
+	}
+
+	static class RevokesTheSuccessor extends WireContract {
+
+		RevokesTheSuccessor() {
+			super(Flaws.RevokesTheSuccessor::new);
+		}
+
+	}
+
 	static class IgnoresSessionEnd extends WireContract {
 
 		IgnoresSessionEnd() {

@@ -8,6 +8,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.AcquireResult.Contended;
@@ -168,6 +171,14 @@ final class Flaws {
 			return super.abandon(this.change.apply(claim));
 		}
 
+		@Override
+		public CompletionStage<LockState> find(LockName lock) {
+			Claim any = new Claim(lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofMinutes(1), false,
+					Duration.ZERO, false);
+			return super.find(this.change.apply(any).lock())
+				.thenApply((state) -> new LockState(lock, name(), state.holders(), state.waiters()));
+		}
+
 		private Grant changed(Grant grant) {
 			Claim claim = this.change.apply(grant.claim());
 			return new Grant(claim, grant.storeToken(), claim.leaseTime());
@@ -290,6 +301,34 @@ final class Flaws {
 					.completedStage(new Contended(new CompletableFuture<>(), Duration.ofMillis(10)));
 			}
 			return super.tryAcquire(claim);
+		}
+
+	}
+
+	/** Reports every lock as free. */
+	static class HidesHolders extends Wire {
+
+		HidesHolders(Server server) {
+			super(server);
+		}
+
+		@Override
+		public CompletionStage<LockState> find(LockName lock) {
+			return CompletableFuture.completedStage(new LockState(lock, name(), List.of(), 0));
+		}
+
+	}
+
+	/** Revokes the present holder, whichever one was meant. */
+	static class RevokesTheSuccessor extends Wire {
+
+		RevokesTheSuccessor(Server server) {
+			super(server);
+		}
+
+		@Override
+		public CompletionStage<Void> revoke(LockName lock, LockState.Holder holder) {
+			return server().store().abandon(server().latest().get(lock).claim());
 		}
 
 	}

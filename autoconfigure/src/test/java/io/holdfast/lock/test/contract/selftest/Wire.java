@@ -9,6 +9,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.BackendCapabilities;
@@ -18,6 +20,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.StoreStatus;
 
 /**
  * A sound client of the server. Its connection can lose a reply, break, or stop
@@ -122,6 +125,18 @@ class Wire implements LockBackend {
 		}
 		this.session.remove(grant.claim().owner());
 		return answer;
+	}
+
+	@Override
+	public CompletionStage<LockState> find(LockName lock) {
+		return this.server.store()
+			.find(lock)
+			.thenApply((state) -> new LockState(lock, name(), state.holders(), state.waiters()));
+	}
+
+	@Override
+	public CompletionStage<StoreStatus> status() {
+		return this.server.store().status();
 	}
 
 	@Override

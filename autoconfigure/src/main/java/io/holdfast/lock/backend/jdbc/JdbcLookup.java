@@ -1,0 +1,75 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.StoreStatus;
+
+/**
+ * Answers the questions of operators about locks in the database, and about the database
+ * itself. Blocks until it has answered.
+ *
+ * @param connections provides the connections
+ * @param statements returns the statements
+ * @param options how locks are kept
+ */
+record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcLockOptions options) {
+
+	/** The database knows no waiters, because they poll. */
+	CompletionStage<LockState> find(LockName lock) {
+		try {
+			JdbcStatements sql = this.statements.get();
+			List<LockState.Holder> holders = this.connections.single((jdbc) -> jdbc.query(sql.findHolders,
+					Map.of("id", this.options.id(lock)), (row, number) -> holder(row)));
+			return CompletableFuture.completedStage(new LockState(lock, JdbcLockBackend.NAME, holders, null));
+		}
+		catch (SQLException | RuntimeException ex) {
+			return CompletableFuture.failedStage(ex);
+		}
+	}
+
+	private static LockState.Holder holder(ResultSet row) throws SQLException {
+		return new LockState.Holder(row.getString(1), LockMode.valueOf(row.getString(4)),
+				Grant.fencingTokenOf(row.getLong(2)), Duration.of(row.getLong(3), ChronoUnit.MICROS));
+	}
+
+	/**
+	 * Fails unless both tables exist and can be read, and the rows of locks can be
+	 * changed: a read-only database does not lock rows.
+	 */
+	void verify() throws SQLException {
+		JdbcStatements sql = this.statements.get();
+		this.connections.single((jdbc) -> jdbc.queryForList(sql.probe, Map.of()));
+		this.connections.single((jdbc) -> jdbc.queryForList(sql.lockRows, Map.of("ids", List.of(""))));
+	}
+
+	CompletionStage<StoreStatus> status() {
+		try {
+			verify();
+			return CompletableFuture
+				.completedStage(StoreStatus.available(Map.of("database", this.connections.dialect().name())));
+		}
+		catch (SQLException | RuntimeException ex) {
+			return CompletableFuture.failedStage(ex);
+		}
+	}
+
+	/** Determines the statements at their first use, which needs the database. */
+	@FunctionalInterface
+	interface StatementSource {
+
+		JdbcStatements get() throws SQLException;
+
+	}
+
+}

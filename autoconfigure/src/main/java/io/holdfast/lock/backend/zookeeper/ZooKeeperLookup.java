@@ -1,0 +1,96 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.StoreStatus;
+import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
+
+/**
+ * Answers the questions of operators about locks in ZooKeeper, and about ZooKeeper
+ * itself.
+ *
+ * @param calls sends the requests
+ * @param queueNodes knows the paths of the wait queues
+ * @param suspension knows the state of the connection
+ * @param clock the source of time
+ */
+record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, Suspension suspension, SchedulingClock clock) {
+
+	private static final Duration LONGEST_CONNECT = Duration.ofSeconds(1);
+
+	/**
+	 * Reads the wait queue after the leader has answered, because a lagging server may
+	 * show nodes of ended sessions. A lease lives with its session, whose end is unknown.
+	 */
+	CompletionStage<LockState> find(LockName lock) {
+		String path = this.queueNodes.queue(lock);
+		return this.calls.check(path)
+			.exceptionallyCompose((failure) -> ZooKeeperCalls.changed(failure) ? CompletableFuture.completedFuture(null)
+					: CompletableFuture.failedFuture(failure))
+			.thenCompose((current) -> this.calls.children(path))
+			.thenCompose((names) -> holders(path, QueueNodeName.queue(names)).thenApply((holders) -> new LockState(lock,
+					ZooKeeperLockBackend.NAME, holders, Math.max(0, names.size() - holders.size()))))
+			.exceptionallyCompose((failure) -> ZooKeeperCalls.noNode(failure)
+					? CompletableFuture.completedFuture(new LockState(lock, ZooKeeperLockBackend.NAME, List.of(), 0))
+					: CompletableFuture.failedFuture(Stages.cause(failure)));
+	}
+
+	private CompletableFuture<List<LockState.Holder>> holders(String path, List<QueueNodeName> queue) {
+		List<CompletableFuture<LockState.Holder>> holders = new ArrayList<>();
+		for (QueueNodeName name : queue) {
+			if (name.blockedBy(queue) != null) {
+				break;
+			}
+			holders.add(this.calls.stat(path + "/" + name.name())
+				.thenApply((node) -> new LockState.Holder(name.owner(),
+						name.shared() ? LockMode.SHARED : LockMode.EXCLUSIVE, Grant.fencingTokenOf(node.czxid()),
+						null)));
+		}
+		return Stages.all(holders);
+	}
+
+	/** Blocks until ZooKeeper responds, or fails. */
+	void verify() {
+		try {
+			Stages.await(this.calls.sync(this.queueNodes.root()), LONGEST_CONNECT);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			throw ZooKeeperErrors.unreachable(ex);
+		}
+	}
+
+	CompletionStage<StoreStatus> status() {
+		if (this.suspension.isActive()) {
+			return CompletableFuture.completedStage(StoreStatus.unavailable(details("suspended")));
+		}
+		if (this.calls.session() == ZooKeeperCalls.UNKNOWN_SESSION) {
+			return CompletableFuture.failedStage(new LockBackendException("the client is not connected"));
+		}
+		return this.calls.sync(this.queueNodes.root()).thenApply((done) -> StoreStatus.available(details("connected")));
+	}
+
+	private Map<String, Object> details(String connection) {
+		Map<String, Object> details = new LinkedHashMap<>();
+		details.put("connection", connection);
+		details.put("sessionTimeout", DurationText.of(this.calls.sessionTimeout()));
+		Duration validity = this.calls.remainingSession(this.clock.nanos());
+		details.put("validity", (validity != null) ? DurationText.of(validity) : "not proven");
+		return details;
+	}
+
+}

@@ -1,0 +1,7 @@
+-- Returns the holders of a lock: the writer, or the readers in the order of their tokens.
+SELECT l.owner, l.token, l.until_us - ${now} AS rest_us, 'EXCLUSIVE' AS held_as
+FROM ${table} l WHERE l.lock_id = :id AND l.until_us > ${now}
+UNION ALL
+SELECT r.owner, r.token, r.until_us - ${now} AS rest_us, 'SHARED' AS held_as
+FROM ${table}_reader r WHERE r.lock_id = :id AND r.until_us > ${now}
+ORDER BY 2

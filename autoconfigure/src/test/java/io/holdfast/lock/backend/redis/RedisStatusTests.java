@@ -1,0 +1,55 @@
+package io.holdfast.lock.backend.redis;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.spi.StoreStatus;
+import io.holdfast.lock.spi.StoreStatus.State;
+import io.holdfast.lock.test.server.RedisServer;
+
+import static io.holdfast.lock.backend.Verbs.BOUND;
+import static io.holdfast.lock.backend.Verbs.answer;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for what a health check sees of Redis.
+ */
+class RedisStatusTests {
+
+	@Test
+	void serverThatGrantsLocksIsAvailable() throws Exception {
+		try (RedisServer server = RedisServer.started();
+				RedisLockBackend backend = TestRedis.backend(server.address())) {
+			StoreStatus status = answer(backend.status());
+			assertThat(status.state()).isEqualTo(State.AVAILABLE);
+			assertThat(status.details()).containsEntry("server", "the test's server");
+			assertThat(server.keys("*")).isEmpty();
+		}
+	}
+
+	@Test
+	void serverThatRejectsWritesIsNotAvailable() throws Exception {
+		try (RedisServer server = RedisServer.started();
+				RedisServer primary = RedisServer.started();
+				RedisLockBackend backend = TestRedis.backend(server.address())) {
+			server.ask("replicaof", "127.0.0.1", Integer.toString(primary.port()));
+			Awaitility.await()
+				.atMost(BOUND)
+				.untilAsserted(() -> assertThat(backend.status().toCompletableFuture()).failsWithin(BOUND)
+					.withThrowableThat()
+					.withMessageContaining("READONLY"));
+		}
+	}
+
+	@Test
+	void missingReplicasMakeLocksUnavailable() throws Exception {
+		try (RedisServer server = RedisServer.started();
+				RedisLockBackend backend = TestRedis.backend(TestRedis.config(server.address()),
+						TestRedis.options(1))) {
+			StoreStatus status = answer(backend.status());
+			assertThat(status.state()).isEqualTo(State.UNAVAILABLE);
+			assertThat(status.details()).containsEntry("replicas", 0).containsEntry("requiredReplicas", 1);
+		}
+	}
+
+}

@@ -1,0 +1,92 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.util.List;
+import java.util.Map;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockState;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.StoreStatus;
+import io.holdfast.lock.spi.StoreStatus.State;
+import io.holdfast.lock.test.server.RedisServer;
+
+import static io.holdfast.lock.backend.Verbs.BOUND;
+import static io.holdfast.lock.backend.Verbs.answer;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for what an operator sees of five nodes.
+ */
+class RedlockLookupTests extends FiveNodes {
+
+	@Test
+	void everyNodeIsUp() {
+		awaitStatus(State.AVAILABLE, List.of("up", "up", "up", "up", "up"));
+	}
+
+	@Test
+	void silentMinorityIsShownButLocksAreAvailable() {
+		nodes.get(0).pause();
+		kill(1);
+		awaitStatus(State.AVAILABLE, List.of("silent", "silent", "up", "up", "up"));
+	}
+
+	@Test
+	void silentMajorityMakesLocksUnavailable() {
+		kill(0, 1, 2);
+		awaitStatus(State.UNAVAILABLE, List.of("silent", "silent", "silent", "up", "up"));
+	}
+
+	@Test
+	void nodesThatHaveLostTheirMemoryAreQuarantined() {
+		nodes.get(3).ask("flushall");
+		nodes.get(4).ask("flushall");
+		awaitStatus(State.AVAILABLE, List.of("up", "up", "up", "quarantined", "quarantined"));
+	}
+
+	private void awaitStatus(State state, List<String> states) {
+		Awaitility.await().atMost(BOUND).untilAsserted(() -> {
+			StoreStatus status = answer(this.first.status());
+			assertThat(List.copyOf(((Map<?, ?>) status.details().get("nodes")).values())).isEqualTo(states);
+			assertThat(status.state()).isEqualTo(state);
+			assertThat(status.details()).containsEntry("quorum", 3);
+		});
+	}
+
+	@Test
+	void holderIsFoundWhileAMinorityIsSilent() throws Exception {
+		Grant grant = soonGranted(this.first, claim());
+		kill(3, 4);
+		LockState state = Awaitility.await()
+			.atMost(BOUND)
+			.ignoreExceptions()
+			.until(() -> answer(this.first.find(this.lock)), LockState::isHeld);
+		assertThat(state.holders()).extracting(LockState.Holder::ownerId)
+			.containsExactly(grant.claim().owner().value());
+		answer(this.first.release(grant));
+	}
+
+	@Test
+	void grantOfAMinorityIsNoHolder() throws Exception {
+		Claim claim = claim();
+		for (RedisServer node : nodes.all().subList(0, 2)) {
+			node.ask("set", key("part"), claim.owner() + ":1:7", "px", "60000");
+		}
+		assertThat(answer(this.first.find(this.lock)).isHeld()).isFalse();
+		answer(this.first.abandon(claim));
+	}
+
+	@Test
+	void holderIsUnknownWithoutAMajority() {
+		kill(0, 1, 2);
+		assertThat(this.first.find(this.lock).toCompletableFuture()).failsWithin(BOUND)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBackendException.class)
+			.withMessageContaining("could not be looked up");
+	}
+
+}
