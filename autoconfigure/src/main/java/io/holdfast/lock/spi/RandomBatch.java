@@ -1,0 +1,95 @@
+package io.holdfast.lock.spi;
+
+import java.nio.ByteBuffer;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Random numbers of the operating system for several identities, because each request to
+ * the system costs more than many numbers.
+ *
+ * <p>
+ * A virtual machine that is restored twice from one snapshot has the same memory twice. A
+ * counter or a generator in this process would then create the same identities in both. A
+ * batch is therefore used for at most {@value #LONGEST_USE_MILLIS} ms, as long as the JDK
+ * buffers what it reads from the system.
+ */
+final class RandomBatch {
+
+	static final int SIZE = 64;
+
+	private static final int LONGEST_USE_MILLIS = 100;
+
+	private static final long LONGEST_USE = TimeUnit.MILLISECONDS.toNanos(LONGEST_USE_MILLIS);
+
+	/** Returns the system's numbers as they are, where the JDK has access to them. */
+	private static final @Nullable SecureRandom SYSTEM = system();
+
+	private static final SecureRandom ANY_SYSTEM = new SecureRandom();
+
+	private static volatile @Nullable RandomBatch current;
+
+	private final long drawnAt;
+
+	private final ByteBuffer numbers;
+
+	private final AtomicInteger taken = new AtomicInteger();
+
+	/**
+	 * Draws a batch.
+	 * @param now the present time, in nanoseconds
+	 */
+	RandomBatch(long now) {
+		this.drawnAt = now;
+		this.numbers = ByteBuffer.wrap(draw(SIZE * 2 * Long.BYTES));
+	}
+
+	/** Creates an identity from the current batch, or from a new one. */
+	static OwnerId nextId() {
+		long now = System.nanoTime();
+		RandomBatch batch = current;
+		OwnerId next = (batch != null) ? batch.take(now) : null;
+		while (next == null) {
+			batch = new RandomBatch(now);
+			next = batch.take(now);
+			current = batch;
+		}
+		return next;
+	}
+
+	/** Returns the next identity, or {@code null} if the batch is used up or too old. */
+	@Nullable OwnerId take(long now) {
+		if (now - this.drawnAt > LONGEST_USE) {
+			return null;
+		}
+		int index = this.taken.getAndIncrement();
+		return (index < SIZE) ? new OwnerId(number(2 * index), number(2 * index + 1)) : null;
+	}
+
+	private long number(int index) {
+		return this.numbers.getLong(index * Long.BYTES);
+	}
+
+	private static @Nullable SecureRandom system() {
+		try {
+			return SecureRandom.getInstance("NativePRNGNonBlocking");
+		}
+		catch (NoSuchAlgorithmException ex) {
+			return null;
+		}
+	}
+
+	private static byte[] draw(int length) {
+		if (SYSTEM != null) {
+			return SYSTEM.generateSeed(length);
+		}
+		byte[] numbers = new byte[length];
+		ANY_SYSTEM.nextBytes(numbers);
+		return numbers;
+	}
+
+}
