@@ -2,12 +2,15 @@ package io.holdfast.lock.backend.local;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+
+import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -16,7 +19,6 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
-import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 
 /**
@@ -31,34 +33,46 @@ import io.holdfast.lock.spi.RenewResult;
  */
 final class LocalLock {
 
-	private final Map<OwnerId, Lease> leases = new LinkedHashMap<>(2);
+	/** The latest lease, which leads to those before it; an exclusive one is alone. */
+	private @Nullable Lease leases;
 
-	private final Map<OwnerId, Waiter> waiters = new LinkedHashMap<>(2);
+	/** In order of arrival. Most locks never have a waiter. */
+	private Map<OwnerId, Waiter> waiters = Collections.emptyMap();
 
 	void removeExpired(long now) {
-		this.leases.values().removeIf((lease) -> lease.endsAt() - now <= 0);
-		this.waiters.values().removeIf((waiter) -> waiter.expiresAt() - now <= 0);
+		for (Lease lease = this.leases; lease != null; lease = lease.before) {
+			if (lease.endsAt - now <= 0) {
+				remove(lease);
+			}
+		}
+		if (!this.waiters.isEmpty()) {
+			this.waiters.values().removeIf((waiter) -> waiter.expiresAt() - now <= 0);
+		}
 	}
 
 	AcquireResult admit(Claim claim, long now, LongSupplier tokens) {
-		Lease own = this.leases.get(claim.owner());
+		Lease own = lease(claim.owner());
 		if (own == null) {
 			long blockedFor = blockedFor(claim, now);
 			if (blockedFor > 0) {
 				return refuse(claim, now, Duration.ofNanos(blockedFor));
 			}
 			this.waiters.remove(claim.owner());
-			own = Lease.start(new Grant(claim, tokens.getAsLong(), claim.leaseTime()), now);
+			own = new Lease(new Grant(claim, tokens.getAsLong(), claim.leaseTime()), this.leases);
+			this.leases = own;
 		}
 		// a repeated request counts validity from now on, so the lease must too
-		this.leases.put(claim.owner(), Lease.start(own.grant(), now));
-		return new AcquireResult.Acquired(own.grant());
+		own.endsAt = now + nanos(own.grant.lease());
+		return new AcquireResult.Acquired(own.grant);
 	}
 
 	private AcquireResult refuse(Claim claim, long now, Duration retryAfter) {
 		CompletableFuture<Void> signal = new CompletableFuture<>();
 		long remainingWait = nanos(claim.remainingWait());
 		if (remainingWait > 0) {
+			if (this.waiters.isEmpty()) {
+				this.waiters = new LinkedHashMap<>(2);
+			}
 			// replacing the waiter keeps its position
 			this.waiters.put(claim.owner(), new Waiter(claim, now + remainingWait, signal));
 		}
@@ -69,30 +83,61 @@ final class LocalLock {
 	}
 
 	RenewResult renew(Grant grant, long now) {
-		if (!holds(grant)) {
+		Lease lease = lease(grant);
+		if (lease == null) {
 			return new RenewResult.Refused();
 		}
-		this.leases.put(grant.claim().owner(), Lease.start(grant, now));
+		lease.grant = grant;
+		lease.endsAt = now + nanos(grant.lease());
 		return new RenewResult.Renewed(grant.lease());
 	}
 
-	ReleaseResult release(Grant grant) {
-		if (!holds(grant)) {
-			return new ReleaseResult.NotHeld();
+	/**
+	 * Ends the lease of a grant.
+	 * @return whether it was held
+	 */
+	boolean release(Grant grant) {
+		Lease lease = lease(grant);
+		if (lease != null) {
+			remove(lease);
 		}
-		this.leases.remove(grant.claim().owner());
-		return new ReleaseResult.Released();
+		return lease != null;
 	}
 
 	boolean withdraw(OwnerId owner) {
-		boolean held = this.leases.remove(owner) != null;
+		Lease held = lease(owner);
+		if (held != null) {
+			remove(held);
+		}
 		boolean waited = this.waiters.remove(owner) != null;
-		return held || waited;
+		return held != null || waited;
 	}
 
-	private boolean holds(Grant grant) {
-		Lease lease = this.leases.get(grant.claim().owner());
-		return lease != null && lease.grant().storeToken() == grant.storeToken();
+	private @Nullable Lease lease(Grant grant) {
+		Lease lease = lease(grant.claim().owner());
+		return (lease != null && lease.grant.storeToken() == grant.storeToken()) ? lease : null;
+	}
+
+	private @Nullable Lease lease(OwnerId owner) {
+		Lease lease = this.leases;
+		while (lease != null && !lease.grant.claim().owner().equals(owner)) {
+			lease = lease.before;
+		}
+		return lease;
+	}
+
+	private void remove(Lease lease) {
+		Lease after = this.leases;
+		if (after == lease) {
+			this.leases = lease.before;
+			return;
+		}
+		while (after != null && after.before != lease) {
+			after = after.before;
+		}
+		if (after != null) {
+			after.before = lease.before;
+		}
 	}
 
 	/**
@@ -101,6 +146,9 @@ final class LocalLock {
 	 * notified.
 	 */
 	List<CompletableFuture<Void>> next(long now) {
+		if (this.waiters.isEmpty()) {
+			return List.of();
+		}
 		List<CompletableFuture<Void>> signals = new ArrayList<>(0);
 		for (Waiter waiter : this.waiters.values()) {
 			if (blockedFor(waiter.claim(), now) == 0) {
@@ -114,12 +162,15 @@ final class LocalLock {
 	}
 
 	LockState state(LockName lock, long now) {
-		return new LockState(lock, LocalLockBackend.NAME,
-				this.leases.values().stream().map((lease) -> lease.holder(now)).toList(), this.waiters.size());
+		List<LockState.Holder> holders = new ArrayList<>();
+		for (Lease lease = this.leases; lease != null; lease = lease.before) {
+			holders.add(lease.holder(now));
+		}
+		return new LockState(lock, LocalLockBackend.NAME, holders, this.waiters.size());
 	}
 
 	boolean isEmpty() {
-		return this.leases.isEmpty() && this.waiters.isEmpty();
+		return this.leases == null && this.waiters.isEmpty();
 	}
 
 	/**
@@ -128,9 +179,9 @@ final class LocalLock {
 	 */
 	private long blockedFor(Claim claim, long now) {
 		long longest = 0;
-		for (Lease lease : this.leases.values()) {
-			if (conflict(lease.grant().claim(), claim)) {
-				longest = Math.max(longest, lease.endsAt() - now);
+		for (Lease lease = this.leases; lease != null; lease = lease.before) {
+			if (conflict(lease.grant.claim(), claim)) {
+				longest = Math.max(longest, lease.endsAt - now);
 			}
 		}
 		for (Waiter waiter : this.waiters.values()) {
@@ -156,10 +207,18 @@ final class LocalLock {
 		return TimeUnit.NANOSECONDS.convert(duration);
 	}
 
-	private record Lease(Grant grant, long endsAt) {
+	/** A lease, linked to the one that was granted before it. */
+	private static final class Lease {
 
-		static Lease start(Grant grant, long now) {
-			return new Lease(grant, now + nanos(grant.lease()));
+		private Grant grant;
+
+		private long endsAt;
+
+		private @Nullable Lease before;
+
+		Lease(Grant grant, @Nullable Lease before) {
+			this.grant = grant;
+			this.before = before;
 		}
 
 		LockState.Holder holder(long now) {

@@ -3,14 +3,11 @@ package io.holdfast.lock.backend.local;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
@@ -26,6 +23,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.StoreStatus;
+import io.holdfast.lock.support.StripedMap;
 
 /**
  * Lock backend for locks in this JVM. In-memory locks exclude the threads of one process
@@ -54,7 +52,13 @@ public final class LocalLockBackend implements LockBackend {
 	 */
 	private static final AtomicLong TOKENS = new AtomicLong(ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now()));
 
-	private final ConcurrentMap<LockName, LocalLock> locks = new ConcurrentHashMap<>();
+	private static final CompletionStage<ReleaseResult> RELEASED = CompletableFuture
+		.completedStage(new ReleaseResult.Released());
+
+	private static final CompletionStage<ReleaseResult> NOT_HELD = CompletableFuture
+		.completedStage(new ReleaseResult.NotHeld());
+
+	private final StripedMap<LockName, LocalLock> locks = new StripedMap<>();
 
 	private final LongSupplier nanoClock;
 
@@ -88,7 +92,6 @@ public final class LocalLockBackend implements LockBackend {
 
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-		sweepNowAndThen();
 		return CompletableFuture
 			.completedStage(visit(claim.lock(), (local, now) -> local.admit(claim, now, TOKENS::incrementAndGet)));
 	}
@@ -102,7 +105,7 @@ public final class LocalLockBackend implements LockBackend {
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
-		return CompletableFuture.completedStage(visit(grant.claim().lock(), (local, now) -> local.release(grant)));
+		return visit(grant.claim().lock(), (local, now) -> local.release(grant)) ? RELEASED : NOT_HELD;
 	}
 
 	@Override
@@ -128,7 +131,7 @@ public final class LocalLockBackend implements LockBackend {
 	 */
 	public Set<LockName> inUse() {
 		sweep();
-		return Set.copyOf(this.locks.keySet());
+		return Set.copyOf(this.locks.keys());
 	}
 
 	/**
@@ -137,7 +140,7 @@ public final class LocalLockBackend implements LockBackend {
 	 * @return the number
 	 */
 	int remembered() {
-		return this.locks.size();
+		return this.locks.keys().size();
 	}
 
 	/**
@@ -145,22 +148,35 @@ public final class LocalLockBackend implements LockBackend {
 	 * admitted are notified afterwards, because the signal runs their code.
 	 */
 	private <T> T visit(LockName lock, Visit<T> visit) {
-		List<T> result = new ArrayList<>(1);
-		List<CompletableFuture<Void>> woken = new ArrayList<>(0);
-		this.locks.compute(lock, (key, present) -> {
+		StripedMap.Stripe<LockName, LocalLock> stripe = this.locks.of(lock);
+		List<CompletableFuture<Void>> notified;
+		long now;
+		T result;
+		stripe.lock();
+		try {
+			LocalLock present = stripe.get(lock);
 			LocalLock local = (present != null) ? present : new LocalLock();
-			long now = this.nanoClock.getAsLong();
+			// under the lock, so that the leases of a lock are dated in order
+			now = this.nanoClock.getAsLong();
 			local.removeExpired(now);
-			result.add(visit.apply(local, now));
-			woken.addAll(local.next(now));
-			return local.isEmpty() ? null : local;
-		});
-		woken.forEach((signal) -> signal.complete(null));
-		return result.get(0);
+			result = visit.apply(local, now);
+			notified = local.next(now);
+			if (local.isEmpty()) {
+				stripe.remove(lock);
+			}
+			else if (present == null) {
+				stripe.put(lock, local);
+			}
+		}
+		finally {
+			stripe.unlock();
+		}
+		notified.forEach((signal) -> signal.complete(null));
+		sweepNowAndThen(now);
+		return result;
 	}
 
-	private void sweepNowAndThen() {
-		long now = this.nanoClock.getAsLong();
+	private void sweepNowAndThen(long now) {
 		long due = this.nextSweep.get();
 		if (now - due >= 0 && this.nextSweep.compareAndSet(due, now + SWEEP_NANOS)) {
 			sweep();
@@ -172,7 +188,7 @@ public final class LocalLockBackend implements LockBackend {
 	 * used since.
 	 */
 	private void sweep() {
-		this.locks.keySet().forEach((lock) -> visit(lock, (local, now) -> true));
+		this.locks.keys().forEach((lock) -> visit(lock, (local, now) -> true));
 	}
 
 	/**

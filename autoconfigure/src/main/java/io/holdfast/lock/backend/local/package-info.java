@@ -3,8 +3,8 @@
  *
  * <p>
  * It is the default when no other backend is configured, and a test double for every
- * other one. This package imports {@code io.holdfast.lock} and
- * {@code io.holdfast.lock.spi}.
+ * other one. This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi}
+ * and {@code io.holdfast.lock.support}.
  *
  * <p>
  * Applications may use {@code LocalLockBackend}, for example in their tests.
