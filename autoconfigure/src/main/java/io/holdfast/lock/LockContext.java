@@ -1,10 +1,8 @@
 package io.holdfast.lock;
 
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
@@ -14,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * check before a commit read this context.
  *
  * <p>
- * Any thread may end a binding. All other operations concern only the calling thread.
+ * Any thread may end a binding. All other operations concern only the calling thread: it
+ * alone adds bindings and unlinks those that have ended.
  */
 public final class LockContext {
 
@@ -22,10 +21,7 @@ public final class LockContext {
 
 	private final Thread thread = Thread.currentThread();
 
-	private final Deque<Bound> handles = new ConcurrentLinkedDeque<>();
-
-	/** Prevents a binding from ending while its thread is being interrupted for it. */
-	private final ReentrantLock ending = new ReentrantLock();
+	private volatile @Nullable Binding innermost;
 
 	private LockContext() {
 	}
@@ -57,11 +53,12 @@ public final class LockContext {
 	}
 
 	private List<LockHandle> boundSince(int tasks) {
-		removeIfEmpty();
-		List<LockHandle> bound = new ArrayList<>(this.handles.size());
-		for (Bound each : this.handles) {
-			if (each.tasks() >= tasks) {
-				bound.add(each.handle());
+		unlinkEnded();
+		List<LockHandle> bound = new ArrayList<>();
+		for (Binding binding = this.innermost; binding != null; binding = binding.outer) {
+			LockHandle handle = binding.handle;
+			if (handle != null && binding.tasks >= tasks) {
+				bound.add(handle);
 			}
 		}
 		return bound;
@@ -85,8 +82,8 @@ public final class LockContext {
 	 */
 	static @Nullable LockHandle innermost() {
 		LockContext context = CURRENT.get();
-		Bound first = (context != null) ? context.handles.peekFirst() : null;
-		return (first != null && first.tasks() >= StackedTasks.count()) ? first.handle() : null;
+		Binding first = (context != null) ? living(context.innermost) : null;
+		return (first != null && first.tasks >= StackedTasks.count()) ? first.handle : null;
 	}
 
 	/**
@@ -100,8 +97,9 @@ public final class LockContext {
 			context = new LockContext();
 			CURRENT.set(context);
 		}
-		context.handles.addFirst(new Bound(handle, StackedTasks.count()));
-		return context.new Binding(handle);
+		Binding binding = context.new Binding(handle, StackedTasks.count(), living(context.innermost));
+		context.innermost = binding;
+		return binding;
 	}
 
 	/**
@@ -113,33 +111,34 @@ public final class LockContext {
 	public static void unbind(LockHandle handle) {
 		LockContext context = CURRENT.get();
 		if (context != null) {
-			handle.parts().forEach(context::end);
+			List<LockHandle> parts = handle.parts();
+			for (Binding binding = context.innermost; binding != null; binding = binding.outer) {
+				LockHandle bound = binding.handle;
+				if (bound != null && parts.contains(bound)) {
+					binding.end();
+				}
+			}
+			context.unlinkEnded();
 		}
 	}
 
-	private void end(LockHandle handle) {
-		this.ending.lock();
-		try {
-			this.handles.removeIf((bound) -> bound.handle().equals(handle));
+	private void unlinkEnded() {
+		Binding first = living(this.innermost);
+		this.innermost = first;
+		for (Binding binding = first; binding != null; binding = binding.outer) {
+			binding.outer = living(binding.outer);
 		}
-		finally {
-			this.ending.unlock();
-		}
-		if (CURRENT.get() == this) {
-			removeIfEmpty();
-		}
-	}
-
-	private void removeIfEmpty() {
-		if (this.handles.isEmpty()) {
+		if (first == null) {
 			CURRENT.remove();
 		}
 	}
 
-	/**
-	 * A hold and the number of tasks that its thread had started when it was bound.
-	 */
-	private record Bound(LockHandle handle, int tasks) {
+	private static @Nullable Binding living(@Nullable Binding first) {
+		Binding binding = first;
+		while (binding != null && binding.handle == null) {
+			binding = binding.outer;
+		}
+		return binding;
 	}
 
 	/**
@@ -147,10 +146,31 @@ public final class LockContext {
 	 */
 	public final class Binding implements Runnable {
 
-		private final LockHandle handle;
+		private static final int BOUND = 0;
 
-		private Binding(LockHandle handle) {
+		private static final int INTERRUPTING = 1;
+
+		private static final int ENDED = 2;
+
+		private static final AtomicIntegerFieldUpdater<Binding> STATE = AtomicIntegerFieldUpdater
+			.newUpdater(Binding.class, "state");
+
+		/** The number of tasks that the thread had started when the hold was bound. */
+		private final int tasks;
+
+		private volatile @Nullable Binding outer;
+
+		private volatile int state;
+
+		/**
+		 * Null after the end. A thread that has not noticed the end keeps no hold alive.
+		 */
+		private volatile @Nullable LockHandle handle;
+
+		private Binding(LockHandle handle, int tasks, @Nullable Binding outer) {
 			this.handle = handle;
+			this.tasks = tasks;
+			this.outer = outer;
 		}
 
 		/**
@@ -159,32 +179,61 @@ public final class LockContext {
 		 * @return the thread, or {@code null} if no hold matches any more
 		 */
 		public @Nullable Thread threadIfAny(Predicate<LockHandle> condition) {
-			return LockContext.this.handles.stream().map(Bound::handle).anyMatch(condition) ? LockContext.this.thread
-					: null;
+			for (Binding binding = LockContext.this.innermost; binding != null; binding = binding.outer) {
+				LockHandle bound = binding.handle;
+				if (bound != null && condition.test(bound)) {
+					return LockContext.this.thread;
+				}
+			}
+			return null;
 		}
 
 		/** Ends the binding. Calling it again has no effect. */
 		@Override
 		public void run() {
-			LockContext.this.end(this.handle);
+			end();
+			if (CURRENT.get() == LockContext.this) {
+				unlinkEnded();
+			}
 		}
 
 		/**
-		 * Interrupts the thread if one of the holds bound to it matches. None of these
-		 * bindings ends during the call, so the interrupt never reaches later work of the
-		 * thread.
+		 * Awaits an interrupt that another thread has begun, which takes no longer than
+		 * the call of a method. The JDK's futures do the same.
+		 */
+		private void end() {
+			while (this.state != ENDED && !STATE.compareAndSet(this, BOUND, ENDED)) {
+				Thread.yield();
+			}
+			this.handle = null;
+		}
+
+		/**
+		 * Interrupts the thread if one of the holds bound to it matches. The binding of
+		 * that hold does not end during the call, so the interrupt never reaches later
+		 * work of the thread.
 		 * @param condition the condition that one of the holds must match
 		 */
 		public void interruptIfAny(Predicate<LockHandle> condition) {
-			LockContext.this.ending.lock();
-			try {
-				if (LockContext.this.handles.stream().map(Bound::handle).anyMatch(condition)) {
-					LockContext.this.thread.interrupt();
+			for (Binding binding = LockContext.this.innermost; binding != null; binding = binding.outer) {
+				LockHandle bound = binding.handle;
+				if (bound != null && condition.test(bound) && binding.interrupt()) {
+					return;
 				}
 			}
-			finally {
-				LockContext.this.ending.unlock();
+		}
+
+		private boolean interrupt() {
+			boolean bound = STATE.compareAndSet(this, BOUND, INTERRUPTING);
+			if (bound) {
+				try {
+					LockContext.this.thread.interrupt();
+				}
+				finally {
+					this.state = BOUND;
+				}
 			}
+			return bound;
 		}
 
 	}
