@@ -25,8 +25,8 @@ import io.holdfast.lock.support.SchedulingClock;
  * and the lease ends if no caller is left.
  *
  * <p>
- * Confined to the map's atomic operations on its key ({@link LocalWaitQueues}), except
- * that any thread may read whether the admitted caller is leaving.
+ * Guarded by its stripe of the map ({@link LocalWaitQueues}), except that any thread may
+ * read whether callers have waited.
  */
 final class LocalWaitQueue {
 
@@ -36,14 +36,15 @@ final class LocalWaitQueue {
 
 	private final SchedulingClock time;
 
-	private final Deque<Ticket> waiters = new ArrayDeque<>(2);
+	/** Created for the first waiter; most queues never have one. */
+	private volatile @Nullable Deque<Ticket> waiters;
 
 	private boolean admitted;
 
 	/** The lease that the last holder has left; the next admitted caller gets it. */
 	private @Nullable StoreLease idleLease;
 
-	private volatile boolean leaving;
+	private boolean leaving;
 
 	LocalWaitQueue(SchedulingClock time) {
 		this.time = time;
@@ -54,8 +55,10 @@ final class LocalWaitQueue {
 	}
 
 	/** The admitted caller only awaits the store's response. */
-	void leaving() {
-		this.leaving = true;
+	void leaving(Ticket ticket) {
+		if (ticket.isAdmitted()) {
+			this.leaving = true;
+		}
 	}
 
 	State enter(Ticket ticket) {
@@ -63,15 +66,37 @@ final class LocalWaitQueue {
 			admit(ticket);
 			return State.ADMITTED;
 		}
-		if (!ticket.waits && !(this.leaving && this.waiters.isEmpty())) {
+		if (!ticket.waits && !(this.leaving && first() == null)) {
 			return State.OUTSIDE;
 		}
-		this.waiters.addLast(ticket);
+		Deque<Ticket> present = this.waiters;
+		if (present == null) {
+			present = new ArrayDeque<>(2);
+			this.waiters = present;
+		}
+		present.addLast(ticket);
 		return State.QUEUED;
 	}
 
+	/** Whether a caller has ever waited in this queue. Any thread may call this. */
+	boolean hadWaiters() {
+		return this.waiters != null;
+	}
+
+	private @Nullable Ticket first() {
+		Deque<Ticket> present = this.waiters;
+		return (present != null) ? present.peekFirst() : null;
+	}
+
+	private void remove(Ticket ticket) {
+		Deque<Ticket> present = this.waiters;
+		if (present != null) {
+			present.remove(ticket);
+		}
+	}
+
 	private boolean mayOvertake(Ticket ticket) {
-		Ticket first = this.waiters.peekFirst();
+		Ticket first = first();
 		return first == null || !(ticket.fair || mustBeNext(first));
 	}
 
@@ -79,12 +104,19 @@ final class LocalWaitQueue {
 		return first.fair || this.time.nanos() - first.since >= AGE_NANOS;
 	}
 
+	/** Takes the lease that came with the admission of a caller, once. */
+	@Nullable StoreLease takeIdleLease(Ticket ticket) {
+		StoreLease idle = ticket.idleLease;
+		ticket.idleLease = null;
+		return idle;
+	}
+
 	/** Admits the first waiter, unless another caller is admitted. */
 	boolean take(Ticket ticket) {
-		if (this.admitted || this.waiters.peekFirst() != ticket) {
+		if (this.admitted || first() != ticket) {
 			return false;
 		}
-		this.waiters.removeFirst();
+		remove(ticket);
 		admit(ticket);
 		ticket.state = State.ADMITTED;
 		return true;
@@ -101,7 +133,7 @@ final class LocalWaitQueue {
 	 * @return the notification of the next caller, or {@code null} if none waits
 	 */
 	@Nullable Runnable passOn(Ticket ticket, StoreLease lease) {
-		if (this.waiters.isEmpty()) {
+		if (!ticket.isAdmitted() || first() == null) {
 			return null;
 		}
 		lease.idle();
@@ -125,7 +157,7 @@ final class LocalWaitQueue {
 		this.admitted = false;
 		this.idleLease = ticket.idleLease;
 		ticket.idleLease = null;
-		Ticket first = this.waiters.peekFirst();
+		Ticket first = first();
 		if (first == null) {
 			return endOfIdleLease(ticket);
 		}
@@ -137,8 +169,8 @@ final class LocalWaitQueue {
 	}
 
 	private @Nullable Runnable withdraw(Ticket ticket) {
-		this.waiters.remove(ticket);
-		Ticket first = this.waiters.peekFirst();
+		remove(ticket);
+		Ticket first = first();
 		if (first == null) {
 			return endOfIdleLease(ticket);
 		}
@@ -161,8 +193,8 @@ final class LocalWaitQueue {
 		return () -> idle.endIfIdle().whenComplete((answered, failure) -> last.leave());
 	}
 
-	@Nullable LocalWaitQueue unlessIdle() {
-		return (this.admitted || !this.waiters.isEmpty()) ? this : null;
+	boolean isIdle() {
+		return !this.admitted && first() == null;
 	}
 
 }

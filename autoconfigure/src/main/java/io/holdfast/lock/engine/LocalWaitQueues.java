@@ -1,20 +1,19 @@
 package io.holdfast.lock.engine;
 
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.StripedMap;
 
 /**
  * Wait queues for the callers of this JVM, one for each lock and mode. The admitted
  * caller of a queue requests the lock from the store and then holds it, so only one of
  * many callers that want a lock puts load on the store.
- *
  *
  * <p>
  * A queue exists only while a caller is admitted or waits. Thread-safe. Callbacks run
@@ -22,7 +21,7 @@ import io.holdfast.lock.support.SchedulingClock;
  */
 final class LocalWaitQueues {
 
-	private final Map<QueueKey, LocalWaitQueue> queues = new ConcurrentHashMap<>();
+	private final StripedMap<QueueKey, LocalWaitQueue> queues = new StripedMap<>();
 
 	private final SchedulingClock time;
 
@@ -41,7 +40,7 @@ final class LocalWaitQueues {
 	}
 
 	int size() {
-		return this.queues.size();
+		return this.queues.keys().size();
 	}
 
 	/**
@@ -81,8 +80,11 @@ final class LocalWaitQueues {
 
 		private final Runnable onAdmitted;
 
-		/** Changed only by the map's atomic operations on the key. */
+		/** Guarded by the stripe of the map, but any thread may read it. */
 		volatile State state = State.OUTSIDE;
+
+		/** The queue that was entered. */
+		private @Nullable LocalWaitQueue queue;
 
 		/** The lease that came with the admission, if the last holder left one. */
 		@Nullable StoreLease idleLease;
@@ -102,14 +104,11 @@ final class LocalWaitQueues {
 		 * first and this one does not wait
 		 */
 		State enter() {
-			State[] entered = new State[1];
-			LocalWaitQueues.this.queues.compute(this.queueKey, (key, existing) -> {
-				LocalWaitQueue queue = (existing != null) ? existing : new LocalWaitQueue(LocalWaitQueues.this.time);
-				entered[0] = queue.enter(this);
-				this.state = entered[0];
-				return queue;
+			return visit((queue) -> {
+				this.queue = queue;
+				this.state = queue.enter(this);
+				return this.state;
 			});
-			return entered[0];
 		}
 
 		/**
@@ -118,11 +117,9 @@ final class LocalWaitQueues {
 		 */
 		void leaving() {
 			if (isAdmitted()) {
-				LocalWaitQueues.this.queues.computeIfPresent(this.queueKey, (key, queue) -> {
-					if (isAdmitted()) {
-						queue.leaving();
-					}
-					return queue;
+				visit((queue) -> {
+					queue.leaving(this);
+					return true;
 				});
 			}
 		}
@@ -133,57 +130,39 @@ final class LocalWaitQueues {
 
 		/** Whether the admitted caller of the queue only awaits the store's response. */
 		boolean isHolderLeaving() {
-			LocalWaitQueue queue = LocalWaitQueues.this.queues.get(this.queueKey);
-			return queue != null && queue.isLeaving();
+			return visit(LocalWaitQueue::isLeaving);
 		}
 
 		/**
 		 * Leaves the queue, so that the next caller is admitted. Does nothing if left.
 		 */
 		void leave() {
-			if (this.state == State.LEFT) {
-				return;
-			}
-			@Nullable Runnable[] next = new @Nullable Runnable[1];
-			LocalWaitQueues.this.queues.computeIfPresent(this.queueKey, (key, queue) -> {
-				next[0] = queue.leave(this);
-				return queue.unlessIdle();
-			});
-			if (next[0] != null) {
-				next[0].run();
+			if (this.state != State.LEFT) {
+				run(visit((queue) -> queue.leave(this)));
 			}
 		}
 
 		/**
 		 * Leaves the queue and leaves the lease there, idle, for the next caller. Does
-		 * nothing if no caller waits.
+		 * nothing if no caller waits. A caller that comes at this moment may be
+		 * overlooked: it is admitted when this one has released the lease.
 		 * @return whether the lease is left to the callers that wait
 		 */
 		boolean passOn(StoreLease lease) {
-			@Nullable Runnable[] next = new @Nullable Runnable[1];
-			LocalWaitQueues.this.queues.computeIfPresent(this.queueKey, (key, queue) -> {
-				next[0] = isAdmitted() ? queue.passOn(this, lease) : null;
-				return queue;
-			});
-			if (next[0] == null) {
-				return false;
+			LocalWaitQueue entered = this.queue;
+			return entered != null && entered.hadWaiters() && run(visit((queue) -> queue.passOn(this, lease)));
+		}
+
+		private static boolean run(@Nullable Runnable notification) {
+			if (notification != null) {
+				notification.run();
 			}
-			next[0].run();
-			return true;
+			return notification != null;
 		}
 
 		/** Returns the lease that came with the admission, once. */
 		@Nullable StoreLease takeIdleLease() {
-			if (this.idleLease == null) {
-				return null;
-			}
-			@Nullable StoreLease[] taken = new @Nullable StoreLease[1];
-			LocalWaitQueues.this.queues.computeIfPresent(this.queueKey, (key, queue) -> {
-				taken[0] = this.idleLease;
-				this.idleLease = null;
-				return queue;
-			});
-			return taken[0];
+			return (this.idleLease != null) ? visit((queue) -> queue.takeIdleLease(this)) : null;
 		}
 
 		/** The queue has admitted this ticket; it may have left again since. */
@@ -198,15 +177,31 @@ final class LocalWaitQueues {
 		/** No caller is admitted now, but another one may be admitted first. */
 		void available() {
 			this.steps.execute(() -> {
-				boolean[] taken = new boolean[1];
-				LocalWaitQueues.this.queues.computeIfPresent(this.queueKey, (key, queue) -> {
-					taken[0] = queue.take(this);
-					return queue;
-				});
-				if (taken[0]) {
+				if (visit((queue) -> queue.take(this))) {
 					this.onAdmitted.run();
 				}
 			});
+		}
+
+		/** Runs a step on the queue of this ticket, which ends with its last caller. */
+		private <T extends @Nullable Object> T visit(Function<LocalWaitQueue, T> step) {
+			StripedMap.Stripe<QueueKey, LocalWaitQueue> stripe = LocalWaitQueues.this.queues.of(this.queueKey);
+			stripe.lock();
+			try {
+				LocalWaitQueue present = stripe.get(this.queueKey);
+				LocalWaitQueue visited = (present != null) ? present : new LocalWaitQueue(LocalWaitQueues.this.time);
+				T result = step.apply(visited);
+				if (visited.isIdle()) {
+					stripe.remove(this.queueKey);
+				}
+				else if (present == null) {
+					stripe.put(this.queueKey, visited);
+				}
+				return result;
+			}
+			finally {
+				stripe.unlock();
+			}
 		}
 
 	}

@@ -243,7 +243,8 @@ public class HoldModelTests {
 	static boolean hasNoStateToShare(String type) {
 		return Stream
 			.of("org.apache.commons.logging.", "ch.qos.logback.", "org.slf4j.", "java.time.", "java.lang.String",
-					"java.util.Formatter", "java.util.UUID", "java.security.", ResolvedRequest.class.getName(),
+					"java.util.Formatter", "java.util.UUID", "java.security.", OwnerId.class.getName(),
+					OwnerId.class.getPackageName() + ".RandomBatch", ResolvedRequest.class.getName(),
 					DurationText.class.getName(), LoggingLockObserver.class.getName(), LockName.class.getName())
 			.anyMatch(type::startsWith);
 	}
