@@ -45,10 +45,22 @@ record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Th
 	 * @param index its index; zero is the code
 	 */
 	long number(int index) {
+		return (Long) item(index);
+	}
+
+	/**
+	 * Returns a text from the result.
+	 * @param index its index
+	 */
+	String text(int index) {
+		return (String) item(index);
+	}
+
+	private Object item(int index) {
 		if (this.value == null) {
 			throw new IllegalStateException("No response from " + this.node, this.failure);
 		}
-		return (Long) this.value.get(index);
+		return this.value.get(index);
 	}
 
 }

@@ -205,24 +205,25 @@ final class QuorumAcquisition {
 	}
 
 	private AcquireResult discarded(LockBackendException cause) {
-		undo();
+		undo(true);
 		return new AcquireResult.Indeterminate(cause);
 	}
 
 	private CompletionStage<AcquireResult> refused(Votes votes) {
 		if (isContended(votes, votes.no())) {
-			undo();
+			undo(isSplit(votes));
 			return CompletableFuture.completedStage(contended(votes));
 		}
 		LockBackendException cause = this.errors.noMajority("could not be acquired", this.claim.lock(), votes);
-		if (this.errors.isDefinite(votes)) {
-			// the engine does not withdraw a claim that failed definitely
-			end();
-			this.nodes.notifications().forget(this.claim.owner());
-			undo();
-			return CompletableFuture.failedStage(cause);
+		if (!this.errors.isDefinite(votes)) {
+			undo(false);
+			return CompletableFuture.completedStage(new AcquireResult.Indeterminate(cause));
 		}
-		return CompletableFuture.completedStage(discarded(cause));
+		// the engine does not withdraw a claim that failed definitely
+		end();
+		this.nodes.notifications().forget(this.claim.owner());
+		undo(false);
+		return CompletableFuture.failedStage(cause);
 	}
 
 	/** Whether other owners, rather than missing responses, prevent a majority. */
@@ -231,11 +232,19 @@ final class QuorumAcquisition {
 		return no > this.nodes.tolerated() || (no > 0 && majorityKnown && votes.noVote() <= this.nodes.tolerated());
 	}
 
+	/**
+	 * Whether no owner has a majority, not even with the nodes that have not answered.
+	 */
+	private boolean isSplit(Votes votes) {
+		int unknown = this.nodes.count() - votes.yes() - votes.no();
+		return votes.mostBlocked() + unknown < this.nodes.quorum();
+	}
+
 	private AcquireResult contended(Votes votes) {
 		List<Long> rests = votes.those(NodeResponse::isNo).stream().map((answer) -> answer.number(1)).toList();
 		int needed = this.nodes.quorum() - (this.nodes.count() - rests.size());
-		boolean held = votes.count((answer) -> answer.isNo() && answer.number(3) == 1) >= this.nodes.quorum();
-		Duration retryAfter = RedlockTimes.retryAfter(this.nodes.clock(), rests, needed, held);
+		Duration retryAfter = RedlockTimes.retryAfter(this.nodes.clock(), rests, needed,
+				rests.size() >= this.nodes.quorum());
 		return (this.signal != null) ? new AcquireResult.Contended(this.signal, retryAfter)
 				: AcquireResult.Contended.polled(retryAfter);
 	}
@@ -244,17 +253,19 @@ final class QuorumAcquisition {
 	 * Undoes every grant of this claim, including those that a node may have made in this
 	 * or an earlier attempt. A node that rejected the claim keeps its position while the
 	 * claim waits.
+	 * @param notify whether the nodes notify their first waiters. Without a majority of
+	 * such nodes, these would retry in vain
 	 */
-	private void undo() {
+	private void undo(boolean notify) {
 		this.over = true;
 		this.notified.remove(this.claim.owner());
-		this.nodes.all().forEach((node) -> response(node).thenAccept(this::undo));
+		this.nodes.all().forEach((node) -> response(node).thenAccept((response) -> undo(response, notify)));
 	}
 
-	private void undo(NodeResponse response) {
+	private void undo(NodeResponse response, boolean notify) {
 		boolean granted = !response.isNo() && !response.isNoVote();
 		if (granted || this.ended.get()) {
-			this.nodes.undo(response.node(), this.claim, this.number, position());
+			this.nodes.undo(response.node(), this.claim, this.number, position(), notify);
 		}
 	}
 

@@ -136,19 +136,20 @@ final class RedlockNodes {
 
 	/** Removes everything that a claim has on a node, from any attempt. */
 	CompletionStage<List<Object>> release(RedlockNode node, Claim claim) {
-		return undo(node, claim, -1, Duration.ZERO);
+		return undo(node, claim, -1, Duration.ZERO, true);
 	}
 
 	/**
 	 * Removes what a claim has on a node.
 	 * @param attempt the last attempt to undo, or -1 for all
 	 * @param position how long the claim keeps a position in the wait queue instead
+	 * @param notify whether the node notifies the first waiter if the lock is free
 	 */
-	CompletionStage<List<Object>> undo(RedlockNode node, Claim claim, long attempt, Duration position) {
+	CompletionStage<List<Object>> undo(RedlockNode node, Claim claim, long attempt, Duration position, boolean notify) {
 		return node.run(RedlockScripts.RELEASE, this.keys.parts(claim.lock()), claim.owner().value(), attempt,
 				claim.mode().name(), position.toMillis(), this.notifications.waited(claim.owner()).toMillis(),
 				this.notifications.instance(), this.notifications.channels(),
-				RedlockTimes.reservation(this.options).toMillis());
+				notify ? RedlockTimes.reservation(this.options).toMillis() : 0);
 	}
 
 	private CompletionStage<Boolean> admitIfOver(RedlockNode node, String memory) {

@@ -76,11 +76,11 @@ final class RedlockTimes {
 	 * @param rests the remaining times of the nodes that rejected the claim, in
 	 * milliseconds
 	 * @param needed how many of these nodes must become free
-	 * @param held whether others hold the lock on a majority, which will notify the claim
+	 * @param queued whether a majority has queued the claim and will notify it
 	 */
-	static Duration retryAfter(SchedulingClock clock, List<Long> rests, int needed, boolean held) {
-		long shortest = held ? SHORTEST_POLL : SHORTEST_PAUSE;
-		long longest = held ? LONGEST_POLL : LONGEST_PAUSE;
+	static Duration retryAfter(SchedulingClock clock, List<Long> rests, int needed, boolean queued) {
+		long shortest = queued ? SHORTEST_POLL : SHORTEST_PAUSE;
+		long longest = queued ? LONGEST_POLL : LONGEST_PAUSE;
 		long random = shortest + clock.jitter(longest - shortest + 1);
 		List<Long> sorted = rests.stream().filter((rest) -> rest >= 0).sorted().toList();
 		int last = Math.max(0, needed - 1);

@@ -1,6 +1,7 @@
 package io.holdfast.lock.backend.redlock;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -41,6 +42,15 @@ record Votes(List<NodeResponse> answers, int pending) {
 
 	int count(Predicate<NodeResponse> which) {
 		return Math.toIntExact(this.answers.stream().filter(which).count());
+	}
+
+	/**
+	 * Returns the greatest number of nodes that rejected the claim because of the same
+	 * owner, which holds the lock there or precedes the claim. All readers count as one.
+	 */
+	int mostBlocked() {
+		List<String> blockers = those(NodeResponse::isNo).stream().map((answer) -> answer.text(3)).toList();
+		return blockers.stream().mapToInt((blocker) -> Collections.frequency(blockers, blocker)).max().orElse(0);
 	}
 
 	List<NodeResponse> those(Predicate<NodeResponse> which) {

@@ -8,8 +8,8 @@
 --       9 how long the claim has waited (ms) · 10 its instance
 -- Returns {1, token, longest lease (ms), 1 if the owner already held it, else 0} if the
 --         owner holds the lock here,
---         {0, remaining time (ms), longest lease (ms), 1 if others hold the lock, 0 if only
---         waiters block the claim},
+--         {0, remaining time (ms) or -1, longest lease (ms), blocker} if others block the
+--         claim: the owner that holds the lock, 'readers', or the owner of a waiter,
 --         {-1, name of the memory} if this node does not vote
 
 local name = ARGV[2] == '1' and unproven(KEYS[3], ARGV[1])
@@ -52,24 +52,20 @@ end
 
 -- The exclusive holder blocks every claim, and readers block a writer. So do waiters
 -- before it in the wait queue, as position() says.
-if shared then
-  rest = nil
-end
+local present, blocker = position(queue(KEYS[5]), owner, shared)
+local left = -1
 if holding then
-  rest = math.max(rest or -1, redis.call('PTTL', KEYS[1]))
+  blocker, left = holding, redis.call('PTTL', KEYS[1])
+elseif rest and not shared then
+  blocker, left = 'readers', rest
 end
-local holds = rest and 1 or 0
-local present, waiting = position(queue(KEYS[5]), owner, shared)
-if waiting then
-  rest = math.max(rest or 0, waiting)
-end
-if rest then
+if blocker then
   if ARGV[8] ~= '0' then
     enqueue(KEYS[5], present, owner, ARGV[7], ARGV[10], tonumber(ARGV[9]), tonumber(ARGV[8]))
   elseif present then
     remove(KEYS[5], present.member)
   end
-  return {0, rest, longest, holds}
+  return {0, left, longest, blocker}
 end
 if present then
   remove(KEYS[5], present.member)

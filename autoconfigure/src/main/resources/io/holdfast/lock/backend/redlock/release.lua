@@ -6,7 +6,8 @@
 --       4 how long the claim keeps a position instead (ms), or 0 if it has ended
 --       5 how long the claim has waited (ms) · 6 its instance
 --       7 prefix of the notification channels
---       8 how long the lock is reserved for a notified waiter (ms)
+--       8 how long the lock is reserved for a notified waiter (ms), or 0 if no waiter is
+--       notified
 -- Returns {1} if the owner held the lock, else {0}
 
 local last = tonumber(ARGV[2])
@@ -34,7 +35,7 @@ if ARGV[4] == '0' then
 elseif found then
   enqueue(KEYS[3], present, ARGV[1], ARGV[3], ARGV[6], tonumber(ARGV[5]), tonumber(ARGV[4]))
 end
-if #waiters > 0 or ARGV[4] ~= '0' then
+if ARGV[8] ~= '0' and (#waiters > 0 or ARGV[4] ~= '0') then
   notify(KEYS[1], KEYS[2], KEYS[3], ARGV[7], tonumber(ARGV[8]))
 end
 return {found and 1 or 0}

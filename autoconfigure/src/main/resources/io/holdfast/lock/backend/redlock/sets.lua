@@ -54,20 +54,20 @@ local function queue(key)
   return waiters
 end
 
--- Returns the owner's entry in the wait queue, or nil, and the longest remaining time for
--- which waiters before it block it (ms), or nil. Notified waiters block every claim, but
--- readers do not block readers. Writers that wait also block readers.
+-- Returns the owner's entry in the wait queue, or nil, and the owner of the first waiter
+-- that blocks it, or nil. Notified waiters block every claim, but readers do not block
+-- readers. Writers that wait also block readers behind them.
 local function position(waiters, owner, shared)
-  local rest
+  local blocker
   for _, waiter in ipairs(waiters) do
     if waiter.owner == owner then
-      return waiter, rest
+      return waiter, blocker
     end
     if not (shared and waiter.shared) and (shared or waiter.number == 0) then
-      rest = math.max(rest or 0, waiter.ends - now)
+      blocker = blocker or waiter.owner
     end
   end
-  return nil, rest
+  return nil, blocker
 end
 
 -- Adds a position, or extends it. Of several numbers of a claim, the smallest is the most

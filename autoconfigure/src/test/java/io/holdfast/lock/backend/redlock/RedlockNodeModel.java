@@ -151,11 +151,10 @@ final class RedlockNodeModel {
 			lock.parts.put(owner, new Part(mine.shared(), Math.max(mine.attempt(), attempt), token, millis() + lease));
 			return List.of(1L, token, known, 1L);
 		}
-		boolean holds = lock.parts.values().stream().anyMatch((part) -> !(shared && part.shared()));
-		long rest = lock.rest(owner, shared, millis());
-		if (rest >= 0) {
+		String blocker = lock.blocker(owner, shared);
+		if (blocker != null) {
 			lock.updatePosition(owner, millis(), args.subList(6, 10));
-			return List.of(0L, rest, known, holds ? 1L : 0L);
+			return List.of(0L, lock.rest(shared, millis()), known, blocker);
 		}
 		lock.positions.remove(owner);
 		this.longest = known;
@@ -227,7 +226,9 @@ final class RedlockNodeModel {
 		if (position == 0 || found) {
 			lock.updatePosition(owner, millis(), args.subList(2, 6));
 		}
-		notify(lock, args.get(6), Long.parseLong(args.get(7)));
+		if (!args.get(7).equals("0")) {
+			notify(lock, args.get(6), Long.parseLong(args.get(7)));
+		}
 		return List.of(found ? 1L : 0L);
 	}
 
@@ -303,24 +304,36 @@ final class RedlockNodeModel {
 				.toList();
 		}
 
-		/** Returns how long others exclude the owner at most, in milliseconds, or -1. */
-		long rest(String owner, boolean shared, long now) {
-			long rest = -1;
-			for (Part part : this.parts.values()) {
-				if (!shared || !part.shared()) {
-					rest = Math.max(rest, part.ends() - now);
+		/** Returns the owner that blocks a claim, or {@code null}. */
+		@Nullable String blocker(String owner, boolean shared) {
+			for (Map.Entry<String, Part> part : this.parts.entrySet()) {
+				if (!part.getValue().shared()) {
+					return part.getKey();
 				}
+			}
+			if (!shared && !this.parts.isEmpty()) {
+				return "readers";
 			}
 			for (Map.Entry<String, QueuePosition> waiter : inOrder()) {
-				QueuePosition position = waiter.getValue();
 				if (waiter.getKey().equals(owner)) {
-					return rest;
+					return null;
 				}
+				QueuePosition position = waiter.getValue();
 				if (!(shared && position.shared()) && (shared || position.number() == 0)) {
-					rest = Math.max(rest, position.ends() - now);
+					return waiter.getKey();
 				}
 			}
-			return rest;
+			return null;
+		}
+
+		/** Returns how long others hold the lock at most, in milliseconds, or -1. */
+		long rest(boolean shared, long now) {
+			return this.parts.values()
+				.stream()
+				.filter((part) -> !(shared && part.shared()))
+				.mapToLong((part) -> part.ends() - now)
+				.max()
+				.orElse(-1);
 		}
 
 		/**

@@ -183,6 +183,24 @@ class RedlockWaitQueueTests extends FiveNodes {
 			.collect(Collectors.joining(", "));
 	}
 
+	/**
+	 * Otherwise a waiter would retry again and again while another owner holds the lock.
+	 */
+	@Test
+	void partialGrantBesideAHolderIsUndoneWithoutANotification() throws Exception {
+		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), OPTIONS);
+		Grant holder = granted(cutOff);
+		Claim claim = waiter("1", LockMode.EXCLUSIVE);
+		Contended waiting = waits(this.second, claim);
+		for (RedisServer node : List.of(nodes.get(3), nodes.get(4))) {
+			Awaitility.await().until(() -> waiters(node).anyMatch((waiter) -> waiter.endsWith(claim.owner().value())));
+			assertThat(notified(node)).isEmpty();
+		}
+		get(cutOff.release(holder));
+		get(waiting.signal());
+		get(this.second.release(granted(this.second, claim)));
+	}
+
 	@Test
 	void twoClientsTakeTurns() throws Exception {
 		AtomicInteger left = new AtomicInteger(300);
