@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
+import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.StoreStatus;
 
@@ -101,10 +102,7 @@ record RedlockLookup(RedlockNodes nodes, RedlockOptions options, RedlockErrors e
 
 	/** Runs all commands that locks need on each node. */
 	CompletionStage<StoreStatus> status() {
-		return this.nodes
-			.ask(RedlockLookup::whenAll,
-					(node) -> node.run(RedlockScripts.PROBE, this.nodes.keys().ofProbe(), RedlockKeys.random())
-						.thenApply((answer) -> List.of(1L, answer.get(1))))
+		return this.nodes.ask(RedlockLookup::whenAll, (node) -> node.check().thenApply((memory) -> List.of(1L, memory)))
 			.thenApply(this::status);
 	}
 
@@ -121,8 +119,9 @@ record RedlockLookup(RedlockNodes nodes, RedlockOptions options, RedlockErrors e
 
 	private String state(NodeResponse answer) {
 		List<Object> value = answer.value();
+		Throwable failure = answer.failure();
 		if (value == null) {
-			return "silent";
+			return (failure != null && RedisNode.isDefinite(failure)) ? "rejecting" : "silent";
 		}
 		boolean admitted = value.get(1).equals("");
 		return (admitted || !this.options.restartQuarantine()) ? "up" : "quarantined";

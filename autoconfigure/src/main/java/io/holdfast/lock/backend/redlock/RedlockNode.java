@@ -106,16 +106,12 @@ final class RedlockNode {
 	}
 
 	private CompletionStage<String> probe() {
-		return this.redis
-			.connect(RedlockScripts.PROBE, this.keys.ofProbe(), RedlockKeys.random(),
-					this.notifications.channels() + "probe")
-			.thenApply((answer) -> {
-				String runId = (String) answer.get(0);
-				requireAnotherServer(runId);
-				warnOfEviction((String) answer.get(2));
-				return runId;
-			})
-			.thenCompose((runId) -> this.subscription.get().handle((subscribed, failure) -> runId));
+		return this.redis.connect(RedlockScripts.PROBE, this.keys.ofProbe(), probeArguments()).thenApply((answer) -> {
+			String runId = (String) answer.get(0);
+			requireAnotherServer(runId);
+			warnOfEviction((String) answer.get(2));
+			return runId;
+		}).thenCompose((runId) -> this.subscription.get().handle((subscribed, failure) -> runId));
 	}
 
 	private CompletionStage<Boolean> subscribe() {
@@ -137,6 +133,19 @@ final class RedlockNode {
 						.formatted(this, this.notifications.channels(), RedisNode.describe(failure)));
 		}
 		logger.debug("Cannot subscribe to release notifications yet", failure);
+	}
+
+	/**
+	 * Checks again whether the node permits everything that locks need.
+	 * @return the name of its memory if it does not vote, otherwise an empty text
+	 */
+	CompletionStage<String> check() {
+		return run(RedlockScripts.PROBE, this.keys.ofProbe(), probeArguments())
+			.thenApply((answer) -> (String) answer.get(1));
+	}
+
+	private Object[] probeArguments() {
+		return new Object[] { RedlockKeys.random(), this.notifications.channels() + "probe" };
 	}
 
 	private void requireAnotherServer(String runId) {

@@ -5,7 +5,7 @@
 -- Returns {1, number of waiters, then for each grant: EXCLUSIVE or SHARED, owner, token,
 --         remaining lease (ms)}
 
-local answer = {1, #positions(KEYS[3])}
+local answer = {1, #queue(KEYS[3])}
 
 local function add(mode, owner, token, rest)
   answer[#answer + 1] = mode

@@ -48,6 +48,17 @@ class RedlockLookupTests extends FiveNodes {
 		awaitStatus(State.AVAILABLE, List.of("up", "up", "up", "quarantined", "quarantined"));
 	}
 
+	@Test
+	void nodeThatRejectsWhatLocksNeedIsShown() {
+		nodes.get(2).ask("acl", "setuser", "default", "-publish");
+		try {
+			awaitStatus(State.AVAILABLE, List.of("up", "up", "rejecting", "up", "up"));
+		}
+		finally {
+			nodes.get(2).ask("acl", "setuser", "default", "+publish");
+		}
+	}
+
 	private void awaitStatus(State state, List<String> states) {
 		Awaitility.await().atMost(BOUND).untilAsserted(() -> {
 			StoreStatus status = answer(this.first.status());
