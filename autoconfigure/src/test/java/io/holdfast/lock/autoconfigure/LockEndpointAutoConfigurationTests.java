@@ -46,6 +46,7 @@ import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.test.ForwardingBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for {@link LockEndpointAutoConfiguration} and the endpoint over HTTP and JMX.
@@ -82,6 +83,7 @@ class LockEndpointAutoConfigurationTests {
 		this.runner.run(holding(request, (context, http, handle) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			CompletableFuture<LockHandle> waiter = locks.acquireAsync(request).toCompletableFuture();
+			await().until(() -> !context.getBean(LockInspector.class).waiting().isEmpty());
 			assertThat(http.get().uri(URI)).hasStatusOk()
 				.bodyJson()
 				.isLenientlyEqualTo("""
