@@ -6,7 +6,7 @@
 --          of its position (ms)
 --
 -- The number is the time since which the claim waits, by this node's clock, in steps. All
--- nodes must agree on the order, or nobody gets a majority, so the owner ids order the
+-- nodes must agree on the order, or no claim gets a majority, so the owner ids order the
 -- claims of one step. A waiter that was notified has the number 0 until it retries: the
 -- lock is reserved for it until its position expires. A reservation is never a vote.
 
