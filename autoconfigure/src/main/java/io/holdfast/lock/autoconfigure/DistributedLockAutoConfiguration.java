@@ -44,9 +44,15 @@ public final class DistributedLockAutoConfiguration {
 	}
 
 	@Bean
+	EngineReference lockEngineReference() {
+		return new EngineReference();
+	}
+
+	@Bean
 	@ConditionalOnMissingBean(LockOperations.class)
 	LockEngine lockEngine(LockBackends backends, DistributedLockProperties properties,
-			ObjectProvider<TransactionBoundary> boundaries, ObjectProvider<LockObserver> observers) {
+			ObjectProvider<TransactionBoundary> boundaries, ObjectProvider<LockObserver> observers,
+			EngineReference reference) {
 		EngineSettings settings = new EngineSettings(properties.waitTime(), properties.leaseTime(),
 				properties.responseTimeout(), properties.awaitRelease(), properties.interruptOnLoss(),
 				properties.shutdownTimeout(), properties.lockDelay(),
@@ -54,8 +60,9 @@ public final class DistributedLockAutoConfiguration {
 		backends.requireSupport(null, LockMode.EXCLUSIVE, false, properties.leaseTime(),
 				() -> "The property 'distributed-lock.lease-time'");
 		TransactionBoundary boundary = boundaries.getIfAvailable(() -> TransactionBoundary.NONE);
-		return new LockEngine(backends, settings, properties.watchLockOrder() ? new LockOrderWatch(boundary) : boundary,
-				observers.orderedStream().toList());
+		return reference.register(new LockEngine(backends, settings,
+				properties.watchLockOrder() ? new LockOrderWatch(boundary) : boundary,
+				observers.orderedStream().toList()));
 	}
 
 	@Bean

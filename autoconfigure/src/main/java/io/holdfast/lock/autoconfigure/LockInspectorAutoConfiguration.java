@@ -8,6 +8,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 
 import io.holdfast.lock.LockInspector;
+import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.engine.EngineInspector;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
@@ -22,8 +23,9 @@ public final class LockInspectorAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(LockInspector.class)
-	EngineInspector lockInspector(LockEngine engine, LockBackends backends, ApplicationEventPublisher publisher) {
-		return new EngineInspector(engine, backends, publisher::publishEvent);
+	EngineInspector lockInspector(LockOperations lockEngine, EngineReference engine, LockBackends backends,
+			ApplicationEventPublisher publisher) {
+		return new EngineInspector(engine.of(lockEngine), backends, publisher::publishEvent);
 	}
 
 }
