@@ -156,11 +156,12 @@ class OpenInViewTests {
 	 * The application under test.
 	 */
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			excludeName = { "org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
-					"org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
-					"org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
-					"org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration" })
+	@EnableAutoConfiguration(excludeName = {
+			"org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
+			"org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
+			"org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
+			"org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration",
+			"org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration" })
 	static class Shop {
 
 		@Bean
