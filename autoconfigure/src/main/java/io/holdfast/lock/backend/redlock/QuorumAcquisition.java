@@ -254,7 +254,7 @@ final class QuorumAcquisition {
 	 * or an earlier attempt. A node that rejected the claim keeps its position while the
 	 * claim waits.
 	 * @param notify whether the nodes notify their first waiters. Without a majority of
-	 * such nodes, these would retry in vain
+	 * such nodes, these would be rejected again
 	 */
 	private void undo(boolean notify) {
 		this.over = true;
