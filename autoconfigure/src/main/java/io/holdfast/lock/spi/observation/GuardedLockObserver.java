@@ -26,9 +26,14 @@ final class GuardedLockObserver implements LockObserver {
 
 	@Override
 	public LockObservation observe(LockName lock, String backend) {
-		List<LockObservation> observations = new ArrayList<>(this.observers.size());
-		notifyEach((observer) -> observations.add(observer.observe(lock, backend)));
-		return LockObservation.all(observations);
+		List<LockObservation> following = new ArrayList<>(0);
+		notifyEach((observer) -> {
+			LockObservation observation = observer.observe(lock, backend);
+			if (observation != LockObservation.NONE) {
+				following.add(observation);
+			}
+		});
+		return following.isEmpty() ? LockObservation.NONE : new GuardedLockObservation(following);
 	}
 
 	@Override

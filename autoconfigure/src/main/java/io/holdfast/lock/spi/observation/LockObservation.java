@@ -1,7 +1,6 @@
 package io.holdfast.lock.spi.observation;
 
 import java.time.Duration;
-import java.util.List;
 
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LossCause;
@@ -19,17 +18,6 @@ public interface LockObservation {
 	/** Follows nothing. */
 	LockObservation NONE = new LockObservation() {
 	};
-
-	/**
-	 * Combines observations into one.
-	 * @param observations the observations
-	 * @return an observation that calls all of them in order, logs their exceptions and
-	 * throws nothing; {@link #NONE} if none of them follows anything
-	 */
-	static LockObservation all(List<LockObservation> observations) {
-		List<LockObservation> following = observations.stream().filter((each) -> each != NONE).toList();
-		return following.isEmpty() ? NONE : new GuardedLockObservation(following);
-	}
 
 	/** Called when the acquisition starts. */
 	default void begun() {
