@@ -21,12 +21,17 @@ import io.holdfast.lock.support.StripedMap;
  */
 final class LocalWaitQueues {
 
-	private final StripedMap<QueueKey, LocalWaitQueue> queues = new StripedMap<>();
+	private final StripedMap<QueueKey, LocalWaitQueue> queues;
 
 	private final SchedulingClock time;
 
 	LocalWaitQueues(SchedulingClock time) {
+		this(time, new StripedMap<>());
+	}
+
+	LocalWaitQueues(SchedulingClock time, StripedMap<QueueKey, LocalWaitQueue> queues) {
 		this.time = time;
+		this.queues = queues;
 	}
 
 	/**

@@ -9,6 +9,8 @@ import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.Assert;
+
 /**
  * A map in several stripes, each with its own lock. A caller locks the stripe of a key,
  * reads and changes the entry as one step, and unlocks the stripe. Compared with the
@@ -22,7 +24,21 @@ public final class StripedMap<K, V> {
 
 	private static final int STRIPES = 64;
 
-	private final List<Stripe<K, V>> stripes = IntStream.range(0, STRIPES).mapToObj((i) -> new Stripe<K, V>()).toList();
+	private final List<Stripe<K, V>> stripes;
+
+	/** Creates an empty map with enough stripes for many threads. */
+	public StripedMap() {
+		this(STRIPES);
+	}
+
+	/**
+	 * Creates an empty map.
+	 * @param stripes the number of stripes, a power of two
+	 */
+	public StripedMap(int stripes) {
+		Assert.isTrue(Integer.bitCount(stripes) == 1, () -> stripes + " stripes are not a power of two");
+		this.stripes = IntStream.range(0, stripes).mapToObj((i) -> new Stripe<K, V>()).toList();
+	}
 
 	/**
 	 * Returns the stripe of a key.
@@ -32,7 +48,7 @@ public final class StripedMap<K, V> {
 	public Stripe<K, V> of(K key) {
 		int hash = key.hashCode();
 		hash ^= hash >>> 16;
-		return this.stripes.get((hash ^ hash >>> 8) & (STRIPES - 1));
+		return this.stripes.get((hash ^ hash >>> 8) & (this.stripes.size() - 1));
 	}
 
 	/**

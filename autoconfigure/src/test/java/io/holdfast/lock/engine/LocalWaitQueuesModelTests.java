@@ -12,6 +12,8 @@ import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
+import io.holdfast.lock.support.StripedMap;
+
 /**
  * Explores the interleavings of callers that enter and leave a wait queue. Each outcome
  * must be possible for callers that run one after another, so no two are ever admitted
@@ -31,7 +33,8 @@ public class LocalWaitQueuesModelTests {
 
 	private static final int THREADS = 8;
 
-	private final LocalWaitQueues queues = new LocalWaitQueues(new ManualTime());
+	/** One stripe: all callers want the same lock, and more stripes only take time. */
+	private final LocalWaitQueues queues = new LocalWaitQueues(new ManualTime(), new StripedMap<>(1));
 
 	/** Tickets of the threads. Each element is accessed by its own thread only. */
 	private final LocalWaitQueues.Ticket[] tickets = new LocalWaitQueues.Ticket[THREADS];
