@@ -44,15 +44,15 @@ public final class DistributedLockAutoConfiguration {
 	}
 
 	@Bean
-	EngineReference lockEngineReference() {
-		return new EngineReference();
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static EngineReference lockEngineReference(ObjectProvider<LockOperations> operations) {
+		return new EngineReference(operations);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean(LockOperations.class)
 	LockEngine lockEngine(LockBackends backends, DistributedLockProperties properties,
-			ObjectProvider<TransactionBoundary> boundaries, ObjectProvider<LockObserver> observers,
-			EngineReference reference) {
+			ObjectProvider<TransactionBoundary> boundaries, ObjectProvider<LockObserver> observers) {
 		EngineSettings settings = new EngineSettings(properties.waitTime(), properties.leaseTime(),
 				properties.responseTimeout(), properties.awaitRelease(), properties.interruptOnLoss(),
 				properties.shutdownTimeout(), properties.lockDelay(),
@@ -60,9 +60,8 @@ public final class DistributedLockAutoConfiguration {
 		backends.requireSupport(null, LockMode.EXCLUSIVE, false, properties.leaseTime(),
 				() -> "The property 'distributed-lock.lease-time'");
 		TransactionBoundary boundary = boundaries.getIfAvailable(() -> TransactionBoundary.NONE);
-		return reference.register(new LockEngine(backends, settings,
-				properties.watchLockOrder() ? new LockOrderWatch(boundary) : boundary,
-				observers.orderedStream().toList()));
+		return new LockEngine(backends, settings, properties.watchLockOrder() ? new LockOrderWatch(boundary) : boundary,
+				observers.orderedStream().toList());
 	}
 
 	@Bean
@@ -71,14 +70,8 @@ public final class DistributedLockAutoConfiguration {
 	}
 
 	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static Resolved<LockEngine> resolvedLockEngine(ObjectProvider<LockEngine> engine) {
-		return new Resolved<>(engine);
-	}
-
-	@Bean
-	LockEngineLifecycle lockEngineLifecycle(ConfigurableListableBeanFactory beanFactory) {
-		return new LockEngineLifecycle(beanFactory);
+	LockEngineLifecycle lockEngineLifecycle(EngineReference engine) {
+		return new LockEngineLifecycle(engine);
 	}
 
 }

@@ -32,7 +32,6 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
-import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.fencing.Fence;
 import io.holdfast.lock.fencing.FencingGuard;
 import io.holdfast.lock.fencing.JdbcFencingGuard;
@@ -65,7 +64,7 @@ public final class FencingAutoConfiguration {
 	@ConditionalOnMissingBean
 	@DependsOnDatabaseInitialization
 	Fence lockFence(FencingProperties fencing, DistributedLockProperties locks, ListableBeanFactory beanFactory,
-			ObjectProvider<LockObserver> observers, ObjectProvider<Resolved<LockEngine>> engine) {
+			ObjectProvider<LockObserver> observers, ObjectProvider<EngineReference> engine) {
 		try {
 			TransactionFence fence = fence(fencing, locks, beanFactory,
 					LockTransactionAutoConfiguration.ownHolds(engine.getIfAvailable()),

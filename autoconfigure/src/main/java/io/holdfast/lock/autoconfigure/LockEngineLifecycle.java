@@ -1,6 +1,5 @@
 package io.holdfast.lock.autoconfigure;
 
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
 
 import io.holdfast.lock.engine.LockEngine;
@@ -18,12 +17,12 @@ final class LockEngineLifecycle implements SmartLifecycle {
 	 */
 	static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 4096;
 
-	private final ConfigurableListableBeanFactory beanFactory;
+	private final EngineReference engine;
 
 	private volatile boolean running;
 
-	LockEngineLifecycle(ConfigurableListableBeanFactory beanFactory) {
-		this.beanFactory = beanFactory;
+	LockEngineLifecycle(EngineReference engine) {
+		this.engine = engine;
 	}
 
 	@Override
@@ -37,11 +36,7 @@ final class LockEngineLifecycle implements SmartLifecycle {
 	@Override
 	public void stop() {
 		this.running = false;
-		for (String name : this.beanFactory.getBeanNamesForType(LockEngine.class, false, false)) {
-			if (this.beanFactory.getSingleton(name) instanceof LockEngine engine) {
-				engine.close();
-			}
-		}
+		this.engine.created().forEach(LockEngine::close);
 	}
 
 	@Override

@@ -10,7 +10,6 @@ import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEn
 import org.springframework.boot.health.contributor.CompositeHealthContributor;
 import org.springframework.context.annotation.Bean;
 
-import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.actuate.LockHealthContributor;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
@@ -30,9 +29,9 @@ public final class LockHealthAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(name = { "distributedLocksHealthContributor", "distributedLocksHealthIndicator" })
-	LockHealthContributor distributedLocksHealthContributor(LockOperations lockEngine, EngineReference engine,
-			LockBackends backends, LockHealthProperties health) {
-		return new LockHealthContributor(new StoreChecks(engine.of(lockEngine), backends), health.timeout());
+	LockHealthContributor distributedLocksHealthContributor(EngineReference engine, LockBackends backends,
+			LockHealthProperties health) {
+		return new LockHealthContributor(new StoreChecks(engine.get(), backends), health.timeout());
 	}
 
 }

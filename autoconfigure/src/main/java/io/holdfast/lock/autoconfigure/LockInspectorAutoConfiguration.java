@@ -8,7 +8,6 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 
 import io.holdfast.lock.LockInspector;
-import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.engine.EngineInspector;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
@@ -23,9 +22,8 @@ public final class LockInspectorAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(LockInspector.class)
-	EngineInspector lockInspector(LockOperations lockEngine, EngineReference engine, LockBackends backends,
-			ApplicationEventPublisher publisher) {
-		return new EngineInspector(engine.of(lockEngine), backends, publisher::publishEvent);
+	EngineInspector lockInspector(EngineReference engine, LockBackends backends, ApplicationEventPublisher publisher) {
+		return new EngineInspector(engine.get(), backends, publisher::publishEvent);
 	}
 
 }

@@ -40,8 +40,7 @@ public final class LockTransactionAutoConfiguration {
 	}
 
 	@Bean
-	static TransactionListenerPostProcessor lockCommitListenerPostProcessor(
-			ObjectProvider<Resolved<LockEngine>> engine) {
+	static TransactionListenerPostProcessor lockCommitListenerPostProcessor(ObjectProvider<EngineReference> engine) {
 		return new TransactionListenerPostProcessor(new LockCommitListener(ownHolds(engine.getIfAvailable())),
 				"its transactions commit although their lock was lost, and do not defer its release");
 	}
@@ -50,9 +49,9 @@ public final class LockTransactionAutoConfiguration {
 	 * Returns a predicate for the holds of this application context. Holds that another
 	 * context has left on the thread do not affect the transactions of this one.
 	 */
-	static Predicate<LockHandle> ownHolds(@Nullable Resolved<LockEngine> resolved) {
+	static Predicate<LockHandle> ownHolds(@Nullable EngineReference reference) {
 		return (hold) -> {
-			LockEngine engine = (resolved != null) ? resolved.get() : null;
+			LockEngine engine = (reference != null) ? reference.find() : null;
 			return engine == null || engine.owns(hold);
 		};
 	}

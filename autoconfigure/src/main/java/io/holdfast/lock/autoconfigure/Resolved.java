@@ -10,7 +10,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 /**
  * A bean that is looked up once, at the latest when all singletons are created. Without
  * it, the first call after the application context was closed would create the bean
- * again. Lazy initialization would also delay the startup check of the store.
+ * again.
  *
  * @param <T> the type of the bean
  */

@@ -10,8 +10,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-import org.springframework.beans.factory.support.BeanDefinitionRegistry;
-import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.target.EmptyTargetSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -24,6 +26,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
@@ -41,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verifyNoInteractions;
 
 /**
  * Tests how an application context treats the locks of other contexts, and its own locks
@@ -64,6 +68,8 @@ class ContextLifecycleTests {
 
 	private final ApplicationContextRunner lazy = this.runner.withInitializer(
 			(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
+
+	private final ApplicationContextRunner proxied = this.runner.withBean(ProxyingPostProcessor.class);
 
 	@AfterEach
 	void leaveNothing() {
@@ -94,16 +100,9 @@ class ContextLifecycleTests {
 
 	@Test
 	void closeCreatesNoEngine() {
-		new ApplicationContextRunner().withBean(LockEngineLifecycle.class).withInitializer((context) -> {
-			RootBeanDefinition engine = new RootBeanDefinition(LockEngine.class, () -> {
-				throw new AssertionError("created");
-			});
-			engine.setLazyInit(true);
-			((BeanDefinitionRegistry) context).registerBeanDefinition("engine", engine);
-		}).run((context) -> {
-			context.close();
-			assertThat(context.getBeanFactory().containsSingleton("engine")).isFalse();
-		});
+		ObjectProvider<LockOperations> engine = mock();
+		new LockEngineLifecycle(new EngineReference(engine)).stop();
+		verifyNoInteractions(engine);
 	}
 
 	@Test
@@ -160,6 +159,28 @@ class ContextLifecycleTests {
 	}
 
 	@Test
+	void openHandleOfAnotherContextDoesNotAffectAnEngineBehindAProxy() {
+		this.runner.run((context) -> context.getBean(LockOperations.class).acquire(STOCK));
+		this.proxied.run((context) -> {
+			TransactionTemplate transaction = new TransactionTemplate(
+					context.getBean(PlatformTransactionManager.class));
+			assertThatNoException().isThrownBy(() -> transaction.executeWithoutResult((status) -> {
+			}));
+		});
+	}
+
+	@Test
+	void engineBehindAProxyIsClosedInItsPhase() {
+		this.proxied.run((context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			assertThat(locks).isNotInstanceOf(LockEngine.class);
+			context.getBean(LockEngineLifecycle.class).stop();
+			assertThatExceptionOfType(LockException.class).isThrownBy(() -> locks.acquire(STOCK))
+				.withMessageContaining("the application is stopping");
+		});
+	}
+
+	@Test
 	void openHandleCanBeRemovedFromItsThread() {
 		this.runner.run((context) -> {
 			LockHandle left = context.getBean(LockOperations.class).acquire(STOCK);
@@ -203,6 +224,22 @@ class ContextLifecycleTests {
 			assertThatExceptionOfType(StaleFencingTokenException.class)
 				.isThrownBy(() -> transaction.executeWithoutResult((status) -> guard.advance(old)));
 		});
+	}
+
+	/** Replaces the engine like an advisor of the application that applies to it. */
+	static class ProxyingPostProcessor implements BeanPostProcessor {
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			return (bean instanceof LockEngine engine) ? proxy(engine) : bean;
+		}
+
+		private static Object proxy(LockEngine engine) {
+			ProxyFactory factory = new ProxyFactory(LockOperations.class, EmptyTargetSource.INSTANCE);
+			factory.setTarget(engine);
+			return factory.getProxy();
+		}
+
 	}
 
 	static class Orders {
