@@ -101,14 +101,17 @@ public final class EngineInspector implements LockInspector {
 
 	@Override
 	public LockState find(LockName lock, @Nullable String backend) {
-		LockBackend asked = this.backends.get(backend);
+		return find(lock, this.backends.get(backend));
+	}
+
+	private LockState find(LockName lock, LockBackend asked) {
 		return this.queries.ask(asked, timeout(), () -> asked.find(lock));
 	}
 
 	@Override
 	public List<LockState.Holder> forceRelease(LockName lock, @Nullable String backend) {
 		LockBackend asked = this.backends.get(backend);
-		List<LockState.Holder> holders = find(lock, backend).holders();
+		List<LockState.Holder> holders = find(lock, asked).holders();
 		if (holders.isEmpty()) {
 			return holders;
 		}

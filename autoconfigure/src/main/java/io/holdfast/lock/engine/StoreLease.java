@@ -161,13 +161,12 @@ final class StoreLease {
 	}
 
 	/**
-	 * A strict order of arrival also counts for callers in other JVMs. Only a store that
-	 * can keep such an order notifies them of a release; others would rarely find the
-	 * lock free.
+	 * A strict order of arrival also counts for callers in other JVMs, and the wait queue
+	 * of the store gives them their turn.
 	 */
 	private boolean mayPassOn(ResolvedRequest request) {
 		return request.renew() && !request.fair() && request.mode() == LockMode.EXCLUSIVE
-				&& request.backend().capabilities().fair() && !this.context.settings().awaitRelease() && isFresh();
+				&& request.backend().capabilities().waitQueue() && !this.context.settings().awaitRelease() && isFresh();
 	}
 
 	/** Whether the lease is renewed in time, so that the next holder can rely on it. */

@@ -9,6 +9,9 @@ import java.time.Duration;
  *
  * @param shared whether it supports {@code LockMode.SHARED}
  * @param fair whether it can grant strictly in order of arrival
+ * @param waitQueue whether waiters of all instances form a queue and are notified of a
+ * release in its order. Only then may a lease pass from caller to caller within one
+ * instance: others would rarely find the lock free
  * @param blocking whether its methods block the calling thread until the store has
  * answered, so that they must not be called from an event loop
  * @param sessionBound whether the state in the store lives with a session of its client,
@@ -17,7 +20,7 @@ import java.time.Duration;
  * confirmed that
  * @param shortestLease the shortest lease that the store keeps reliably
  */
-public record BackendCapabilities(boolean shared, boolean fair, boolean blocking, boolean sessionBound,
-		Duration shortestLease) {
+public record BackendCapabilities(boolean shared, boolean fair, boolean waitQueue, boolean blocking,
+		boolean sessionBound, Duration shortestLease) {
 
 }

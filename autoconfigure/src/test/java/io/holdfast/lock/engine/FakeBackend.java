@@ -71,7 +71,7 @@ final class FakeBackend implements LockBackend {
 	private long tokens = 1;
 
 	static BackendCapabilities capabilities(boolean blocking, boolean sessionBound) {
-		return new BackendCapabilities(true, true, blocking, sessionBound, Duration.ofMillis(10));
+		return new BackendCapabilities(true, true, true, blocking, sessionBound, Duration.ofMillis(10));
 	}
 
 	@Override

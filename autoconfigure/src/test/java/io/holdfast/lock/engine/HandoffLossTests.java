@@ -143,7 +143,8 @@ class HandoffLossTests extends HandoffCallers {
 
 	@Test
 	void storeWithoutWaitQueueIsAskedAgain() {
-		this.fixture.backend.capabilities = new BackendCapabilities(true, false, false, false, Duration.ofMillis(10));
+		this.fixture.backend.capabilities = new BackendCapabilities(true, false, false, false, false,
+				Duration.ofMillis(10));
 		CompletableFuture<LockHandle> first = acquire();
 		CompletableFuture<LockHandle> second = acquire();
 		close(first);

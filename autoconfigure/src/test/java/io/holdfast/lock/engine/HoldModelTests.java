@@ -280,7 +280,7 @@ public class HoldModelTests {
 
 		@Override
 		public BackendCapabilities capabilities() {
-			return new BackendCapabilities(true, true, false, false, Duration.ofMillis(10));
+			return new BackendCapabilities(true, true, true, false, false, Duration.ofMillis(10));
 		}
 
 		@Override

@@ -68,7 +68,7 @@ final class UnreliableStore implements LockBackend {
 
 	@Override
 	public BackendCapabilities capabilities() {
-		return new BackendCapabilities(true, true, false, false, Duration.ofMillis(10));
+		return new BackendCapabilities(true, true, true, false, false, Duration.ofMillis(10));
 	}
 
 	@Override

@@ -44,7 +44,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	/** The name of this backend. */
 	public static final String NAME = "etcd";
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, true,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, true,
 			Duration.ofSeconds(2));
 
 	/** Longest wait without a signal: a safety net for the watch. */

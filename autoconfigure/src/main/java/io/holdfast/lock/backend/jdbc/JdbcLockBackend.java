@@ -45,7 +45,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	/** The name of this backend. */
 	public static final String NAME = "jdbc";
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true, false,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, false, true, false,
 			Duration.ofMillis(100));
 
 	private static final int NAME_LENGTH = 255;

@@ -39,7 +39,7 @@ public final class LocalLockBackend implements LockBackend {
 	/** The name of this backend in properties, annotations, and meters. */
 	public static final String NAME = "local";
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, false,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, false,
 			Duration.ofMillis(1));
 
 	private static final long SWEEP_NANOS = Duration.ofSeconds(10).toNanos();

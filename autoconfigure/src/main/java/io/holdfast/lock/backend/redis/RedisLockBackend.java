@@ -52,7 +52,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	private static final Log logger = LogFactory.getLog(RedisLockBackend.class);
 
 	/** Expiry is exact to 1 ms, but a usual round trip would use up a shorter lease. */
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, false,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, false,
 			Duration.ofMillis(100));
 
 	private final RedissonClient client;

@@ -45,7 +45,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	public static final String NAME = "redlock";
 
 	/** Two rounds and a slow node could use up a shorter lease. */
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, false, false,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true, false, false,
 			Duration.ofMillis(200));
 
 	private static final int FEWEST_NODES = 3;

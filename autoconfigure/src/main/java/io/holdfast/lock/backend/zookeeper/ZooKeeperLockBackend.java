@@ -43,7 +43,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	/** The name of this backend. */
 	public static final String NAME = "zookeeper";
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, true,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, true,
 			Duration.ofMillis(100));
 
 	/**

@@ -22,7 +22,7 @@ import io.holdfast.lock.spi.RenewResult;
  */
 public class AtomicStore implements SimulatedStore {
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, false, false,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, false,
 			Duration.ofMillis(100));
 
 	private final SimulatedNode server;

@@ -24,7 +24,7 @@ import io.holdfast.lock.spi.RenewResult;
  */
 public final class BlockingStore implements SimulatedStore {
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true, false,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, false, true, false,
 			Duration.ofMillis(500));
 
 	private static final Duration POLL = Duration.ofMillis(100);
