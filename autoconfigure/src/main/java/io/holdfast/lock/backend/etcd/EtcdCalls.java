@@ -2,16 +2,20 @@ package io.holdfast.lock.backend.etcd;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Condition;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Created;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Delete;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Get;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.GetNewest;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.HasValue;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Key;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Operation;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Put;
@@ -52,24 +56,24 @@ final class EtcdCalls {
 			.thenApply(EtcdTransaction.Answer::revision);
 	}
 
-	CompletableFuture<?> delete(String key) {
-		return this.client.commit(EtcdTransaction.of(new Delete(key)));
-	}
-
-	CompletableFuture<Boolean> exists(String key) {
-		return this.client.commit(EtcdTransaction.of(new Get(key)))
-			.thenApply((answer) -> created(answer.read().get(0)) != 0);
+	/** Whether a key exists that was created at a given revision or before. */
+	CompletableFuture<Boolean> exists(String key, long revision) {
+		return this.client.commit(EtcdTransaction.of(new Get(key))).thenApply((answer) -> {
+			long created = created(answer.read().get(0));
+			return created != 0 && created <= revision;
+		});
 	}
 
 	/**
 	 * Creates a claim's key unless it exists already, and reads its predecessor. Takes
-	 * one round trip, or two if the key exists already. Idempotent.
+	 * one round trip, or two if the key exists already. Idempotent. Fails with
+	 * {@link KeyTakenException} if another claim has the key.
 	 * @param epoch the condition on the session's epoch for creating the key, or
 	 * {@code null} if the key is not attached to a session
 	 */
 	CompletableFuture<QueuePosition> enqueue(String key, String value, long lease, String rivals,
 			@Nullable Condition epoch) {
-		List<Condition> conditions = Stream.of(Condition.created(key, 0), epoch).filter(Objects::nonNull).toList();
+		List<Condition> conditions = Stream.of(new Created(key, 0), epoch).filter(Objects::nonNull).toList();
 		// two, because the newest one is this key itself, except in shared mode
 		List<Operation> enqueue = List.of(new Put(key, value, lease), new GetNewest(rivals, 2, 0));
 		return this.client.commit(new EtcdTransaction(conditions, enqueue, List.of(new Get(key))))
@@ -79,9 +83,12 @@ final class EtcdCalls {
 					return CompletableFuture
 						.completedFuture(new QueuePosition(answer.revision(), other(read, key), answer.revision()));
 				}
+				if (read.isEmpty()) {
+					return CompletableFuture.failedFuture(new EpochPassedException());
+				}
 				// an earlier attempt created the key, and its response was lost
-				return read.isEmpty() ? CompletableFuture.failedFuture(new EpochPassedException())
-						: readPredecessor(key, created(read), rivals);
+				return read.get(0).value().equals(value) ? readPredecessor(key, created(read), rivals)
+						: CompletableFuture.failedFuture(new KeyTakenException(key));
 			});
 	}
 
@@ -103,11 +110,21 @@ final class EtcdCalls {
 		return this.client.list(prefix);
 	}
 
-	/** Deletes a key, whichever revision created it; returns whether it was this one. */
-	CompletableFuture<Boolean> delete(String key, long revision) {
-		List<Operation> delete = List.of(new Delete(key));
-		return this.client.commit(new EtcdTransaction(List.of(Condition.created(key, revision)), delete, delete))
-			.thenApply(EtcdTransaction.Answer::succeeded);
+	/**
+	 * Deletes the key of the claim with this value, whichever revision created it;
+	 * returns whether it was this one. A late request leaves the next claim with the same
+	 * key alone.
+	 */
+	CompletableFuture<Boolean> delete(String key, String value, long revision) {
+		return this.client
+			.commit(new EtcdTransaction(List.of(new HasValue(key, value)), List.of(new Get(key), new Delete(key)),
+					List.of()))
+			.thenApply((answer) -> answer.succeeded() && created(answer.read().get(0)) == revision);
+	}
+
+	/** Deletes a key if this revision created it. */
+	CompletableFuture<?> delete(String key, long revision) {
+		return this.client.commit(onlyIf(key, revision, new Delete(key)));
 	}
 
 	/**
@@ -120,12 +137,15 @@ final class EtcdCalls {
 	}
 
 	/**
-	 * Returns the revisions that created these keys, 0 for a missing key. Takes one round
-	 * trip and never returns stale data.
+	 * Returns the revisions that created these keys, without those of missing keys. Takes
+	 * one round trip and never returns stale data.
 	 */
-	CompletableFuture<List<Long>> revisions(List<String> keys) {
+	CompletableFuture<Map<String, Long>> revisions(List<String> keys) {
 		return this.client.commit(EtcdTransaction.of(keys.stream().map(Get::new).toArray(Operation[]::new)))
-			.thenApply((answer) -> answer.read().stream().map(EtcdCalls::created).toList());
+			.thenApply((answer) -> answer.read()
+				.stream()
+				.flatMap(List::stream)
+				.collect(Collectors.toMap(Key::name, Key::created, Math::max)));
 	}
 
 	/**
@@ -146,7 +166,7 @@ final class EtcdCalls {
 	}
 
 	private static EtcdTransaction onlyIf(String key, long created, Operation... operations) {
-		return new EtcdTransaction(List.of(Condition.created(key, created)), Arrays.asList(operations), List.of());
+		return new EtcdTransaction(List.of(new Created(key, created)), Arrays.asList(operations), List.of());
 	}
 
 	private static long created(List<Key> read) {
@@ -172,6 +192,17 @@ final class EtcdCalls {
 		/** Returns the revision that had created the key. */
 		long revision() {
 			return this.revision;
+		}
+
+	}
+
+	/** Thrown when a key belongs to another claim. */
+	static final class KeyTakenException extends RuntimeException {
+
+		private static final long serialVersionUID = 1L;
+
+		KeyTakenException(String key) {
+			super("The key '%s' belongs to another claim".formatted(key));
 		}
 
 	}

@@ -78,9 +78,10 @@ interface EtcdClient extends AutoCloseable {
 	 *
 	 * @param name the key
 	 * @param created the revision that created it
+	 * @param value its value
 	 * @param lease the lease that it is attached to; 0 for none
 	 */
-	record LeasedKey(String name, long created, long lease) {
+	record LeasedKey(String name, long created, String value, long lease) {
 	}
 
 	/**

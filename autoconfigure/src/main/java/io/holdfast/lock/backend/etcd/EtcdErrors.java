@@ -57,6 +57,12 @@ final class EtcdErrors {
 				failure) : null;
 	}
 
+	/** Returns the definite error, or the cause if the outcome is unknown. */
+	static Throwable definiteOrCause(Throwable failure, LockName lock, String prefix) {
+		LockBackendException definite = definite(failure, lock, prefix);
+		return (definite != null) ? definite : Stages.cause(failure);
+	}
+
 	/**
 	 * Creates the exception for a failed first request.
 	 * @return a configuration exception if another attempt would not change it

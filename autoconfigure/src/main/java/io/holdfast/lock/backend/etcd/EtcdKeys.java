@@ -14,12 +14,22 @@ final class EtcdKeys {
 
 	private static final Pattern NOT_IN_A_KEY = Pattern.compile("[^A-Za-z0-9_.-]");
 
+	private static final int NAME_LENGTH = 200;
+
 	private final String namespace;
+
+	private final String client;
 
 	private final String root;
 
-	EtcdKeys(String namespace) {
+	/**
+	 * Creates the names.
+	 * @param namespace distinguishes the locks of this application
+	 * @param client distinguishes the keys of this client; without a dot
+	 */
+	EtcdKeys(String namespace, String client) {
 		this.namespace = namespace;
+		this.client = client;
 		this.root = "/holdfast/" + plain(namespace) + "/";
 	}
 
@@ -33,14 +43,17 @@ final class EtcdKeys {
 		return this.root + "locks/" + plain(lock.name()) + "-" + LockDigest.of(this.namespace, lock) + "/";
 	}
 
-	/** Returns the key of a claim, which no other claim has. */
-	String of(Claim claim) {
-		return of(claim.lock(), claim.mode(), claim.owner().value());
+	/** Returns the prefix of this client's keys for a lock; a number follows. */
+	String prefix(LockName lock, LockMode mode) {
+		return queue(lock) + mode(mode) + this.client + ".";
 	}
 
-	/** Returns the key of an owner's claim. */
-	String of(LockName lock, LockMode mode, String owner) {
-		return queue(lock) + mode(mode) + owner;
+	/**
+	 * Returns the value of a claim's key, which no other claim has. Starts with the
+	 * owner.
+	 */
+	static String value(Claim claim) {
+		return claim.owner() + " " + LockDigest.readable(claim.lock(), NAME_LENGTH);
 	}
 
 	/**
@@ -51,10 +64,14 @@ final class EtcdKeys {
 	}
 
 	/**
-	 * Returns the owner of a claim by the end of its key, after the prefix of the lock.
+	 * Returns the owner of a claim by the value of its key. Keys of earlier versions end
+	 * with the owner instead.
+	 * @param end the end of the key, after the prefix of the lock
+	 * @param value the value of the key
 	 */
-	static String ownerOf(String end) {
-		return end.substring(mode(LockMode.EXCLUSIVE).length());
+	static String ownerOf(String end, String value) {
+		return (end.indexOf('.') < 0) ? end.substring(mode(LockMode.EXCLUSIVE).length())
+				: value.substring(0, Math.max(0, value.indexOf(' ')));
 	}
 
 	/**

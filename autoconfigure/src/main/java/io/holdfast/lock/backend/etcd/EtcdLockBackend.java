@@ -17,6 +17,7 @@ import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.StoreStatus;
@@ -79,23 +80,24 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private EtcdLockBackend(EtcdClient client, String namespace, SystemSchedulingClock clock) {
-		this(client, namespace, clock, clock::close);
+		this(client, namespace, OwnerId.random().value(), clock, clock::close);
 	}
 
 	/**
 	 * Creates a backend on a client and a clock of the caller's.
 	 * @param client sends the requests; closed with the backend
 	 * @param namespace distinguishes the locks of this application
+	 * @param id distinguishes the keys of this client; without a dot
 	 * @param clock the source of time
 	 * @param stopClock called when the backend is closed
 	 */
-	EtcdLockBackend(EtcdClient client, String namespace, SchedulingClock clock, Runnable stopClock) {
+	EtcdLockBackend(EtcdClient client, String namespace, String id, SchedulingClock clock, Runnable stopClock) {
 		this.calls = new EtcdCalls(client);
-		this.keys = new EtcdKeys(namespace);
+		this.keys = new EtcdKeys(namespace, id);
 		this.sessions = new Sessions(this.calls, this.keys, clock, this::sessionEnded);
 		this.queueNodes = new QueueNodes(this.keys);
 		this.queue = new WaitQueue(this.calls, this.keys, this.sessions, clock);
-		this.renewals = new EtcdRenewals(this.calls, this.keys, this.queueNodes, clock, this::lost);
+		this.renewals = new EtcdRenewals(this.calls, this.queueNodes, clock, this::lost);
 		this.lookup = new EtcdLookup(this.calls, this.keys, this.sessions);
 		this.clock = clock;
 		this.stopClock = stopClock;
@@ -221,7 +223,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		}
 		queueNode.release();
 		return this.queue.retain(queueNode, grant.storeToken(), remaining).thenApply((kept) -> {
-			this.queueNodes.end(queueNode);
+			this.queueNodes.end(queueNode, !kept);
 			return kept;
 		});
 	}
@@ -233,11 +235,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			// etcd keeps nothing of an unknown claim
 			return CompletableFuture.completedFuture(null);
 		}
-		return withdraw(queueNode).exceptionallyCompose((failure) -> {
-			Throwable cause = Stages.cause(failure);
-			LockBackendException definite = EtcdErrors.definite(cause, claim.lock(), this.keys.root());
-			return CompletableFuture.failedFuture((definite != null) ? definite : cause);
-		});
+		return withdraw(queueNode).exceptionallyCompose((failure) -> CompletableFuture
+			.failedFuture(EtcdErrors.definiteOrCause(failure, claim.lock(), this.keys.root())));
 	}
 
 	@Override
@@ -278,9 +277,9 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		});
 	}
 
-	/** Returns the keys of the claims and grants in memory. */
+	/** Returns the values of the keys of the claims and grants in memory. */
 	List<String> remembered() {
-		return this.queueNodes.all().stream().map((queueNode) -> queueNode.key).toList();
+		return this.queueNodes.all().stream().map((queueNode) -> EtcdKeys.value(queueNode.claim)).toList();
 	}
 
 	/** Revokes everything that this JVM still holds in etcd, and closes the client. */

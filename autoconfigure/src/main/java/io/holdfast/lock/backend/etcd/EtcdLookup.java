@@ -34,7 +34,7 @@ record EtcdLookup(EtcdCalls calls, EtcdKeys keys, Sessions sessions) {
 				if (!holders.isEmpty() && mode == LockMode.EXCLUSIVE) {
 					break;
 				}
-				holders.add(holder(EtcdKeys.ownerOf(end), mode, key));
+				holders.add(holder(EtcdKeys.ownerOf(end, key.value()), mode, key));
 				if (mode == LockMode.EXCLUSIVE) {
 					break;
 				}
@@ -50,9 +50,16 @@ record EtcdLookup(EtcdCalls calls, EtcdKeys keys, Sessions sessions) {
 					Duration.ofSeconds(Math.max(0, seconds))));
 	}
 
-	/** Deletes the key of a holder of any instance. */
+	/** Deletes the key of a holder of any instance, if the holder still has it. */
 	CompletionStage<Void> revoke(LockName lock, LockState.Holder holder) {
-		return this.calls.delete(this.keys.of(lock, holder.mode(), holder.ownerId())).thenApply((done) -> null);
+		String prefix = this.keys.queue(lock);
+		return this.calls.list(prefix)
+			.thenCompose((queue) -> Stages.all(queue.stream()
+				.filter((key) -> EtcdKeys.ownerOf(key.name().substring(prefix.length()), key.value())
+					.equals(holder.ownerId()))
+				.map((key) -> this.calls.delete(key.name(), key.created()))
+				.toList()))
+			.thenApply((done) -> null);
 	}
 
 	CompletionStage<StoreStatus> status() {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
@@ -20,8 +21,6 @@ final class EtcdRenewals {
 
 	private final EtcdCalls calls;
 
-	private final EtcdKeys keys;
-
 	private final QueueNodes queueNodes;
 
 	private final SchedulingClock clock;
@@ -32,10 +31,9 @@ final class EtcdRenewals {
 	 * Creates the renewals of one backend.
 	 * @param lost forgets a hold whose key is gone
 	 */
-	EtcdRenewals(EtcdCalls calls, EtcdKeys keys, QueueNodes queueNodes, SchedulingClock clock,
+	EtcdRenewals(EtcdCalls calls, QueueNodes queueNodes, SchedulingClock clock,
 			Function<QueueNode, CompletableFuture<Void>> lost) {
 		this.calls = calls;
-		this.keys = keys;
 		this.queueNodes = queueNodes;
 		this.clock = clock;
 		this.lost = lost;
@@ -53,23 +51,26 @@ final class EtcdRenewals {
 	 */
 	private CompletableFuture<List<RenewResult>> renewBatch(List<Grant> grants) {
 		long start = this.clock.nanos();
-		CompletableFuture<List<Long>> revisions = this.calls
-			.revisions(grants.stream().map((grant) -> this.keys.of(grant.claim())).toList());
+		List<QueueNode> queueNodes = grants.stream().map(this.queueNodes::of).filter(Objects::nonNull).toList();
+		CompletableFuture<Map<String, Long>> revisions = this.calls
+			.revisions(queueNodes.stream().map(QueueNode::key).toList());
 		Map<EtcdLease, CompletableFuture<EtcdLease>> renewals = new IdentityHashMap<>();
 		List<CompletableFuture<RenewResult>> answers = new ArrayList<>();
-		for (int i = 0; i < grants.size(); i++) {
-			int index = i;
-			Grant grant = grants.get(i);
+		for (Grant grant : grants) {
 			QueueNode queueNode = this.queueNodes.of(grant);
 			EtcdLease lease = (queueNode != null) ? queueNode.lease() : null;
-			answers
-				.add((queueNode == null || lease == null) ? CompletableFuture.completedFuture(new RenewResult.Refused())
-						: renewals.computeIfAbsent(lease, EtcdLease::renewed)
-							.thenCombine(revisions, (renewed, read) -> read.get(index) == grant.storeToken())
-							.thenCompose((keyExists) -> renewed(queueNode, keyExists, lease, start))
-							.exceptionallyCompose((failure) -> notRenewed(queueNode, failure)));
+			answers.add((queueNode == null || lease == null)
+					? CompletableFuture.completedFuture(new RenewResult.Refused())
+					: renewals.computeIfAbsent(lease, EtcdLease::renewed)
+						.thenCombine(revisions, (renewed, read) -> revisionOf(queueNode, read) == grant.storeToken())
+						.thenCompose((keyExists) -> renewed(queueNode, keyExists, lease, start))
+						.exceptionallyCompose((failure) -> notRenewed(queueNode, failure)));
 		}
 		return Stages.all(answers);
+	}
+
+	private static long revisionOf(QueueNode queueNode, Map<String, Long> revisions) {
+		return revisions.getOrDefault(queueNode.key(), 0L);
 	}
 
 	private CompletableFuture<RenewResult> renewed(QueueNode queueNode, boolean keyExists, EtcdLease lease,

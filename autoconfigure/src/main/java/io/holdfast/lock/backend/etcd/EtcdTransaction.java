@@ -18,34 +18,39 @@ record EtcdTransaction(List<Condition> conditions, List<Operation> then, List<Op
 
 	/**
 	 * A condition on one key. The revision of a key that does not exist is 0.
-	 *
-	 * @param key the key
-	 * @param change which change of the key is compared
-	 * @param revision the revision that must have made that change
 	 */
-	record Condition(String key, Change change, long revision) {
+	sealed interface Condition {
 
-		static Condition created(String key, long revision) {
-			return new Condition(key, Change.CREATED, revision);
-		}
-
-		static Condition written(String key, long revision) {
-			return new Condition(key, Change.WRITTEN, revision);
-		}
+		/** Returns the key. */
+		String key();
 
 	}
 
 	/**
-	 * A change of a key.
+	 * Whether a revision has created a key.
+	 *
+	 * @param key the key
+	 * @param revision the revision
 	 */
-	enum Change {
+	record Created(String key, long revision) implements Condition {
+	}
 
-		/** The change that created the key. */
-		CREATED,
+	/**
+	 * Whether a revision has made the latest change of a key.
+	 *
+	 * @param key the key
+	 * @param revision the revision
+	 */
+	record Written(String key, long revision) implements Condition {
+	}
 
-		/** The latest change. */
-		WRITTEN
-
+	/**
+	 * Whether a key exists and has a value.
+	 *
+	 * @param key the key
+	 * @param value the value
+	 */
+	record HasValue(String key, String value) implements Condition {
 	}
 
 	/**
@@ -74,7 +79,7 @@ record EtcdTransaction(List<Condition> conditions, List<Operation> then, List<Op
 	}
 
 	/**
-	 * Reads a key without its value.
+	 * Reads a key and its value.
 	 *
 	 * @param key the key
 	 */
@@ -96,8 +101,9 @@ record EtcdTransaction(List<Condition> conditions, List<Operation> then, List<Op
 	 *
 	 * @param name the key
 	 * @param created the revision that created it
+	 * @param value its value, empty if it was not read
 	 */
-	record Key(String name, long created) {
+	record Key(String name, long created, String value) {
 	}
 
 	/**

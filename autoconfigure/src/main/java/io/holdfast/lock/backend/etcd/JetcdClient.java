@@ -27,8 +27,6 @@ import io.etcd.jetcd.watch.WatchResponse;
  */
 final class JetcdClient implements EtcdClient {
 
-	private static final GetOption NAME_ONLY = GetOption.builder().withKeysOnly(true).build();
-
 	private static final WatchOption DELETIONS = WatchOption.builder()
 		.withNoPut(true)
 		.withCreateNotify(true)
@@ -87,7 +85,6 @@ final class JetcdClient implements EtcdClient {
 	public CompletableFuture<List<LeasedKey>> list(String prefix) {
 		GetOption oldestFirst = GetOption.builder()
 			.isPrefix(true)
-			.withKeysOnly(true)
 			.withSortField(GetOption.SortTarget.CREATE)
 			.withSortOrder(GetOption.SortOrder.ASCEND)
 			.build();
@@ -95,8 +92,8 @@ final class JetcdClient implements EtcdClient {
 			.get(bytes(prefix), oldestFirst)
 			.thenApply((answer) -> answer.getKvs()
 				.stream()
-				.map((found) -> new LeasedKey(found.getKey().toString(StandardCharsets.UTF_8),
-						found.getCreateRevision(), found.getLease()))
+				.map((found) -> new LeasedKey(text(found.getKey()), found.getCreateRevision(), text(found.getValue()),
+						found.getLease()))
 				.toList());
 	}
 
@@ -112,10 +109,15 @@ final class JetcdClient implements EtcdClient {
 	}
 
 	private static Cmp compare(EtcdTransaction.Condition condition) {
-		return new Cmp(bytes(condition.key()), Cmp.Op.EQUAL, switch (condition.change()) {
-			case CREATED -> CmpTarget.createRevision(condition.revision());
-			case WRITTEN -> CmpTarget.modRevision(condition.revision());
-		});
+		return new Cmp(bytes(condition.key()), Cmp.Op.EQUAL, target(condition));
+	}
+
+	private static CmpTarget<?> target(EtcdTransaction.Condition condition) {
+		if (condition instanceof EtcdTransaction.Created created) {
+			return CmpTarget.createRevision(created.revision());
+		}
+		return (condition instanceof EtcdTransaction.Written written) ? CmpTarget.modRevision(written.revision())
+				: CmpTarget.value(bytes(((EtcdTransaction.HasValue) condition).value()));
 	}
 
 	private static Op[] operations(List<EtcdTransaction.Operation> operations) {
@@ -132,7 +134,7 @@ final class JetcdClient implements EtcdClient {
 		if (operation instanceof EtcdTransaction.GetNewest newest) {
 			return Op.get(bytes(newest.prefix()), newest(newest));
 		}
-		return Op.get(bytes(((EtcdTransaction.Get) operation).key()), NAME_ONLY);
+		return Op.get(bytes(((EtcdTransaction.Get) operation).key()), GetOption.DEFAULT);
 	}
 
 	private static GetOption newest(EtcdTransaction.GetNewest newest) {
@@ -154,8 +156,8 @@ final class JetcdClient implements EtcdClient {
 	private static List<EtcdTransaction.Key> keys(GetResponse read) {
 		return read.getKvs()
 			.stream()
-			.map((found) -> new EtcdTransaction.Key(found.getKey().toString(StandardCharsets.UTF_8),
-					found.getCreateRevision()))
+			.map((found) -> new EtcdTransaction.Key(text(found.getKey()), found.getCreateRevision(),
+					text(found.getValue())))
 			.toList();
 	}
 
@@ -168,6 +170,10 @@ final class JetcdClient implements EtcdClient {
 	@Override
 	public void close() {
 		this.client.close();
+	}
+
+	private static String text(ByteSequence bytes) {
+		return bytes.toString(StandardCharsets.UTF_8);
 	}
 
 	private static ByteSequence bytes(String text) {

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * The watch starts now instead of at that revision: etcd serves a watch that starts in
  * the past with a delay of up to 100 ms. Once the watch is established, the key is read
- * if the watch may have missed its deletion. A watch whose stream breaks is not restored.
+ * if the watch may have missed its deletion. A key that was created after the revision is
+ * another one with the same name. A watch whose stream breaks is not restored.
  */
 final class KeyWatch implements EtcdClient.WatchListener, AutoCloseable {
 
@@ -69,7 +70,7 @@ final class KeyWatch implements EtcdClient.WatchListener, AutoCloseable {
 	@Override
 	public void created(long revision) {
 		if (revision != this.seenAt) {
-			this.calls.exists(this.key).whenComplete((there, failure) -> {
+			this.calls.exists(this.key, this.seenAt).whenComplete((there, failure) -> {
 				if (failure != null || !there) {
 					end();
 				}

@@ -18,7 +18,9 @@ final class QueueNode {
 
 	final Claim claim;
 
-	final String key;
+	private final KeyNames names;
+
+	private String key;
 
 	private @Nullable Session session;
 
@@ -44,9 +46,22 @@ final class QueueNode {
 
 	private @Nullable Runnable renewal;
 
-	QueueNode(Claim claim, String key) {
+	QueueNode(Claim claim, KeyNames names) {
 		this.claim = claim;
-		this.key = key;
+		this.names = names;
+		this.key = names.take(claim);
+	}
+
+	/** Returns the key, which other claims may have had before. */
+	synchronized String key() {
+		return this.key;
+	}
+
+	/** Takes another key, unless a request may still create the present one. */
+	synchronized void takeAnotherKey() {
+		if (this.open == 0 && this.revision == 0) {
+			this.key = this.names.take(this.claim);
+		}
 	}
 
 	/**

@@ -20,15 +20,15 @@ final class QueueNodes {
 
 	private final Map<OwnerId, QueueNode> byOwner = new ConcurrentHashMap<>();
 
-	private final EtcdKeys keys;
+	private final KeyNames names;
 
 	QueueNodes(EtcdKeys keys) {
-		this.keys = keys;
+		this.names = new KeyNames(keys);
 	}
 
 	/** Returns the queue node of a claim, registering it if it is absent. */
 	QueueNode of(Claim claim) {
-		return this.byOwner.computeIfAbsent(claim.owner(), (owner) -> new QueueNode(claim, this.keys.of(claim)));
+		return this.byOwner.computeIfAbsent(claim.owner(), (owner) -> new QueueNode(claim, this.names));
 	}
 
 	/** Returns the queue node of a claim, or {@code null} if it is absent. */
@@ -44,8 +44,18 @@ final class QueueNodes {
 
 	/** Removes a queue node of which nothing is left in the store. */
 	void end(QueueNode queueNode) {
+		end(queueNode, true);
+	}
+
+	/**
+	 * Removes the queue node of a claim that has ended.
+	 * @param free whether other claims may use the name of its key
+	 */
+	void end(QueueNode queueNode, boolean free) {
 		queueNode.end();
-		this.byOwner.remove(queueNode.claim.owner(), queueNode);
+		if (this.byOwner.remove(queueNode.claim.owner(), queueNode) && free) {
+			this.names.free(queueNode.key());
+		}
 	}
 
 	/**
@@ -54,7 +64,7 @@ final class QueueNodes {
 	 */
 	CompletableFuture<Void> abandon(QueueNode queueNode, Supplier<CompletableFuture<?>> delete) {
 		queueNode.end();
-		return delete.get().thenAccept((deleted) -> this.byOwner.remove(queueNode.claim.owner(), queueNode));
+		return delete.get().thenAccept((deleted) -> end(queueNode));
 	}
 
 	List<QueueNode> all() {

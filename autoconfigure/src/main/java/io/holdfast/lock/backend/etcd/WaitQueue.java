@@ -6,7 +6,6 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Condition;
-import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Stages;
 
@@ -14,8 +13,6 @@ import io.holdfast.lock.support.Stages;
  * Creates the keys of claims in the wait queues of their locks, and deletes them.
  */
 final class WaitQueue {
-
-	private static final int NAME_LENGTH = 200;
 
 	/**
 	 * The maximum number of attempts. An ended lease and a passed epoch cost one each.
@@ -71,6 +68,10 @@ final class WaitQueue {
 			queueNode.forgetKey(gone.revision());
 			return true;
 		}
+		if (cause instanceof EtcdCalls.KeyTakenException) {
+			queueNode.takeAnotherKey();
+			return true;
+		}
 		return cause instanceof EtcdCalls.EpochPassedException || cause instanceof Sessions.SessionOverException
 				|| EtcdErrors.isLeaseGone(cause);
 	}
@@ -93,7 +94,7 @@ final class WaitQueue {
 	private CompletableFuture<QueuePosition> inSession(QueueNode queueNode, Session session) {
 		return session.lease().fresh().thenCompose((lease) -> {
 			long epoch = session.epoch();
-			return send(queueNode, lease, epoch, Condition.written(session.key(), epoch))
+			return send(queueNode, lease, epoch, new EtcdTransaction.Written(session.key(), epoch))
 				.exceptionallyCompose((failure) -> (Stages.cause(failure) instanceof EtcdCalls.EpochPassedException)
 						? session.passed(epoch).thenCompose((done) -> CompletableFuture.failedFuture(failure))
 						: CompletableFuture.failedFuture(failure));
@@ -122,13 +123,12 @@ final class WaitQueue {
 		String rivals = this.keys.rivals(queueNode.claim);
 		long revision = queueNode.revision();
 		if (revision != 0) {
-			return this.calls.readPredecessor(queueNode.key, revision, rivals);
+			return this.calls.readPredecessor(queueNode.key(), revision, rivals);
 		}
 		if (!queueNode.open(epoch)) {
 			return CompletableFuture.failedFuture(new ClaimEndedException());
 		}
-		String value = LockDigest.readable(queueNode.claim.lock(), NAME_LENGTH);
-		return this.calls.enqueue(queueNode.key, value, lease.id(), rivals, condition)
+		return this.calls.enqueue(queueNode.key(), EtcdKeys.value(queueNode.claim), lease.id(), rivals, condition)
 			.whenComplete((position, failure) -> {
 				if (position != null) {
 					queueNode.keyExists(position.revision());
@@ -147,8 +147,9 @@ final class WaitQueue {
 	 */
 	private static boolean isAnswer(Throwable failure) {
 		Throwable cause = Stages.cause(failure);
-		return cause instanceof EtcdCalls.KeyGoneException || cause instanceof EtcdCalls.EpochPassedException
-				|| EtcdErrors.isLeaseGone(cause) || EtcdErrors.refusal(cause) != null;
+		return cause instanceof EtcdCalls.KeyGoneException || cause instanceof EtcdCalls.KeyTakenException
+				|| cause instanceof EtcdCalls.EpochPassedException || EtcdErrors.isLeaseGone(cause)
+				|| EtcdErrors.refusal(cause) != null;
 	}
 
 	/**
@@ -159,9 +160,9 @@ final class WaitQueue {
 	CompletableFuture<Boolean> end(QueueNode queueNode, long revision) {
 		EtcdLease own = ownLease(queueNode);
 		if (own == null) {
-			return noneUnderWay(queueNode).thenCompose((done) -> this.calls.delete(queueNode.key, revision));
+			return noneUnderWay(queueNode).thenCompose((done) -> delete(queueNode, revision));
 		}
-		CompletableFuture<Boolean> wasCurrent = this.calls.delete(queueNode.key, revision);
+		CompletableFuture<Boolean> wasCurrent = delete(queueNode, revision);
 		return wasCurrent.thenCompose((answer) -> own.revoke().handle((done, failure) -> {
 			if (failure != null && queueNode.isOpen()) {
 				throw new IllegalStateException("A pending request may still create the key", failure);
@@ -175,13 +176,14 @@ final class WaitQueue {
 	 * whether the key was still the one that this revision created.
 	 */
 	CompletableFuture<Boolean> retain(QueueNode queueNode, long revision, Duration remaining) {
-		String value = LockDigest.readable(queueNode.claim.lock(), NAME_LENGTH);
 		return EtcdLease.grant(this.calls, this.clock, EtcdLease.seconds(remaining))
-			.thenCompose((lease) -> this.calls.move(queueNode.key, revision, value, lease.id()).thenCompose((moved) -> {
-				EtcdLease unused = moved ? ownLease(queueNode) : lease;
-				return (unused != null) ? unused.revoke().handle((done, failure) -> moved)
-						: CompletableFuture.completedFuture(moved);
-			}));
+			.thenCompose(
+					(lease) -> this.calls.move(queueNode.key(), revision, EtcdKeys.value(queueNode.claim), lease.id())
+						.thenCompose((moved) -> {
+							EtcdLease unused = moved ? ownLease(queueNode) : lease;
+							return (unused != null) ? unused.revoke().handle((done, failure) -> moved)
+									: CompletableFuture.completedFuture(moved);
+						}));
 	}
 
 	/**
@@ -197,7 +199,11 @@ final class WaitQueue {
 		if (own != null) {
 			return own.revoke();
 		}
-		return noneUnderWay(queueNode).thenCompose((done) -> this.calls.delete(queueNode.key, queueNode.revision()));
+		return noneUnderWay(queueNode).thenCompose((done) -> delete(queueNode, queueNode.revision()));
+	}
+
+	private CompletableFuture<Boolean> delete(QueueNode queueNode, long revision) {
+		return this.calls.delete(queueNode.key(), EtcdKeys.value(queueNode.claim), revision);
 	}
 
 	/** Completes when no request can create the key any more. */

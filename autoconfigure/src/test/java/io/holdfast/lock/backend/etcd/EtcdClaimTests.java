@@ -47,7 +47,8 @@ class EtcdClaimTests extends OneEtcdServer {
 
 	private final LateClient client = LateClient.to(server.endpoint());
 
-	private final EtcdLockBackend backend = new EtcdLockBackend(this.client, NAMESPACE, this.clock, this.clock::close);
+	private final EtcdLockBackend backend = new EtcdLockBackend(this.client, NAMESPACE, "test", this.clock,
+			this.clock::close);
 
 	private final EtcdLockBackend other = new EtcdLockBackend(Client.builder().endpoints(server.endpoint()), NAMESPACE,
 			BOUND);
@@ -78,7 +79,7 @@ class EtcdClaimTests extends OneEtcdServer {
 		EtcdCalls calls = new EtcdCalls(this.client);
 		EtcdLease earlier = answer(EtcdLease.grant(calls, this.clock, 10));
 		EtcdLease present = answer(EtcdLease.grant(calls, this.clock, 10));
-		QueueNode waiting = new QueueNode(claim(LOCK), "key");
+		QueueNode waiting = new QueueNode(claim(LOCK), new KeyNames(new EtcdKeys(NAMESPACE, "test")));
 		waiting.bind(earlier, null);
 		waiting.forgetLease(earlier);
 		waiting.bind(present, null);

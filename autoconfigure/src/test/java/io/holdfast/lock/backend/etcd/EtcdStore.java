@@ -56,8 +56,9 @@ public class EtcdStore implements SimulatedStore {
 
 	@Override
 	public LockBackend connect(SimulatedProcess process) {
-		EtcdLockBackend backend = new EtcdLockBackend(new Client(process), "sim", process, () -> {
-		});
+		EtcdLockBackend backend = new EtcdLockBackend(new Client(process), "sim", "p" + process.number(), process,
+				() -> {
+				});
 		this.backends.put(process, backend);
 		return backend;
 	}
@@ -109,9 +110,9 @@ public class EtcdStore implements SimulatedStore {
 	private void checkKeys(SimulatedProcess process) {
 		List<String> known = this.backends.get(process).remembered();
 		String owner = new UUID(process.number(), 0).toString().substring(0, 18);
-		this.etcd.keys()
+		this.etcd.values()
 			.stream()
-			.filter((key) -> key.contains("-" + owner) && !known.contains(key) && !process.killed())
+			.filter((key) -> key.startsWith(owner) && !known.contains(key) && !process.killed())
 			.forEach((key) -> this.simulation.checks().fail(process, "forgotten", "", "left behind: " + key, null));
 	}
 

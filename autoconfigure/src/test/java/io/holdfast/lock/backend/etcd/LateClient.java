@@ -21,7 +21,13 @@ import static io.holdfast.lock.backend.Verbs.BOUND;
  */
 final class LateClient implements EtcdClient {
 
+	private static final Predicate<EtcdTransaction> CREATION = (transaction) -> transaction.then()
+		.stream()
+		.anyMatch((step) -> step instanceof EtcdTransaction.Put put && put.key().contains("/locks/"));
+
 	private final EtcdClient client;
+
+	private boolean losesNextAnswer;
 
 	private final Queue<Predicate<EtcdTransaction>> awaited = new ArrayDeque<>();
 
@@ -39,9 +45,20 @@ final class LateClient implements EtcdClient {
 
 	/** Holds back the next attempt to create the key of a claim. */
 	synchronized void holdBackNextAttempt() {
-		this.awaited.add((transaction) -> transaction.then()
-			.stream()
-			.anyMatch((step) -> step instanceof EtcdTransaction.Put put && put.key().contains("/locks/")));
+		this.awaited.add(CREATION);
+	}
+
+	/** Holds back the next request to delete the key of a claim. */
+	synchronized void holdBackNextDeletion() {
+		this.awaited.add((
+				transaction) -> transaction.then().stream().anyMatch((step) -> step instanceof EtcdTransaction.Delete));
+	}
+
+	/**
+	 * Carries out the next attempt to create the key of a claim, and loses the answer.
+	 */
+	synchronized void loseNextAnswerToAnAttempt() {
+		this.losesNextAnswer = true;
 	}
 
 	/** Sets whether each later request fails. */
@@ -75,7 +92,13 @@ final class LateClient implements EtcdClient {
 			this.heldBack.add(() -> this.client.commit(transaction));
 			return CompletableFuture.failedFuture(new TimeoutException("held back by the test"));
 		}
-		return send(() -> this.client.commit(transaction));
+		CompletableFuture<EtcdTransaction.Answer> answer = send(() -> this.client.commit(transaction));
+		if (this.losesNextAnswer && CREATION.test(transaction)) {
+			this.losesNextAnswer = false;
+			return answer
+				.thenCompose((lost) -> CompletableFuture.failedFuture(new TimeoutException("lost by the test")));
+		}
+		return answer;
 	}
 
 	@Override

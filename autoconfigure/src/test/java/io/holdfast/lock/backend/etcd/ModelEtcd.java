@@ -64,7 +64,8 @@ final class ModelEtcd {
 		return this.keys.entrySet()
 			.stream()
 			.filter((key) -> key.getKey().startsWith(prefix))
-			.map((key) -> new EtcdClient.LeasedKey(key.getKey(), key.getValue().created, key.getValue().lease))
+			.map((key) -> new EtcdClient.LeasedKey(key.getKey(), key.getValue().created, key.getValue().value,
+					key.getValue().lease))
 			.sorted(Comparator.comparingLong(EtcdClient.LeasedKey::created))
 			.toList();
 	}
@@ -90,6 +91,11 @@ final class ModelEtcd {
 
 	Collection<String> keys() {
 		return this.keys.keySet();
+	}
+
+	/** Returns the values of all keys. */
+	List<String> values() {
+		return this.keys.values().stream().map(Entry::value).toList();
 	}
 
 	private Lease lease(long id) {
@@ -131,16 +137,21 @@ final class ModelEtcd {
 
 	private boolean isTrue(EtcdTransaction.Condition condition) {
 		Entry entry = this.keys.get(condition.key());
-		long present = (entry == null) ? 0
-				: (condition.change() == EtcdTransaction.Change.CREATED) ? entry.created : entry.written;
-		return present == condition.revision();
+		if (condition instanceof EtcdTransaction.Created created) {
+			return created.revision() == ((entry != null) ? entry.created : 0);
+		}
+		if (condition instanceof EtcdTransaction.Written written) {
+			return written.revision() == ((entry != null) ? entry.written : 0);
+		}
+		return entry != null && entry.value.equals(((EtcdTransaction.HasValue) condition).value());
 	}
 
 	private void carryOut(EtcdTransaction.Operation operation, long next, List<List<EtcdTransaction.Key>> read) {
 		if (operation instanceof EtcdTransaction.Put put) {
 			Entry before = this.keys.get(put.key());
 			this.revision = next;
-			this.keys.put(put.key(), new Entry((before != null) ? before.created : next, next, put.lease()));
+			this.keys.put(put.key(),
+					new Entry((before != null) ? before.created : next, next, put.value(), put.lease()));
 		}
 		else if (operation instanceof EtcdTransaction.Delete delete) {
 			if (this.keys.containsKey(delete.key())) {
@@ -158,14 +169,14 @@ final class ModelEtcd {
 
 	private List<EtcdTransaction.Key> read(String key) {
 		Entry entry = this.keys.get(key);
-		return (entry != null) ? List.of(new EtcdTransaction.Key(key, entry.created)) : List.of();
+		return (entry != null) ? List.of(new EtcdTransaction.Key(key, entry.created, entry.value)) : List.of();
 	}
 
 	private List<EtcdTransaction.Key> newest(EtcdTransaction.GetNewest newest) {
 		return this.keys.entrySet()
 			.stream()
 			.filter((key) -> key.getKey().startsWith(newest.prefix()))
-			.map((key) -> new EtcdTransaction.Key(key.getKey(), key.getValue().created))
+			.map((key) -> new EtcdTransaction.Key(key.getKey(), key.getValue().created, ""))
 			.filter((key) -> newest.until() == 0 || key.created() <= newest.until())
 			.sorted(Comparator.comparingLong(EtcdTransaction.Key::created).reversed())
 			.limit(newest.limit())
@@ -194,7 +205,7 @@ final class ModelEtcd {
 		return this.watches.size();
 	}
 
-	private record Entry(long created, long written, long lease) {
+	private record Entry(long created, long written, String value, long lease) {
 	}
 
 	private static final class Watch {

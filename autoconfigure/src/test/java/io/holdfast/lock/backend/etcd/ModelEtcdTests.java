@@ -10,12 +10,14 @@ import io.etcd.jetcd.Client;
 import io.grpc.StatusRuntimeException;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.backend.etcd.EtcdTransaction.Condition;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Created;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Delete;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Get;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.GetNewest;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.HasValue;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Operation;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Put;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Written;
 import io.holdfast.lock.test.server.EtcdServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -88,21 +90,30 @@ class ModelEtcdTests {
 	}
 
 	private EtcdTransaction transaction(Random choice, long lease) {
-		return switch (choice.nextInt(5)) {
-			case 0 -> new EtcdTransaction(
-					List.of(Condition.created(key(choice), 0), Condition.written("s", revision(choice))),
+		return switch (choice.nextInt(6)) {
+			case 0 -> new EtcdTransaction(List.of(new Created(key(choice), 0), new Written("s", revision(choice))),
 					stand(choice, lease), List.of(new Get(key(choice))));
-			case 1 -> new EtcdTransaction(List.of(Condition.created(key(choice), 0)), stand(choice, lease),
+			case 1 -> new EtcdTransaction(List.of(new Created(key(choice), 0)), stand(choice, lease),
 					List.of(new Get(key(choice))));
 			case 2 -> EtcdTransaction.of(new Put("s", "", lease));
-			case 3 -> new EtcdTransaction(List.of(Condition.created(key(choice), revision(choice))),
+			case 3 -> new EtcdTransaction(List.of(new Created(key(choice), revision(choice))),
 					List.of(new Delete(key(choice))), List.of(new Delete(key(choice)), new Get(key(choice))));
+			case 4 -> deleteByValue(key(choice), value(choice));
 			default -> EtcdTransaction.of(new Get(key(choice)), new GetNewest("x-", 2, revision(choice)));
 		};
 	}
 
 	private static List<Operation> stand(Random choice, long lease) {
-		return List.of(new Put(key(choice), "", lease), new GetNewest("x-", 2, 0));
+		return List.of(new Put(key(choice), value(choice), lease), new GetNewest("x-", 2, 0));
+	}
+
+	private static EtcdTransaction deleteByValue(String key, String value) {
+		return new EtcdTransaction(List.of(new HasValue(key, value)), List.of(new Get(key), new Delete(key)),
+				List.of());
+	}
+
+	private static String value(Random choice) {
+		return (choice.nextInt(3) > 0) ? "owner-" + choice.nextInt(2) : "";
 	}
 
 	private static String key(Random choice) {
