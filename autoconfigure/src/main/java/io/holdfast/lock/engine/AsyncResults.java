@@ -56,7 +56,8 @@ final class AsyncResults {
 	}
 
 	/**
-	 * Runs an action under a hold, unless the caller has already completed the result.
+	 * Runs an action under a hold, unless the caller has already completed the result or
+	 * the hold was lost before a thread was free.
 	 * @param acquired the outcome of the acquisition
 	 * @param action the action
 	 * @param callbacks runs the action
@@ -81,7 +82,10 @@ final class AsyncResults {
 
 	private static <T extends @Nullable Object> CompletionStage<T> run(Function<LockHandle, CompletionStage<T>> action,
 			HeldLocks locks) {
-		return StoreResponses.ask(() -> action.apply(locks), () -> new LockConfigurationException(
+		return StoreResponses.ask(() -> {
+			locks.requireHeldAtStart();
+			return action.apply(locks);
+		}, () -> new LockConfigurationException(
 				"The asynchronous action under lock '%s' returned null instead of a stage, so its completion cannot be awaited. The lock is released. Return CompletableFuture.completedFuture(null) if there is no result."
 					.formatted(locks.lock())));
 	}

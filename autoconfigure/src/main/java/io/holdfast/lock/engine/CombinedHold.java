@@ -106,6 +106,11 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	@Override
+	public void requireHeldAtStart() {
+		this.parts.forEach(Hold::requireHeldAtStart);
+	}
+
+	@Override
 	public LockObservation.Scope openScope() {
 		Deque<LockObservation.Scope> innermostFirst = new ArrayDeque<>(this.parts.size());
 		this.parts.forEach((part) -> innermostFirst.push(part.openScope()));

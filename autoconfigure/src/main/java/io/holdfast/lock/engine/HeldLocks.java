@@ -23,6 +23,12 @@ interface HeldLocks extends ManagedHold {
 	CompletableFuture<?> closeAsync();
 
 	/**
+	 * Fails if a lock was lost before the caller's code starts: while other locks of the
+	 * request were acquired, or while the process was paused.
+	 */
+	void requireHeldAtStart();
+
+	/**
 	 * Notifies the observations that the caller's code runs on this thread from now on.
 	 */
 	LockObservation.Scope openScope();

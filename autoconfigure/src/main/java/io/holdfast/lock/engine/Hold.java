@@ -92,10 +92,10 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		return this.lease.addHold(minHold) ? new Hold(this.lease, this.rules, true) : null;
 	}
 
-	/** Fails if the lease was lost while other locks of the request were acquired. */
-	void requireHeldAtStart() {
+	@Override
+	public void requireHeldAtStart() {
 		requireHeld(
-				" This happened while waiting for the other locks of the request, so the call did not start and none of them is held. Repeat it; use 'renew = true', or a lease that is longer than the wait.");
+				" This happened before the call started, so it did nothing and holds no lock. Repeat it. If it waited for other locks of the request meanwhile, use 'renew = true', or a lease that is longer than the wait.");
 	}
 
 	Lease lease() {

@@ -1,10 +1,13 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -18,6 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
@@ -202,6 +206,30 @@ class AsynchronousCallerTests {
 		assertThat(awaiting.backend.calls).endsWith("release stock:42");
 		awaiting.time.advance(Duration.ofSeconds(5));
 		awaiting.assertNothingLeft();
+	}
+
+	@Test
+	void actionDoesNotStartUnderAHoldThatExpiredInAPause() {
+		Queue<Runnable> tasks = new ArrayDeque<>();
+		EngineFixture paused = new EngineFixture(EngineSettings.DEFAULTS, TransactionBoundary.NONE, tasks::add);
+		AtomicInteger runs = new AtomicInteger();
+		CompletableFuture<?> result = paused.engine
+			.executeAsync(request().leaseTime(Duration.ofSeconds(10)).build(),
+					(handle) -> CompletableFuture.completedFuture(runs.incrementAndGet()))
+			.toCompletableFuture();
+		while (paused.engine.context().registry().held().isEmpty()) {
+			tasks.remove().run();
+		}
+		paused.time.pause(Duration.ofSeconds(11));
+		while (!tasks.isEmpty()) {
+			tasks.remove().run();
+		}
+		assertThat(runs).hasValue(0);
+		assertThat(result).failsWithin(Duration.ZERO)
+			.withThrowableOfType(ExecutionException.class)
+			.withCauseInstanceOf(LockLostException.class)
+			.withMessageContainingAll("stock:42", "before the call started");
+		paused.assertNothingLeft();
 	}
 
 	private static EngineFixture awaitingRelease() {

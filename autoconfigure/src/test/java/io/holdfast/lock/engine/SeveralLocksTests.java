@@ -117,7 +117,7 @@ class SeveralLocksTests {
 			.havingCause()
 			.isInstanceOf(LockLostException.class)
 			.withMessageContaining("'stock:a'")
-			.withMessageContaining("while waiting for the other locks");
+			.withMessageContainingAll("before the call started", "waited for other locks");
 		assertThat(this.backend.owners).doesNotContainKey(B);
 	}
 
