@@ -11,7 +11,7 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({ DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
 		LockInterceptorAutoConfiguration.class, LockTransactionAutoConfiguration.class, FencingAutoConfiguration.class,
-		LocksDisabledAutoConfiguration.class })
+		LockWebMvcAutoConfiguration.class, LockWebFluxAutoConfiguration.class, LocksDisabledAutoConfiguration.class })
 class LockSlice {
 
 }

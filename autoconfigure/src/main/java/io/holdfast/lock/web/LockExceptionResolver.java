@@ -1,6 +1,8 @@
 package io.holdfast.lock.web;
 
+import java.io.IOException;
 import java.lang.reflect.Method;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -9,6 +11,11 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.InvalidMediaTypeException;
+import org.springframework.http.MediaType;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageConverter;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.web.context.request.ServletWebRequest;
@@ -21,10 +28,10 @@ import org.springframework.web.servlet.mvc.method.annotation.ServletInvocableHan
 import io.holdfast.lock.LockException;
 
 /**
- * Answers exceptions of locks with problems in Spring MVC. Comes after all other
- * resolvers, so the application's own {@code @ExceptionHandler} methods and
- * {@code @ResponseStatus} exceptions win, even those that have the exception of a lock as
- * their cause. Thread-safe.
+ * Answers exceptions of locks with problems in Spring MVC, or with the error page for the
+ * same status if a browser asks. Comes after all other resolvers, so the application's
+ * own {@code @ExceptionHandler} methods and {@code @ResponseStatus} exceptions win, even
+ * those that have the exception of a lock as their cause. Thread-safe.
  */
 public final class LockExceptionResolver implements HandlerExceptionResolver, Ordered {
 
@@ -57,19 +64,43 @@ public final class LockExceptionResolver implements HandlerExceptionResolver, Or
 		if (ours == null) {
 			return null;
 		}
-		ProblemResolver present = resolver();
-		return (present != null) ? present.resolveException(request, response, handler, ours) : null;
+		ProblemResolver present = prefersPage(request) ? null : resolver();
+		return (present != null) ? present.resolveException(request, response, handler, ours) : page(response, ours);
+	}
+
+	private static boolean prefersPage(HttpServletRequest request) {
+		try {
+			return LockProblems
+				.prefersPage(MediaType.parseMediaTypes(Collections.list(request.getHeaders(HttpHeaders.ACCEPT))));
+		}
+		catch (InvalidMediaTypeException ex) {
+			return false;
+		}
 	}
 
 	/** Returns {@code null} if nothing could write a problem. */
 	private @Nullable ProblemResolver resolver() {
 		ProblemResolver present = this.resolver;
-		if (present == null) {
-			List<HttpMessageConverter<?>> available = this.converters.get();
-			present = available.isEmpty() ? null : new ProblemResolver(this.problems, available);
+		if (present == null && this.converters.get()
+			.stream()
+			.anyMatch((converter) -> converter.canWrite(ProblemDetail.class, MediaType.APPLICATION_PROBLEM_JSON))) {
+			present = new ProblemResolver(this.problems, this.converters.get());
 			this.resolver = present;
 		}
 		return present;
+	}
+
+	/** Has the servlet container show the error page for the status. */
+	private @Nullable ModelAndView page(HttpServletResponse response, LockException failure) {
+		ResponseEntity<ProblemDetail> answer = this.problems.respond(failure);
+		answer.getHeaders().forEach((name, values) -> values.forEach((value) -> response.addHeader(name, value)));
+		try {
+			response.sendError(answer.getStatusCode().value());
+			return new ModelAndView();
+		}
+		catch (IOException | IllegalStateException ex) {
+			return null;
+		}
 	}
 
 	/**

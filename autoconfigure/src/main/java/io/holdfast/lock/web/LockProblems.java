@@ -2,6 +2,8 @@ package io.holdfast.lock.web;
 
 import java.net.URI;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Locale;
 
 import org.apache.commons.logging.Log;
@@ -12,9 +14,9 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
+import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
-import org.springframework.util.Assert;
 import org.springframework.web.bind.annotation.ResponseStatus;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -47,12 +49,15 @@ public final class LockProblems {
 	 * Creates the factory.
 	 * @param status the status if another holder kept the lock, from 400 to 599. All
 	 * other failures have the status 503
-	 * @param retryAfter the time in the header {@code Retry-After}, in whole seconds;
-	 * zero omits the header
+	 * @param retryAfter the time in the header {@code Retry-After}, rounded up to
+	 * seconds; zero omits the header
+	 * @throws LockConfigurationException if the status is out of range
 	 */
 	public LockProblems(int status, Duration retryAfter) {
-		Assert.isTrue(status >= 400 && status <= 599,
-				() -> "'distributed-lock.web.status' is %s. Set it between 400 and 599.".formatted(status));
+		if (status < 400 || status > 599) {
+			throw new LockConfigurationException(
+					"'distributed-lock.web.status' is %s. Set it between 400 and 599.".formatted(status));
+		}
 		this.status = status;
 		this.retryAfter = retryAfter;
 	}
@@ -70,6 +75,17 @@ public final class LockProblems {
 	}
 
 	/**
+	 * Returns whether a person asks, who prefers the error page of the application.
+	 * Browsers name HTML and no other format of a response body.
+	 * @param accepted the media types that the client accepts
+	 */
+	static boolean prefersPage(List<MediaType> accepted) {
+		return accepted.stream().anyMatch((type) -> type.equalsTypeAndSubtype(MediaType.TEXT_HTML)) && accepted.stream()
+			.noneMatch((type) -> type.isConcrete()
+					&& (type.getSubtype().equals("json") || "json".equals(type.getSubtypeSuffix())));
+	}
+
+	/**
 	 * Creates the response, and logs the exception in one line.
 	 * @param failure the exception
 	 * @return the response
@@ -81,8 +97,9 @@ public final class LockProblems {
 			problem.setProperty("lock", failure.lock().id());
 		}
 		ResponseEntity.BodyBuilder response = ResponseEntity.status(problem.getStatus());
-		if (!(failure instanceof LockLostException) && this.retryAfter.toSeconds() > 0) {
-			response.header(HttpHeaders.RETRY_AFTER, Long.toString(this.retryAfter.toSeconds()));
+		long seconds = this.retryAfter.plusSeconds(1).minusNanos(1).toSeconds();
+		if (!(failure instanceof LockLostException) && seconds > 0) {
+			response.header(HttpHeaders.RETRY_AFTER, Long.toString(seconds));
 		}
 		return response.body(problem);
 	}
@@ -106,16 +123,19 @@ public final class LockProblems {
 	}
 
 	private ProblemDetail notAcquired(LockNotAcquiredException refused, String lock) {
-		String waited = DurationText.of(refused.waited());
+		Duration waited = refused.waited().truncatedTo(ChronoUnit.MILLIS);
 		ProblemDetail problem = switch (refused.reason()) {
 			case HELD -> problem(this.status, "lock-not-acquired", "Lock not acquired",
-					"Another holder kept %s for the whole wait of %s. Repeat the call later.".formatted(lock, waited));
+					waited.isZero() ? "Another holder has %s. Repeat the call later.".formatted(lock)
+							: "Another holder kept %s for the whole wait of %s. Repeat the call later.".formatted(lock,
+									DurationText.of(waited)));
 			case INTERRUPTED -> problem(UNAVAILABLE, "lock-not-acquired", "Lock not acquired",
-					"The wait for %s was interrupted after %s. Repeat the call.".formatted(lock, waited));
+					"The wait for %s was interrupted after %s. Repeat the call.".formatted(lock,
+							DurationText.of(waited)));
 			case STOPPING -> problem(UNAVAILABLE, "lock-not-acquired", "Lock not acquired",
 					"This instance is stopping and does not acquire %s. Repeat the call.".formatted(lock));
 		};
-		problem.setProperty("waited", refused.waited().toString());
+		problem.setProperty("waited", waited.toString());
 		problem.setProperty("reason", refused.reason().name().toLowerCase(Locale.ROOT));
 		return problem;
 	}

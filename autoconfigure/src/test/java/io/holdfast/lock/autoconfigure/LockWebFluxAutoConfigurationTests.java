@@ -1,5 +1,8 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.time.Duration;
+import java.util.List;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,9 +24,13 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
+import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
+import org.springframework.mock.web.server.MockServerWebExchange;
 import org.springframework.test.web.reactive.server.WebTestClient;
 import org.springframework.web.reactive.DispatcherHandler;
 
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.web.LockProblems;
 import io.holdfast.lock.web.LockWebExceptionHandler;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -87,6 +94,32 @@ class LockWebFluxAutoConfigurationTests {
 				.isEqualTo(HttpStatus.CONFLICT)
 				.expectHeader()
 				.doesNotExist(HttpHeaders.RETRY_AFTER));
+	}
+
+	@Test
+	void browserGetsTheErrorPageWithTheSameStatus() {
+		this.runner.run((context) -> WebTestClient.bindToApplicationContext(context)
+			.build()
+			.get()
+			.uri("/held")
+			.header(HttpHeaders.ACCEPT, "text/html,application/xhtml+xml,*/*;q=0.8")
+			.exchange()
+			.expectStatus()
+			.isEqualTo(HttpStatus.SERVICE_UNAVAILABLE)
+			.expectHeader()
+			.valueEquals(HttpHeaders.RETRY_AFTER, "1")
+			.expectHeader()
+			.contentTypeCompatibleWith(MediaType.TEXT_HTML));
+	}
+
+	@Test
+	void statusIsSentWithoutAWriterForProblems() {
+		LockWebExceptionHandler handler = new LockWebExceptionHandler(new LockProblems(503, Duration.ofSeconds(1)),
+				List.of());
+		MockServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.get("/held"));
+		handler.handle(exchange, new LockBackendException("away")).block(Duration.ofMinutes(1));
+		assertThat(exchange.getResponse().getStatusCode()).isEqualTo(HttpStatus.SERVICE_UNAVAILABLE);
+		assertThat(exchange.getResponse().getHeaders().getFirst(HttpHeaders.RETRY_AFTER)).isEqualTo("1");
 	}
 
 	@Test

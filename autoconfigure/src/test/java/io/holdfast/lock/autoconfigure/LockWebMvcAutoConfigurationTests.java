@@ -19,8 +19,11 @@ import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
+import org.springframework.http.converter.HttpMessageConverters;
+import org.springframework.http.converter.StringHttpMessageConverter;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 import io.holdfast.lock.web.LockExceptionResolver;
 
@@ -91,12 +94,36 @@ class LockWebMvcAutoConfigurationTests {
 				.hasMessageContaining("'distributed-lock.web.status' is 200"));
 	}
 
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8 | true
+			text/html,application/json                                      | false
+			*/*                                                             | false
+			""")
+	void browserGetsTheErrorPageWithTheSameStatus(String accept, boolean page) {
+		this.runner.run((context) -> assertThat(
+				MockMvcTester.from(context).get().uri("/held").header(HttpHeaders.ACCEPT, accept))
+			.hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
+			.hasHeader(HttpHeaders.RETRY_AFTER, "1")
+			.satisfies((result) -> assertThat(result.getResponse().getContentAsString().isEmpty()).isEqualTo(page)));
+	}
+
 	@Test
-	void browserGetsTheProblemToo() {
-		this.runner
-			.run((context) -> assertThat(MockMvcTester.from(context).get().uri("/held").accept(MediaType.TEXT_HTML))
+	void statusIsSentWithoutAConverterForProblems() {
+		new WebApplicationContextRunner().withBean(LockFailures.class)
+			.withConfiguration(AutoConfigurations.of(LockWebMvcAutoConfiguration.class, WebMvcAutoConfiguration.class,
+					DispatcherServletAutoConfiguration.class))
+			.withBean(WithoutConverters.class)
+			.run((context) -> assertThat(MockMvcTester.from(context).get().uri("/held"))
 				.hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
-				.hasContentType(MediaType.APPLICATION_PROBLEM_JSON));
+				.hasHeader(HttpHeaders.RETRY_AFTER, "1"));
+	}
+
+	@Test
+	void timeToRetryIsRoundedUp() {
+		this.runner.withPropertyValues("distributed-lock.web.retry-after=1001ms")
+			.run((context) -> assertThat(MockMvcTester.from(context).get().uri("/held"))
+				.hasHeader(HttpHeaders.RETRY_AFTER, "2"));
 	}
 
 	@Test
@@ -134,6 +161,19 @@ class LockWebMvcAutoConfigurationTests {
 		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(LockWebMvcAutoConfiguration.class))
 			.withClassLoader(new FilteredClassLoader(DispatcherServlet.class))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("lockExceptionResolver"));
+	}
+
+	/** Only text can be written, as without a library for JSON. */
+	static class WithoutConverters implements WebMvcConfigurer {
+
+		@Override
+		public void configureMessageConverters(HttpMessageConverters.ServerBuilder builder) {
+			builder.configureMessageConvertersList((converters) -> {
+				converters.clear();
+				converters.add(new StringHttpMessageConverter());
+			});
+		}
+
 	}
 
 }

@@ -9,6 +9,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 
 @SpringBootApplication
@@ -21,6 +22,11 @@ class SliceApplication {
 		@DistributedLock(name = "stock", backend = "redis")
 		public String held() {
 			return String.valueOf(LockHandle.current().map(LockHandle::isHeld).orElse(false));
+		}
+
+		@GetMapping("/unavailable")
+		public String unavailable() {
+			throw new LockBackendException("The store is away");
 		}
 
 	}

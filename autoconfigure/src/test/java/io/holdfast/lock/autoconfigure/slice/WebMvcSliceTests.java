@@ -4,6 +4,8 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 
 import io.holdfast.lock.LockOperations;
@@ -27,6 +29,12 @@ class WebMvcSliceTests {
 	void controllerHoldsItsLock() {
 		assertThat(this.mvc.get().uri("/held")).hasStatusOk().hasBodyTextEqualTo("true");
 		assertThat(this.locks).isNotNull();
+	}
+
+	@Test
+	void failureHasTheAnswerOfTheApplication() {
+		assertThat(this.mvc.get().uri("/unavailable")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
+			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON);
 	}
 
 }
