@@ -4,13 +4,12 @@ import io.micrometer.observation.ObservationRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
-import io.holdfast.lock.observation.DefaultLockObservationConvention;
 import io.holdfast.lock.observation.LockObservationConvention;
 import io.holdfast.lock.observation.ObservationLockObserver;
 
@@ -20,7 +19,7 @@ import io.holdfast.lock.observation.ObservationLockObserver;
 @AutoConfiguration(
 		afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
 @ConditionalOnClass(ObservationRegistry.class)
-@ConditionalOnBean(ObservationRegistry.class)
+@ConditionalOnSingleCandidate(ObservationRegistry.class)
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
 public final class LockObservationAutoConfiguration {
 
@@ -28,7 +27,7 @@ public final class LockObservationAutoConfiguration {
 	@ConditionalOnMissingBean
 	ObservationLockObserver observationLockObserver(ObservationRegistry registry,
 			ObjectProvider<LockObservationConvention> convention) {
-		return new ObservationLockObserver(registry, convention.getIfAvailable(DefaultLockObservationConvention::new));
+		return new ObservationLockObserver(registry, convention.getIfAvailable());
 	}
 
 }

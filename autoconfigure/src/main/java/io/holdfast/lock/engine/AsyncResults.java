@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.spi.ManagedHold.Checkpoint;
+import io.holdfast.lock.spi.observation.LockObservation;
 
 /**
  * Creates the futures of asynchronous callers. A caller may complete its future at any
@@ -84,7 +85,9 @@ final class AsyncResults {
 			HeldLocks locks) {
 		return StoreResponses.ask(() -> {
 			locks.requireHeldAtStart();
-			return action.apply(locks);
+			try (LockObservation.Scope scope = locks.openScope()) {
+				return action.apply(locks);
+			}
 		}, () -> new LockConfigurationException(
 				"The asynchronous action under lock '%s' returned null instead of a stage, so its completion cannot be awaited. The lock is released. Return CompletableFuture.completedFuture(null) if there is no result."
 					.formatted(locks.lock())));

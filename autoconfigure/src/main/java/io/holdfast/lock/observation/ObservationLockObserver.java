@@ -23,14 +23,15 @@ public final class ObservationLockObserver implements LockObserver {
 
 	private final ObservationRegistry registry;
 
-	private final LockObservationConvention convention;
+	private final @Nullable LockObservationConvention convention;
 
 	/**
 	 * Creates an observer.
 	 * @param registry the registry of the observations
-	 * @param convention names them
+	 * @param convention names them, or {@code null} for a global convention of the
+	 * registry or else the default one
 	 */
-	public ObservationLockObserver(ObservationRegistry registry, LockObservationConvention convention) {
+	public ObservationLockObserver(ObservationRegistry registry, @Nullable LockObservationConvention convention) {
 		this.registry = registry;
 		this.convention = convention;
 	}
@@ -38,6 +39,15 @@ public final class ObservationLockObserver implements LockObserver {
 	@Override
 	public LockObservation observe(LockName lock, String backend) {
 		return this.registry.isNoop() ? LockObservation.NONE : new Observed(lock, backend);
+	}
+
+	private Observation notStarted(LockObservationContext context) {
+		LockObservationConvention own = this.convention;
+		return (own != null)
+				? Observation.createNotStarted(context.observed().getName(), () -> context, this.registry)
+					.observationConvention(own)
+				: Observation.createNotStarted(null, new NamedConvention(context.observed()), () -> context,
+						this.registry);
 	}
 
 	/** One acquisition and its hold. */
@@ -64,9 +74,7 @@ public final class ObservationLockObserver implements LockObserver {
 			if (token != null) {
 				context.token(token);
 			}
-			Observation next = Observation
-				.createNotStarted(observed.getName(), () -> context, ObservationLockObserver.this.registry)
-				.observationConvention(ObservationLockObserver.this.convention);
+			Observation next = notStarted(context);
 			if (this.parent != null) {
 				next.parentObservation(this.parent);
 			}
@@ -96,6 +104,10 @@ public final class ObservationLockObserver implements LockObserver {
 
 		@Override
 		public void notGranted(AcquireOutcome outcome, Duration waited) {
+			// a caller that continues without the lock, or gave up, met no failure
+			if (outcome == AcquireOutcome.TIMEOUT || outcome == AcquireOutcome.ERROR) {
+				this.current.error(new LockFailure("lock not acquired: " + text(outcome)));
+			}
 			stop(text(outcome));
 		}
 
@@ -113,11 +125,39 @@ public final class ObservationLockObserver implements LockObserver {
 		public void lost(LossCause cause) {
 			this.lost = true;
 			this.current.event(Observation.Event.of("lock.lost", "lock lost: " + cause));
+			this.current.error(new LockFailure("lock lost: " + cause));
 		}
 
 		@Override
 		public void released(Duration held) {
 			stop(this.lost ? "lost" : "released");
+		}
+
+	}
+
+	/** The default convention, which a global one of the registry replaces. */
+	private static final class NamedConvention extends DefaultLockObservationConvention {
+
+		private final LockObservationDocumentation observed;
+
+		NamedConvention(LockObservationDocumentation observed) {
+			this.observed = observed;
+		}
+
+		@Override
+		public String getName() {
+			return this.observed.getName();
+		}
+
+	}
+
+	/** The error of an observation. The exception of the caller is created elsewhere. */
+	private static final class LockFailure extends RuntimeException {
+
+		private static final long serialVersionUID = 1L;
+
+		LockFailure(String message) {
+			super(message, null, false, false);
 		}
 
 	}

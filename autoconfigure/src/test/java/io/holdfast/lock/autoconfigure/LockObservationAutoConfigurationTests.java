@@ -1,6 +1,10 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
 import io.micrometer.common.KeyValues;
+import io.micrometer.observation.GlobalObservationConvention;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
@@ -48,6 +52,23 @@ class LockObservationAutoConfigurationTests {
 	}
 
 	@Test
+	void locksAreObservedWithAGlobalConvention() {
+		TestObservationRegistry registry = TestObservationRegistry.create();
+		registry.observationConfig().observationConvention(new GlobalConvention());
+		this.runner.withBean(ObservationRegistry.class, () -> registry).run((context) -> {
+			lock(context.getBean(LockOperations.class));
+			TestObservationRegistryAssert.assertThat(registry).hasObservationWithNameEqualTo("acme.lock");
+		});
+	}
+
+	@Test
+	void oneOfSeveralRegistriesIsNotChosen() {
+		this.runner.withBean("one", ObservationRegistry.class, ObservationRegistry::create)
+			.withBean("two", ObservationRegistry.class, ObservationRegistry::create)
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(ObservationLockObserver.class));
+	}
+
+	@Test
 	void withoutARegistryNothingIsObserved() {
 		this.runner.run((context) -> assertThat(context).doesNotHaveBean(ObservationLockObserver.class));
 	}
@@ -64,8 +85,15 @@ class LockObservationAutoConfigurationTests {
 			assertThat(context).doesNotHaveBean(MdcLockObserver.class);
 			assertThat(lock(context.getBean(LockOperations.class))).isEqualTo("null");
 		});
-		this.runner.withPropertyValues("distributed-lock.logging.mdc=true")
-			.run((context) -> assertThat(lock(context.getBean(LockOperations.class))).isEqualTo("stock:42"));
+		this.runner.withPropertyValues("distributed-lock.logging.mdc=true").run((context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			assertThat(lock(locks)).isEqualTo("stock:42");
+			assertThat(locks
+				.executeAsync(LockRequest.of("stock", 42),
+						(handle) -> CompletableFuture.completedFuture(MDC.get("lock")))
+				.toCompletableFuture()
+				.get(1, TimeUnit.MINUTES)).isEqualTo("stock:42");
+		});
 	}
 
 	static class OwnConvention extends DefaultLockObservationConvention {
@@ -73,6 +101,16 @@ class LockObservationAutoConfigurationTests {
 		@Override
 		public KeyValues getLowCardinalityKeyValues(LockObservationContext context) {
 			return super.getLowCardinalityKeyValues(context).and("team", "warehouse");
+		}
+
+	}
+
+	static class GlobalConvention extends DefaultLockObservationConvention
+			implements GlobalObservationConvention<LockObservationContext> {
+
+		@Override
+		public String getName() {
+			return "acme.lock";
 		}
 
 	}

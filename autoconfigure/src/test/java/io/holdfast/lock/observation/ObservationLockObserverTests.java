@@ -21,6 +21,7 @@ import org.slf4j.MDC;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.engine.EngineSettings;
@@ -31,6 +32,7 @@ import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.spi.observation.LockObserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -91,6 +93,25 @@ class ObservationLockObserverTests {
 				.hasObservationWithNameEqualTo("distributed.lock.acquisition")
 				.that()
 				.hasLowCardinalityKeyValue("lock.outcome", "skipped")
+				.doesNotHaveError()
+				.hasBeenStopped();
+		}
+	}
+
+	@Test
+	void timeoutThatFailsTheCallerIsAnError() throws InterruptedException {
+		try (LockEngine engine = engine(observer(this.registry)); LockHandle ignored = engine.acquire(REQUEST)) {
+			this.registry.clear();
+			LockRequest noWait = LockRequest.forLock(REQUEST.lock()).waitTime(Duration.ZERO).build();
+			Thread other = new Thread(() -> assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> engine.acquire(noWait)));
+			other.start();
+			other.join();
+			TestObservationRegistryAssert.assertThat(this.registry)
+				.hasObservationWithNameEqualTo("distributed.lock.acquisition")
+				.that()
+				.hasLowCardinalityKeyValue("lock.outcome", "timeout")
+				.hasError()
 				.hasBeenStopped();
 		}
 	}
@@ -108,6 +129,7 @@ class ObservationLockObserverTests {
 			.hasObservationWithNameEqualTo("distributed.lock.holding")
 			.that()
 			.hasLowCardinalityKeyValue("lock.outcome", "lost")
+			.hasError()
 			.hasBeenStopped();
 	}
 

@@ -50,7 +50,8 @@ public interface LockObservation {
 	}
 
 	/**
-	 * Called when the hold was lost. {@link #released} follows nevertheless.
+	 * Called when the hold was lost. {@link #released} follows nevertheless, or precedes
+	 * this call if the store reports the loss only in its answer to the release.
 	 * @param cause the cause of the loss
 	 */
 	default void lost(LossCause cause) {
