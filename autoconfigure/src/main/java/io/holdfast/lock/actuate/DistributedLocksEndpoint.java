@@ -6,6 +6,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
@@ -24,6 +26,7 @@ import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockInspector;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
+import io.holdfast.lock.engine.LockBackends;
 
 /**
  * Actuator endpoint that shows the locks of this instance, asks the store about a lock,
@@ -35,17 +38,24 @@ public final class DistributedLocksEndpoint {
 	/** The type of the audit event for each attempt to release a lock by force. */
 	public static final String AUDIT_TYPE = "DISTRIBUTED_LOCK_FORCE_RELEASE";
 
+	private static final Log logger = LogFactory.getLog(DistributedLocksEndpoint.class);
+
 	private final LockInspector inspector;
+
+	private final LockBackends backends;
 
 	private final ApplicationEventPublisher publisher;
 
 	/**
 	 * Creates the endpoint.
 	 * @param inspector reads and releases the locks
+	 * @param backends the backends of the application
 	 * @param publisher receives an audit event for each attempt to release a lock
 	 */
-	public DistributedLocksEndpoint(LockInspector inspector, ApplicationEventPublisher publisher) {
+	public DistributedLocksEndpoint(LockInspector inspector, LockBackends backends,
+			ApplicationEventPublisher publisher) {
 		this.inspector = inspector;
+		this.backends = backends;
 		this.publisher = publisher;
 	}
 
@@ -71,13 +81,14 @@ public final class DistributedLocksEndpoint {
 	@ReadOperation
 	public LockDescriptors.@Nullable Lock lock(@Selector(match = Match.ALL_REMAINING) String[] lock,
 			@Nullable String key, @Nullable String backend) {
-		LockDescriptors.Lock found = describe(name(lock, key), backend);
+		LockDescriptors.Lock found = describe(name(lock, key), backend(backend));
 		return found.isUnused() ? null : found;
 	}
 
 	/**
 	 * Releases a lock by force.
-	 * @param lock the name, or name and key as in {@code stock:42}, as segments of a path
+	 * @param lock the name, or name and key as in {@code stock:42}, as one segment of a
+	 * path
 	 * @param key the key, if it is not part of the first parameter
 	 * @param backend the name of the backend; the default one if missing
 	 * @return the holders that lost the lock, or {@code null} if it was free
@@ -88,23 +99,20 @@ public final class DistributedLocksEndpoint {
 	@DeleteOperation
 	public LockDescriptors.@Nullable Release forceRelease(@Selector(match = Match.ALL_REMAINING) String[] lock,
 			@Nullable String key, @Nullable String backend) {
-		return forceRelease(name(lock, key), backend, null);
+		return forceRelease(exactName(lock, key), backend(backend), null);
 	}
 
 	/**
 	 * Releases a lock by force, and publishes an audit event regardless of the outcome.
+	 * @param backend the name of the backend
 	 * @param principal the name of the user, or {@code null} if unknown
 	 */
-	LockDescriptors.@Nullable Release forceRelease(LockName lock, @Nullable String backend,
-			@Nullable String principal) {
+	LockDescriptors.@Nullable Release forceRelease(LockName lock, String backend, @Nullable String principal) {
 		Set<String> here = ownersHere(lock);
 		try {
 			List<LockState.Holder> evicted = this.inspector.forceRelease(lock, backend);
 			audit(principal, lock, backend, evicted.isEmpty() ? "was free" : "released");
 			return evicted.isEmpty() ? null : new LockDescriptors.Release(lock.id(), describe(evicted, here), null);
-		}
-		catch (LockConfigurationException ex) {
-			throw invalid(ex);
 		}
 		catch (LockException ex) {
 			audit(principal, lock, backend, "failed: " + ex.getMessage());
@@ -112,12 +120,40 @@ public final class DistributedLocksEndpoint {
 		}
 	}
 
-	private void audit(@Nullable String principal, LockName lock, @Nullable String backend, String outcome) {
-		this.publisher.publishEvent(new AuditApplicationEvent(Objects.requireNonNullElse(principal, ""), AUDIT_TYPE, Map
-			.of("lock", lock.id(), "backend", Objects.requireNonNullElse(backend, "default"), "outcome", outcome)));
+	private void audit(@Nullable String principal, LockName lock, String backend, String outcome) {
+		try {
+			this.publisher.publishEvent(new AuditApplicationEvent(Objects.requireNonNullElse(principal, ""), AUDIT_TYPE,
+					Map.of("lock", lock.id(), "backend", backend, "outcome", outcome)));
+		}
+		catch (RuntimeException ex) {
+			logger.error("A listener for the audit of the forced release of lock '%s' failed".formatted(lock), ex);
+		}
 	}
 
-	static LockName name(String[] path, @Nullable String key) {
+	/** Returns the name of the backend that is asked. */
+	String backend(@Nullable String requested) {
+		try {
+			return this.backends.get(requested).name();
+		}
+		catch (LockConfigurationException ex) {
+			throw invalid(ex);
+		}
+	}
+
+	/**
+	 * Returns the lock to release, which must be exactly the one that was meant. A path
+	 * that is split loses its empty segments, and JMX splits text at each comma.
+	 */
+	static LockName exactName(String[] path, @Nullable String key) {
+		if (path.length != 1) {
+			String message = "The path has %s segments, which may not name the lock that was meant. Nothing is released. Pass the key as a parameter: <name>?key=<key>"
+				.formatted(path.length);
+			throw new InvalidEndpointRequestException(message, message);
+		}
+		return name(path, key);
+	}
+
+	private static LockName name(String[] path, @Nullable String key) {
 		String text = String.join("/", path);
 		try {
 			return (key != null) ? new LockName(text, key) : LockName.parse(text);
@@ -132,15 +168,15 @@ public final class DistributedLocksEndpoint {
 		return new InvalidEndpointRequestException(message, message, failure);
 	}
 
-	private LockDescriptors.Lock describe(LockName lock, @Nullable String backend) {
+	private LockDescriptors.Lock describe(LockName lock, String backend) {
 		List<LockDescriptors.Held> held = this.inspector.held()
 			.stream()
-			.filter((each) -> each.lock().equals(lock) && matches(each.backend(), backend))
+			.filter((each) -> each.lock().equals(lock) && each.backend().equals(backend))
 			.map(LockDescriptors.Held::of)
 			.toList();
 		List<LockDescriptors.Waiting> waiting = this.inspector.waiting()
 			.stream()
-			.filter((each) -> each.lock().equals(lock) && matches(each.backend(), backend))
+			.filter((each) -> each.lock().equals(lock) && each.backend().equals(backend))
 			.map(LockDescriptors.Waiting::of)
 			.toList();
 		try {
@@ -148,16 +184,9 @@ public final class DistributedLocksEndpoint {
 			return new LockDescriptors.Lock(lock.id(), state.backend(), held, waiting,
 					new LockDescriptors.Store(describe(state.holders(), ownersHere(lock)), state.waiters()), null);
 		}
-		catch (LockConfigurationException ex) {
-			throw invalid(ex);
-		}
 		catch (LockException ex) {
 			return new LockDescriptors.Lock(lock.id(), backend, held, waiting, null, ex.getMessage());
 		}
-	}
-
-	private static boolean matches(String name, @Nullable String wanted) {
-		return wanted == null || name.equalsIgnoreCase(wanted.strip());
 	}
 
 	private Set<String> ownersHere(LockName lock) {

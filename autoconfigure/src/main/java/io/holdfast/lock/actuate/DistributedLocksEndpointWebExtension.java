@@ -5,6 +5,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -14,11 +15,10 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
 import io.holdfast.lock.LockException;
-import io.holdfast.lock.LockName;
 
 /**
  * Maps the results of the endpoint to HTTP: 404 for a lock that is not used, and 503 if
- * the store does not respond. An invalid name is 400, as in every endpoint.
+ * the store does not respond. An invalid name or backend is 400, with the reason.
  */
 @EndpointWebExtension(endpoint = DistributedLocksEndpoint.class)
 public final class DistributedLocksEndpointWebExtension {
@@ -43,7 +43,15 @@ public final class DistributedLocksEndpointWebExtension {
 	@ReadOperation
 	public WebEndpointResponse<LockDescriptors.Lock> lock(@Selector(match = Match.ALL_REMAINING) String[] lock,
 			@Nullable String key, @Nullable String backend) {
-		LockDescriptors.Lock found = this.endpoint.lock(lock, key, backend);
+		LockDescriptors.Lock found;
+		try {
+			found = this.endpoint.lock(lock, key, backend);
+		}
+		catch (InvalidEndpointRequestException ex) {
+			return new WebEndpointResponse<>(
+					new LockDescriptors.Lock(text(lock, key), null, List.of(), List.of(), null, ex.getReason()),
+					WebEndpointResponse.STATUS_BAD_REQUEST);
+		}
 		if (found == null) {
 			return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
 		}
@@ -54,7 +62,8 @@ public final class DistributedLocksEndpointWebExtension {
 	/**
 	 * Releases a lock by force.
 	 * @param security the user
-	 * @param lock the name, or name and key as in {@code stock:42}, as segments of a path
+	 * @param lock the name, or name and key as in {@code stock:42}, as one segment of a
+	 * path
 	 * @param key the key, if it is not part of the path
 	 * @param backend the name of the backend; the default one if missing
 	 * @return the holders that lost the lock
@@ -62,19 +71,30 @@ public final class DistributedLocksEndpointWebExtension {
 	@DeleteOperation
 	public WebEndpointResponse<LockDescriptors.Release> forceRelease(SecurityContext security,
 			@Selector(match = Match.ALL_REMAINING) String[] lock, @Nullable String key, @Nullable String backend) {
-		LockName name = DistributedLocksEndpoint.name(lock, key);
 		Principal principal = security.getPrincipal();
 		try {
-			LockDescriptors.Release released = this.endpoint.forceRelease(name, backend,
-					(principal != null) ? principal.getName() : null);
+			LockDescriptors.Release released = this.endpoint.forceRelease(DistributedLocksEndpoint.exactName(lock, key),
+					this.endpoint.backend(backend), (principal != null) ? principal.getName() : null);
 			return (released != null) ? new WebEndpointResponse<>(released)
 					: new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
 		}
-		catch (LockException ex) {
-			return new WebEndpointResponse<>(
-					new LockDescriptors.Release(name.id(), List.of(), String.valueOf(ex.getMessage())),
-					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+		catch (InvalidEndpointRequestException ex) {
+			return failure(lock, key, ex.getReason(), WebEndpointResponse.STATUS_BAD_REQUEST);
 		}
+		catch (LockException ex) {
+			return failure(lock, key, ex.getMessage(), WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+		}
+	}
+
+	private static WebEndpointResponse<LockDescriptors.Release> failure(String[] lock, @Nullable String key,
+			@Nullable String error, int status) {
+		return new WebEndpointResponse<>(new LockDescriptors.Release(text(lock, key), List.of(), error), status);
+	}
+
+	/** Returns what the client asked for, valid or not. */
+	private static String text(String[] lock, @Nullable String key) {
+		String name = String.join("/", lock);
+		return (key != null) ? name + ":" + key : name;
 	}
 
 }

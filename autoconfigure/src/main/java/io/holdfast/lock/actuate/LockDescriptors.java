@@ -7,14 +7,17 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
 import io.holdfast.lock.HeldLock;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.WaitingAcquisition;
 
 /**
- * The responses of the endpoint. Tokens are text, because clients that read numbers as
- * 64-bit floating point would lose the last digits.
+ * The responses of the endpoint. Actuator writes them in its own format, whatever the
+ * application's settings for JSON are, and omits what is {@code null}. Tokens are text,
+ * because clients that read numbers as 64-bit floating point would lose the last digits.
  */
 public final class LockDescriptors {
 
@@ -27,7 +30,7 @@ public final class LockDescriptors {
 	 * @param held the locks that are held
 	 * @param waiting the acquisitions in progress
 	 */
-	public record Locks(List<Held> held, List<Waiting> waiting) {
+	public record Locks(List<Held> held, List<Waiting> waiting) implements OperationResponseBody {
 
 	}
 
@@ -35,15 +38,16 @@ public final class LockDescriptors {
 	 * One lock.
 	 *
 	 * @param lock the lock, such as {@code stock:42}
-	 * @param backend the name of the backend, or {@code null} if the default one did not
-	 * respond
+	 * @param backend the name of the backend, or {@code null} if there is none with the
+	 * requested name
 	 * @param held the holds of this instance
 	 * @param waiting the acquisitions of this instance
 	 * @param store what the store knows, or {@code null} if it did not respond
-	 * @param error why the store did not respond, or {@code null} if it did
+	 * @param error why the request is not valid or the store did not respond, or
+	 * {@code null} if it did
 	 */
 	public record Lock(String lock, @Nullable String backend, List<Held> held, List<Waiting> waiting,
-			@Nullable Store store, @Nullable String error) {
+			@Nullable Store store, @Nullable String error) implements OperationResponseBody {
 
 		boolean isUnused() {
 			return this.held.isEmpty() && this.waiting.isEmpty() && this.store != null && this.store.holders().isEmpty()
@@ -59,7 +63,7 @@ public final class LockDescriptors {
 	 * @param evicted the holders that lost the lock; empty if it failed
 	 * @param error why it failed, or {@code null} if it did not
 	 */
-	public record Release(String lock, List<Holder> evicted, @Nullable String error) {
+	public record Release(String lock, List<Holder> evicted, @Nullable String error) implements OperationResponseBody {
 
 	}
 

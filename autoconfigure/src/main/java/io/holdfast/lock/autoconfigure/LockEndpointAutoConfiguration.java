@@ -13,6 +13,7 @@ import org.springframework.context.annotation.Bean;
 import io.holdfast.lock.LockInspector;
 import io.holdfast.lock.actuate.DistributedLocksEndpoint;
 import io.holdfast.lock.actuate.DistributedLocksEndpointWebExtension;
+import io.holdfast.lock.engine.LockBackends;
 
 /**
  * Auto-configuration for the Actuator endpoint {@code distributedlocks}.
@@ -26,8 +27,9 @@ public final class LockEndpointAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	DistributedLocksEndpoint distributedLocksEndpoint(LockInspector inspector, ApplicationEventPublisher publisher) {
-		return new DistributedLocksEndpoint(inspector, publisher);
+	DistributedLocksEndpoint distributedLocksEndpoint(LockInspector inspector, LockBackends backends,
+			ApplicationEventPublisher publisher) {
+		return new DistributedLocksEndpoint(inspector, backends, publisher);
 	}
 
 	@Bean

@@ -1,6 +1,7 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -117,14 +118,15 @@ public final class EngineInspector implements LockInspector {
 		}
 		logger.warn("Lock '%s' (backend %s) is released by force. Its holders lose it: %s".formatted(lock, asked.name(),
 				texts(holders)));
+		List<LockState.Holder> evicted = new ArrayList<>();
 		for (LockState.Holder holder : holders) {
 			// a holder of this instance must not rely on the lock when another one gets
 			// it
-			loseHere(lock, asked, holder);
+			evicted.add(loseHere(lock, asked, holder));
 			this.queries.ask(asked, timeout(), () -> asked.revoke(lock, holder).thenApply((done) -> true));
 		}
-		notifyOf(new LockForceReleasedEvent(lock, asked.name(), holders));
-		return holders;
+		notifyOf(new LockForceReleasedEvent(lock, asked.name(), evicted));
+		return evicted;
 	}
 
 	private void notifyOf(LockForceReleasedEvent event) {
@@ -136,13 +138,22 @@ public final class EngineInspector implements LockInspector {
 		}
 	}
 
-	private void loseHere(LockName lock, LockBackend backend, LockState.Holder holder) {
+	/**
+	 * Declares the lease of a holder lost if it is in this instance.
+	 * @return the holder, with the token of the caller that has the lease now: the store
+	 * knows only the first of several
+	 */
+	private LockState.Holder loseHere(LockName lock, LockBackend backend, LockState.Holder holder) {
+		LockState.Holder evicted = holder;
 		for (Lease lease : this.context.registry().held()) {
 			if (lease.request().lock().equals(lock) && lease.request().backend() == backend
 					&& lease.grant().claim().owner().value().equals(holder.ownerId())) {
 				lease.store.lose(LossCause.FORCED);
+				evicted = new LockState.Holder(holder.ownerId(), holder.mode(), lease.store.holder().token(),
+						holder.remainingLease());
 			}
 		}
+		return evicted;
 	}
 
 	private static List<String> texts(List<LockState.Holder> holders) {

@@ -87,9 +87,7 @@ final class Lease {
 		}
 	}
 
-	/**
-	 * Ends one hold, and the lease with the last one; completes with the response.
-	 */
+	/** Ends one hold, and the lease with the last one; returns the response. */
 	CompletableFuture<?> endHold() {
 		boolean lingers;
 		this.lock.lock();
@@ -163,10 +161,7 @@ final class Lease {
 		return quiet;
 	}
 
-	/**
-	 * Declares the lease lost. Only the first cause counts. A released lease can no
-	 * longer be lost.
-	 */
+	/** Declares the lease lost, unless it was lost or released before. */
 	void lose(LossCause cause) {
 		lose(cause, false);
 	}
@@ -182,10 +177,11 @@ final class Lease {
 	}
 
 	private void lose(LossCause cause, boolean evenIfReleased) {
+		boolean released;
 		this.lock.lock();
 		try {
-			boolean released = this.holds == 0 && !this.lingering.get();
-			if (this.loss.happened() || (released && !evenIfReleased)) {
+			released = this.holds == 0;
+			if (this.loss.happened() || (released && !this.lingering.get() && !evenIfReleased)) {
 				return;
 			}
 			this.loss.declare(cause);
@@ -196,7 +192,10 @@ final class Lease {
 		CompletableFuture<?> quiet = unwatch();
 		this.end.lost(cause, quiet);
 		this.ticket.leave();
-		this.loss.announce(this.context.observer());
+		// no code relies on a lock that is only kept closed for its minHold
+		if (!released || evenIfReleased) {
+			this.loss.announce(this.context.observer());
+		}
 	}
 
 	void onLost(Consumer<LockLostEvent> listener) {

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -22,17 +22,25 @@ import io.holdfast.lock.support.Threads;
 /**
  * Sends the queries of operators to stores and waits for the responses in bounded time.
  * Queries use a few threads of their own. A store that hangs therefore blocks neither an
- * acquisition nor a renewal, and further queries fail at once.
+ * acquisition nor a renewal. Further queries wait for a thread within their own timeout.
  */
 final class StoreQueries {
 
-	/** Maximum number of queries in progress. */
+	/** Maximum number of queries that are being sent. */
 	static final int MOST_QUERIES = 8;
+
+	/** Maximum number of queries that wait for a thread. */
+	static final int MOST_WAITING = 1000;
 
 	private static final int IDLE_SECONDS = 5;
 
-	private final ThreadPoolExecutor threads = new ThreadPoolExecutor(0, MOST_QUERIES, IDLE_SECONDS, TimeUnit.SECONDS,
-			new SynchronousQueue<>(), (task) -> Threads.daemon("holdfast-query", task));
+	private final ThreadPoolExecutor threads = new ThreadPoolExecutor(MOST_QUERIES, MOST_QUERIES, IDLE_SECONDS,
+			TimeUnit.SECONDS, new LinkedBlockingQueue<>(MOST_WAITING),
+			(task) -> Threads.daemon("holdfast-query", task));
+
+	StoreQueries() {
+		this.threads.allowCoreThreadTimeOut(true);
+	}
 
 	/**
 	 * Sends a query and waits for its response.
@@ -43,18 +51,21 @@ final class StoreQueries {
 	 */
 	<T> T ask(LockBackend backend, Duration timeout, Supplier<? extends CompletionStage<T>> query) {
 		CompletableFuture<T> answer = new CompletableFuture<>();
+		Runnable send = () -> StoreResponses.<T>ask(query)
+			.whenComplete((value, failure) -> Stages.settle(answer, value, failure));
 		try {
-			this.threads.execute(() -> StoreResponses.<T>ask(query)
-				.whenComplete((value, failure) -> Stages.settle(answer, value, failure)));
+			this.threads.execute(send);
 			return answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (RejectedExecutionException ex) {
-			throw failure(backend, "%s earlier queries are still unanswered".formatted(MOST_QUERIES), ex);
+			throw failure(backend, "%s queries are waiting already".formatted(MOST_WAITING), ex);
 		}
 		catch (TimeoutException ex) {
+			this.threads.remove(send);
 			throw failure(backend, "no response within " + DurationText.of(timeout), ex);
 		}
 		catch (InterruptedException ex) {
+			this.threads.remove(send);
 			Thread.currentThread().interrupt();
 			throw failure(backend, "this thread was interrupted", ex);
 		}

@@ -93,12 +93,12 @@ class LockEndpointAutoConfigurationTests {
 								"token": "%s", "owner": "%s", "thread": "%s", "inUse": true, "waiters": 1
 							}],
 							"waiting": [{
-								"lock": "stock:42", "backend": "local", "mode": "EXCLUSIVE", "fair": false,
-								"thread": null
+								"lock": "stock:42", "backend": "local", "mode": "EXCLUSIVE", "fair": false
 							}]
 						}
 						""".formatted(handle.fencingToken(), handle.ownerId(), Thread.currentThread().getName()))
 				.satisfies((body) -> {
+					assertThat(body).doesNotHavePath("$.waiting[0].thread");
 					assertThat(body).extractingPath("$.held[0].heldFor").asString().startsWith("PT");
 					assertThat(body).extractingPath("$.held[0].remainingValidity").asString().startsWith("PT2");
 					assertThat(body).extractingPath("$.waiting[0].waitedFor").asString().startsWith("PT");
@@ -122,7 +122,7 @@ class LockEndpointAutoConfigurationTests {
 						.containsExactly(handle.ownerId());
 					assertThat(body).extractingPath("$.store.holders[0].thisInstance").isEqualTo(true);
 					assertThat(body).extractingPath("$.store.waiters").isEqualTo(0);
-					assertThat(body).extractingPath("$.error").isNull();
+					assertThat(body).doesNotHavePath("$.error");
 				});
 			}
 		}));
@@ -155,6 +155,14 @@ class LockEndpointAutoConfigurationTests {
 				assertThat(http.get().uri(uri)).as(uri).hasStatus(HttpStatus.BAD_REQUEST);
 				assertThat(http.delete().uri(uri)).as(uri).hasStatus(HttpStatus.BAD_REQUEST);
 			}
+			assertThat(http.get().uri(URI + "/stock?backend=none")).bodyJson()
+				.extractingPath("$.error")
+				.asString()
+				.contains("no lock backend 'none'", "configured: [local]");
+			assertThat(http.delete().uri(URI + "/st*ck")).bodyJson()
+				.extractingPath("$.error")
+				.asString()
+				.contains("st*ck");
 		});
 	}
 
@@ -168,12 +176,37 @@ class LockEndpointAutoConfigurationTests {
 					.bodyJson()
 					.satisfies((body) -> {
 						assertThat(body).extractingPath("$.held[*].owner").asArray().containsExactly(handle.ownerId());
-						assertThat(body).extractingPath("$.store").isNull();
+						assertThat(body).doesNotHavePath("$.store");
+						assertThat(body).extractingPath("$.backend").isEqualTo("silent");
 						assertThat(body).extractingPath("$.error").asString().contains("no response within 50ms");
 					});
 				assertThat(http.delete().uri(URI + "/stock:42")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE);
 				assertThat(handle.isHeld()).isTrue();
 			}));
+	}
+
+	@Test
+	void settingsForJsonOfTheApplicationDoNotChangeTheFormat() {
+		this.runner.withPropertyValues("spring.jackson.property-naming-strategy=SNAKE_CASE")
+			.run(holding(LockRequest.of("stock", 42),
+					(context, http, handle) -> assertThat(http.get().uri(URI)).bodyJson()
+						.extractingPath("$.held[0].heldFor")
+						.asString()
+						.startsWith("PT")));
+	}
+
+	@Test
+	void severalSegmentsOfAPathDoNotNameTheLockToRelease() {
+		this.unrestricted.run(holding(LockRequest.of("stock", "a/b"), (context, http, handle) -> {
+			assertThat(http.delete().uri(URI + "/stock:a//b")).hasStatus(HttpStatus.BAD_REQUEST)
+				.bodyJson()
+				.extractingPath("$.error")
+				.asString()
+				.contains("?key=");
+			assertThat(handle.isHeld()).isTrue();
+			assertThat(http.delete().uri(URI + "/stock?key=a/b")).hasStatusOk();
+			assertThat(handle.isHeld()).isFalse();
+		}));
 	}
 
 	@Test
@@ -200,7 +233,7 @@ class LockEndpointAutoConfigurationTests {
 				assertThat(context.getBean(LockInspector.class).find(LockName.of("stock", 42)).isHeld()).isFalse();
 				assertThat(audit.find("alice", null, DistributedLocksEndpoint.AUDIT_TYPE)).singleElement()
 					.satisfies((event) -> assertThat(event.getData())
-						.isEqualTo(Map.of("lock", "stock:42", "backend", "default", "outcome", "released")));
+						.isEqualTo(Map.of("lock", "stock:42", "backend", "local", "outcome", "released")));
 				assertThat(listener.events).extracting(LockForceReleasedEvent::lock)
 					.containsExactly(LockName.of("stock", 42));
 			}));

@@ -1,10 +1,17 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
@@ -119,9 +126,40 @@ class LockHealthAutoConfigurationTests {
 				.mapToObj((i) -> health(context, "store").getStatus())
 				.toList();
 			assertThat(statuses).containsOnly(Status.DOWN);
-			assertThat(health(context, "store").getDetails().get("error")).asString().contains("still unanswered");
+			assertThat(health(context, "store").getDetails().get("error")).asString()
+				.contains("no response within 200ms");
 			responds.countDown();
 		});
+	}
+
+	@Test
+	void checksAtTheSameTimeWaitForEachOther() {
+		CyclicBarrier several = new CyclicBarrier(8);
+		with("store", () -> {
+			awaitAll(several);
+			return CompletableFuture.completedFuture(StoreStatus.available(Map.of()));
+		}).withPropertyValues("distributed-lock.health.timeout=1m").run((context) -> {
+			ExecutorService callers = Executors.newFixedThreadPool(32);
+			try {
+				List<Future<Status>> statuses = callers
+					.invokeAll(Collections.nCopies(32, (Callable<Status>) () -> health(context, "store").getStatus()));
+				for (Future<Status> status : statuses) {
+					assertThat(status.get()).isEqualTo(Status.UP);
+				}
+			}
+			finally {
+				callers.shutdownNow();
+			}
+		});
+	}
+
+	private static void awaitAll(CyclicBarrier barrier) {
+		try {
+			barrier.await();
+		}
+		catch (InterruptedException | BrokenBarrierException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	private static void awaitQuietly(CountDownLatch latch) {
