@@ -83,11 +83,11 @@ final class CuratorCalls implements ZooKeeperCalls {
 	}
 
 	@Override
-	public Watch watch(String path, Runnable changed) {
+	public Watch watch(String path, Consumer<Boolean> changed) {
 		CuratorWatcher watcher = (event) -> {
 			// the client sets its watches again once it is connected again
 			if (event.getType() != EventType.None || event.getState() == KeeperState.Expired) {
-				changed.run();
+				changed.accept(event.getType() == EventType.NodeDeleted);
 			}
 		};
 		CompletableFuture<Void> set = done(

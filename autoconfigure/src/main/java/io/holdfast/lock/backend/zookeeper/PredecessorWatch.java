@@ -1,7 +1,9 @@
 package io.holdfast.lock.backend.zookeeper;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,18 +19,32 @@ final class PredecessorWatch {
 		this.calls = calls;
 	}
 
-	/** Completes when the node is deleted or the session ends. */
-	CompletionStage<Void> watch(QueueNode queueNode, String path) {
+	/**
+	 * Watches the last of the nodes that block a claim.
+	 * @param own the claim's node
+	 * @param blockers the nodes that block it, in order
+	 * @return completes when the watched node is deleted or the session ends
+	 */
+	CompletionStage<Void> watch(QueueNode queueNode, QueueNodeName own, List<QueueNodeName> blockers) {
+		String path = queueNode.queue + "/" + blockers.get(blockers.size() - 1).name();
+		ZooKeeperCalls.Node unblocked = (blockers.size() == 1) ? queueNode.node(own) : null;
 		QueueNode.Watch present = queueNode.watchOn(path);
 		if (present != null && !present.signal().isDone()) {
 			return present.signal().minimalCompletionStage();
 		}
 		CompletableFuture<Void> signal = new CompletableFuture<>();
-		ZooKeeperCalls.Watch watch = this.calls.watch(path, () -> signal.complete(null));
+		Consumer<Boolean> changed = (deleted) -> {
+			if (deleted && unblocked != null) {
+				queueNode.unblocked(unblocked);
+			}
+			signal.complete(null);
+		};
+		ZooKeeperCalls.Watch watch = this.calls.watch(path, changed);
 		forget(queueNode.watch(new QueueNode.Watch(path, signal, watch.cancel())));
 		watch.set().whenComplete((seen, failure) -> {
 			if (failure != null) {
-				signal.complete(null);
+				// no server that this client may use shows less than it has seen
+				changed.accept(ZooKeeperCalls.noNode(failure));
 			}
 		});
 		if (queueNode.isEnded()) {

@@ -116,7 +116,7 @@ final class ProvingCalls implements ZooKeeperCalls {
 	}
 
 	@Override
-	public Watch watch(String path, Runnable changed) {
+	public Watch watch(String path, Consumer<Boolean> changed) {
 		return this.calls.watch(path, changed);
 	}
 

@@ -33,6 +33,12 @@ final class QueueNode {
 	/** The node, once it is known. */
 	private ZooKeeperCalls.@Nullable Node node;
 
+	/** The node, once the last node before it is known to be deleted. */
+	private ZooKeeperCalls.@Nullable Node unblocked;
+
+	/** Whether the node was proven to be alone when it was created. */
+	private boolean follows;
+
 	private boolean ended;
 
 	private @Nullable Watch watch;
@@ -75,6 +81,29 @@ final class QueueNode {
 		if (former != null) {
 			former.complete(null);
 		}
+	}
+
+	synchronized void follows(boolean follows) {
+		this.follows = follows;
+	}
+
+	synchronized boolean follows() {
+		return this.follows;
+	}
+
+	/** Records that the only node before the given one of this claim is deleted. */
+	synchronized void unblocked(ZooKeeperCalls.Node node) {
+		this.unblocked = node;
+	}
+
+	/**
+	 * Whether the node of the given session is known to be the first. Returns this once:
+	 * a repeated attempt asks the leader.
+	 */
+	synchronized boolean takeUnblocked(long currentSession) {
+		ZooKeeperCalls.Node first = this.unblocked;
+		this.unblocked = null;
+		return first != null && first == this.node && first.session() == currentSession && !this.ended;
 	}
 
 	/** Forgets the node, which is deleted or no longer belongs to this claim. */
@@ -173,6 +202,15 @@ final class QueueNode {
 	 */
 	synchronized @Nullable String path(long currentSession) {
 		return (this.node != null && this.node.session() == currentSession) ? this.node.path() : null;
+	}
+
+	synchronized ZooKeeperCalls.@Nullable Node node() {
+		return this.node;
+	}
+
+	/** Returns the node if it has the given name, and not one of an earlier session. */
+	synchronized ZooKeeperCalls.@Nullable Node node(QueueNodeName name) {
+		return (this.node != null && this.node.path().endsWith("/" + name.name())) ? this.node : null;
 	}
 
 	synchronized @Nullable String path() {

@@ -42,6 +42,10 @@ record QueueNodeName(String name, boolean shared, String owner, long number) {
 				Long.parseLong(matcher.group(3))) : null;
 	}
 
+	static @Nullable QueueNodeName ofPath(String path) {
+		return parse(path.substring(path.lastIndexOf('/') + 1));
+	}
+
 	/** Returns the wait queue in order, ignoring foreign nodes. */
 	static List<QueueNodeName> queue(List<String> children) {
 		return children.stream()
@@ -66,16 +70,19 @@ record QueueNodeName(String name, boolean shared, String owner, long number) {
 	 * node alone, so a release wakes one waiter instead of all of them.
 	 */
 	@Nullable QueueNodeName blockedBy(List<QueueNodeName> queue) {
-		QueueNodeName before = null;
-		for (QueueNodeName other : queue) {
-			if (other.name.equals(this.name)) {
-				return before;
-			}
-			if (!(this.shared && other.shared)) {
-				before = other;
-			}
-		}
-		return before;
+		List<QueueNodeName> before = blockers(queue);
+		return before.isEmpty() ? null : before.get(before.size() - 1);
+	}
+
+	/**
+	 * Returns the nodes that must be deleted before this one holds the lock, in order. No
+	 * more are added later.
+	 */
+	List<QueueNodeName> blockers(List<QueueNodeName> queue) {
+		return queue.stream()
+			.takeWhile((other) -> !other.name.equals(this.name))
+			.filter((other) -> !(this.shared && other.shared))
+			.toList();
 	}
 
 }

@@ -3,6 +3,8 @@ package io.holdfast.lock.backend.zookeeper;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import org.jspecify.annotations.Nullable;
+
 import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.support.Stages;
 
@@ -17,23 +19,59 @@ final class WaitQueue {
 
 	private final ZooKeeperCalls calls;
 
+	private final LastNodes lastNodes = new LastNodes();
+
 	WaitQueue(ZooKeeperCalls calls) {
 		this.calls = calls;
 	}
 
-	/** Creates the node of a claim unless it exists, and reads the wait queue. */
+	/**
+	 * Creates the node of a claim unless it exists, and reads the wait queue unless the
+	 * node is proven to be the only one.
+	 */
 	CompletableFuture<List<QueueNodeName>> enqueue(QueueNode queueNode) {
 		String path = queueNode.path(this.calls.session());
 		if (path != null) {
 			return recheck(queueNode, path);
 		}
+		LastNodes.LastNode last = this.lastNodes.of(queueNode.queue);
+		boolean probablyAlone = last != null && last.followed();
 		CompletableFuture<Boolean> created = queueNode.createOnce(() -> create(queueNode));
 		// sent and answered right after the creation, so the list contains the node
-		CompletableFuture<List<QueueNodeName>> queue = read(queueNode.queue);
-		return created.thenCompose((byThis) -> byThis ? queue.handle((read, failure) -> {
+		CompletableFuture<List<QueueNodeName>> queue = probablyAlone ? null : read(queueNode.queue);
+		return created.thenCompose((byThis) -> byThis ? readUnlessAlone(queueNode, last, queue) : enqueue(queueNode));
+	}
+
+	private CompletableFuture<List<QueueNodeName>> readUnlessAlone(QueueNode queueNode,
+			LastNodes.@Nullable LastNode last, @Nullable CompletableFuture<List<QueueNodeName>> queue) {
+		ZooKeeperCalls.Node node = queueNode.node();
+		QueueNodeName own = (node != null) ? QueueNodeName.ofPath(node.path()) : null;
+		boolean follows = last != null && node != null && own != null && last.isFollowedBy(own.number(), node.czxid());
+		queueNode.follows(follows);
+		if (queue == null) {
+			return follows ? CompletableFuture.completedFuture(List.of(own)) : read(queueNode.queue);
+		}
+		return queue.handle((read, failure) -> {
 			boolean seen = read != null && read.stream().anyMatch((other) -> other.isOf(queueNode.claim));
 			return seen ? CompletableFuture.completedFuture(read) : read(queueNode.queue);
-		}).thenCompose((read) -> read) : enqueue(queueNode));
+		}).thenCompose((read) -> read);
+	}
+
+	/** Deletes the node of a hold. */
+	CompletableFuture<Void> release(QueueNode queueNode, String path) {
+		ZooKeeperCalls.Node node = queueNode.node();
+		boolean follows = queueNode.follows();
+		return this.calls.delete(path).thenRun(() -> {
+			QueueNodeName own = QueueNodeName.ofPath(path);
+			if (own != null && !own.shared() && node != null && node.path().equals(path)) {
+				this.lastNodes.put(queueNode.queue, new LastNodes.LastNode(own.number(), node.czxid(), follows));
+			}
+		});
+	}
+
+	/** Forgets the last nodes, because the next session may be one of other servers. */
+	void sessionLost() {
+		this.lastNodes.clear();
 	}
 
 	/**

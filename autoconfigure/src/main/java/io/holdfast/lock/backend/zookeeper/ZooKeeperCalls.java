@@ -45,9 +45,10 @@ interface ZooKeeperCalls extends AutoCloseable {
 	 * Watches a node. Fails with {@code NoNode} and leaves no watch if the node does not
 	 * exist.
 	 * @param path the node
-	 * @param changed runs when the node is deleted or the session ends
+	 * @param changed notified when the node may be gone or the session ends, with whether
+	 * a server reports that the node is deleted
 	 */
-	Watch watch(String path, Runnable changed);
+	Watch watch(String path, Consumer<Boolean> changed);
 
 	/**
 	 * Deletes a node. The response is that of the first request, so {@code NoNode} proves

@@ -1,5 +1,7 @@
 package io.holdfast.lock.backend.zookeeper;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 
 import org.apache.zookeeper.KeeperException;
@@ -7,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.support.Stages;
 
@@ -34,6 +37,13 @@ final class ZooKeeperErrors {
 					cause);
 		}
 		return null;
+	}
+
+	/** Returns the result of an attempt that failed. */
+	static CompletionStage<AcquireResult> failedAttempt(Throwable failure, LockName lock, String root) {
+		LockBackendException definite = definite(failure, lock, root);
+		return (definite != null) ? CompletableFuture.failedFuture(definite)
+				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(Stages.cause(failure)));
 	}
 
 	/** Returns the definite error, or the cause if the outcome is unknown. */

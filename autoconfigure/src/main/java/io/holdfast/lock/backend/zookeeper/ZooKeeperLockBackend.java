@@ -25,9 +25,10 @@ import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
  * Lock backend for ZooKeeper, with a wait queue of ephemeral sequential nodes for each
- * lock. A claim appends a node to the wait queue and reads the queue in one round trip.
- * The first node holds the lock; shared claims hold it together up to the first exclusive
- * one. The token is the number of the transaction that created the node ({@code czxid}).
+ * lock. A claim appends a node to the wait queue and reads the queue in one round trip,
+ * unless it is proven to be alone. The first node holds the lock; shared claims hold it
+ * together up to the first exclusive one. The token is the number of the transaction that
+ * created the node ({@code czxid}).
  *
  * <p>
  * A lease lasts as long as the session: the session timeout that the server has granted,
@@ -162,9 +163,14 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 			return unknown("The claim was abandoned");
 		}
 		long sentAt = this.clock.nanos();
+		if (queueNode.takeUnblocked(this.calls.session()) && queueNode.confirmedSince(this.suspension.count())) {
+			// the leader is asked afterwards whether someone has deleted the node
+			return granted(queueNode, claim, sentAt).thenApply(this.renewals::confirmAfterwards);
+		}
 		return this.queue.enqueue(queueNode)
 			.thenCompose((queue) -> answer(queueNode, claim, queue, sentAt))
-			.exceptionallyCompose((failure) -> failed(claim, Stages.cause(failure)));
+			.exceptionallyCompose(
+					(failure) -> ZooKeeperErrors.failedAttempt(failure, claim.lock(), this.queueNodes.root()));
 	}
 
 	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, List<QueueNodeName> queue,
@@ -182,8 +188,8 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 			return CompletableFuture.failedFuture(ZooKeeperErrors.numbersUsedUp(claim.lock()));
 		}
 		return this.queue.withoutDuplicates(queueNode, queue, own).thenCompose((single) -> {
-			QueueNodeName before = own.blockedBy(single);
-			return (before != null) ? contended(queueNode, claim, own, before) : granted(queueNode, claim, sentAt);
+			List<QueueNodeName> blockers = own.blockers(single);
+			return blockers.isEmpty() ? granted(queueNode, claim, sentAt) : contended(queueNode, claim, own, blockers);
 		});
 	}
 
@@ -209,19 +215,13 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private CompletionStage<AcquireResult> contended(QueueNode queueNode, Claim claim, QueueNodeName own,
-			QueueNodeName before) {
+			List<QueueNodeName> blockers) {
 		if (claim.remainingWait().isZero()) {
 			return withdraw(queueNode, () -> this.queue.leave(queueNode, own))
 				.thenApply((done) -> AcquireResult.Contended.polled(LONGEST_WAIT));
 		}
-		return CompletableFuture.completedFuture(new AcquireResult.Contended(
-				this.predecessorWatch.watch(queueNode, queueNode.queue + "/" + before.name()), LONGEST_WAIT));
-	}
-
-	private CompletionStage<AcquireResult> failed(Claim claim, Throwable cause) {
-		LockBackendException definite = ZooKeeperErrors.definite(cause, claim.lock(), this.queueNodes.root());
-		return (definite != null) ? CompletableFuture.failedFuture(definite)
-				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(cause));
+		return CompletableFuture.completedFuture(
+				new AcquireResult.Contended(this.predecessorWatch.watch(queueNode, own, blockers), LONGEST_WAIT));
 	}
 
 	@Override
@@ -241,7 +241,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		if (queueNode == null || path == null) {
 			return CompletableFuture.completedFuture(new ReleaseResult.NotHeld());
 		}
-		return this.calls.delete(path).handle((deleted, failure) -> {
+		return this.queue.release(queueNode, path).handle((deleted, failure) -> {
 			if (failure != null && !ZooKeeperCalls.isGone(failure)) {
 				return ZooKeeperErrors.unknownRelease(failure, grant.claim().lock(), this.queueNodes.root());
 			}
@@ -278,6 +278,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		this.suspension.changed(state);
 		if (state == ZooKeeperCalls.Connection.LOST) {
 			this.queueNodes.sessionLost(this.calls.session());
+			this.queue.sessionLost();
 		}
 	}
 

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
+import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.RenewResult;
@@ -36,6 +37,14 @@ final class ZooKeeperRenewals {
 
 	CompletableFuture<List<RenewResult>> renew(List<Grant> grants) {
 		return Stages.all(grants.stream().map(this::renew).toList());
+	}
+
+	/** Asks the leader about a hold that was granted without it. */
+	AcquireResult confirmAfterwards(AcquireResult result) {
+		if (result instanceof AcquireResult.Acquired acquired) {
+			renew(acquired.grant());
+		}
+		return result;
 	}
 
 	private CompletableFuture<RenewResult> renew(Grant grant) {

@@ -92,7 +92,7 @@ final class ComparedZooKeeper {
 	String watch(int client, String path) {
 		Client watching = this.clients.get(client);
 		int number = watching.watches.size();
-		Watch watch = watching.calls.watch(path, () -> watching.fired.add(number));
+		Watch watch = watching.calls.watch(path, (deleted) -> watching.fired.add(number));
 		watching.watches.add(watch);
 		return this.await.apply(watch.set().handle(this::text));
 	}

@@ -114,7 +114,8 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 	}
 
 	@Override
-	public Watch watch(String path, Runnable changed) {
+	public Watch watch(String path, Consumer<Boolean> listener) {
+		Runnable changed = () -> listener.accept(true);
 		CompletableFuture<Void> set = send("watch", path, () -> {
 			this.server.watch(path, changed);
 			return null;

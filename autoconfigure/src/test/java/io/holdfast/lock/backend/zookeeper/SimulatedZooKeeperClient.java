@@ -102,7 +102,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 		this.listener.accept(Connection.CONNECTED);
 		for (Watching watching : List.copyOf(this.watches)) {
 			if (id < 0 || !this.ensemble.tree().exists(watching.path)) {
-				watching.fire();
+				watching.fire(id >= 0);
 			}
 		}
 	}
@@ -183,7 +183,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 	}
 
 	@Override
-	public Watch watch(String path, Runnable changed) {
+	public Watch watch(String path, Consumer<Boolean> changed) {
 		Watching watching = new Watching(path, changed);
 		CompletableFuture<Void> set = send(() -> {
 			this.ensemble.tree().watch(path, watching);
@@ -242,21 +242,21 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 
 		private final String path;
 
-		private final Runnable changed;
+		private final Consumer<Boolean> changed;
 
-		Watching(String path, Runnable changed) {
+		Watching(String path, Consumer<Boolean> changed) {
 			this.path = path;
 			this.changed = changed;
 		}
 
 		@Override
 		public void run() {
-			SimulatedZooKeeperClient.this.link.push(this::fire);
+			SimulatedZooKeeperClient.this.link.push(() -> fire(true));
 		}
 
-		void fire() {
+		void fire(boolean deleted) {
 			if (SimulatedZooKeeperClient.this.watches.remove(this)) {
-				this.changed.run();
+				this.changed.accept(deleted);
 			}
 		}
 

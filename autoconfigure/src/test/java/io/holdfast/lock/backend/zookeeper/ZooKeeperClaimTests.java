@@ -119,6 +119,9 @@ class ZooKeeperClaimTests {
 		Grant holder = granted(this.other, claim(LOCK));
 		Claim claim = claim(LOCK);
 		refused(this.store, claim);
+		// so the next attempt asks the leader
+		this.calls.connection(ZooKeeperCalls.Connection.SUSPENDED);
+		this.calls.connection(ZooKeeperCalls.Connection.CONNECTED);
 		released(this.other, holder);
 		this.calls.hold("check");
 		CompletableFuture<AcquireResult> attempt = attempt(claim);

@@ -119,6 +119,8 @@ class ZooKeeperEnsembleFaultTests {
 		awaitGone(path);
 		Grant next = soonGranted(this.atLeader, claim(LOCK));
 		assertThat(followerStillShows(path)).isTrue();
+		assertThat(ask(this.atFollower, waiting)).as("the validity of an ended session")
+			.isInstanceOf(AcquireResult.Indeterminate.class);
 		CompletableFuture<AcquireResult> attempt = this.atFollower.tryAcquire(waiting).toCompletableFuture();
 		assertThat(attempt).failsWithin(SHORTLY);
 		this.ensemble.flow(this.follower);

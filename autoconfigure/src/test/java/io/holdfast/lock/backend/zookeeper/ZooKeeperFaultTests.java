@@ -153,7 +153,7 @@ class ZooKeeperFaultTests {
 		Grant grant = granted(this.other, claim(LOCK));
 		AtomicInteger signals = new AtomicInteger();
 		CuratorCalls calls = new CuratorCalls(client);
-		calls.watch(this.bench.nodes().get(0), signals::incrementAndGet).set().join();
+		calls.watch(this.bench.nodes().get(0), (deleted) -> signals.incrementAndGet()).set().join();
 		this.wire.cut();
 		Awaitility.await("the connection").atMost(BOUND).until(() -> succeeds(calls.sync("/")));
 		assertThat(signals).hasValue(0);
@@ -224,6 +224,11 @@ class ZooKeeperFaultTests {
 	private void leavesNoNode(Step step, Supplier<Attempt> begin) throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
 		String first = this.bench.nodes().get(0);
+		// a waiter that has seen two nodes before its own asks the leader
+		Claim second = claim(LOCK);
+		if (step == Step.NEXT_CHECK_SENT) {
+			refused(this.other, second);
+		}
 		CompletableFuture<Attempt> attempt = new CompletableFuture<>();
 		Runnable end = () -> attempt.join().end().run();
 		switch (step) {
@@ -238,13 +243,16 @@ class ZooKeeperFaultTests {
 		}
 		attempt.complete(begin.get());
 		if (step == Step.WAITING || step == Step.NEXT_CHECK_SENT) {
-			Awaitility.await("a waiter").atMost(BOUND).until(() -> server.ask("wchp").contains(first));
+			String watched = (step == Step.WAITING) ? first : second.owner().value();
+			Awaitility.await("a waiter").atMost(BOUND).until(() -> server.ask("wchp").contains(watched));
 			if (step == Step.WAITING) {
 				end.run();
 			}
 			else {
-				this.wire.holdNext(this.bench.waitQueues().get(0), end);
 				released(this.other, holder);
+				Grant next = granted(this.other, second);
+				this.wire.holdNext(this.bench.waitQueues().get(0), end);
+				released(this.other, next);
 			}
 		}
 		assertThat(attempt.join().handle()).failsWithin(BOUND);

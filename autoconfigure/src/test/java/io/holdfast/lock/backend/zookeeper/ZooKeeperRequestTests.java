@@ -1,0 +1,229 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.zookeeper.LastNodes.LastNode;
+import io.holdfast.lock.backend.zookeeper.ScriptedZooKeeper.Request;
+import io.holdfast.lock.backend.zookeeper.ZooKeeperCalls.Connection;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.SchedulingClock;
+
+import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.refused;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the requests that a claim does not need, because what it knows proves that it
+ * is the first, and for the cases in which that is not proven.
+ */
+class ZooKeeperRequestTests {
+
+	private static final LockName LOCK = LockName.of("stock", "42");
+
+	private final ModelTree server = new ModelTree();
+
+	private final ScriptedZooKeeper calls = new ScriptedZooKeeper(this.server, 1);
+
+	private final ZooKeeperLockBackend store = store(this.calls);
+
+	private final ZooKeeperLockBackend other = store(new ScriptedZooKeeper(this.server, 2));
+
+	private static ZooKeeperLockBackend store(ScriptedZooKeeper calls) {
+		return new ZooKeeperLockBackend(calls, "/holdfast", "shop", WhenSuspended.WAIT, new StoppedClock(),
+				Duration.ZERO, () -> {
+				});
+	}
+
+	private static void pairs(ZooKeeperLockBackend store, int count) throws Exception {
+		for (int i = 0; i < count; i++) {
+			released(store, granted(store, claim(LOCK)));
+		}
+	}
+
+	private static Claim shared() {
+		return new Claim(LOCK, OwnerId.random(), LockMode.SHARED, Duration.ofMinutes(1), true, Duration.ofMinutes(1),
+				false);
+	}
+
+	@Test
+	void lockThatNoOtherClientUsesTakesTwoRequests() throws Exception {
+		pairs(this.store, 5);
+		this.calls.sent();
+		pairs(this.store, 1);
+		assertThat(this.calls.sent()).satisfiesExactly((sent) -> assertThat(sent).startsWith("create"),
+				(sent) -> assertThat(sent).startsWith("delete"));
+	}
+
+	@Test
+	void lockOfAnotherClientIsNoticed() throws Exception {
+		pairs(this.store, 5);
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim waiting = claim(LOCK);
+		refused(this.store, waiting);
+		released(this.other, holder);
+		released(this.store, granted(this.store, waiting));
+	}
+
+	@Test
+	void sharedClaimsOfOtherClientsAreNoticed() throws Exception {
+		pairs(this.store, 5);
+		Grant first = granted(this.store, shared());
+		Grant second = granted(this.other, shared());
+		Claim waiting = claim(LOCK);
+		refused(this.store, waiting);
+		released(this.store, first);
+		refused(this.store, waiting);
+		released(this.other, second);
+		released(this.store, granted(this.store, waiting));
+	}
+
+	/** The sequence number of a hold does not prove that earlier shared holds ended. */
+	@Test
+	void releaseOfASharedHoldProvesNothing() throws Exception {
+		Grant first = granted(this.other, shared());
+		for (int i = 0; i < 5; i++) {
+			released(this.store, granted(this.store, shared()));
+		}
+		refused(this.store, claim(LOCK));
+		released(this.other, first);
+	}
+
+	/** The new wait queue counts its nodes from zero again. */
+	@Test
+	void holderInARecreatedWaitQueueIsNoticed() throws Exception {
+		pairs(this.store, 6);
+		this.server.reap();
+		pairs(this.other, 5);
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim waiting = claim(LOCK);
+		refused(this.store, waiting);
+		released(this.other, holder);
+		released(this.store, granted(this.store, waiting));
+	}
+
+	@Test
+	void nodeFollowsAnotherOnlyIfTheWaitQueueCannotHaveBeenRecreated() {
+		LastNode last = new LastNode(10, 1_000, false);
+		assertThat(last.isFollowedBy(11, 1_002)).isTrue();
+		assertThat(last.isFollowedBy(11, 1_010)).isTrue();
+		assertThat(last.isFollowedBy(11, 1_011)).isFalse();
+		assertThat(last.isFollowedBy(12, 1_002)).isFalse();
+		assertThat(last.isFollowedBy(10, 1_002)).isFalse();
+		assertThat(last.isFollowedBy(11, 900)).isFalse();
+	}
+
+	@Test
+	void lastNodesOfOnlyTheLatestWaitQueuesAreKept() {
+		LastNodes nodes = new LastNodes();
+		for (int i = 0; i < 1_001; i++) {
+			nodes.put("queue" + i, new LastNode(i, i, false));
+		}
+		assertThat(nodes.of("queue0")).isNull();
+		assertThat(nodes.of("queue1")).isNotNull();
+		nodes.clear();
+		assertThat(nodes.of("queue1")).isNull();
+	}
+
+	@Test
+	void nextWaiterIsGrantedBeforeTheLeaderAnswers() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim waiting = claim(LOCK);
+		refused(this.store, waiting);
+		this.calls.sent();
+		this.calls.hold("check");
+		released(this.other, holder);
+		Grant grant = granted(this.store, waiting);
+		assertThat(this.calls.sent()).hasSize(1).first().asString().startsWith("check");
+		this.calls.next().carryOut().answer();
+		this.calls.holdNothing();
+		released(this.store, grant);
+	}
+
+	@Test
+	void waiterBehindAnAbandonedClaimIsNotGranted() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim abandoned = claim(LOCK);
+		refused(this.other, abandoned);
+		Claim waiting = claim(LOCK);
+		refused(this.store, waiting);
+		answer(this.other.abandon(abandoned));
+		refused(this.store, waiting);
+		released(this.other, holder);
+		released(this.store, granted(this.store, waiting));
+	}
+
+	@Test
+	void sharedWaiterIsGrantedBesideSharedHoldersOnceTheExclusiveClaimIsGone() throws Exception {
+		Grant holder = granted(this.other, shared());
+		Claim exclusive = claim(LOCK);
+		refused(this.other, exclusive);
+		Claim waiting = shared();
+		refused(this.store, waiting);
+		answer(this.other.abandon(exclusive));
+		released(this.store, granted(this.store, waiting));
+		released(this.other, holder);
+	}
+
+	@Test
+	void waiterAsksTheLeaderFirstAfterAnInterruption() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim waiting = claim(LOCK);
+		refused(this.store, waiting);
+		this.calls.connection(Connection.SUSPENDED);
+		this.calls.connection(Connection.CONNECTED);
+		released(this.other, holder);
+		this.calls.hold("check");
+		CompletableFuture<AcquireResult> attempt = this.store.tryAcquire(waiting).toCompletableFuture();
+		assertThat(attempt).isNotDone();
+		Request<?> check = this.calls.next();
+		this.calls.holdNothing();
+		check.carryOut().answer();
+		assertThat(attempt).isCompletedWithValueMatching((result) -> result instanceof AcquireResult.Acquired);
+	}
+
+	/** An operator deletes the nodes of a wait queue. */
+	@Test
+	void grantWhoseNodeWasDeletedIsFoundRightAfterwards() throws Exception {
+		granted(this.other, claim(LOCK));
+		Claim waiting = claim(LOCK);
+		refused(this.store, waiting);
+		this.server.delete(this.server.paths().get(1));
+		this.server.delete(this.server.paths().get(0));
+		Grant grant = granted(this.store, waiting);
+		assertThat(answer(this.store.confirm(grant))).isFalse();
+		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Refused.class);
+		assertThat(this.store.remembered()).isZero();
+	}
+
+	/**
+	 * A clock that never advances.
+	 */
+	private static final class StoppedClock implements SchedulingClock {
+
+		@Override
+		public long nanos() {
+			return 0;
+		}
+
+		@Override
+		public Runnable after(long delayNanos, Runnable task) {
+			return () -> {
+			};
+		}
+
+	}
+
+}
