@@ -4,9 +4,12 @@ import java.time.Duration;
 
 import javax.net.ssl.KeyManagerFactory;
 
+import io.netty.channel.Channel;
+import io.netty.handler.flush.FlushConsolidationHandler;
 import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.DefaultNettyHook;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.BaseMasterSlaveServersConfig;
 import org.redisson.config.Config;
@@ -26,32 +29,49 @@ final class RedisClientFactory {
 
 	private static final int THREADS = 4;
 
-	static final int CONNECTIONS = 32;
+	/**
+	 * With fewer than ten connections, Redisson returns a connection to its pool when a
+	 * request has been written, so that requests of several callers share it. Otherwise a
+	 * connection serves one request until its response arrives.
+	 */
+	private static final int SHARED_CONNECTIONS = 8;
+
+	/** {@code WAIT} blocks its connection, so requests must not share one with it. */
+	private static final int EXCLUSIVE_CONNECTIONS = 32;
+
+	/** Longest run of requests that are written together. */
+	private static final int FLUSH_AFTER = 256;
 
 	private static final Duration FIRST_RECONNECTION = Duration.ofMillis(100);
 
 	private static final Duration LAST_RECONNECTION = Duration.ofSeconds(1);
 
-	private static final int PING_MILLIS = 10_000;
+	/** A connection that does not respond delays all requests that share it. */
+	private static final int PING_MILLIS = 3_000;
 
 	private final Duration connectionTimeout;
 
 	private final Duration responseTimeout;
 
-	RedisClientFactory(Duration connectionTimeout, Duration responseTimeout) {
+	private final int connections;
+
+	/**
+	 * Creates a factory.
+	 * @param connectionTimeout longest wait for a connection
+	 * @param responseTimeout time after which an unanswered request fails
+	 * @param waitReplicas number of replicas that requests wait for
+	 */
+	RedisClientFactory(Duration connectionTimeout, Duration responseTimeout, int waitReplicas) {
 		this.connectionTimeout = connectionTimeout;
 		this.responseTimeout = responseTimeout;
+		this.connections = (waitReplicas > 0) ? EXCLUSIVE_CONNECTIONS : SHARED_CONNECTIONS;
 	}
 
 	RedisClient standalone(String hostAndPort, Login login, int database, @Nullable SslBundle ssl, boolean tls,
 			String source) {
 		Config config = config(login, ssl);
-		SingleServerConfig server = common(config.useSingleServer());
-		server.setAddress(scheme(tls) + hostAndPort)
-			.setDatabase(database)
-			.setConnectionPoolSize(CONNECTIONS)
-			.setConnectionMinimumIdleSize(1)
-			.setSubscriptionConnectionMinimumIdleSize(1);
+		SingleServerConfig server = single(config);
+		server.setAddress(scheme(tls) + hostAndPort).setDatabase(database).setSubscriptionConnectionMinimumIdleSize(1);
 		return create(config, hostAndPort, source);
 	}
 
@@ -67,6 +87,7 @@ final class RedisClientFactory {
 	Config config(Login login, @Nullable SslBundle ssl) {
 		Config config = new Config();
 		config.setLazyInitialization(true).setUseScriptCache(false).setThreads(THREADS).setNettyThreads(THREADS);
+		config.setNettyHook(new FlushTogether());
 		config.setUsername(login.username()).setPassword(login.password());
 		if (ssl != null) {
 			config.setSslTrustManagerFactory(ssl.getManagers().getTrustManagerFactory());
@@ -83,7 +104,11 @@ final class RedisClientFactory {
 		return config;
 	}
 
-	<T extends BaseConfig<T>> T common(T servers) {
+	SingleServerConfig single(Config config) {
+		return common(config.useSingleServer()).setConnectionPoolSize(this.connections).setConnectionMinimumIdleSize(1);
+	}
+
+	private <T extends BaseConfig<T>> T common(T servers) {
 		return servers.setClientName("holdfast")
 			.setConnectTimeout(Math.toIntExact(this.connectionTimeout.toMillis()))
 			.setTimeout(Math.toIntExact(this.responseTimeout.toMillis()))
@@ -99,9 +124,21 @@ final class RedisClientFactory {
 	<T extends BaseMasterSlaveServersConfig<T>> T several(T servers) {
 		return common(servers).setReadMode(ReadMode.MASTER)
 			.setSubscriptionMode(SubscriptionMode.MASTER)
-			.setMasterConnectionPoolSize(CONNECTIONS)
+			.setMasterConnectionPoolSize(this.connections)
 			.setMasterConnectionMinimumIdleSize(1)
 			.setSubscriptionConnectionMinimumIdleSize(1);
+	}
+
+	/**
+	 * Writes requests to the socket together if several are due.
+	 */
+	private static final class FlushTogether extends DefaultNettyHook {
+
+		@Override
+		public void afterChannelInitialization(Channel channel) {
+			channel.pipeline().addFirst(new FlushConsolidationHandler(FLUSH_AFTER, true));
+		}
+
 	}
 
 	/**

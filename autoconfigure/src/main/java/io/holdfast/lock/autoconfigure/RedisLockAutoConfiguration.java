@@ -62,7 +62,8 @@ public final class RedisLockAutoConfiguration {
 
 	private static RedisClient client(DistributedLockProperties locks, RedisLockProperties redis,
 			ObjectProvider<SslBundles> bundles, ConfigurableListableBeanFactory beanFactory) {
-		RedisClientFactory factory = new RedisClientFactory(redis.connectionTimeout(), locks.responseTimeout());
+		RedisClientFactory factory = new RedisClientFactory(redis.connectionTimeout(), locks.responseTimeout(),
+				redis.waitReplicas());
 		if (StringUtils.hasText(redis.address())) {
 			return fromAddress(factory, RedisAddress.parse(ADDRESS, redis.address()), redis, bundles);
 		}

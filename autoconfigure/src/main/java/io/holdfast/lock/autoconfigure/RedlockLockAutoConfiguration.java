@@ -49,7 +49,7 @@ public final class RedlockLockAutoConfiguration {
 		Duration longest = redlock.longestLease();
 		RedlockOptions options = new RedlockOptions(locks.namespace(), locks.responseTimeout(), redlock.nodeTimeout(),
 				redlock.driftFactor(), (longest != null) ? longest : locks.leaseTime(), redlock.restartQuarantine());
-		RedisClientFactory clients = new RedisClientFactory(redlock.connectionTimeout(), locks.responseTimeout());
+		RedisClientFactory clients = new RedisClientFactory(redlock.connectionTimeout(), locks.responseTimeout(), 0);
 		SslBundle ssl = redlock.ssl().find(bundles, "distributed-lock.redlock.ssl.bundle");
 		RedlockLockBackend backend = new RedlockLockBackend(addresses.stream()
 			.map((address) -> new RedisNode(client(clients, address, redlock, ssl), locks.namespace(),
@@ -84,11 +84,9 @@ public final class RedlockLockAutoConfiguration {
 				: new Login(redlock.username(), redlock.password());
 		Config config = clients.config(login, ssl).setThreads(THREADS).setNettyThreads(THREADS);
 		Integer database = address.database();
-		clients.common(config.useSingleServer())
+		clients.single(config)
 			.setAddress(RedisClientFactory.scheme(address.tls() || ssl != null) + address.hostAndPort())
 			.setDatabase((database != null) ? database : 0)
-			.setConnectionPoolSize(RedisClientFactory.CONNECTIONS)
-			.setConnectionMinimumIdleSize(1)
 			.setSubscriptionConnectionMinimumIdleSize(0);
 		return clients.create(config, address.hostAndPort(), NODES).client();
 	}

@@ -1,0 +1,85 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.flush.FlushConsolidationHandler;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.redisson.api.RFuture;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+
+import io.holdfast.lock.autoconfigure.RedisClientFactory.Login;
+import io.holdfast.lock.test.server.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class RedisClientFactoryTests {
+
+	private static final int REQUESTS = 50;
+
+	private static final Login NOBODY = new Login(null, null);
+
+	@AutoClose
+	private final RedisServer server = RedisServer.started();
+
+	@Test
+	void requestsInProgressShareAConnection() throws Exception {
+		assertThat(connectionsOfPausedServer(0)).isEqualTo(1);
+	}
+
+	@Test
+	void requestsThatWaitForReplicasHaveTheirOwnConnections() throws Exception {
+		assertThat(connectionsOfPausedServer(1)).isGreaterThan(1);
+	}
+
+	@Test
+	void requestsAreWrittenTogether() {
+		EmbeddedChannel channel = new EmbeddedChannel();
+		factory(0).config(NOBODY, null).getNettyHook().afterChannelInitialization(channel);
+		assertThat(channel.pipeline().first()).isInstanceOf(FlushConsolidationHandler.class);
+		channel.finishAndReleaseAll();
+	}
+
+	/**
+	 * Returns how many connections requests need that all wait for the server, besides
+	 * the one for subscriptions.
+	 */
+	private long connectionsOfPausedServer(int waitReplicas) throws Exception {
+		RedissonClient client = factory(waitReplicas)
+			.standalone("127.0.0.1:" + this.server.port(), NOBODY, 0, null, false, "a test")
+			.client();
+		try {
+			client.getBucket("number", StringCodec.INSTANCE).set("0");
+			this.server.pause();
+			List<RFuture<Long>> answers = new ArrayList<>();
+			try {
+				for (int i = 0; i < REQUESTS; i++) {
+					answers.add(client.getAtomicLong("number").incrementAndGetAsync());
+				}
+			}
+			finally {
+				this.server.resume();
+			}
+			for (RFuture<Long> answer : answers) {
+				answer.get(10, TimeUnit.SECONDS);
+			}
+			return this.server.ask("client", "list", "type", "normal")
+				.lines()
+				.filter((line) -> line.contains("name=holdfast"))
+				.count() - 1;
+		}
+		finally {
+			client.shutdown(0, 1, TimeUnit.SECONDS);
+		}
+	}
+
+	private static RedisClientFactory factory(int waitReplicas) {
+		return new RedisClientFactory(Duration.ofSeconds(10), Duration.ofSeconds(10), waitReplicas);
+	}
+
+}
