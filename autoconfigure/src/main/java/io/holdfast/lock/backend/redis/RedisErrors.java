@@ -143,7 +143,7 @@ final class RedisErrors {
 			case "NOAUTH", "WRONGPASS" ->
 				"Check the username and password of this connection in 'distributed-lock.redis.*', 'spring.data.redis.*' or your RedissonClient.";
 			case "NOPERM" ->
-				"Grant the user at least: ~%1$s:* &%1$s:* +@connection +eval +evalsha +script|load +get +set +del +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +zscore +publish +subscribe +unsubscribe (and +wait if 'wait-replicas' is set)."
+				"Grant the user at least: ~%1$s:* &%1$s:* +@connection +eval +evalsha +script|load +get +set +del +exists +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +zscore +publish +subscribe +unsubscribe (and +wait if 'wait-replicas' is set)."
 					.formatted(this.options.namespace());
 			case "OOM" -> "Redis is out of memory. Raise its 'maxmemory', or use a separate Redis for locks.";
 			case "WRONGTYPE" ->

@@ -18,13 +18,14 @@ public record RedisScript(String text, String sha1) {
 	/**
 	 * Functions for sorted sets whose members expire individually, and for wait queues.
 	 */
-	private static final RedisScript MEMBERS = load(RedisScript.class, "members");
+	private static final RedisScript MEMBERS = load(RedisScript.class, "clock", "members");
 
-	static final RedisScript ACQUIRE = loadWithMembers(RedisScript.class, "queue", "acquire");
+	static final RedisScript ACQUIRE = load(RedisScript.class, "clock", "acquire-free", "members", "queue", "acquire");
 
 	static final RedisScript RENEW = loadWithMembers(RedisScript.class, "queue", "renew");
 
-	static final RedisScript RELEASE = loadWithMembers(RedisScript.class, "queue", "notify", "release");
+	static final RedisScript RELEASE = load(RedisScript.class, "release-exclusive", "clock", "members", "queue",
+			"notify", "release");
 
 	static final RedisScript ABANDON = loadWithMembers(RedisScript.class, "queue", "notify", "abandon");
 
@@ -35,8 +36,8 @@ public record RedisScript(String text, String sha1) {
 	/**
 	 * Loads a script that uses sorted sets whose members expire individually.
 	 * @param location the class in whose package the files are
-	 * @param parts the names of its files without '.lua', concatenated after
-	 * 'members.lua' of this package
+	 * @param parts the names of its files without '.lua', concatenated after 'clock.lua'
+	 * and 'members.lua' of this package
 	 * @return the script
 	 */
 	public static RedisScript loadWithMembers(Class<?> location, String... parts) {

@@ -1,9 +1,5 @@
 -- Sorted sets whose members expire individually, each scored by its expiry (ms). Loaded
--- before the scripts that use such sets.
-
-local micros = redis.call('TIME')
-micros = micros[1] * 1000000 + micros[2]
-local now = math.floor(micros / 1000)
+-- after clock.lua and before the scripts that use such sets.
 
 -- Returns the members that have not expired: member, score, member, score, ...
 local function living(key)

@@ -5,6 +5,7 @@
 -- ARGV  1 any value · 2 a channel without subscribers
 -- Returns {maxmemory-policy}, or {''} without a memory limit or permission for INFO
 
+redis.call('EXISTS', KEYS[1], KEYS[3], KEYS[4])
 redis.call('GET', KEYS[1])
 redis.call('GET', KEYS[2])
 redis.call('SET', KEYS[1], ARGV[1], 'PX', 1000)

@@ -1,4 +1,4 @@
--- State of one lock and its wait queue. Loaded after members.lua and before the scripts.
+-- State of one lock and its wait queue. Loaded after members.lua.
 --
 -- KEYS  1 lock     owner:token of the exclusive holder; expires with the lease
 --       2 token    the last token granted

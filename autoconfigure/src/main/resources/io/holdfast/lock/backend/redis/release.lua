@@ -1,15 +1,11 @@
--- Releases a lock if this grant still holds it, and notifies the next waiters. Loaded
--- after queue.lua and notify.lua.
---
--- ARGV  1 the grant, owner:token · 2 prefix of the notification channels
--- Returns {1} if released, {0} if the lock was free or had another owner
+-- Releases the lock of a reader, and notifies the next waiters. Loaded after
+-- release-exclusive.lua, which describes arguments and result, queue.lua and notify.lua.
 
-if redis.call('GET', KEYS[1]) == ARGV[1] then
-  redis.call('DEL', KEYS[1])
-elseif reads(ARGV[1]) then
+if not released then
+  if not reads(ARGV[1]) then
+    return {0}
+  end
   remove(KEYS[4], ARGV[1])
-else
-  return {0}
 end
 notify(ARGV[2])
 return {1}

@@ -104,7 +104,7 @@ class RedisLockBackendTests extends OneRedisServer {
 	}
 
 	@Test
-	void acquireAndReleaseAreOneRequestEachAndPublishNothing() throws Exception {
+	void acquireAndReleaseAreOneRequestEachAndReadNoWaitQueue() throws Exception {
 		released(first, granted(first, claim(Duration.ZERO)));
 		List<String> commands = server.watched(() -> {
 			released(first, granted(first, claim(Duration.ofSeconds(5))));
@@ -114,7 +114,8 @@ class RedisLockBackendTests extends OneRedisServer {
 			.hasSize(2)
 			.allMatch((line) -> line.contains("\"EVALSHA\""));
 		assertThat(commands).filteredOn((line) -> line.contains(" lua] ")).isNotEmpty();
-		assertThat(commands).noneMatch((line) -> line.toLowerCase(Locale.ROOT).contains("publish"));
+		assertThat(commands).map((line) -> line.toLowerCase(Locale.ROOT))
+			.noneMatch((line) -> line.contains("publish") || line.contains("zrange"));
 	}
 
 	@Test

@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class RedisPermissionsTests {
 
 	/** The minimum permissions, as documented in {@code docs/how-to/redis.md}. */
-	private static final String MINIMUM = "~test:* &test:* +@connection +eval +evalsha +script|load +get +set +del +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +zscore +publish +subscribe +unsubscribe";
+	private static final String MINIMUM = "~test:* &test:* +@connection +eval +evalsha +script|load +get +set +del +exists +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +zscore +publish +subscribe +unsubscribe";
 
 	@Test
 	void userWithTheDocumentedPermissionsDoesEverything() throws Exception {

@@ -1,0 +1,31 @@
+-- Tries once to acquire a lock. A single script makes check and acquisition atomic.
+-- Loaded after clock.lua. This part acquires a free lock that nobody waits for, the usual
+-- case, before it spends time on functions for holders and waiters.
+--
+-- KEYS  as in queue.lua
+-- ARGV  1 owner · 2 lease (ms)
+--       3 how long a contended claim keeps its position (ms, 0: no position)
+--       4 instance of the claimant · 5 lifetime of an idle token (ms)
+--       6 EXCLUSIVE or SHARED · 7 1 if the claim is fair (strict order of arrival)
+--       8 1 if PUBLISH on this server counts the claimant's instance
+-- Returns {1, token} if the owner holds the lock, else {0, longest time that others block
+--         the claim (ms)}
+
+-- While its key exists, the token grows with every grant, independent of the clock. The
+-- key exists until the server's time has passed the token, even if the clock was ahead.
+-- Microseconds since 1970 stay below 2^53, so a Lua number holds them exactly.
+local function next_token()
+  local previous = tonumber(redis.call('GET', KEYS[2]) or '0') or 0
+  local token = math.max(micros, previous + 1)
+  local text = string.format('%.0f', token)
+  local ahead = math.ceil((token - micros) / 1000)
+  redis.call('SET', KEYS[2], text, 'PX', string.format('%.0f', ARGV[5] + ahead))
+  return token, text
+end
+
+if ARGV[6] == 'EXCLUSIVE' and redis.call('EXISTS', KEYS[1], KEYS[3], KEYS[4]) == 0 then
+  local token, text = next_token()
+  redis.call('SET', KEYS[1], ARGV[1] .. ':' .. text, 'PX', ARGV[2])
+  return {1, token}
+end
+

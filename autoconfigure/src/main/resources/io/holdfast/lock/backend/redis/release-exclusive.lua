@@ -1,0 +1,16 @@
+-- Releases a lock if this grant still holds it, and notifies the next waiters. This part
+-- releases an exclusive lock, and ends the script if nobody waits, before it spends time
+-- on functions for readers and waiters.
+--
+-- KEYS  as in queue.lua
+-- ARGV  1 the grant, owner:token · 2 prefix of the notification channels
+-- Returns {1} if released, {0} if the lock was free or had another owner
+
+local released = redis.call('GET', KEYS[1]) == ARGV[1]
+if released then
+  redis.call('DEL', KEYS[1])
+  if redis.call('EXISTS', KEYS[3]) == 0 then
+    return {1}
+  end
+end
+
