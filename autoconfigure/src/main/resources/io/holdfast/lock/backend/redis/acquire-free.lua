@@ -1,5 +1,5 @@
 -- Tries once to acquire a lock. A single script makes check and acquisition atomic.
--- Loaded after clock.lua. This part acquires a free lock that nobody waits for, the usual
+-- Loaded after clock.lua. This part acquires a free lock without waiters, the usual
 -- case, before it spends time on functions for holders and waiters.
 --
 -- KEYS  as in queue.lua

@@ -1,5 +1,5 @@
 -- Releases a lock if this grant still holds it, and notifies the next waiters. This part
--- releases an exclusive lock, and ends the script if nobody waits, before it spends time
+-- releases an exclusive lock, and ends the script if there is no waiter, before it spends time
 -- on functions for readers and waiters.
 --
 -- KEYS  as in queue.lua
