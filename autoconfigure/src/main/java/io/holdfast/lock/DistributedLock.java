@@ -125,9 +125,9 @@ public @interface DistributedLock {
 	/**
 	 * The time after which renewal stops, so that a method that hangs does not hold the
 	 * lock forever. The lease then expires and the lock is lost. A future that the method
-	 * has returned still completes only with its own work. Must be at least
-	 * {@code leaseTime} and {@code minHold}, if they are set. Empty: renewal does not
-	 * stop.
+	 * has returned still completes only with its own work. Must be at least the lease,
+	 * which is {@code leaseTime} or the property {@code distributed-lock.lease-time}, and
+	 * {@code minHold}. Empty: renewal does not stop.
 	 * @return the duration
 	 */
 	String maxHold() default "";

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * default. If not, the hold is lost when its lease expires. Has no effect on a lock that
  * the thread already holds: the lease of the outer hold remains unchanged
  * @param maxHold the time after which renewal stops and the lease expires, at least the
- * {@code leaseTime} if there is one; {@code null}: never
+ * lease, which is {@code leaseTime} or the application's; {@code null}: never
  * @param minHold the shortest time for which the lock stays closed, even if its holder
  * releases it earlier; zero by default. The longest {@code minHold} of nested holds
  * applies. If the application stops earlier, the store keeps the lock for the remaining

@@ -1,6 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
 import java.lang.reflect.Method;
+import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
@@ -32,11 +33,14 @@ public final class LockInterceptorAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static BackendCapabilityVerifier backendCapabilityVerifier(ObjectProvider<LockBackends> backends,
-			ObjectProvider<Fence> fence, ObjectProvider<StartupChecks> checks, ListableBeanFactory beanFactory) {
-		return new BackendCapabilityVerifier(backends::getObject, (method, type) -> {
-			boolean here = beanFactory.getBeanNamesForType(FenceBeanPostProcessor.class, true, false).length > 0;
-			return unfencedReason(fence.getIfAvailable(), here, method, type);
-		}, (backend) -> checks.ifAvailable((present) -> present.require(backend)));
+			ObjectProvider<DistributedLockProperties> properties, ObjectProvider<Fence> fence,
+			ObjectProvider<StartupChecks> checks, ListableBeanFactory beanFactory) {
+		return new BackendCapabilityVerifier(backends::getObject, () -> leaseTime(properties.getIfAvailable()),
+				(method, type) -> {
+					boolean here = beanFactory.getBeanNamesForType(FenceBeanPostProcessor.class, true,
+							false).length > 0;
+					return unfencedReason(fence.getIfAvailable(), here, method, type);
+				}, (backend) -> checks.ifAvailable((present) -> present.require(backend)));
 	}
 
 	@Bean
@@ -61,6 +65,10 @@ public final class LockInterceptorAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static ChildContextVerifier childContextVerifier() {
 		return new ChildContextVerifier();
+	}
+
+	private static @Nullable Duration leaseTime(@Nullable DistributedLockProperties properties) {
+		return (properties != null) ? properties.leaseTime() : null;
 	}
 
 	/**

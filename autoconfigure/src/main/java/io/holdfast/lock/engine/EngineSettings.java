@@ -2,6 +2,7 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockRequest;
@@ -48,6 +49,24 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 		requireRange("response-timeout", responseTimeout, Duration.ofMillis(1));
 		requireRange("shutdown-timeout", shutdownTimeout, Duration.ZERO);
 		requireRange("lock-delay", lockDelay, Duration.ZERO);
+	}
+
+	/**
+	 * Checks that the lease of a request ends by its {@code maxHold}, if the
+	 * application's lease applies. {@link LockRequest} checks a lease of its own.
+	 * @param request the request
+	 * @param leaseTime the application's lease
+	 * @param user describes the requester in messages
+	 * @throws LockConfigurationException if the lease is longer
+	 */
+	public static void requireMaxHold(LockRequest request, Duration leaseTime, Supplier<String> user) {
+		Duration maxHold = request.maxHold();
+		if (maxHold != null && request.leaseTime() == null && maxHold.compareTo(leaseTime) < 0) {
+			String most = DurationText.of(maxHold);
+			throw new LockConfigurationException(
+					"%s asks for a maxHold of %s, but its lease is %s ('distributed-lock.lease-time'). maxHold only stops the renewal, so the store would still keep the lock for the whole lease. Set a 'leaseTime' of at most %s beside it."
+						.formatted(user.get(), most, DurationText.of(leaseTime), most));
+		}
 	}
 
 	/** Returns the lease to request from a store, which includes the lock delay. */

@@ -37,6 +37,7 @@ record ResolvedRequest(LockRequest original, LockName lock, LockMode mode, LockB
 		LockRequest request = required(caller);
 		LockBackend backend = backends.get(request.backend());
 		Duration leaseTime = orElse(request.leaseTime(), settings.leaseTime());
+		EngineSettings.requireMaxHold(request, leaseTime, () -> "The request for lock '" + request.lock() + "'");
 		Duration waitTime = orElse(request.waitTime(), settings.waitTime());
 		boolean interruptOnLoss = orElse(request.interruptOnLoss(), settings.interruptOnLoss());
 		List<ResolvedRequest> resolved = new ArrayList<>(request.locks().size());

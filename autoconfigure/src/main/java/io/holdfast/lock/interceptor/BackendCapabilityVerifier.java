@@ -1,6 +1,7 @@
 package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Queue;
 import java.util.Set;
@@ -14,16 +15,20 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 
 /**
- * Verifies that the backends support the requirements of the annotations. The
- * verification runs at the end of startup, when the backends are available, and
- * immediately for a bean that is created later.
+ * Verifies that the backends support the requirements of the annotations, and that these
+ * agree with the settings of the application. The verification runs at the end of
+ * startup, when the backends are available, and immediately for a bean that is created
+ * later.
  */
 public final class BackendCapabilityVerifier implements SmartInitializingSingleton {
 
 	private final Supplier<LockBackends> backends;
+
+	private final Supplier<@Nullable Duration> leaseTime;
 
 	private final BiFunction<Method, Class<?>, @Nullable String> unfencedReason;
 
@@ -36,15 +41,17 @@ public final class BackendCapabilityVerifier implements SmartInitializingSinglet
 	/**
 	 * Creates the verifier.
 	 * @param backends the backends, looked up at the end of startup
+	 * @param leaseTime returns the application's lease, or {@code null} if it is unknown
 	 * @param unfencedReason returns why the transaction of a method is not fenced, or
 	 * {@code null} if it is fenced or that is not known yet; called if the annotation
 	 * requires fencing
 	 * @param requireAvailable verifies, at the end of startup, that a backend that a
 	 * method names can be used
 	 */
-	public BackendCapabilityVerifier(Supplier<LockBackends> backends,
+	public BackendCapabilityVerifier(Supplier<LockBackends> backends, Supplier<@Nullable Duration> leaseTime,
 			BiFunction<Method, Class<?>, @Nullable String> unfencedReason, Consumer<String> requireAvailable) {
 		this.backends = backends;
+		this.leaseTime = leaseTime;
 		this.unfencedReason = unfencedReason;
 		this.requireAvailable = requireAvailable;
 	}
@@ -87,10 +94,14 @@ public final class BackendCapabilityVerifier implements SmartInitializingSinglet
 					"it has 'fenced = true', but would not be fenced: " + unfenced);
 		}
 		LockRequest request = spec.template();
+		Supplier<String> user = () -> "@DistributedLock on " + MethodText.of(spec.method());
 		request.locks()
 			.forEach((lock, mode) -> this.backends.get()
-				.requireSupport(request.backend(), mode, request.fair(), request.leaseTime(),
-						() -> "@DistributedLock on " + MethodText.of(spec.method())));
+				.requireSupport(request.backend(), mode, request.fair(), request.leaseTime(), user));
+		Duration applied = this.leaseTime.get();
+		if (applied != null) {
+			EngineSettings.requireMaxHold(request, applied, user);
+		}
 	}
 
 	/**

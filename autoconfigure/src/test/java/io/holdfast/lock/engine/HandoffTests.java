@@ -206,14 +206,14 @@ class HandoffTests extends HandoffCallers {
 	@Test
 	void maxHoldCountsForEachHolder() {
 		limit(4, LONG);
-		Duration maxHold = Duration.ofSeconds(15);
+		Duration maxHold = LEASE;
 		CompletableFuture<LockHandle> first = acquire(request().maxHold(maxHold));
 		CompletableFuture<LockHandle> second = acquire(request().maxHold(maxHold).waitTime(LONG));
-		this.fixture.time.advance(Duration.ofSeconds(14));
+		this.fixture.time.advance(LEASE.minusSeconds(1));
 		close(first);
-		this.fixture.time.advance(Duration.ofSeconds(14));
+		this.fixture.time.advance(LEASE.minusSeconds(1));
 		assertThat(second.join().remainingValidity()).isGreaterThan(LEASE.dividedBy(2));
-		this.fixture.time.advance(LEASE);
+		this.fixture.time.advance(LEASE.multipliedBy(2));
 		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.MAX_HOLD);
 	}
 

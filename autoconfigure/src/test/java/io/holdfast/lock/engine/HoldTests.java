@@ -9,6 +9,7 @@ import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
@@ -212,6 +213,17 @@ class HoldTests {
 		this.time.advance(LEASE);
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.MAX_HOLD);
+	}
+
+	@Test
+	void requestWithAMaxHoldBelowTheLeaseIsRejected() {
+		LockRequest below = request().maxHold(LEASE.minusSeconds(1)).build();
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> this.fixture.engine.tryAcquire(below))
+			.withMessage("The request for lock 'stock:42' asks for a maxHold of 29s, but its lease is 30s "
+					+ "('distributed-lock.lease-time'). maxHold only stops the renewal, so the store would still keep the "
+					+ "lock for the whole lease. Set a 'leaseTime' of at most 29s beside it.");
+		assertThat(this.backend.calls).isEmpty();
 	}
 
 	@Test

@@ -34,6 +34,15 @@ class BadAnnotationTests {
 	}
 
 	@Test
+	void maxHoldBelowTheLeaseOfTheApplication() {
+		refused(MaxHoldOnly.class, "asks for a maxHold of 20s, but its lease is 30s ('distributed-lock.lease-time')",
+				"Set a 'leaseTime' of at most 20s");
+		plainRunner().withBean(MaxHoldOnly.class)
+			.withPropertyValues("distributed-lock.lease-time=20s")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
 	void noName() {
 		refused(NoName.class, "it has no name", "name = \"stock\"");
 	}
@@ -275,6 +284,14 @@ class BadAnnotationTests {
 
 		@DistributedLock(name = "stock", leaseTime = "1h", maxHold = "2s")
 		public void locked() {
+		}
+
+	}
+
+	static class MaxHoldOnly {
+
+		@DistributedLock(name = "stock", maxHold = "20s")
+		public void call() {
 		}
 
 	}
