@@ -38,11 +38,15 @@ final class BackendSelection {
 
 	private final ConfigurableListableBeanFactory beans;
 
-	BackendSelection(List<LockBackend> backends, Environment environment, ConfigurableListableBeanFactory beans) {
+	private final String namespace;
+
+	BackendSelection(List<LockBackend> backends, Environment environment, ConfigurableListableBeanFactory beans,
+			String namespace) {
 		this.backends = backends;
 		this.names = backends.stream().map(LockBackend::name).toList();
 		this.environment = environment;
 		this.beans = beans;
+		this.namespace = namespace;
 	}
 
 	/**
@@ -75,8 +79,11 @@ final class BackendSelection {
 			List<String> others = this.names.stream()
 				.filter((name) -> !name.equals(selected) && !name.equals(LOCAL))
 				.toList();
-			logger.info("Using lock backend '%s', because %s%s".formatted(selected, reason,
-					others.isEmpty() ? "" : "; also configured: " + others));
+			logger.info("Using lock backend '%s', because %s%s%s".formatted(selected, reason,
+					others.isEmpty() ? "" : "; also configured: " + others,
+					(selected.equals(LOCAL) && others.isEmpty()) ? ""
+							: "; namespace '%s', which separates these locks from those of other applications"
+								.formatted(this.namespace)));
 		}
 	}
 

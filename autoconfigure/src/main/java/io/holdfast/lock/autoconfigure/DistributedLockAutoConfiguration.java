@@ -37,9 +37,11 @@ public final class DistributedLockAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	LockBackends lockBackends(ObjectProvider<LockBackend> backends, Environment environment,
-			ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockSlice> slice) {
+			ConfigurableListableBeanFactory beanFactory, DistributedLockProperties properties,
+			ObjectProvider<LockSlice> slice) {
 		new SettingsCheck(environment).run();
-		BackendSelection selection = new BackendSelection(backends.orderedStream().toList(), environment, beanFactory);
+		BackendSelection selection = new BackendSelection(backends.orderedStream().toList(), environment, beanFactory,
+				properties.namespace());
 		return (slice.getIfAvailable() != null) ? selection.selectForSlice() : selection.select();
 	}
 

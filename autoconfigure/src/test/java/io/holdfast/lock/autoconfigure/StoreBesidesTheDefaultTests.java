@@ -110,9 +110,9 @@ class StoreBesidesTheDefaultTests {
 			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
 					LocalLockAutoConfiguration.class, EtcdLockAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.etcd.endpoints=http://127.0.0.1:1",
-					"distributed-lock.fail-fast=false")
+					"distributed-lock.fail-fast=false", "distributed-lock.namespace=shop")
 			.run((context) -> assertThat(output)
-				.contains("Using lock backend 'etcd', because 'distributed-lock.etcd.*' is set"));
+				.contains("Using lock backend 'etcd', because 'distributed-lock.etcd.*' is set; namespace 'shop',"));
 	}
 
 	static class Shop {
