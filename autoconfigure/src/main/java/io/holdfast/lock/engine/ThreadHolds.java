@@ -8,6 +8,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
+import io.holdfast.lock.support.NonBlockingThreads;
 
 /**
  * The holds of the calling thread: it re-enters a lock that it already holds, and must
@@ -89,11 +90,17 @@ final class ThreadHolds {
 	}
 
 	/**
-	 * Rejects a thread that delivers the store's responses. These, and renewals of other
-	 * holds, would wait for it.
+	 * Rejects a thread that delivers the store's responses: these, and renewals of other
+	 * holds, would wait for it. Rejects a thread of Reactor that must not block, too: an
+	 * event loop would serve no other request during the wait.
 	 */
 	static void requireMayWait(ResolvedRequest request) {
 		Thread thread = Thread.currentThread();
+		if (NonBlockingThreads.includeCurrent()) {
+			throw new LockConfigurationException(
+					"Lock '%s' was not acquired: thread '%s' must not block, and this call waits for backend %s. Use 'executeAsync' or 'acquireAsync', or make the call on Schedulers.boundedElastic()."
+						.formatted(request.lock(), thread.getName(), request.backend().name()));
+		}
 		if (request.backend().answersOn(thread)) {
 			throw new LockConfigurationException(
 					"Lock '%s' was not acquired: thread '%s' delivers the responses of backend %s and must not wait for one. Make the call on another executor, or use 'acquireAsync'."
