@@ -1,6 +1,10 @@
 package io.holdfast.lock.autoconfigure;
 
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 
 import javax.management.JMException;
 import javax.management.ObjectName;
@@ -15,14 +19,19 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
+import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 class LockMetricsAutoConfigurationTests {
 
@@ -99,6 +108,46 @@ class LockMetricsAutoConfigurationTests {
 		this.runner.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 			.withPropertyValues(property + "=false")
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("micrometerLockObserver"));
+	}
+
+	@Test
+	void metersOfTheObservationsHaveASwitchOfTheirOwn() {
+		ApplicationContextRunner observed = this.runner
+			.withConfiguration(AutoConfigurations.of(LockObservationAutoConfiguration.class,
+					MetricsAutoConfiguration.class, CompositeMeterRegistryAutoConfiguration.class,
+					SimpleMetricsExportAutoConfiguration.class, ObservationAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.metrics.enabled=false");
+		observed.run((context) -> {
+			loseALock(context);
+			await().untilAsserted(() -> assertThat(meters(context)).containsExactlyInAnyOrder(
+					"distributed.lock.acquisition", "distributed.lock.acquisition.active", "distributed.lock.holding",
+					"distributed.lock.holding.active", "distributed.lock.holding.lock.lost"));
+		});
+		observed.withPropertyValues("management.observations.enable.distributed.lock=false").run((context) -> {
+			loseALock(context);
+			assertThat(meters(context)).isEmpty();
+		});
+	}
+
+	private static void loseALock(ApplicationContext context) {
+		LockRequest request = LockRequest.forLock(LockName.of("stock", 42))
+			.leaseTime(Duration.ofMillis(50))
+			.renew(false)
+			.build();
+		CompletableFuture<LockLostEvent> lost = new CompletableFuture<>();
+		try (LockHandle handle = context.getBean(LockOperations.class).acquire(request)) {
+			handle.onLost(lost::complete);
+			lost.join();
+		}
+	}
+
+	private static Set<String> meters(ApplicationContext context) {
+		return context.getBean(MeterRegistry.class)
+			.getMeters()
+			.stream()
+			.map((meter) -> meter.getId().getName())
+			.filter((name) -> name.startsWith("distributed.lock"))
+			.collect(Collectors.toSet());
 	}
 
 	@Test
