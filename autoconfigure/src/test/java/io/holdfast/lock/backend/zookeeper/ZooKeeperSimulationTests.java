@@ -1,6 +1,7 @@
 package io.holdfast.lock.backend.zookeeper;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -53,6 +54,29 @@ class ZooKeeperSimulationTests {
 		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false)
 			.answer("backend.zookeeper.QueueNode#isEnded", false);
 		assertThat(mutant.find(ZooKeeperTimerStore.class, SEEDS, "exclusion")).isPositive();
+	}
+
+	/** The mutant grants a claim that has not read its wait queue, without the proof. */
+	@Test
+	void unreadWaitQueueOfOthersIsFound() {
+		Mutant mutant = new Mutant().answer("backend.zookeeper.LastNodes$LastNode#isFollowedBy", true);
+		assertThat(mutant.find(SimulatedZooKeeper.class, SEEDS, "exclusion")).isPositive();
+	}
+
+	/** The mutant lets a waiter forget all nodes before its own except the last. */
+	@Test
+	void nodeBeforeADeletedOneIsFound() {
+		Mutant mutant = new Mutant().replace("backend.zookeeper.QueueNodeName#blockers", ZooKeeperSimulationTests.class,
+				"lastBlocker");
+		assertThat(mutant.find(SimulatedZooKeeper.class, SEEDS, "exclusion")).isPositive();
+	}
+
+	static List<QueueNodeName> lastBlocker(QueueNodeName own, List<QueueNodeName> queue) {
+		List<QueueNodeName> before = queue.stream()
+			.takeWhile((other) -> !other.equals(own))
+			.filter((other) -> !(own.shared() && other.shared()))
+			.toList();
+		return before.subList(Math.max(0, before.size() - 1), before.size());
 	}
 
 	/**
