@@ -1,6 +1,6 @@
 -- Tries once to acquire a lock. A single script makes check and acquisition atomic.
--- Loaded after clock.lua. This part acquires a free lock without waiters, the usual
--- case, before it spends time on functions for holders and waiters.
+-- Loaded after clock.lua. This part acquires a free lock without waiters, the usual case,
+-- before it spends time on functions for holders and waiters.
 --
 -- KEYS  as in queue.lua
 -- ARGV  1 owner · 2 lease (ms)

@@ -1,6 +1,6 @@
 -- Releases a lock if this grant still holds it, and notifies the next waiters. This part
--- releases an exclusive lock, and ends the script if there is no waiter, before it spends time
--- on functions for readers and waiters.
+-- releases an exclusive lock, and ends the script if there are no waiters, before it spends
+-- time on functions for readers and waiters.
 --
 -- KEYS  as in queue.lua
 -- ARGV  1 the grant, owner:token · 2 prefix of the notification channels
