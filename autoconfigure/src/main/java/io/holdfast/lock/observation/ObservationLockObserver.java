@@ -46,7 +46,7 @@ public final class ObservationLockObserver implements LockObserver {
 		return (own != null)
 				? Observation.createNotStarted(context.observed().getName(), () -> context, this.registry)
 					.observationConvention(own)
-				: Observation.createNotStarted(null, new NamedConvention(context.observed()), () -> context,
+				: Observation.createNotStarted(null, NamedConvention.of(context.observed()), () -> context,
 						this.registry);
 	}
 
@@ -138,10 +138,22 @@ public final class ObservationLockObserver implements LockObserver {
 	/** The default convention, which a global one of the registry replaces. */
 	private static final class NamedConvention extends DefaultLockObservationConvention {
 
+		private static final NamedConvention ACQUISITION = new NamedConvention(
+				LockObservationDocumentation.ACQUISITION);
+
+		private static final NamedConvention HOLD = new NamedConvention(LockObservationDocumentation.HOLD);
+
 		private final LockObservationDocumentation observed;
 
-		NamedConvention(LockObservationDocumentation observed) {
+		private NamedConvention(LockObservationDocumentation observed) {
 			this.observed = observed;
+		}
+
+		static NamedConvention of(LockObservationDocumentation observed) {
+			return switch (observed) {
+				case ACQUISITION -> ACQUISITION;
+				case HOLD -> HOLD;
+			};
 		}
 
 		@Override
