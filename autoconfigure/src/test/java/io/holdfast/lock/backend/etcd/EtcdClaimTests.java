@@ -6,9 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-import io.etcd.jetcd.Client;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,7 +20,6 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
-import io.holdfast.lock.support.SystemSchedulingClock;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
@@ -41,23 +38,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for the key of a claim: requests that etcd carries out late, claims that end
  * while requests are under way, and the leases that keys belong to.
  */
-class EtcdClaimTests extends OneEtcdServer {
-
-	private final SystemSchedulingClock clock = new SystemSchedulingClock("test-etcd");
-
-	private final LateClient client = LateClient.to(server.endpoint());
-
-	private final EtcdLockBackend backend = new EtcdLockBackend(this.client, NAMESPACE, "test", this.clock,
-			this.clock::close);
-
-	private final EtcdLockBackend other = new EtcdLockBackend(Client.builder().endpoints(server.endpoint()), NAMESPACE,
-			BOUND);
-
-	@AfterEach
-	void closeAll() {
-		this.backend.close();
-		this.other.close();
-	}
+class EtcdClaimTests extends LateEtcdBackend {
 
 	private static Claim fairClaim(Duration lease, boolean renewed) {
 		return new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, lease, renewed, Duration.ofMinutes(1), true);

@@ -8,12 +8,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 import io.etcd.jetcd.ByteSequence;
-import io.etcd.jetcd.Client;
 import io.etcd.jetcd.Watch;
 import io.etcd.jetcd.options.PutOption;
 import io.etcd.jetcd.options.WatchOption;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,7 +24,6 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
-import io.holdfast.lock.support.SystemSchedulingClock;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
@@ -44,23 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for the names of keys, which claims use one after another: each claim recognizes
  * its own key, and a late request leaves the key of the next claim alone.
  */
-class EtcdKeyTests extends OneEtcdServer {
-
-	private final SystemSchedulingClock clock = new SystemSchedulingClock("test-etcd");
-
-	private final LateClient client = LateClient.to(server.endpoint());
-
-	private final EtcdLockBackend backend = new EtcdLockBackend(this.client, NAMESPACE, "test", this.clock,
-			this.clock::close);
-
-	private final EtcdLockBackend other = new EtcdLockBackend(Client.builder().endpoints(server.endpoint()), NAMESPACE,
-			BOUND);
-
-	@AfterEach
-	void closeAll() {
-		this.backend.close();
-		this.other.close();
-	}
+class EtcdKeyTests extends LateEtcdBackend {
 
 	/** etcd visits every name since the last compaction when it reads a wait queue. */
 	@ParameterizedTest
