@@ -77,7 +77,7 @@ class AlertTests {
 	static void start() throws Exception {
 		sample.start();
 		prometheus = PrometheusServer.started(sample.port(), inSeconds(Files.readString(rules())));
-		Load.setStock(sample, PRODUCT, Shop.STOCK);
+		Load.setStock(sample, PRODUCT, Sale.STOCK);
 	}
 
 	private static Path rules() {

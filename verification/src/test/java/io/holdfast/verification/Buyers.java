@@ -29,6 +29,11 @@ final class Buyers implements AutoCloseable {
 
 	private static final int THINK_MILLIS = 3;
 
+	/**
+	 * The pause between two orders, so that the load does not keep the processors busy.
+	 */
+	private static final long PAUSE_MILLIS = 40;
+
 	private static final long BACKOFF_MILLIS = 100;
 
 	private static final int BURST = 300;
@@ -67,15 +72,14 @@ final class Buyers implements AutoCloseable {
 			if (answer != null) {
 				this.history.add(new Attempt(number, product, begin, this.history.now(), answer));
 			}
-			if (answer == null || answer == Answer.UNKNOWN || answer == Answer.ERROR) {
-				backOff();
-			}
+			boolean failed = answer == null || answer == Answer.UNKNOWN || answer == Answer.ERROR;
+			pause(failed ? BACKOFF_MILLIS : PAUSE_MILLIS);
 		}
 	}
 
-	private static void backOff() {
+	private static void pause(long millis) {
 		try {
-			TimeUnit.MILLISECONDS.sleep(BACKOFF_MILLIS);
+			TimeUnit.MILLISECONDS.sleep(millis);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -37,11 +37,13 @@ class FaultSweep {
 		int seconds = Integer.getInteger("sweep.seconds", 30);
 		long seed = Long.getLong("sweep.seed", 1L);
 		for (String store : System.getProperty("sweep.stores", ALL).split(",")) {
-			Run fenced = new Run(store, true, seed);
-			keep(fenced.runAllFaults(seconds), fenced, seed);
+			try (Run fenced = Run.ofAllFaults(store, true, seed)) {
+				keep(fenced.injectAll(seconds), fenced, seed);
+			}
 			if (!store.equals("local")) {
-				Run unfenced = new Run(store, false, seed);
-				keep(unfenced.runFault(Fault.PAUSED_BEFORE_COMMIT, PAUSES_WITHOUT_A_FENCE), unfenced, seed);
+				try (Run unfenced = new Run(store, false, seed)) {
+					keep(unfenced.inject(Fault.PAUSED_BEFORE_COMMIT, PAUSES_WITHOUT_A_FENCE), unfenced, seed);
+				}
 			}
 		}
 		assertThat(this.results).allSatisfy((result) -> {

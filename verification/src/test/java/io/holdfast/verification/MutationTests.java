@@ -5,39 +5,57 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests that the checker detects deliberate defects of Holdfast.
+ * Tests that the checker detects what a missing fence and deliberate defects of Holdfast
+ * cause.
  */
 class MutationTests {
 
 	private static final long SEED = 7;
 
+	/** The other tests of this class use the same faults. */
 	@Test
-	void commitCheckDetectsAPauseInTheBodyWithoutAFence() throws Exception {
-		RunResult sound = new Run("redis", false, SEED).runFault(Fault.PAUSED_IN_BODY, 2);
-		assertThat(sound.lost()).isZero();
-		RunResult broken = new Run("redis", false, Mutation.NO_COMMIT_CHECK, SEED).runFault(Fault.PAUSED_IN_BODY, 2);
-		assertThat(broken.lost()).isPositive();
+	void withoutAFenceOnlyAPauseBeforeTheCommitLosesUpdates() throws Exception {
+		try (Run run = new Run("redis", false, SEED)) {
+			RunResult slow = run.inject(Fault.COMMIT_SLOW, 3);
+			assertThat(slow.lost()).isZero();
+			assertThat(slow.doubled()).isZero();
+			assertThat(slow.bothPass()).isZero();
+			assertThat(run.inject(Fault.PAUSED_IN_BODY, 2).lost()).isZero();
+			assertThat(run.inject(Fault.PAUSED_BEFORE_COMMIT, 2).lost()).isPositive();
+		}
+	}
+
+	@Test
+	void withoutACheckBeforeTheCommitAPauseInTheBodyLosesUpdates() throws Exception {
+		try (Run run = new Run("redis", false, Mutation.NO_COMMIT_CHECK, SEED)) {
+			assertThat(run.inject(Fault.PAUSED_IN_BODY, 2).lost()).isPositive();
+		}
 	}
 
 	@Test
 	void releaseBeforeTheCommitCausesTwoHoldersAndLostUpdates() throws Exception {
-		RunResult sound = new Run("redis", false, SEED).runFault(Fault.COMMIT_SLOW, 3);
-		assertThat(sound.lost()).isZero();
-		assertThat(sound.doubled()).isZero();
-		assertThat(sound.bothPass()).isZero();
-		RunResult broken = new Run("redis", false, Mutation.RELEASE_BEFORE_COMMIT, SEED).runFault(Fault.COMMIT_SLOW, 3);
-		assertThat(broken.lost()).isPositive();
-		assertThat(broken.doubled()).isPositive();
-		assertThat(broken.bothPass()).isPositive();
+		try (Run run = new Run("redis", false, Mutation.RELEASE_BEFORE_COMMIT, SEED)) {
+			RunResult broken = run.inject(Fault.COMMIT_SLOW, 3);
+			assertThat(broken.lost()).isPositive();
+			assertThat(broken.doubled()).isPositive();
+			assertThat(broken.bothPass()).isPositive();
+		}
 	}
 
 	@Test
-	void repeatedTokensAreRecordedAndRefusedByTheFence() throws Exception {
-		RunResult unfenced = new Run("redis", false, Mutation.REPEATED_TOKEN, SEED).runFault(Fault.WIRE_CUT, 1);
-		assertThat(unfenced.outOfOrder()).isPositive();
-		RunResult fenced = new Run("redis", true, Mutation.REPEATED_TOKEN, SEED).runFault(Fault.WIRE_CUT, 1);
-		assertThat(fenced.outOfOrder()).isZero();
-		assertThat(fenced.answers().getOrDefault(History.Answer.STALE, 0)).isPositive();
+	void repeatedTokensAreRecorded() throws Exception {
+		try (Run run = new Run("redis", false, Mutation.REPEATED_TOKEN, SEED)) {
+			assertThat(run.inject(Fault.WIRE_CUT, 1).outOfOrder()).isPositive();
+		}
+	}
+
+	@Test
+	void repeatedTokensAreRefusedByTheFence() throws Exception {
+		try (Run run = new Run("redis", true, Mutation.REPEATED_TOKEN, SEED)) {
+			RunResult fenced = run.inject(Fault.WIRE_CUT, 1);
+			assertThat(fenced.outOfOrder()).isZero();
+			assertThat(fenced.answers().getOrDefault(History.Answer.STALE, 0)).isPositive();
+		}
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.holdfast.verification;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -15,7 +16,7 @@ import io.holdfast.verification.History.Incident;
  * One run: buyers place orders in a {@link TestEnvironment} while faults occur one after
  * another, drawn from a seed. The same seed draws the same faults for the same store.
  */
-final class Run {
+final class Run implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(Run.class);
 
@@ -27,87 +28,101 @@ final class Run {
 
 	private final boolean fenced;
 
-	private final Mutation mutation;
-
 	private final Random random;
 
 	private final History history = new History();
 
-	private Holders holders = new Holders();
+	private final TestEnvironment environment;
 
-	Run(String store, boolean fenced, long seed) {
+	Run(String store, boolean fenced, long seed) throws Exception {
 		this(store, fenced, Mutation.NONE, seed);
 	}
 
-	Run(String store, boolean fenced, Mutation mutation, long seed) {
-		this.store = store;
+	Run(String store, boolean fenced, Mutation mutation, long seed) throws Exception {
+		this(new TestEnvironment(store, fenced, mutation, false), fenced, seed);
+	}
+
+	private Run(TestEnvironment environment, boolean fenced, long seed) throws Exception {
+		this.store = environment.store().name();
 		this.fenced = fenced;
-		this.mutation = mutation;
 		this.random = new Random(seed);
+		this.environment = environment;
+		environment.initializeStock();
+	}
+
+	/** Returns a run in which all kinds of faults can occur. */
+	static Run ofAllFaults(String store, boolean fenced, long seed) throws Exception {
+		return new Run(new TestEnvironment(store, fenced, Mutation.NONE, true), fenced, seed);
 	}
 
 	History history() {
 		return this.history;
 	}
 
-	/** Returns which transactions held which lock and when; complete after the run. */
-	Holders holders() {
-		return this.holders;
+	/** Returns which transactions have held which lock and when. */
+	Holders holders() throws IOException {
+		return this.environment.holders();
 	}
 
 	/**
 	 * Applies every kind of fault in rotation, in an order that is drawn for each
 	 * rotation.
 	 */
-	RunResult runAllFaults(int seconds) throws Exception {
-		try (TestEnvironment environment = new TestEnvironment(this.store, this.fenced, this.mutation, true)) {
-			environment.initializeStock();
-			try (Buyers buyers = buyers(environment)) {
-				long end = this.history.now() + seconds * 1_000L;
-				List<Fault> pendingFaults = new ArrayList<>();
-				while (this.history.now() < end) {
-					if (pendingFaults.isEmpty()) {
-						pendingFaults.addAll(environment.store().faults());
-						Collections.shuffle(pendingFaults, this.random);
-					}
-					inject(pendingFaults.remove(0), environment);
+	RunResult injectAll(int seconds) throws Exception {
+		try (Buyers buyers = buyers()) {
+			long end = this.history.now() + seconds * 1_000L;
+			List<Fault> pendingFaults = new ArrayList<>();
+			while (this.history.now() < end) {
+				if (pendingFaults.isEmpty()) {
+					pendingFaults.addAll(this.environment.store().faults());
+					Collections.shuffle(pendingFaults, this.random);
 				}
+				inject(pendingFaults.remove(0));
 			}
-			return result(environment);
 		}
+		return result();
 	}
 
-	/** Applies one kind of fault several times. */
-	RunResult runFault(Fault fault, int times) throws Exception {
-		try (TestEnvironment environment = new TestEnvironment(this.store, this.fenced, this.mutation, false)) {
-			environment.initializeStock();
-			try (Buyers buyers = buyers(environment)) {
-				for (int i = 0; i < times; i++) {
-					inject(fault, environment);
-				}
+	/**
+	 * Applies one kind of fault several times.
+	 * @return the result of everything that has happened in this run
+	 */
+	RunResult inject(Fault fault, int times) throws Exception {
+		try (Buyers buyers = buyers()) {
+			for (int i = 0; i < times; i++) {
+				inject(fault);
 			}
-			return result(environment);
 		}
+		return result();
 	}
 
-	private Buyers buyers(TestEnvironment environment) {
-		return new Buyers(environment.processes(), BUYERS_PER_PROCESS, environment.products(), this.history);
+	/** Places orders for one more product, without faults. */
+	Sale sell(int orders) throws Exception {
+		return Sale.of(this.environment.database(), this.environment.processes(), orders, "distributed");
 	}
 
-	private void inject(Fault fault, TestEnvironment environment) throws Exception {
+	private Buyers buyers() {
+		return new Buyers(this.environment.processes(), BUYERS_PER_PROCESS, this.environment.products(), this.history);
+	}
+
+	private void inject(Fault fault) throws Exception {
 		TimeUnit.MILLISECONDS.sleep(CALM_MILLIS);
-		List<TestEnvironment.Participant> participants = environment.participants();
+		List<TestEnvironment.Participant> participants = this.environment.participants();
 		TestEnvironment.Participant participant = participants.get(this.random.nextInt(participants.size()));
 		long begin = this.history.now();
-		fault.inject(environment, participant, this.random);
+		fault.inject(this.environment, participant, this.random);
 		this.history.add(new Incident(fault.name(), participant.number(), begin, this.history.now()));
 	}
 
-	private RunResult result(TestEnvironment environment) throws Exception {
-		this.holders = environment.holders();
-		RunResult result = RunResult.of(this.store, this.fenced, environment.records(), this.holders, this.history);
+	private RunResult result() throws Exception {
+		RunResult result = RunResult.of(this.store, this.fenced, this.environment.records(), holders(), this.history);
 		logger.info("{}", result);
 		return result;
+	}
+
+	@Override
+	public void close() {
+		this.environment.close();
 	}
 
 }

@@ -3,7 +3,9 @@ package io.holdfast.lock.autoconfigure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CyclicBarrier;
@@ -12,6 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -47,7 +50,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for an application that configures all stores at once, each on a real server.
+ * Tests for applications with several stores, and with each of them, on real servers.
  */
 class AllStoresTests {
 
@@ -59,7 +62,8 @@ class AllStoresTests {
 
 	private static final List<AutoCloseable> SERVERS = new ArrayList<>();
 
-	private static ApplicationContextRunner runner;
+	/** Configures one store each. */
+	private static final Map<String, UnaryOperator<ApplicationContextRunner>> STORES = new LinkedHashMap<>();
 
 	@BeforeAll
 	static void startServers() {
@@ -68,25 +72,40 @@ class AllStoresTests {
 		EtcdServer etcd = started(EtcdServer.started());
 		PostgresServer postgres = started(PostgresServer.started());
 		String nodes = redis.stream().skip(1).map(RedisServer::address).collect(Collectors.joining(","));
-		runner = new ApplicationContextRunner()
-			.withConfiguration(
-					AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
-							RedisLockAutoConfiguration.class, RedlockLockAutoConfiguration.class,
-							ZooKeeperLockAutoConfiguration.class, EtcdLockAutoConfiguration.class,
-							JdbcLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class,
-							DataSourceAutoConfiguration.class, SslAutoConfiguration.class, AopAutoConfiguration.class))
-			.withBean(CuratorFramework.class,
-					() -> CuratorFrameworkFactory.newClient(zooKeeper.connectString(), new RetryOneTime(100)))
-			.withBean(Shop.class)
-			.withPropertyValues("distributed-lock.backend=local", "distributed-lock.lease-time=5s",
-					"distributed-lock.redis.address=" + redis.get(0).address(),
+		STORES.put("local", UnaryOperator.identity());
+		STORES.put("redis",
+				(runner) -> runner.withConfiguration(AutoConfigurations.of(RedisLockAutoConfiguration.class))
+					.withPropertyValues("distributed-lock.redis.address=" + redis.get(0).address()));
+		STORES.put("redlock",
+				(runner) -> runner.withConfiguration(AutoConfigurations.of(RedlockLockAutoConfiguration.class))
 					// otherwise new nodes vote only after the longest lease
-					"distributed-lock.redlock.nodes=" + nodes, "distributed-lock.redlock.restart-quarantine=false",
-					"distributed-lock.redlock.node-timeout=500ms", "distributed-lock.zookeeper.base-path=/locks",
-					"distributed-lock.etcd.endpoints=" + etcd.endpoint(), "distributed-lock.jdbc.table=holdfast_lock",
+					.withPropertyValues("distributed-lock.redlock.nodes=" + nodes,
+							"distributed-lock.redlock.restart-quarantine=false",
+							"distributed-lock.redlock.node-timeout=500ms"));
+		STORES.put("zookeeper",
+				(runner) -> runner.withConfiguration(AutoConfigurations.of(ZooKeeperLockAutoConfiguration.class))
+					.withBean(CuratorFramework.class,
+							() -> CuratorFrameworkFactory.newClient(zooKeeper.connectString(), new RetryOneTime(100)))
+					.withPropertyValues("distributed-lock.zookeeper.base-path=/locks"));
+		STORES.put("etcd", (runner) -> runner.withConfiguration(AutoConfigurations.of(EtcdLockAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.etcd.endpoints=" + etcd.endpoint()));
+		STORES.put("jdbc", (runner) -> runner
+			.withConfiguration(
+					AutoConfigurations.of(JdbcLockAutoConfiguration.class, DataSourceAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.jdbc.table=holdfast_lock",
 					"distributed-lock.jdbc.initialize-schema=always", "spring.datasource.url=" + postgres.jdbcUrl(),
 					"spring.datasource.username=" + PostgresServer.USERNAME, "spring.datasource.password=any",
-					"spring.datasource.hikari.maximum-pool-size=20");
+					"spring.datasource.hikari.maximum-pool-size=20"));
+	}
+
+	/** Returns an application that configures only this store. */
+	private static ApplicationContextRunner runner(String store) {
+		return STORES.get(store)
+			.apply(new ApplicationContextRunner()
+				.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+						LocalLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class,
+						SslAutoConfiguration.class, AopAutoConfiguration.class))
+				.withPropertyValues("distributed-lock.backend=local", "distributed-lock.lease-time=5s"));
 	}
 
 	private static <T extends AutoCloseable> T started(T server) {
@@ -103,7 +122,11 @@ class AllStoresTests {
 
 	@Test
 	void everyAnnotationPicksItsStore() {
-		runner.run((context) -> {
+		ApplicationContextRunner all = runner("local").withBean(Shop.class);
+		for (UnaryOperator<ApplicationContextRunner> store : STORES.values()) {
+			all = store.apply(all);
+		}
+		all.run((context) -> {
 			Shop shop = context.getBean(Shop.class);
 			assertThat(shop.inTheDefault(null)).isEqualTo("local");
 			assertThat(shop.inRedis(null)).isEqualTo("redis");
@@ -117,7 +140,7 @@ class AllStoresTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "local", "redis", "redlock", "zookeeper", "etcd", "jdbc" })
 	void interruptedThreadReleasesItsLockAndKeepsItsFlag(String store) {
-		runner.withPropertyValues("distributed-lock.await-release=true").run((context) -> {
+		runner(store).withPropertyValues("distributed-lock.await-release=true").run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			LockRequest request = LockRequest.forLock(LockName.of("interrupted"))
 				.backend(store)
@@ -139,12 +162,12 @@ class AllStoresTests {
 		Duration minHold = Duration.ofSeconds(4);
 		LockRequest.Builder request = LockRequest.forLock(LockName.of("restarted")).backend(store);
 		AtomicLong asked = new AtomicLong();
-		runner.run((context) -> {
+		runner(store).run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			asked.set(System.nanoTime());
 			locks.acquire(request.minHold(minHold).leaseTime(Duration.ofMinutes(10)).build()).close();
 		});
-		runner.run((context) -> {
+		runner(store).run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			locks.acquire(request.minHold(Duration.ZERO).waitTime(Duration.ofMinutes(1)).build()).close();
 			Duration closed = Duration.ofNanos(System.nanoTime() - asked.get());
@@ -159,11 +182,11 @@ class AllStoresTests {
 			.backend(store)
 			.waitTime(Duration.ZERO)
 			.build();
-		runner.run((one) -> {
+		runner(store).run((one) -> {
 			try (LockHandle held = one.getBean(LockOperations.class).acquire(request)) {
-				runner.run((same) -> assertThatExceptionOfType(LockNotAcquiredException.class)
+				runner(store).run((same) -> assertThatExceptionOfType(LockNotAcquiredException.class)
 					.isThrownBy(() -> same.getBean(LockOperations.class).acquire(request)));
-				runner.withPropertyValues("distributed-lock.namespace=other")
+				runner(store).withPropertyValues("distributed-lock.namespace=other")
 					.run((other) -> other.getBean(LockOperations.class).acquire(request).close());
 				assertThat(held.isHeld()).isTrue();
 			}
@@ -173,7 +196,7 @@ class AllStoresTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "local", "redis", "redlock", "zookeeper", "etcd", "jdbc" })
 	void callersWithTheSameLocksInAnyOrderNeverDeadlock(String store) {
-		runner.run((one) -> runner.run((other) -> {
+		runner(store).run((one) -> runner(store).run((other) -> {
 			long[] counters = new long[COUNTERS];
 			ExecutorService threads = Executors.newFixedThreadPool(CALLERS);
 			try {
@@ -196,7 +219,7 @@ class AllStoresTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "local", "redis", "zookeeper", "etcd", "jdbc" })
 	void oneOfTenCallersThatDoNotWaitGetsSeveralFreeLocks(String store) {
-		runner.run((one) -> runner.run((other) -> {
+		runner(store).run((one) -> runner(store).run((other) -> {
 			ExecutorService threads = Executors.newFixedThreadPool(10);
 			try {
 				for (int round = 0; round < 50; round++) {

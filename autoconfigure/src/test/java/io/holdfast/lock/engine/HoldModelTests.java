@@ -228,7 +228,7 @@ public class HoldModelTests {
 			.actorsPerThread(2)
 			.actorsBefore(1)
 			.actorsAfter(1)
-			.iterations(THOROUGH ? 100 : 20)
+			.iterations(THOROUGH ? 100 : 6)
 			.invocationsPerIteration(THOROUGH ? 500 : 25)
 			// longer than a busy machine needs; slowness must not be reported as a hang
 			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))

@@ -141,7 +141,7 @@ public class StoreLeaseModelTests {
 		new ModelCheckingOptions().threads(3)
 			.actorsPerThread(1)
 			.iterations(THOROUGH ? 50 : 5)
-			.invocationsPerIteration(THOROUGH ? 10_000 : 300)
+			.invocationsPerIteration(THOROUGH ? 10_000 : 100)
 			// longer than a busy machine needs; slowness must not be reported as a hang
 			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))
 			.minimizeFailedScenario(false)

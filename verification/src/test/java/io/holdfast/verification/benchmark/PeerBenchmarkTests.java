@@ -13,7 +13,7 @@ class PeerBenchmarkTests {
 
 	@Test
 	void benchmarkComparesTheLibrariesOfAStore() throws Exception {
-		BenchmarkReport report = PeerBenchmark.run(Pattern.compile("local/(a|c0|e)"), 1, 50);
+		BenchmarkReport report = PeerBenchmark.run(Pattern.compile("local/(a|c0|e)"), 1, 10);
 		assertThat(report.toMarkdown()).contains("| a | raw | 1.00 ", "| a | holdfast | ",
 				"| c0 | holdfast_annotation | ", "| c0 | spring_integration | ", "## local, left by a key");
 		assertThat(report.toSvg()).contains("local c0").endsWith("</svg>\n");

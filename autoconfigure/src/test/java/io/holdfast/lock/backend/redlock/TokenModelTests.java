@@ -13,6 +13,9 @@ class TokenModelTests {
 
 	private static final int WORLDS = 10_000;
 
+	/** Worlds in which nothing must be found, so that all of them are run to the end. */
+	private static final int SOUND_WORLDS = Boolean.getBoolean("thorough") ? WORLDS : WORLDS / 8;
+
 	private static final int STEPS = 2_500;
 
 	@ParameterizedTest
@@ -20,14 +23,14 @@ class TokenModelTests {
 	void tokensStrictlyIncreaseAndWritersHoldAlone(int nodes) {
 		long exclusiveGrants = 0;
 		long sharedGrants = 0;
-		for (long seed = 0; seed < WORLDS; seed++) {
+		for (long seed = 0; seed < SOUND_WORLDS; seed++) {
 			TokenModel world = new TokenModel(seed, nodes, Rules.ALL);
 			assertThat(world.run(STEPS)).as("seed %d", seed).isNull();
 			exclusiveGrants += world.exclusiveGrants();
 			sharedGrants += world.sharedGrants();
 		}
-		assertThat(exclusiveGrants).as("grants to one alone").isGreaterThan(5L * WORLDS);
-		assertThat(sharedGrants).as("grants to a reader beside another").isGreaterThan(5L * WORLDS);
+		assertThat(exclusiveGrants).as("grants to one alone").isGreaterThan(5L * SOUND_WORLDS);
+		assertThat(sharedGrants).as("grants to a reader beside another").isGreaterThan(5L * SOUND_WORLDS);
 	}
 
 	@ParameterizedTest

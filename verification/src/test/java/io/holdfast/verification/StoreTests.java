@@ -1,0 +1,50 @@
+package io.holdfast.verification;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests each store with two processes. First, sixteen buyers order one product, and every
+ * order reads the stock, waits, computes and writes. Then, a holder is paused for longer
+ * than its lease while its commit is on the wire. None of its own checks can help there;
+ * the fence does.
+ *
+ * @see LostUpdateTests
+ * @see MutationTests
+ */
+class StoreTests {
+
+	private static final long SEED = 7;
+
+	private static final int ORDERS = 250;
+
+	@ParameterizedTest
+	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc" })
+	void buyersOfOneProductAndAPausedHolderLoseNothing(String store) throws Exception {
+		try (Run run = new Run(store, true, SEED)) {
+			assertNothingIsLost(run.sell(ORDERS));
+			assertNothingIsLost(run.inject(Fault.PAUSED_BEFORE_COMMIT, 1));
+		}
+	}
+
+	private static void assertNothingIsLost(Sale sale) {
+		assertThat(sale.accepted()).as("accepted orders, of responses %s", sale.answers()).isPositive();
+		assertThat(sale.records().entries()).hasSize(sale.accepted());
+		assertThat(sale.lost()).as("lost updates").isZero();
+		assertThat(sale.records().tokens()).as("fencing tokens in the order of the writes")
+			.isSortedAccordingTo(Long::compare)
+			.doesNotHaveDuplicates()
+			.doesNotContain(0L);
+	}
+
+	private static void assertNothingIsLost(RunResult result) {
+		assertThat(result.orders()).isPositive();
+		assertThat(result.lost()).isZero();
+		assertThat(result.outOfOrder()).isZero();
+		assertThat(result.missing()).isZero();
+		assertThat(result.bothPass()).isZero();
+	}
+
+}
