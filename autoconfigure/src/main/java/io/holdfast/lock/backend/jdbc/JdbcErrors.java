@@ -12,11 +12,14 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.support.Failures;
 
 /**
  * Distinguishes definite errors from unknown outcomes by the class of the SQL state.
  */
 final class JdbcErrors {
+
+	private static final String READ_ONLY = "25006";
 
 	private JdbcErrors() {
 	}
@@ -47,12 +50,39 @@ final class JdbcErrors {
 					ex);
 		}
 		if (hasClass(ex, "28")) {
-			return new LockBackendException(
-					"Lock '%s' (backend jdbc): the database rejected the login (SQL state %s). Check 'spring.datasource.username' and its password."
-						.formatted(lock, ex.getSQLState()),
-					ex);
+			return new LockBackendException("Lock '%s' (backend jdbc): %s".formatted(lock, loginRejected(ex)), ex);
 		}
 		return null;
+	}
+
+	private static String loginRejected(SQLException ex) {
+		return "the database rejected the login (SQL state %s). Check 'spring.datasource.username' and its password."
+			.formatted(ex.getSQLState());
+	}
+
+	/**
+	 * Creates the exception for a failed look-up or health check.
+	 * @return an exception that names the remedy, or the given one if the database may
+	 * not be reachable
+	 */
+	static Exception ofQuery(SQLException ex, String table) {
+		LockBackendException exhausted = poolExhausted(ex);
+		if (exhausted != null) {
+			return exhausted;
+		}
+		if (hasClass(ex, "42")) {
+			return unreachable(ex, table);
+		}
+		if (hasClass(ex, "28")) {
+			return new LockBackendException("Backend jdbc: " + loginRejected(ex), ex);
+		}
+		if (hasClass(ex, READ_ONLY)) {
+			return new LockBackendException(
+					"Backend jdbc: the database rejects changes (SQL state %s): %s. Connect to the primary server, with a user that may write."
+						.formatted(ex.getSQLState(), Failures.rootMessage(ex)),
+					ex);
+		}
+		return ex;
 	}
 
 	/**

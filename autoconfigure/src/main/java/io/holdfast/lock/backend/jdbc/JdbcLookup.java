@@ -33,7 +33,10 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 					Map.of("id", this.options.id(lock)), (row, number) -> holder(row)));
 			return CompletableFuture.completedStage(new LockState(lock, JdbcLockBackend.NAME, holders, null));
 		}
-		catch (SQLException | RuntimeException ex) {
+		catch (SQLException ex) {
+			return CompletableFuture.failedStage(JdbcErrors.ofQuery(ex, this.options.table()));
+		}
+		catch (RuntimeException ex) {
 			return CompletableFuture.failedStage(ex);
 		}
 	}
@@ -59,7 +62,10 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 			return CompletableFuture
 				.completedStage(StoreStatus.available(Map.of("database", this.connections.dialect().name())));
 		}
-		catch (SQLException | RuntimeException ex) {
+		catch (SQLException ex) {
+			return CompletableFuture.failedStage(JdbcErrors.ofQuery(ex, this.options.table()));
+		}
+		catch (RuntimeException ex) {
 			return CompletableFuture.failedStage(ex);
 		}
 	}
