@@ -201,7 +201,7 @@ final class Acquisition {
 	private void begin(StoreLease granted) {
 		this.observer.granted(this.refused);
 		end();
-		Lease lease = granted.begin(this.request, this.ticket, this.observer::holds);
+		Lease lease = granted.begin(this.request, this.ticket, this.observer);
 		this.outcome.complete(AcquisitionFailures.unlessLost(lease));
 	}
 

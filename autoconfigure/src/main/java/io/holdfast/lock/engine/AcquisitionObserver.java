@@ -1,16 +1,24 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.spi.observation.LockObserver;
 
 /**
- * Notifies the observers of one acquisition: when it starts, and once when it ends. A
- * tentative acquisition is reported only if it succeeds, and one that is cancelled before
+ * Notifies the observers of one acquisition: when it starts, and once when it ends. Then
+ * notifies them of the hold that it has led to. An acquisition that is cancelled before
  * it starts is not reported.
+ *
+ * <p>
+ * A tentative acquisition, and its hold, are not reported until the hold is kept: no code
+ * uses the lock before, and the engine may release it again.
  */
 final class AcquisitionObserver {
 
@@ -24,9 +32,13 @@ final class AcquisitionObserver {
 
 	private final LockObservation observation;
 
-	private boolean begun;
+	private volatile boolean begun;
 
 	private AcquireOutcome granted = AcquireOutcome.ACQUIRED;
+
+	private Duration waited = Duration.ZERO;
+
+	private @Nullable FencingToken token;
 
 	AcquisitionObserver(LockObserver observer, WaitTime wait, ResolvedRequest request, IfRefused ifRefused) {
 		this.observer = observer;
@@ -43,26 +55,57 @@ final class AcquisitionObserver {
 	}
 
 	void granted(boolean afterWaiting) {
-		if (!this.begun) {
-			begun();
-		}
 		this.granted = afterWaiting ? AcquireOutcome.CONTENDED : AcquireOutcome.ACQUIRED;
-		ended(this.granted);
+		this.waited = waited();
+		if (this.begun) {
+			ended(this.granted, this.waited);
+		}
+	}
+
+	/** Follows the hold, too, from now on. */
+	void holds(FencingToken token) {
+		this.token = token;
+		if (this.begun) {
+			this.observation.granted(this.granted, this.waited, token);
+		}
 	}
 
 	/**
-	 * Notifies the observation of the hold.
-	 * @return the observation, which follows the hold from now on
+	 * Reports the hold of a tentative acquisition. Call it once.
+	 * @return {@code true}
 	 */
-	LockObservation holds(FencingToken token) {
-		this.observation.granted(this.granted, waited(), token);
-		return this.observation;
+	boolean keep() {
+		begun();
+		ended(this.granted, this.waited);
+		this.observation.granted(this.granted, this.waited, Objects.requireNonNull(this.token));
+		return true;
+	}
+
+	/** Returns whether the acquisition is reported. */
+	boolean isReported() {
+		return this.begun;
 	}
 
 	void notGranted(AcquireOutcome how) {
 		if (this.begun) {
-			ended(how);
+			ended(how, waited());
 			this.observation.notGranted(how, waited());
+		}
+	}
+
+	LockObservation.Scope openScope() {
+		return this.observation.openScope();
+	}
+
+	void lost(LockLostEvent event) {
+		this.observation.lost(event.cause());
+		this.observer.lost(event);
+	}
+
+	void released(Duration held, Duration lease) {
+		if (this.begun) {
+			this.observer.released(this.request.lock(), this.request.backend().name(), held, lease);
+			this.observation.released(held);
 		}
 	}
 
@@ -72,8 +115,8 @@ final class AcquisitionObserver {
 		this.observer.acquiring(this.request.lock(), this.request.backend().name());
 	}
 
-	private void ended(AcquireOutcome how) {
-		this.observer.acquired(this.request.lock(), this.request.backend().name(), how, waited(),
+	private void ended(AcquireOutcome how, Duration after) {
+		this.observer.acquired(this.request.lock(), this.request.backend().name(), how, after,
 				this.request.leaseTime());
 	}
 

@@ -69,8 +69,8 @@ public final class EngineInspector implements LockInspector {
 		ResolvedRequest request = lease.request();
 		return new HeldLock(request.lock(), lease.backendName(), request.mode(), request.fair(), lease.token(),
 				lease.grant().claim().owner().value(), nameOf(thread(lease)),
-				Duration.ofNanos(Math.max(0, now - lease.acquiredAt())), lease.remainingValidity(), lease.inUse(),
-				waiters);
+				Duration.ofNanos(Math.max(0, now - lease.acquiredAt())), lease.remainingValidity(),
+				lease.inUse() && lease.isReported(), waiters);
 	}
 
 	private static @Nullable Thread thread(Lease lease) {

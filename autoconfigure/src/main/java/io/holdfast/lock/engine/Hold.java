@@ -232,7 +232,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	private @Nullable Throwable awaitConfirmation() {
 		try {
 			if (!IdleWait.get(this.lease.confirm())) {
-				this.lease.refused();
+				this.lease.store.lose(LossCause.REFUSED);
 			}
 			return null;
 		}

@@ -99,7 +99,7 @@ final class HoldRegistry {
 			return false;
 		}
 		waiting().forEach(Acquisition::stop);
-		held().forEach(Lease::endIfIdle);
+		held().forEach((lease) -> lease.store.endIfIdle());
 		announceWait(timeout);
 		awaitNoneInUse(timeout.toNanos());
 		this.ended = true;

@@ -5,7 +5,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -56,12 +55,13 @@ final class Lease {
 	private final LeaseEnd end;
 
 	Lease(EngineContext context, ResolvedRequest request, StoreLease store, LocalWaitQueues.Ticket ticket,
-			Function<FencingToken, LockObservation> observation) {
+			AcquisitionObserver observer) {
 		this.context = context;
 		this.request = request;
 		this.store = store;
 		this.token = store.nextToken();
-		this.loss = new Loss(request, this.token, store.grant().claim().owner(), observation.apply(this.token));
+		this.loss = new Loss(request, this.token, store.grant().claim().owner(), observer);
+		observer.holds(this.token);
 		this.ticket = ticket;
 		this.end = store.end();
 		this.acquiredAt = context.time().nanos();
@@ -87,6 +87,17 @@ final class Lease {
 		}
 	}
 
+	/** Reports a tentative hold unless it is lost; a loss is then reported later. */
+	boolean keep() {
+		this.lock.lock();
+		try {
+			return !this.loss.happened() && this.loss.observer().keep();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
 	/** Ends one hold, and the lease with the last one; returns the response. */
 	CompletableFuture<?> endHold() {
 		boolean lingers;
@@ -102,8 +113,7 @@ final class Lease {
 			this.lock.unlock();
 		}
 		Duration held = Duration.ofNanos(this.context.time().nanos() - this.acquiredAt);
-		this.context.observer().released(this.request.lock(), backendName(), held, length());
-		this.loss.observation().released(held);
+		this.loss.observer().released(held, this.store.length());
 		if (lingers) {
 			this.context.registry().changed();
 			this.context.time().after(this.end.remainingNanos(), this::releaseIfLingering);
@@ -171,11 +181,6 @@ final class Lease {
 		lose(cause, true);
 	}
 
-	/** Declares the lease lost, for this holder or the one that has taken it over. */
-	void refused() {
-		this.store.lose(LossCause.REFUSED);
-	}
-
 	private void lose(LossCause cause, boolean evenIfReleased) {
 		boolean released;
 		this.lock.lock();
@@ -194,7 +199,7 @@ final class Lease {
 		this.ticket.leave();
 		// no code relies on a lock that is only kept closed for its minHold
 		if (!released || evenIfReleased) {
-			this.loss.announce(this.context.observer());
+			this.loss.announce();
 		}
 	}
 
@@ -226,9 +231,14 @@ final class Lease {
 		return !this.end.isReleaseRequested();
 	}
 
-	/** Whether a body relies on this lease. */
+	/** Whether a body relies on this lease, or soon may. */
 	boolean inUse() {
 		return this.holds > 0 && !this.loss.happened();
+	}
+
+	/** Whether observers know of this lease, because its caller keeps it. */
+	boolean isReported() {
+		return this.loss.observer().isReported();
 	}
 
 	/** Whether a closing engine waits for the body or the sending of the release. */
@@ -245,7 +255,7 @@ final class Lease {
 			lose(LossCause.SHUTDOWN);
 			return;
 		}
-		endIfIdle();
+		this.store.endIfIdle();
 		CompletableFuture<?> quiet = unwatch();
 		if (endsLingering()) {
 			this.end.retain(quiet, Duration.ZERO);
@@ -253,19 +263,9 @@ final class Lease {
 		}
 	}
 
-	/** Releases the lease if its last holder has left it to a caller that waits. */
-	void endIfIdle() {
-		this.store.endIfIdle();
-	}
-
 	Duration remainingValidity() {
 		long nanos = this.loss.happened() ? 0 : this.store.validUntil() - this.context.time().nanos();
 		return Duration.ofNanos(Math.max(0, nanos));
-	}
-
-	/** Returns the holder's part of the store's lease. */
-	Duration length() {
-		return this.store.length();
 	}
 
 	long acquiredAt() {
@@ -285,7 +285,7 @@ final class Lease {
 	}
 
 	LockObservation.Scope openScope() {
-		return this.loss.observation().openScope();
+		return this.loss.observer().openScope();
 	}
 
 	FencingToken token() {

@@ -15,8 +15,6 @@ import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.OwnerId;
-import io.holdfast.lock.spi.observation.LockObservation;
-import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.support.DurationText;
 
 /**
@@ -33,23 +31,23 @@ final class Loss {
 
 	private final OwnerId owner;
 
-	private final LockObservation observation;
+	private final AcquisitionObserver observer;
 
 	/** The listeners to notify; {@code null} once the loss is announced. */
 	private final AtomicReference<@Nullable List<Consumer<LockLostEvent>>> listeners = new AtomicReference<>(List.of());
 
 	private volatile @Nullable LockLostEvent event;
 
-	Loss(ResolvedRequest request, FencingToken token, OwnerId owner, LockObservation observation) {
+	Loss(ResolvedRequest request, FencingToken token, OwnerId owner, AcquisitionObserver observer) {
 		this.request = request;
 		this.token = token;
 		this.owner = owner;
-		this.observation = observation;
+		this.observer = observer;
 	}
 
-	/** Returns the observation of the hold, which follows its loss, too. */
-	LockObservation observation() {
-		return this.observation;
+	/** Returns the observer of the hold, which is notified of its loss, too. */
+	AcquisitionObserver observer() {
+		return this.observer;
 	}
 
 	boolean happened() {
@@ -61,14 +59,19 @@ final class Loss {
 		this.event = new LockLostEvent(this.request.lock(), this.request.backend().name(), this.token, cause);
 	}
 
-	/** Notifies the listeners and the observer of the declared loss. Call it once. */
-	void announce(LockObserver observer) {
+	/**
+	 * Notifies the listeners and the observer of the declared loss, unless the lease was
+	 * never reported. Call it once.
+	 */
+	void announce() {
+		if (!this.observer.isReported()) {
+			return;
+		}
 		LockLostEvent lost = Objects.requireNonNull(this.event);
 		logger.warn(message(lost) + " Another owner may hold it now.");
 		List<Consumer<LockLostEvent>> registered = Objects.requireNonNull(this.listeners.getAndSet(null));
 		registered.forEach((listener) -> notify(listener, lost));
-		this.observation.lost(lost.cause());
-		observer.lost(lost);
+		this.observer.lost(lost);
 	}
 
 	/** Adds a listener, and notifies it immediately if the loss is already declared. */

@@ -17,6 +17,7 @@ import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
  * This attempt does not wait for holders. A caller that waits later must not hold a lock
  * that comes after the awaited one, or two callers could deadlock. Therefore, only the
  * locks before the first rejection are kept, and the other granted locks are released.
+ * Observers are not notified of those.
  */
 final class ParallelFirstAttempt {
 
@@ -63,16 +64,14 @@ final class ParallelFirstAttempt {
 		List<Lease> discarded = new ArrayList<>();
 		boolean complete = true;
 		for (Acquisition acquisition : this.acquisitions) {
-			if (acquisition.outcome().join() instanceof Outcome.Granted<Lease> granted) {
-				if (complete) {
-					kept.add(this.toHold.apply(granted.value()));
-				}
-				else {
-					discarded.add(0, granted.value());
-				}
+			Lease lease = (acquisition.outcome().join() instanceof Outcome.Granted<Lease> granted) ? granted.value()
+					: null;
+			complete = complete && lease != null && lease.keep();
+			if (complete) {
+				kept.add(this.toHold.apply(lease));
 			}
-			else {
-				complete = false;
+			else if (lease != null) {
+				discarded.add(0, lease);
 			}
 		}
 		// a transaction of the caller must not defer this: no code has used these locks

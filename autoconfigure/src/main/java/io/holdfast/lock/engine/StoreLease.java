@@ -3,7 +3,6 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +12,6 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
-import io.holdfast.lock.spi.observation.LockObservation;
 
 /**
  * The lease of a lock at its store, which may pass from one holder of this JVM to the
@@ -90,12 +88,11 @@ final class StoreLease {
 	/**
 	 * Begins the time of the next holder, which may be lost at once. A shared holder lets
 	 * the next caller ask the store.
-	 * @param observation follows the hold with the given token
+	 * @param observer follows the hold
 	 */
-	Lease begin(ResolvedRequest request, LocalWaitQueues.Ticket ticket,
-			Function<FencingToken, LockObservation> observation) {
+	Lease begin(ResolvedRequest request, LocalWaitQueues.Ticket ticket, AcquisitionObserver observer) {
 		try {
-			Lease next = new Lease(this.context, request, this, ticket, observation);
+			Lease next = new Lease(this.context, request, this, ticket, observer);
 			this.end.keepClosedFor(request.minHold());
 			begin(next);
 			if (request.mode() == LockMode.SHARED) {

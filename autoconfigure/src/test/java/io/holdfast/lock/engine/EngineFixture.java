@@ -8,12 +8,16 @@ import java.util.concurrent.Executor;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.LossCause;
+import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
+import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.observation.RenewalOutcome;
 
@@ -57,6 +61,14 @@ final class EngineFixture {
 		return LockRequest.forLock(LOCK);
 	}
 
+	/** Returns the observer of an acquisition that has started. */
+	static AcquisitionObserver begun(EngineContext context, ResolvedRequest request) {
+		AcquisitionObserver observer = new AcquisitionObserver(context.observer(),
+				new WaitTime(context.time(), context.time().nanos(), 0), request, IfRefused.FAIL);
+		observer.begins();
+		return observer;
+	}
+
 	CompletableFuture<LockHandle> acquire(LockRequest.Builder request) {
 		return this.engine.acquireAsync(request.build()).toCompletableFuture();
 	}
@@ -88,6 +100,9 @@ final class EngineFixture {
 
 		final List<Duration> holds = new ArrayList<>();
 
+		/** What the observations of single acquisitions were notified of. */
+		final List<String> followed = new ArrayList<>();
+
 		int waiting;
 
 		int refusedCommits;
@@ -96,6 +111,35 @@ final class EngineFixture {
 
 		/** Thrown at the next handoff, like an error in the middle of it. */
 		@Nullable Error failure;
+
+		@Override
+		public LockObservation observe(LockName lock, String backend) {
+			return new LockObservation() {
+				@Override
+				public void begun() {
+					follow("begun");
+				}
+
+				@Override
+				public void granted(AcquireOutcome outcome, Duration waited, FencingToken token) {
+					follow("granted");
+				}
+
+				@Override
+				public void lost(LossCause cause) {
+					follow("lost");
+				}
+
+				@Override
+				public void released(Duration held) {
+					follow("released");
+				}
+			};
+		}
+
+		private synchronized void follow(String what) {
+			this.followed.add(what);
+		}
 
 		@Override
 		public synchronized void acquiring(LockName lock, String backend) {

@@ -94,7 +94,7 @@ class HandoffLossTests extends HandoffCallers {
 		CompletableFuture<LockHandle> second = acquire();
 		Lease previous = ((Hold) first.join()).lease();
 		close(first);
-		previous.refused();
+		previous.store.lose(LossCause.REFUSED);
 		assertThat(second.join().isHeld()).isFalse();
 		assertThat(this.fixture.record.losses).hasSize(1);
 	}

@@ -33,7 +33,6 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
-import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.support.DurationText;
 
@@ -86,7 +85,7 @@ public class HoldModelTests {
 		LocalWaitQueues.Ticket ticket = this.context.queues().ticket(terms, 0, Runnable::run, () -> {
 		});
 		Lease lease = new StoreLease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0)
-			.begin(terms, ticket, (token) -> LockObservation.NONE);
+			.begin(terms, ticket, EngineFixture.begun(this.context, terms));
 		return new Hold(lease, new HoldEnd.Rules(TransactionBoundary.NONE, false, Runnable::run));
 	}
 

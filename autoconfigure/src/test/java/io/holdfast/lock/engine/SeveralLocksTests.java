@@ -18,6 +18,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.HeldLock;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockHierarchy;
@@ -186,12 +187,64 @@ class SeveralLocksTests {
 		this.backend.heldByAnother(A);
 		CompletableFuture<LockHandle> waiting = this.fixture
 			.acquire(LockRequest.forLocks(List.of(A, B)).waitTime(Duration.ofSeconds(5)));
+		assertThat(this.backend.calls).contains("release stock:b");
 		assertThat(this.fixture.record.waiting).isOne();
+		assertThat(this.fixture.record.outcomes).isEmpty();
+		assertThat(this.fixture.record.holds).isEmpty();
+		assertThat(this.fixture.record.followed).containsExactly("begun");
 		this.backend.freedByAnother(A);
 		waiting.join().close();
-		assertThat(this.fixture.record.outcomes).endsWith(AcquireOutcome.CONTENDED, AcquireOutcome.ACQUIRED)
-			.doesNotContain(AcquireOutcome.SKIPPED, AcquireOutcome.TIMEOUT);
+		assertThat(this.fixture.record.outcomes).containsExactly(AcquireOutcome.CONTENDED, AcquireOutcome.ACQUIRED);
 		assertThat(this.fixture.record.waiting).isZero();
+		assertThat(this.fixture.record.holds).hasSize(2);
+		assertThat(this.fixture.record.followed).containsExactly("begun", "granted", "begun", "granted", "released",
+				"released");
+	}
+
+	@Test
+	void locksOfTheFirstTryAreObservedWhenTheCallerGetsThem() {
+		CompletableFuture<Void> answer = answersLater();
+		CompletableFuture<LockHandle> all = this.fixture.acquire(LockRequest.forLocks(List.of(A, B)));
+		EngineInspector inspector = new EngineInspector(this.fixture.engine,
+				new LockBackends(List.of(this.backend), "fake"), (event) -> {
+				});
+		assertThat(inspector.held()).as("of stock:b, for which the store names an owner of this instance")
+			.extracting(HeldLock::inUse)
+			.containsExactly(false);
+		assertThat(this.fixture.record.outcomes).isEmpty();
+		this.fixture.time.advance(Duration.ofMillis(100));
+		answer.complete(null);
+		assertThat(all).isCompleted();
+		assertThat(inspector.held()).extracting(HeldLock::inUse).containsExactly(true, true);
+		assertThat(this.fixture.record.outcomes).containsExactly(AcquireOutcome.ACQUIRED, AcquireOutcome.ACQUIRED);
+		all.join().close();
+		assertThat(this.fixture.record.holds).containsExactly(Duration.ofMillis(100), Duration.ZERO);
+		assertThat(this.fixture.record.followed).containsExactly("begun", "granted", "begun", "granted", "released",
+				"released");
+	}
+
+	@Test
+	void lockLostDuringTheFirstTryIsRequestedAgain() {
+		CompletableFuture<Void> answer = answersLater();
+		CompletableFuture<LockHandle> all = this.fixture.acquire(LockRequest.forLocks(List.of(A, B)));
+		CompletableFuture<Void> revoked = this.backend.revoked;
+		this.backend.revoked = new CompletableFuture<>();
+		this.backend.owners.remove(B);
+		revoked.complete(null);
+		answer.complete(null);
+		assertThat(all).isCompleted();
+		assertThat(all.join().isHeld()).isTrue();
+		assertThat(this.fixture.record.losses).isEmpty();
+		assertThat(this.fixture.record.outcomes).hasSize(2);
+		all.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	/** Makes the store answer the next attempt when the result completes. */
+	private CompletableFuture<Void> answersLater() {
+		CompletableFuture<Void> answer = new CompletableFuture<>();
+		this.backend.acquires.add((claim) -> answer.thenApply((now) -> this.backend.answer(claim)));
+		return answer;
 	}
 
 	@Test

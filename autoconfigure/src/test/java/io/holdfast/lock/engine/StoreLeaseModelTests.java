@@ -18,7 +18,6 @@ import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
-import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.spi.observation.LockObserver;
 
 /**
@@ -83,7 +82,7 @@ public class StoreLeaseModelTests {
 		first.enter();
 		this.waiter.enter();
 		StoreLease granted = new StoreLease(this.context, this.request, new Grant(claim, 1, LEASE), 0);
-		granted.begin(this.request, first, (token) -> LockObservation.NONE).endHold();
+		granted.begin(this.request, first, EngineFixture.begun(this.context, this.request)).endHold();
 		return granted;
 	}
 
@@ -92,7 +91,7 @@ public class StoreLeaseModelTests {
 		if (!this.lease.takeOver(this.request)) {
 			return false;
 		}
-		this.next = this.lease.begin(this.request, this.waiter, (token) -> LockObservation.NONE);
+		this.next = this.lease.begin(this.request, this.waiter, EngineFixture.begun(this.context, this.request));
 		return true;
 	}
 
