@@ -180,6 +180,44 @@ class EngineInspectorTests {
 		assertThat(heldAtRevocation).containsExactly(false);
 	}
 
+	/** The store knows only the token of the first of several holders of a lease. */
+	@Test
+	void forcedReleaseNamesTheTokenOfTheHolderThatTookTheLeaseOver() {
+		LockHandle first = this.fixture.acquired(request());
+		CompletableFuture<LockHandle> waiter = this.fixture.acquire(request());
+		first.close();
+		LockHandle second = waiter.join();
+		assertThat(this.fixture.record.handoffs).isOne();
+		assertThat(this.inspector.held()).extracting(HeldLock::token).containsExactly(second.fencingToken());
+		assertThat(this.inspector.forceRelease(LOCK)).extracting(LockState.Holder::token)
+			.containsExactly(second.fencingToken())
+			.doesNotContain(first.fencingToken());
+		assertThat(second.isHeld()).isFalse();
+	}
+
+	@Test
+	void failingListenerDoesNotFailTheForcedRelease() {
+		this.fixture.backend.heldByAnother(LOCK);
+		EngineInspector audited = new EngineInspector(this.fixture.engine,
+				new LockBackends(List.of(this.fixture.backend), "fake"), (event) -> {
+					this.events.add(event);
+					throw new IllegalStateException("the audit log is full");
+				});
+		assertThat(audited.forceRelease(LOCK)).hasSize(1);
+		assertThat(this.events).hasSize(1);
+		assertThat(this.fixture.backend.holds(LOCK)).isFalse();
+	}
+
+	@Test
+	void lossDuringMinHoldIsNoLossOfAHolder() {
+		this.fixture.acquired(request().minHold(Duration.ofMinutes(5))).close();
+		assertThat(this.inspector.forceRelease(LOCK)).hasSize(1);
+		assertThat(this.fixture.backend.holds(LOCK)).isFalse();
+		assertThat(this.fixture.record.losses).isEmpty();
+		assertThat(this.fixture.record.followed).containsExactly("begun", "granted", "released");
+		this.fixture.assertNothingLeft();
+	}
+
 	@Test
 	void forcedReleaseEvictsTheHolderOfAnotherInstance() {
 		this.fixture.backend.heldByAnother(LOCK);
