@@ -1,6 +1,7 @@
 package io.holdfast.lock;
 
 import java.util.List;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -76,6 +77,27 @@ public interface LockInspector {
 	 * @throws LockConfigurationException if there is no such backend, or if it cannot
 	 * look up locks
 	 */
-	List<LockState.Holder> forceRelease(LockName lock, @Nullable String backend);
+	default List<LockState.Holder> forceRelease(LockName lock, @Nullable String backend) {
+		return forceRelease(lock, backend, (holder) -> true);
+	}
+
+	/**
+	 * Releases a lock by force from the holders that a condition accepts, and has no
+	 * effect on others. So the holder that an operator has looked at is released, but not
+	 * one that has acquired the lock since. A holder has the token of its own hold if it
+	 * is in this instance, and else that of the first hold with its lease.
+	 * @param lock the lock
+	 * @param backend the name of the backend, or {@code null} for the default
+	 * @param onlyIf accepts the holders to release; may be called several times for each
+	 * @return the holders that lost the lock by this call; empty if there was no such
+	 * holder
+	 * @throws LockBackendException if the store does not respond within the response
+	 * timeout or reports an error, so that some holders may have lost the lock. Also if
+	 * another call releases the lock by force at this moment
+	 * @throws LockConfigurationException if there is no such backend, or if it cannot
+	 * look up locks
+	 */
+	List<LockState.Holder> forceRelease(LockName lock, @Nullable String backend,
+			Predicate<? super LockState.Holder> onlyIf);
 
 }

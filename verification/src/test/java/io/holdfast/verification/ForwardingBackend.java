@@ -83,7 +83,7 @@ abstract class ForwardingBackend implements LockBackend {
 	}
 
 	@Override
-	public CompletionStage<Void> revoke(LockName lock, LockState.Holder holder) {
+	public CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
 		return this.store.revoke(lock, holder);
 	}
 

@@ -1,5 +1,6 @@
 package io.holdfast.lock.actuate;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -91,15 +92,18 @@ public final class DistributedLocksEndpoint {
 	 * path
 	 * @param key the key, if it is not part of the first parameter
 	 * @param backend the name of the backend; the default one if missing
-	 * @return the holders that lost the lock, or {@code null} if it was free
+	 * @param owner the owner id of the only holder to release; any if missing
+	 * @param token the token of the only holder to release; any if missing
+	 * @return the holders that lost the lock; or the present ones, with an error, if none
+	 * of them is the expected one; {@code null} if the lock was free
 	 * @throws InvalidEndpointRequestException if there is no such backend, or the name or
 	 * the key is not valid
 	 * @throws LockException if the store fails or does not respond
 	 */
 	@DeleteOperation
 	public LockDescriptors.@Nullable Release forceRelease(@Selector(match = Match.ALL_REMAINING) String[] lock,
-			@Nullable String key, @Nullable String backend) {
-		return forceRelease(exactName(lock, key), backend(backend), null);
+			@Nullable String key, @Nullable String backend, @Nullable String owner, @Nullable String token) {
+		return forceRelease(exactName(lock, key), backend(backend), new ExpectedHolder(owner, token), null);
 	}
 
 	/**
@@ -107,12 +111,25 @@ public final class DistributedLocksEndpoint {
 	 * @param backend the name of the backend
 	 * @param principal the name of the user, or {@code null} if unknown
 	 */
-	LockDescriptors.@Nullable Release forceRelease(LockName lock, String backend, @Nullable String principal) {
+	LockDescriptors.@Nullable Release forceRelease(LockName lock, String backend, ExpectedHolder expected,
+			@Nullable String principal) {
 		Set<String> here = ownersHere(lock);
 		try {
-			List<LockState.Holder> evicted = this.inspector.forceRelease(lock, backend);
+			List<LockState.Holder> seen = new ArrayList<>();
+			List<LockState.Holder> evicted = this.inspector.forceRelease(lock, backend, (holder) -> {
+				boolean accepted = expected.accepts(holder);
+				if (!accepted) {
+					seen.add(holder);
+				}
+				return accepted;
+			});
+			if (evicted.isEmpty() && !seen.isEmpty()) {
+				audit(principal, lock, backend, "not released: the holder was not " + expected);
+				return new LockDescriptors.Release(lock.id(), List.of(), describe(seen, here), expected.missing(lock));
+			}
 			audit(principal, lock, backend, evicted.isEmpty() ? "was free" : "released");
-			return evicted.isEmpty() ? null : new LockDescriptors.Release(lock.id(), describe(evicted, here), null);
+			return evicted.isEmpty() ? null
+					: new LockDescriptors.Release(lock.id(), describe(evicted, here), null, null);
 		}
 		catch (LockException ex) {
 			audit(principal, lock, backend, "failed: " + ex.getMessage());

@@ -18,10 +18,13 @@ import io.holdfast.lock.LockException;
 
 /**
  * Maps the results of the endpoint to HTTP: 404 for a lock that is not used, and 503 if
- * the store does not respond. An invalid name or backend is 400, with the reason.
+ * the store does not respond. An invalid name or backend is 400, with the reason. A
+ * forced release from another holder than the expected one is 412.
  */
 @EndpointWebExtension(endpoint = DistributedLocksEndpoint.class)
 public final class DistributedLocksEndpointWebExtension {
+
+	private static final int STATUS_PRECONDITION_FAILED = 412;
 
 	private final DistributedLocksEndpoint endpoint;
 
@@ -66,17 +69,25 @@ public final class DistributedLocksEndpointWebExtension {
 	 * path
 	 * @param key the key, if it is not part of the path
 	 * @param backend the name of the backend; the default one if missing
-	 * @return the holders that lost the lock
+	 * @param owner the owner id of the only holder to release; any if missing
+	 * @param token the token of the only holder to release; any if missing
+	 * @return the holders that lost the lock, or the present ones if none of them is the
+	 * expected one
 	 */
 	@DeleteOperation
 	public WebEndpointResponse<LockDescriptors.Release> forceRelease(SecurityContext security,
-			@Selector(match = Match.ALL_REMAINING) String[] lock, @Nullable String key, @Nullable String backend) {
+			@Selector(match = Match.ALL_REMAINING) String[] lock, @Nullable String key, @Nullable String backend,
+			@Nullable String owner, @Nullable String token) {
 		Principal principal = security.getPrincipal();
 		try {
 			LockDescriptors.Release released = this.endpoint.forceRelease(DistributedLocksEndpoint.exactName(lock, key),
-					this.endpoint.backend(backend), (principal != null) ? principal.getName() : null);
-			return (released != null) ? new WebEndpointResponse<>(released)
-					: new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+					this.endpoint.backend(backend), new ExpectedHolder(owner, token),
+					(principal != null) ? principal.getName() : null);
+			if (released == null) {
+				return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+			}
+			return new WebEndpointResponse<>(released,
+					(released.error() != null) ? STATUS_PRECONDITION_FAILED : WebEndpointResponse.STATUS_OK);
 		}
 		catch (InvalidEndpointRequestException ex) {
 			return failure(lock, key, ex.getReason(), WebEndpointResponse.STATUS_BAD_REQUEST);
@@ -88,7 +99,7 @@ public final class DistributedLocksEndpointWebExtension {
 
 	private static WebEndpointResponse<LockDescriptors.Release> failure(String[] lock, @Nullable String key,
 			@Nullable String error, int status) {
-		return new WebEndpointResponse<>(new LockDescriptors.Release(text(lock, key), List.of(), error), status);
+		return new WebEndpointResponse<>(new LockDescriptors.Release(text(lock, key), List.of(), null, error), status);
 	}
 
 	/** Returns what the client asked for, valid or not. */

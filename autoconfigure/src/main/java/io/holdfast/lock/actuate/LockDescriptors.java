@@ -61,9 +61,12 @@ public final class LockDescriptors {
 	 *
 	 * @param lock the lock
 	 * @param evicted the holders that lost the lock; empty if it failed
+	 * @param holders the present holders if none of them is the expected one, or else
+	 * {@code null}
 	 * @param error why it failed, or {@code null} if it did not
 	 */
-	public record Release(String lock, List<Holder> evicted, @Nullable String error) implements OperationResponseBody {
+	public record Release(String lock, List<Holder> evicted, @Nullable List<Holder> holders,
+			@Nullable String error) implements OperationResponseBody {
 
 	}
 

@@ -39,6 +39,11 @@ public record Grant(Claim claim, long storeToken, Duration lease, CompletionStag
 		this(claim, storeToken, lease, NEVER);
 	}
 
+	/** Returns the grant of a claim, as it is known from the token of a hold. */
+	static Grant heldBy(Claim claim, FencingToken token) {
+		return new Grant(claim, token.value() >> RESERVED_BITS, claim.leaseTime());
+	}
+
 	/**
 	 * Returns the fencing token of the first hold with this grant.
 	 * @return the token

@@ -136,15 +136,22 @@ public interface LockBackend {
 	 * never forgets the token of the holder, so that the next token is greater.
 	 *
 	 * <p>
-	 * By default, withdraws the claim of that owner. A backend that can withdraw only the
-	 * claims of its own client must override this method.
+	 * By default, releases the lease of that owner, or withdraws its claim if leases live
+	 * with a session. A backend that can do so only for its own client must override this
+	 * method.
 	 * @param lock the lock
 	 * @param holder the holder, as {@link #find} has returned it
-	 * @return completes when the store has ended the lease, and fails if that is unknown
+	 * @return whether this call has ended the lease, or {@code true} if the store cannot
+	 * tell. {@code false} if the lease no longer belonged to this owner. A stage that
+	 * fails means that the outcome is unknown
 	 */
-	default CompletionStage<Void> revoke(LockName lock, LockState.Holder holder) {
-		return abandon(new Claim(lock, new OwnerId(holder.ownerId()), holder.mode(), capabilities().shortestLease(),
-				false, Duration.ZERO, false));
+	default CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
+		Claim claim = new Claim(lock, new OwnerId(holder.ownerId()), holder.mode(), capabilities().shortestLease(),
+				false, Duration.ZERO, false);
+		if (capabilities().sessionBound()) {
+			return abandon(claim).thenApply((done) -> true);
+		}
+		return release(Grant.heldBy(claim, holder.token())).thenCompose(ReleaseResult::isReleased);
 	}
 
 	/**

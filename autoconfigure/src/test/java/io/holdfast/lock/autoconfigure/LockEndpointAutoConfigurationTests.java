@@ -218,6 +218,39 @@ class LockEndpointAutoConfigurationTests {
 	}
 
 	@Test
+	void forcedReleaseFromAnotherHolderThanTheExpectedOneFails() {
+		InMemoryAuditEventRepository audit = new InMemoryAuditEventRepository();
+		this.unrestricted.withBean(AuditListener.class, () -> new AuditListener(audit))
+			.run(holding(LockRequest.of("stock", 42), (context, http, handle) -> {
+				String lock = URI + "/stock:42";
+				for (String other : List.of("?owner=gone", "?owner=", "?token=1",
+						"?owner=gone&token=" + handle.fencingToken())) {
+					assertThat(http.delete().uri(lock + other)).as(other)
+						.hasStatus(HttpStatus.PRECONDITION_FAILED)
+						.bodyJson()
+						.satisfies((body) -> {
+							assertThat(body).extractingPath("$.error").asString().contains("Nothing is released");
+							assertThat(body).extractingPath("$.holders[*].owner")
+								.asArray()
+								.containsExactly(handle.ownerId());
+							assertThat(body).extractingPath("$.holders[*].token")
+								.asArray()
+								.containsExactly(handle.fencingToken().toString());
+						});
+				}
+				assertThat(handle.isHeld()).isTrue();
+				assertThat(audit.find(null, null, DistributedLocksEndpoint.AUDIT_TYPE)).hasSize(4)
+					.first()
+					.satisfies((event) -> assertThat(event.getData()).containsEntry("outcome",
+							"not released: the holder was not owner gone"));
+				assertThat(http.delete().uri(lock + "?owner=" + handle.ownerId() + "&token=" + handle.fencingToken()))
+					.hasStatusOk();
+				assertThat(handle.isHeld()).isFalse();
+				assertThat(http.delete().uri(lock + "?owner=gone")).hasStatus(HttpStatus.NOT_FOUND);
+			}));
+	}
+
+	@Test
 	void forcedReleaseEvictsTheHolderAndIsAudited() {
 		InMemoryAuditEventRepository audit = new InMemoryAuditEventRepository();
 		Listener listener = new Listener();

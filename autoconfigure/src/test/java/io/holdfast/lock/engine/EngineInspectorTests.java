@@ -159,7 +159,7 @@ class EngineInspectorTests {
 		assertThat(holders).extracting(LockState.Holder::ownerId).containsExactly(evicted.ownerId());
 		assertThat(evicted.isHeld()).isFalse();
 		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.FORCED);
-		assertThat(this.events).containsExactly(new LockForceReleasedEvent(LOCK, "fake", holders));
+		assertThat(this.events).containsExactly(new LockForceReleasedEvent(LOCK, "fake", holders, List.of()));
 		LockHandle next = this.fixture.acquired(request());
 		assertThat(next.fencingToken()).isGreaterThan(evicted.fencingToken());
 		next.close();
@@ -239,7 +239,77 @@ class EngineInspectorTests {
 		this.fixture.backend.withdrawals
 			.add((claim) -> CompletableFuture.failedFuture(new IllegalStateException("connection reset")));
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.inspector.forceRelease(LOCK))
+			.withMessageContaining("it is unknown whether owner ")
 			.withMessageContaining("connection reset");
+		assertUnknown(this.fixture.backend);
+	}
+
+	@Test
+	void storeThatHangsAfterTheLookupLeavesAnUnknownOutcome() {
+		EngineFixture silent = new EngineFixture(settings().responseTimeout(Duration.ofMillis(50)).build(),
+				TransactionBoundary.NONE);
+		silent.backend.heldByAnother(LOCK);
+		silent.backend.withdrawals.add((claim) -> new CompletableFuture<>());
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> inspector(silent).forceRelease(LOCK))
+			.withMessageContaining("it is unknown whether owner ")
+			.withMessageContaining("no response within 50ms");
+		assertUnknown(silent.backend);
+	}
+
+	private void assertUnknown(FakeBackend backend) {
+		assertThat(this.events).singleElement().satisfies((event) -> {
+			assertThat(event.evicted()).isEmpty();
+			assertThat(event.unknown()).extracting(LockState.Holder::ownerId)
+				.containsExactly(backend.owners.get(LOCK).value());
+		});
+	}
+
+	@Test
+	void secondReleaseAtTheSameTimeIsRejected() {
+		this.fixture.backend.heldByAnother(LOCK);
+		this.fixture.backend.withdrawals.add((claim) -> {
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.inspector.forceRelease(LOCK))
+				.withMessage(
+						"Lock 'stock:42' (backend fake) is being released by force at this moment. Look at its present holder before you repeat the call.");
+			this.fixture.backend.free(claim);
+			return CompletableFuture.completedFuture(null);
+		});
+		assertThat(this.inspector.forceRelease(LOCK)).hasSize(1);
+		assertThat(this.inspector.forceRelease(LOCK)).isEmpty();
+		assertThat(this.events).hasSize(1);
+	}
+
+	@Test
+	void holderThatTheStoreNoLongerHasIsNotReported() {
+		this.fixture.backend.heldByAnother(LOCK);
+		LockState stale = this.inspector.find(LOCK);
+		this.fixture.backend.heldByAnother(LOCK);
+		this.fixture.backend.lookups.add(CompletableFuture.completedFuture(stale));
+		assertThat(this.inspector.forceRelease(LOCK)).isEmpty();
+		assertThat(this.events).isEmpty();
+		assertThat(this.fixture.backend.holds(LOCK)).isTrue();
+	}
+
+	@Test
+	void holderThatTheConditionRejectsKeepsTheLock() {
+		LockHandle held = this.fixture.acquired(request());
+		assertThat(this.inspector.forceRelease(LOCK, null, (holder) -> holder.ownerId().equals("another"))).isEmpty();
+		assertThat(held.isHeld()).isTrue();
+		assertThat(this.inspector.forceRelease(LOCK, null, (holder) -> holder.token().equals(held.fencingToken())))
+			.hasSize(1);
+		assertThat(held.isHeld()).isFalse();
+	}
+
+	@Test
+	void holderThatTakesTheLeaseOverMeanwhileKeepsTheLock() {
+		LockHandle first = this.fixture.acquired(request());
+		CompletableFuture<LockHandle> second = this.fixture.acquire(request());
+		assertThat(this.inspector.forceRelease(LOCK, null, (holder) -> {
+			boolean accepted = holder.token().equals(first.fencingToken());
+			first.close();
+			return accepted;
+		})).isEmpty();
+		assertThat(second.join().isHeld()).isTrue();
 		assertThat(this.events).isEmpty();
 	}
 

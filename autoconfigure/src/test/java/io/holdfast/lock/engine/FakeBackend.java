@@ -184,6 +184,14 @@ final class FakeBackend implements LockBackend {
 	}
 
 	@Override
+	public synchronized CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
+		boolean held = new OwnerId(holder.ownerId()).equals(this.owners.get(lock));
+		return abandon(new Claim(lock, new OwnerId(holder.ownerId()), holder.mode(), Duration.ofSeconds(1), false,
+				Duration.ZERO, false))
+			.thenApply((done) -> held);
+	}
+
+	@Override
 	public synchronized CompletionStage<Void> abandon(Claim claim) {
 		this.calls.add("abandon " + claim.lock());
 		this.abandoned.add(claim.owner());

@@ -72,7 +72,7 @@ public abstract class ForwardingBackend implements LockBackend {
 	}
 
 	@Override
-	public CompletionStage<Void> revoke(LockName lock, LockState.Holder holder) {
+	public CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
 		return this.backend.revoke(lock, holder);
 	}
 

@@ -122,9 +122,9 @@ final class EtcdCalls {
 			.thenApply((answer) -> answer.succeeded() && created(answer.read().get(0)) == revision);
 	}
 
-	/** Deletes a key if this revision created it. */
-	CompletableFuture<?> delete(String key, long revision) {
-		return this.client.commit(onlyIf(key, revision, new Delete(key)));
+	/** Deletes a key if this revision created it; returns whether it did. */
+	CompletableFuture<Boolean> delete(String key, long revision) {
+		return this.client.commit(onlyIf(key, revision, new Delete(key))).thenApply(EtcdTransaction.Answer::succeeded);
 	}
 
 	/**

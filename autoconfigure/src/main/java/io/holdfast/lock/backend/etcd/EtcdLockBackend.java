@@ -245,7 +245,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	@Override
-	public CompletionStage<Void> revoke(LockName lock, LockState.Holder holder) {
+	public CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
 		return this.lookup.revoke(lock, holder);
 	}
 

@@ -50,8 +50,11 @@ record EtcdLookup(EtcdCalls calls, EtcdKeys keys, Sessions sessions) {
 					Duration.ofSeconds(Math.max(0, seconds))));
 	}
 
-	/** Deletes the key of a holder of any instance, if the holder still has it. */
-	CompletionStage<Void> revoke(LockName lock, LockState.Holder holder) {
+	/**
+	 * Deletes the key of a holder of any instance, if the holder still has it.
+	 * @return whether a key was deleted
+	 */
+	CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
 		String prefix = this.keys.queue(lock);
 		return this.calls.list(prefix)
 			.thenCompose((queue) -> Stages.all(queue.stream()
@@ -59,7 +62,7 @@ record EtcdLookup(EtcdCalls calls, EtcdKeys keys, Sessions sessions) {
 					.equals(holder.ownerId()))
 				.map((key) -> this.calls.delete(key.name(), key.created()))
 				.toList()))
-			.thenApply((done) -> null);
+			.thenApply((deleted) -> deleted.contains(true));
 	}
 
 	CompletionStage<StoreStatus> status() {

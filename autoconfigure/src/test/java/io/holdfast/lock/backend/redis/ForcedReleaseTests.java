@@ -51,7 +51,7 @@ class ForcedReleaseTests extends OneRedisServer {
 			assertThat(inspector.held()).isEmpty();
 			List<LockState.Holder> holders = inspector.forceRelease(this.lock);
 			assertThat(holders).extracting(LockState.Holder::ownerId).containsExactly(evicted.ownerId());
-			assertThat(this.events).containsExactly(new LockForceReleasedEvent(this.lock, "redis", holders));
+			assertThat(this.events).containsExactly(new LockForceReleasedEvent(this.lock, "redis", holders, List.of()));
 			try (LockHandle next = engine.acquire(LockRequest.forLock(this.lock).build())) {
 				assertThat(next.fencingToken()).isGreaterThan(evicted.fencingToken());
 				assertThat(inspector.held()).extracting(HeldLock::ownerId).containsExactly(next.ownerId());

@@ -215,8 +215,9 @@ final class Bench {
 		return answer(client.find(lock));
 	}
 
-	void revoke(LockBackend client, LockName lock, LockState.Holder holder) throws Exception {
-		answer(client.revoke(lock, holder));
+	/** Returns whether the lease has ended by this call, if the store can tell. */
+	boolean revoke(LockBackend client, LockName lock, LockState.Holder holder) throws Exception {
+		return answer(client.revoke(lock, holder));
 	}
 
 	void abandon(LockBackend client, Claim claim) throws Exception {

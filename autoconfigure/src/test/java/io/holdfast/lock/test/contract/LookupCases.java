@@ -54,7 +54,7 @@ interface LookupCases {
 		assertThat(state.holders()).extracting(LockState.Holder::mode).containsOnly(LockMode.SHARED);
 		assertThat(state.waiters()).isIn(null, 1);
 		bench.abandon(bench.second(), writer);
-		bench.revoke(bench.second(), lock, holder(state, one));
+		assertThat(bench.revoke(bench.second(), lock, holder(state, one))).isTrue();
 		assertThat(bench.find(bench.first(), lock).holders()).extracting(LockState.Holder::ownerId)
 			.containsExactly(other.claim().owner().value());
 		bench.assertReleased(bench.second(), other);
@@ -73,7 +73,11 @@ interface LookupCases {
 	default void revokedHolderFreesTheLockForAGreaterToken(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		Grant evicted = bench.acquire(bench.first(), Claims.renewed(Claims.exclusive(lock)));
-		bench.revoke(bench.second(), lock, bench.find(bench.second(), lock).holders().get(0));
+		LockState.Holder seen = bench.find(bench.second(), lock).holders().get(0);
+		assertThat(bench.revoke(bench.second(), lock, seen)).as("revoked by this call").isTrue();
+		if (!bench.first().capabilities().sessionBound()) {
+			assertThat(bench.revoke(bench.second(), lock, seen)).as("revoked again").isFalse();
+		}
 		Grant next = bench.acquireSoon(bench.second(), Claims.exclusive(lock));
 		assertThat(next.storeToken()).isGreaterThan(evicted.storeToken());
 		assertThat(bench.renew(bench.first(), evicted)).singleElement().isNotInstanceOf(RenewResult.Renewed.class);

@@ -327,8 +327,8 @@ final class Flaws {
 		}
 
 		@Override
-		public CompletionStage<Void> revoke(LockName lock, LockState.Holder holder) {
-			return server().store().abandon(server().latest().get(lock).claim());
+		public CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
+			return server().store().abandon(server().latest().get(lock).claim()).thenApply((done) -> true);
 		}
 
 	}

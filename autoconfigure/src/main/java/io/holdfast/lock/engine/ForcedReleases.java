@@ -1,0 +1,165 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockException;
+import io.holdfast.lock.LockForceReleasedEvent;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
+import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.LockBackend;
+
+/**
+ * Releases locks by force: takes each lease from its holder in this JVM, and then revokes
+ * it at the store. Thread-safe.
+ */
+final class ForcedReleases {
+
+	private static final Log logger = LogFactory.getLog(EngineInspector.class);
+
+	private final EngineContext context;
+
+	private final StoreQueries queries;
+
+	private final Consumer<LockForceReleasedEvent> listener;
+
+	/** The locks that are being released: a second call would report the same holders. */
+	private final Set<LockAtBackend> underWay = ConcurrentHashMap.newKeySet();
+
+	ForcedReleases(EngineContext context, StoreQueries queries, Consumer<LockForceReleasedEvent> listener) {
+		this.context = context;
+		this.queries = queries;
+		this.listener = listener;
+	}
+
+	/**
+	 * Releases a lock from the holders that a condition accepts.
+	 * @return the holders that this call has evicted
+	 */
+	List<LockState.Holder> release(LockName lock, LockBackend backend, Predicate<? super LockState.Holder> onlyIf) {
+		LockAtBackend target = new LockAtBackend(lock, backend.name());
+		if (!this.underWay.add(target)) {
+			throw new LockBackendException(lock, backend.name(),
+					"Lock '%s' (backend %s) is being released by force at this moment. Look at its present holder before you repeat the call."
+						.formatted(lock, backend.name()),
+					null);
+		}
+		try {
+			Duration timeout = this.context.settings().responseTimeout();
+			List<LockState.Holder> found = this.queries.ask(backend, timeout, () -> backend.find(lock)).holders();
+			return evict(target, backend, found, onlyIf);
+		}
+		finally {
+			this.underWay.remove(target);
+		}
+	}
+
+	private List<LockState.Holder> evict(LockAtBackend target, LockBackend backend, List<LockState.Holder> found,
+			Predicate<? super LockState.Holder> onlyIf) {
+		List<LockState.Holder> evicted = new ArrayList<>();
+		for (LockState.Holder holder : found) {
+			// a holder of this JVM must not rely on the lock when another one gets it
+			Eviction here = loseHere(target, holder, onlyIf);
+			if (here.accepted()) {
+				logger.warn("Lock '%s' (backend %s) is released by force. Its holder loses it: owner %s (token %s)"
+					.formatted(target.lock(), target.backend(), holder.ownerId(), here.holder().token()));
+				if (revoke(target, backend, holder, here, evicted) || here.lost()) {
+					evicted.add(here.holder());
+				}
+			}
+		}
+		if (!evicted.isEmpty()) {
+			notifyOf(new LockForceReleasedEvent(target.lock(), target.backend(), evicted, List.of()));
+		}
+		return evicted;
+	}
+
+	private boolean revoke(LockAtBackend target, LockBackend backend, LockState.Holder found, Eviction here,
+			List<LockState.Holder> evicted) {
+		try {
+			return this.queries.ask(backend, this.context.settings().responseTimeout(),
+					() -> backend.revoke(target.lock(), found));
+		}
+		catch (LockException ex) {
+			notifyOf(new LockForceReleasedEvent(target.lock(), target.backend(), evicted, List.of(here.holder())));
+			throw new LockBackendException(target.lock(), target.backend(),
+					"Lock '%s' (backend %s): it is unknown whether owner %s (token %s) was released by force. %s Look at the present holder, then repeat the call."
+						.formatted(target.lock(), target.backend(), found.ownerId(), here.holder().token(),
+								ex.getMessage()),
+					ex);
+		}
+	}
+
+	/**
+	 * Declares the lease of a holder lost if it is in this JVM and the condition accepts
+	 * its present holder. While it does, another one may take the lease over; then the
+	 * condition must accept that one.
+	 */
+	private Eviction loseHere(LockAtBackend target, LockState.Holder holder,
+			Predicate<? super LockState.Holder> onlyIf) {
+		Lease present = null;
+		while (true) {
+			Lease last = present;
+			present = present(target, holder.ownerId());
+			LockState.Holder named = (present != null) ? withToken(holder, present.token()) : holder;
+			boolean accepted = onlyIf.test(named);
+			if (!accepted || present == null || present == last) {
+				return new Eviction(named, accepted, false);
+			}
+			present.lose(LossCause.FORCED);
+			if (present.lost()) {
+				return new Eviction(named, true, true);
+			}
+			// its holder has released it, and no caller has taken it over yet
+			present.store.endIfIdle();
+		}
+	}
+
+	private @Nullable Lease present(LockAtBackend target, String owner) {
+		return this.context.registry()
+			.held()
+			.stream()
+			.filter((lease) -> LockAtBackend.of(lease.request()).equals(target)
+					&& lease.grant().claim().owner().value().equals(owner))
+			.findFirst()
+			.map((lease) -> lease.store.holder())
+			.orElse(null);
+	}
+
+	/** The store knows only the token of the first of several holders of a lease. */
+	private static LockState.Holder withToken(LockState.Holder holder, FencingToken token) {
+		return new LockState.Holder(holder.ownerId(), holder.mode(), token, holder.remainingLease());
+	}
+
+	private void notifyOf(LockForceReleasedEvent event) {
+		try {
+			this.listener.accept(event);
+		}
+		catch (RuntimeException ex) {
+			logger.error("A listener for the forced release of lock '%s' failed".formatted(event.lock()), ex);
+		}
+	}
+
+	/**
+	 * What was decided about a holder in this JVM.
+	 *
+	 * @param holder the present holder, with its own token
+	 * @param accepted whether the condition accepts it
+	 * @param lost whether this call has taken the lease from it
+	 */
+	private record Eviction(LockState.Holder holder, boolean accepted, boolean lost) {
+	}
+
+}
