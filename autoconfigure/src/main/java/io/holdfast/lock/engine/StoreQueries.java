@@ -77,8 +77,9 @@ final class StoreQueries {
 
 	private static LockBackendException failure(LockBackend backend, String reason, Throwable cause) {
 		return new LockBackendException(null, backend.name(),
-				"The store of backend '%s' cannot be queried: %s. Check that it is reachable.".formatted(backend.name(),
-						reason),
+				"The store of backend '%s' cannot be queried: %s. Check that it is reachable%s.".formatted(
+						backend.name(), reason,
+						backend.capabilities().blocking() ? " and that its connection pool is not exhausted" : ""),
 				cause);
 	}
 

@@ -166,6 +166,17 @@ public interface LockBackend {
 	}
 
 	/**
+	 * Checks whether the store can grant locks now, as {@link #status()} does. A backend
+	 * that asks several servers reports those that did not respond in time, instead of
+	 * waiting for them.
+	 * @param timeout the time until the status is needed
+	 * @return the status
+	 */
+	default CompletionStage<StoreStatus> status(Duration timeout) {
+		return status();
+	}
+
+	/**
 	 * Withdraws a claim: its position in the wait queue, and the lease if it was granted
 	 * meanwhile. Never releases the lock of another owner.
 	 * @param claim the claim to withdraw

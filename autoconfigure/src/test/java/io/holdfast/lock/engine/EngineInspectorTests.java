@@ -141,7 +141,11 @@ class EngineInspectorTests {
 				TransactionBoundary.NONE);
 		silent.backend.lookups.add(new CompletableFuture<>());
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> inspector(silent).find(LOCK))
-			.withMessageContaining("no response within 20ms");
+			.withMessageEndingWith("no response within 20ms. Check that it is reachable.");
+		silent.backend.capabilities = FakeBackend.capabilities(true, false);
+		silent.backend.lookups.add(new CompletableFuture<>());
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> inspector(silent).find(LOCK))
+			.withMessageEndingWith("Check that it is reachable and that its connection pool is not exhausted.");
 	}
 
 	@Test

@@ -225,7 +225,12 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<StoreStatus> status() {
-		return Stages.attempt(this.lookup::status);
+		return status(this.options.nodeTimeout());
+	}
+
+	@Override
+	public CompletionStage<StoreStatus> status(Duration timeout) {
+		return Stages.attempt(() -> this.lookup.status(timeout));
 	}
 
 	/** Returns how many attempts at least one node has not answered. */

@@ -100,9 +100,13 @@ record RedlockLookup(RedlockNodes nodes, RedlockOptions options, RedlockErrors e
 			.orElseGet(() -> Collections.max(nodesByToken.keySet()));
 	}
 
-	/** Runs all commands that locks need on each node. */
-	CompletionStage<StoreStatus> status() {
-		return this.nodes.ask(RedlockLookup::whenAll, (node) -> node.check().thenApply((memory) -> List.of(1L, memory)))
+	/**
+	 * Runs all commands that locks need on each node. Awaits a node no longer than an
+	 * acquisition does, and no longer than the given time.
+	 */
+	CompletionStage<StoreStatus> status(Duration timeout) {
+		return this.nodes
+			.ask(timeout, RedlockLookup::whenAll, (node) -> node.check().thenApply((memory) -> List.of(1L, memory)))
 			.thenApply(this::status);
 	}
 

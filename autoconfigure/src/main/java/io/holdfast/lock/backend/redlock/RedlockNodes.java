@@ -110,7 +110,15 @@ final class RedlockNodes {
 	/** Asks all nodes. */
 	<R> CompletableFuture<R> ask(Function<Votes, @Nullable R> decision,
 			Function<RedlockNode, CompletionStage<List<Object>>> question) {
-		return new QuorumCall<>(count(), this.clock, decision).ask(this.all, this.options.nodeTimeout(), question);
+		return ask(this.options.nodeTimeout(), decision, question);
+	}
+
+	/** Asks all nodes, and awaits each for the node timeout or a shorter time. */
+	<R> CompletableFuture<R> ask(Duration atMost, Function<Votes, @Nullable R> decision,
+			Function<RedlockNode, CompletionStage<List<Object>>> question) {
+		Duration nodeTimeout = this.options.nodeTimeout();
+		return new QuorumCall<>(count(), this.clock, decision).ask(this.all,
+				(atMost.compareTo(nodeTimeout) < 0) ? atMost : nodeTimeout, question);
 	}
 
 	/**

@@ -1,8 +1,13 @@
 package io.holdfast.lock.backend.redis;
 
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.spi.StoreStatus.State;
 import io.holdfast.lock.test.server.RedisServer;
@@ -38,6 +43,28 @@ class RedisStatusTests {
 				.untilAsserted(() -> assertThat(backend.status().toCompletableFuture()).failsWithin(BOUND)
 					.withThrowableThat()
 					.withMessageContaining("READONLY"));
+		}
+	}
+
+	@Test
+	void pausedServerIsReportedInOneShortSentenceWithARemedy() throws Exception {
+		try (RedisServer server = RedisServer.started();
+				RedisLockBackend backend = TestRedis.backend(server.address())) {
+			answer(backend.status());
+			server.pause();
+			try {
+				for (CompletionStage<?> query : List.of(backend.status(), backend.find(LockName.of("stock", "42")))) {
+					assertThat(query.toCompletableFuture()).failsWithin(BOUND)
+						.withThrowableThat()
+						.havingCause()
+						.isInstanceOf(LockBackendException.class)
+						.withMessage(
+								"Redis at the test's server could not be reached: no response in time. Check that it is running and whether it uses TLS.");
+				}
+			}
+			finally {
+				server.resume();
+			}
 		}
 	}
 
