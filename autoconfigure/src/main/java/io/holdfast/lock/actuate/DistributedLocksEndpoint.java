@@ -39,6 +39,9 @@ public final class DistributedLocksEndpoint {
 	/** The type of the audit event for each attempt to release a lock by force. */
 	public static final String AUDIT_TYPE = "DISTRIBUTED_LOCK_FORCE_RELEASE";
 
+	/** The default of the maximum number of entries in each list of a response. */
+	public static final int DEFAULT_LIMIT = 1000;
+
 	private static final Log logger = LogFactory.getLog(DistributedLocksEndpoint.class);
 
 	private final LockInspector inspector;
@@ -62,12 +65,14 @@ public final class DistributedLocksEndpoint {
 
 	/**
 	 * Returns the locks that this instance holds and waits for. Sends no request.
+	 * @param limit the maximum number of entries in each list; {@value #DEFAULT_LIMIT} if
+	 * missing
 	 * @return the locks
+	 * @throws InvalidEndpointRequestException if the limit is negative
 	 */
 	@ReadOperation
-	public LockDescriptors.Locks locks() {
-		return new LockDescriptors.Locks(this.inspector.held().stream().map(LockDescriptors.Held::of).toList(),
-				this.inspector.waiting().stream().map(LockDescriptors.Waiting::of).toList());
+	public LockDescriptors.Locks locks(@Nullable Integer limit) {
+		return LockDescriptors.Locks.of(this.inspector.held(), this.inspector.waiting(), limit(limit));
 	}
 
 	/**
@@ -75,14 +80,16 @@ public final class DistributedLocksEndpoint {
 	 * @param lock the name, or name and key as in {@code stock:42}, as segments of a path
 	 * @param key the key, if it is not part of the first parameter
 	 * @param backend the name of the backend; the default one if missing
+	 * @param limit the maximum number of entries in each list of this instance;
+	 * {@value #DEFAULT_LIMIT} if missing
 	 * @return the lock, or {@code null} if it is neither held nor waited for
-	 * @throws InvalidEndpointRequestException if there is no such backend, or the name or
-	 * the key is not valid
+	 * @throws InvalidEndpointRequestException if there is no such backend, or the name,
+	 * the key or the limit is not valid
 	 */
 	@ReadOperation
 	public LockDescriptors.@Nullable Lock lock(@Selector(match = Match.ALL_REMAINING) String[] lock,
-			@Nullable String key, @Nullable String backend) {
-		LockDescriptors.Lock found = describe(name(lock, key), backend(backend));
+			@Nullable String key, @Nullable String backend, @Nullable Integer limit) {
+		LockDescriptors.Lock found = describe(name(lock, key), backend(backend), limit(limit));
 		return found.isUnused() ? null : found;
 	}
 
@@ -185,24 +192,32 @@ public final class DistributedLocksEndpoint {
 		return new InvalidEndpointRequestException(message, message, failure);
 	}
 
-	private LockDescriptors.Lock describe(LockName lock, String backend) {
-		List<LockDescriptors.Held> held = this.inspector.held()
-			.stream()
-			.filter((each) -> each.lock().equals(lock) && each.backend().equals(backend))
-			.map(LockDescriptors.Held::of)
-			.toList();
-		List<LockDescriptors.Waiting> waiting = this.inspector.waiting()
-			.stream()
-			.filter((each) -> each.lock().equals(lock) && each.backend().equals(backend))
-			.map(LockDescriptors.Waiting::of)
-			.toList();
+	private static int limit(@Nullable Integer requested) {
+		if (requested != null && requested < 0) {
+			String message = "'limit' is %s. Set zero or more.".formatted(requested);
+			throw new InvalidEndpointRequestException(message, message);
+		}
+		return (requested != null) ? requested : DEFAULT_LIMIT;
+	}
+
+	private LockDescriptors.Lock describe(LockName lock, String backend, int limit) {
+		LockDescriptors.Locks here = LockDescriptors.Locks.of(
+				this.inspector.held()
+					.stream()
+					.filter((each) -> each.lock().equals(lock) && each.backend().equals(backend))
+					.toList(),
+				this.inspector.waiting()
+					.stream()
+					.filter((each) -> each.lock().equals(lock) && each.backend().equals(backend))
+					.toList(),
+				limit);
 		try {
 			LockState state = this.inspector.find(lock, backend);
-			return new LockDescriptors.Lock(lock.id(), state.backend(), held, waiting,
+			return LockDescriptors.Lock.of(lock, state.backend(), here,
 					new LockDescriptors.Store(describe(state.holders(), ownersHere(lock)), state.waiters()), null);
 		}
 		catch (LockException ex) {
-			return new LockDescriptors.Lock(lock.id(), backend, held, waiting, null, ex.getMessage());
+			return LockDescriptors.Lock.of(lock, backend, here, null, ex.getMessage());
 		}
 	}
 

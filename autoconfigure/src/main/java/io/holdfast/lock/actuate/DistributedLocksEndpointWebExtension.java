@@ -41,18 +41,19 @@ public final class DistributedLocksEndpointWebExtension {
 	 * @param lock the name, or name and key as in {@code stock:42}, as segments of a path
 	 * @param key the key, if it is not part of the path
 	 * @param backend the name of the backend; the default one if missing
+	 * @param limit the maximum number of entries in each list of this instance
 	 * @return the lock
 	 */
 	@ReadOperation
 	public WebEndpointResponse<LockDescriptors.Lock> lock(@Selector(match = Match.ALL_REMAINING) String[] lock,
-			@Nullable String key, @Nullable String backend) {
+			@Nullable String key, @Nullable String backend, @Nullable Integer limit) {
 		LockDescriptors.Lock found;
 		try {
-			found = this.endpoint.lock(lock, key, backend);
+			found = this.endpoint.lock(lock, key, backend, limit);
 		}
 		catch (InvalidEndpointRequestException ex) {
 			return new WebEndpointResponse<>(
-					new LockDescriptors.Lock(text(lock, key), null, List.of(), List.of(), null, ex.getReason()),
+					new LockDescriptors.Lock(text(lock, key), null, null, List.of(), List.of(), null, ex.getReason()),
 					WebEndpointResponse.STATUS_BAD_REQUEST);
 		}
 		if (found == null) {

@@ -11,6 +11,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 import io.holdfast.lock.HeldLock;
 import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.WaitingAcquisition;
 
@@ -27,10 +28,26 @@ public final class LockDescriptors {
 	/**
 	 * The locks of this instance.
 	 *
-	 * @param held the locks that are held
-	 * @param waiting the acquisitions in progress
+	 * @param total how many there are
+	 * @param held the locks that are held, up to the limit
+	 * @param waiting the acquisitions in progress, up to the limit
 	 */
-	public record Locks(List<Held> held, List<Waiting> waiting) implements OperationResponseBody {
+	public record Locks(Total total, List<Held> held, List<Waiting> waiting) implements OperationResponseBody {
+
+		static Locks of(List<HeldLock> held, List<WaitingAcquisition> waiting, int limit) {
+			return new Locks(new Total(held.size(), waiting.size()), held.stream().limit(limit).map(Held::of).toList(),
+					waiting.stream().limit(limit).map(Waiting::of).toList());
+		}
+
+	}
+
+	/**
+	 * How many locks and acquisitions there are, listed or not.
+	 *
+	 * @param held the number of locks that are held
+	 * @param waiting the number of acquisitions in progress
+	 */
+	public record Total(int held, int waiting) {
 
 	}
 
@@ -40,17 +57,23 @@ public final class LockDescriptors {
 	 * @param lock the lock, such as {@code stock:42}
 	 * @param backend the name of the backend, or {@code null} if there is none with the
 	 * requested name
-	 * @param held the holds of this instance
-	 * @param waiting the acquisitions of this instance
+	 * @param total how many holds and acquisitions of this instance there are, or
+	 * {@code null} if the request is not valid
+	 * @param held the holds of this instance, up to the limit
+	 * @param waiting the acquisitions of this instance, up to the limit
 	 * @param store what the store knows, or {@code null} if it did not respond
 	 * @param error why the request is not valid or the store did not respond, or
 	 * {@code null} if it did
 	 */
-	public record Lock(String lock, @Nullable String backend, List<Held> held, List<Waiting> waiting,
-			@Nullable Store store, @Nullable String error) implements OperationResponseBody {
+	public record Lock(String lock, @Nullable String backend, @Nullable Total total, List<Held> held,
+			List<Waiting> waiting, @Nullable Store store, @Nullable String error) implements OperationResponseBody {
+
+		static Lock of(LockName lock, String backend, Locks here, @Nullable Store store, @Nullable String error) {
+			return new Lock(lock.id(), backend, here.total(), here.held(), here.waiting(), store, error);
+		}
 
 		boolean isUnused() {
-			return this.held.isEmpty() && this.waiting.isEmpty() && this.store != null && this.store.holders().isEmpty()
+			return new Total(0, 0).equals(this.total) && this.store != null && this.store.holders().isEmpty()
 					&& (this.store.waiters() == null || this.store.waiters() == 0);
 		}
 

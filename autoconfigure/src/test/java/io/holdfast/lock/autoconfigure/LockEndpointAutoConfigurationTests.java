@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -40,10 +41,7 @@ import io.holdfast.lock.LockInspector;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
-import io.holdfast.lock.LockState;
 import io.holdfast.lock.actuate.DistributedLocksEndpoint;
-import io.holdfast.lock.backend.local.LocalLockBackend;
-import io.holdfast.lock.test.ForwardingBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -107,6 +105,34 @@ class LockEndpointAutoConfigurationTests {
 			handle.close();
 			waiter.join().close();
 		}));
+	}
+
+	@Test
+	void listsAreLimitedButTotalsAreNot() {
+		LockRequest request = LockRequest.of("stock", 42);
+		this.runner.run(holding(request, (context, http, handle) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			List<CompletableFuture<LockHandle>> waiters = Stream.generate(() -> locks.acquireAsync(request))
+				.limit(1_001)
+				.map(CompletionStage::toCompletableFuture)
+				.toList();
+			await().until(() -> context.getBean(LockInspector.class).waiting().size() == 1_001);
+			for (String uri : List.of(URI, URI + "/stock:42")) {
+				assertListed(http, uri, 1, 1_000);
+				assertListed(http, uri + "?limit=2", 1, 2);
+				assertListed(http, uri + "?limit=0", 0, 0);
+				assertThat(http.get().uri(uri + "?limit=-1")).hasStatus(HttpStatus.BAD_REQUEST);
+			}
+			waiters.forEach((waiter) -> waiter.cancel(true));
+		}));
+	}
+
+	private static void assertListed(MockMvcTester http, String uri, int held, int waiting) {
+		assertThat(http.get().uri(uri)).as(uri).hasStatusOk().bodyJson().satisfies((body) -> {
+			assertThat(body).extractingPath("$.held").asArray().hasSize(held);
+			assertThat(body).extractingPath("$.waiting").asArray().hasSize(waiting);
+			assertThat(body).extractingPath("$.total").isEqualTo(Map.of("held", 1, "waiting", 1_001));
+		});
 	}
 
 	@Test
@@ -308,15 +334,13 @@ class LockEndpointAutoConfigurationTests {
 				ObjectName name = server.queryNames(new ObjectName("io.holdfast.test:name=Distributedlocks,*"), null)
 					.iterator()
 					.next();
-				assertThat(server.invoke(name, "locks", new Object[0], new String[0]).toString()).contains("stock:42",
-						handle.ownerId());
-				assertThat(
-						server
-							.invoke(name, "lock", new Object[] { new String[] { "stock:42" }, null, null },
-									new String[] { String[].class.getName(), String.class.getName(),
-											String.class.getName() })
-							.toString())
-					.contains("store", handle.ownerId());
+				assertThat(server.invoke(name, "locks", new Object[] { null }, new String[] { Integer.class.getName() })
+					.toString()).contains("stock:42", handle.ownerId());
+				assertThat(server
+					.invoke(name, "lock", new Object[] { new String[] { "stock:42" }, null, null, null },
+							new String[] { String[].class.getName(), String.class.getName(), String.class.getName(),
+									Integer.class.getName() })
+					.toString()).contains("store", handle.ownerId());
 			}));
 	}
 
@@ -344,25 +368,6 @@ class LockEndpointAutoConfigurationTests {
 	private interface Case {
 
 		void run(AssertableWebApplicationContext context, MockMvcTester http, LockHandle handle) throws Exception;
-
-	}
-
-	/** A store that grants locks and answers no query. */
-	private static final class SilentBackend extends ForwardingBackend {
-
-		SilentBackend() {
-			super(new LocalLockBackend());
-		}
-
-		@Override
-		public String name() {
-			return "silent";
-		}
-
-		@Override
-		public CompletionStage<LockState> find(LockName lock) {
-			return new CompletableFuture<>();
-		}
 
 	}
 
