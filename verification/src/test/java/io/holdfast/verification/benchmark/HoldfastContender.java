@@ -20,9 +20,7 @@ import io.holdfast.lock.LockRequest;
 class HoldfastContender {
 
 	static Contender start(Library library, String... arguments) {
-		ConfigurableApplicationContext context = new SpringApplicationBuilder(HoldfastContender.class)
-			.web(WebApplicationType.NONE)
-			.run(arguments);
+		ConfigurableApplicationContext context = application(arguments);
 		if (library == Library.HOLDFAST_ANNOTATION) {
 			Annotated bean = context.getBean(Annotated.class);
 			return bean::locked;
@@ -32,6 +30,11 @@ class HoldfastContender {
 			section.run();
 			return null;
 		});
+	}
+
+	/** Starts an application with these locks, which the caller must close. */
+	static ConfigurableApplicationContext application(String... arguments) {
+		return new SpringApplicationBuilder(HoldfastContender.class).web(WebApplicationType.NONE).run(arguments);
 	}
 
 	/** A bean as an application would write it. */

@@ -3,10 +3,14 @@ package io.holdfast.verification.benchmark;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import io.holdfast.lock.test.server.EtcdServer;
 import io.holdfast.lock.test.server.PostgresServer;
@@ -77,12 +81,14 @@ final class Servers implements AutoCloseable {
 		return arguments;
 	}
 
-	/** Returns how many requests all servers have counted; zero for a database. */
+	/**
+	 * Returns how many requests, or transactions of a database, all servers have counted.
+	 */
 	long requests() throws IOException {
-		long sum = 0;
+		long sum = (this.database != null) ? transactions(this.database) : 0;
 		for (ServerProcess server : this.servers) {
 			if (server instanceof RedisServer redis) {
-				sum += number(redis.ask("info", "stats"), "total_commands_processed:(\\d+)");
+				sum += number(redis.ask("info", "stats"), "total_reads_processed:(\\d+)");
 			}
 			else if (server instanceof ZooKeeperServer zookeeper) {
 				sum += number(zookeeper.ask("mntr"), "zk_packets_received\\s+(\\d+)");
@@ -92,6 +98,11 @@ final class Servers implements AutoCloseable {
 			}
 		}
 		return sum;
+	}
+
+	private static long transactions(PostgresServer database) {
+		return Objects.requireNonNull(new JdbcTemplate(new DriverManagerDataSource(database.jdbcUrl()))
+			.queryForObject("SELECT sum(xact_commit + xact_rollback) FROM pg_stat_database", Long.class));
 	}
 
 	/** Returns how many keys all servers keep; zero for a database. */
