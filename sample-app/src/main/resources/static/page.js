@@ -2,6 +2,7 @@
 
 const $ = (id) => document.getElementById(id);
 const form = $("start");
+const LONGEST_PAUSE = 30; // seconds
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const LABELS = { none: "no lock", inside: "lock inside the transaction", holdfast: "Holdfast", paused: "Holdfast with a paused holder" };
 
@@ -235,16 +236,25 @@ async function start() {
 	}
 }
 
-function watch() {
+// A browser repeats a request for events after a lost connection, but not after an answer such as 503.
+function watch(pause = 1) {
 	const source = new EventSource("sales/events");
 	const on = (name, show) => source.addEventListener(name, (message) => show(JSON.parse(message.data)));
 	on("state", (state) => {
+		pause = 1;
 		$("notice").textContent = "";
 		reset(state);
 	});
 	on("events", add);
 	on("result", end);
-	source.onerror = () => ($("notice").textContent = "The connection to the server is lost. The page reconnects by itself.");
+	source.onerror = () => {
+		if (source.readyState !== EventSource.CLOSED) {
+			$("notice").textContent = "The connection to the server is lost. The page reconnects by itself.";
+			return;
+		}
+		$("notice").textContent = `The server sends no events: too many pages watch, or it is stopping. The page asks again in ${pause} s.`;
+		setTimeout(() => watch(Math.min(2 * pause, LONGEST_PAUSE)), 1000 * pause);
+	};
 }
 
 async function showOptions() {

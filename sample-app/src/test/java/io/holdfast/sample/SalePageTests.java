@@ -1,7 +1,16 @@
 package io.holdfast.sample;
 
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
@@ -100,6 +109,29 @@ class SalePageTests {
 				browser.takePicture(".stage", PICTURES.resolve("sample-%s-%s.png".formatted(mode, theme)));
 			}
 		}
+	}
+
+	/** A browser does not repeat a request for events that was answered with an error. */
+	@Test
+	void pageAsksAgainForEventsWhenTooManyBrowsersWatch() throws Exception {
+		HttpRequest events = HttpRequest.newBuilder(URI.create(sample.url() + "/sales/events")).build();
+		HttpClient others = HttpClient.newHttpClient();
+		List<HttpResponse<InputStream>> streams = Stream
+			.generate(() -> others.sendAsync(events, BodyHandlers.ofInputStream()))
+			.limit(40)
+			.toList()
+			.stream()
+			.map(CompletableFuture::join)
+			.toList();
+		browser.open(sample.url());
+		browser.await("#notice:not(:empty)");
+		assertThat(browser.text("#notice")).matches(
+				"The server sends no events: too many pages watch, or it is stopping. The page asks again in \\d+ s.");
+		assertThat(browser.count("body[data-number]")).isZero();
+		for (HttpResponse<InputStream> stream : streams) {
+			stream.body().close();
+		}
+		browser.await("body[data-number] #notice:empty");
 	}
 
 	@Test
