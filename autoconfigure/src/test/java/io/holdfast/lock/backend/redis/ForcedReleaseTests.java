@@ -16,12 +16,12 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.engine.EngineInspector;
-import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -36,7 +36,7 @@ class ForcedReleaseTests extends OneRedisServer {
 	}
 
 	private static LockEngine engine(LockBackends backends) {
-		return new LockEngine(backends, EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of());
+		return new LockEngine(backends, settings().responseTimeout(BOUND).build(), TransactionBoundary.NONE, List.of());
 	}
 
 	@Test
