@@ -27,8 +27,9 @@ import io.holdfast.lock.LockOperations;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Runs {@link EngineBenchmark} and {@link InterceptorBenchmark}. It is not part of the
- * build and is run by name, with these system properties:
+ * Runs {@link EngineBenchmark}, {@link InterceptorBenchmark} and
+ * {@link MonitoringBenchmark}. It is not part of the build and is run by name, with these
+ * system properties:
  * <ul>
  * <li>{@code benchmark}: a regular expression for {@code class.method}; all by
  * default</li>
@@ -36,6 +37,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * this one in interleaved rounds; absent by default</li>
  * <li>{@code benchmark.rounds}: the number of rounds, 5 by default; each starts a process
  * for each benchmark and version</li>
+ * <li>{@code benchmark.warmup}: the seconds before each measurement, 4 by default; a busy
+ * machine needs more, because it compiles more slowly</li>
  * </ul>
  * It writes the medians to {@code target/benchmark/micro.md}.
  */
@@ -70,7 +73,7 @@ class MicroBenchmarks {
 		try {
 			for (RunResult result : new Runner(options(System.getProperty("benchmark", ".*")).forks(1)
 				.jvmArgs("-Xmx512m", "-XX:+UseSerialGC")
-				.warmupIterations(4)
+				.warmupIterations(Integer.getInteger("benchmark.warmup", 4))
 				.warmupTime(TimeValue.seconds(1))
 				.measurementIterations(3)
 				.measurementTime(TimeValue.seconds(1))
