@@ -43,7 +43,7 @@ final class JdbcErrors {
 	 * succeed
 	 */
 	static @Nullable LockBackendException definite(SQLException ex, LockName lock, String table) {
-		if (hasClass(ex, "42")) {
+		if (isRejected(ex)) {
 			return new LockBackendException(
 					"Lock '%s' (backend jdbc): the database rejected the statement (SQL state %s). Check that the tables '%s' and '%s_reader' exist as in schema.sql, and that the user may read and write them."
 						.formatted(lock, ex.getSQLState(), table, table),
@@ -70,7 +70,7 @@ final class JdbcErrors {
 		if (exhausted != null) {
 			return exhausted;
 		}
-		if (hasClass(ex, "42")) {
+		if (isRejected(ex)) {
 			return unreachable(ex, table);
 		}
 		if (hasClass(ex, "28")) {
@@ -90,7 +90,7 @@ final class JdbcErrors {
 	 * @return a configuration exception if another attempt would not change it
 	 */
 	static LockException unreachable(SQLException ex, String table) {
-		if (hasClass(ex, "42")) {
+		if (isRejected(ex)) {
 			return new LockConfigurationException(
 					"The tables '%s' and '%s_reader' of the backend 'jdbc' do not exist or cannot be read. Create them in a migration with the script 'io/holdfast/lock/backend/jdbc/schema.sql' of this library, or set 'distributed-lock.jdbc.initialize-schema=always'."
 						.formatted(table, table),
@@ -116,6 +116,17 @@ final class JdbcErrors {
 				"The connection pool is exhausted: %s. Raise its size ('spring.datasource.hikari.maximum-pool-size') above the number of concurrent transactions, or set a separate pool for locks with 'distributed-lock.jdbc.data-source'."
 					.formatted(ex.getMessage()),
 				ex);
+	}
+
+	/**
+	 * Whether the server has rejected a statement. A driver may use the same SQL state
+	 * for a connection that is closed, but then there is no error code of a server.
+	 */
+	private static boolean isRejected(SQLException ex) {
+		if (!(ex instanceof SQLTransientConnectionException)) {
+			return hasClass(ex, "42");
+		}
+		return ex.getCause() instanceof SQLException cause && cause.getErrorCode() > 0 && hasClass(cause, "42");
 	}
 
 	private static boolean hasClass(SQLException ex, String stateClass) {

@@ -1,0 +1,44 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.sql.SQLException;
+import java.sql.SQLSyntaxErrorException;
+import java.sql.SQLTransientConnectionException;
+
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockName;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link JdbcErrors}.
+ */
+class JdbcErrorsTests {
+
+	private static final LockName LOCK = LockName.of("stock", "42");
+
+	/** So the driver of MariaDB calls a connection that the pool has lost. */
+	@Test
+	void closedConnectionIsNoRejectedStatement() {
+		SQLException closed = new SQLTransientConnectionException("Connection is not available, timed out", "42000",
+				new SQLSyntaxErrorException("setNetworkTimeout on a closed connection", "42000", -1));
+		assertThat(JdbcErrors.definite(closed, LOCK, "locks")).isNull();
+		assertThat(JdbcErrors.unreachable(closed, "locks")).isInstanceOf(LockBackendException.class);
+		assertThat(JdbcErrors.ofQuery(closed, "locks")).isSameAs(closed);
+	}
+
+	@Test
+	void errorOfTheServerIsDefinite() {
+		SQLException missingTable = new SQLSyntaxErrorException("relation \"locks\" does not exist", "42P01");
+		SQLException unknownDatabase = new SQLTransientConnectionException("Connection is not available, timed out",
+				"42000", new SQLSyntaxErrorException("Unknown database 'shop'", "42000", 1049));
+		for (SQLException definite : new SQLException[] { missingTable, unknownDatabase }) {
+			assertThat(JdbcErrors.definite(definite, LOCK, "locks")).isNotNull();
+			assertThat(JdbcErrors.unreachable(definite, "locks")).isInstanceOf(LockConfigurationException.class);
+			assertThat(JdbcErrors.ofQuery(definite, "locks")).isInstanceOf(LockConfigurationException.class);
+		}
+	}
+
+}
