@@ -2,8 +2,6 @@ package io.holdfast.lock;
 
 import com.fasterxml.jackson.annotation.JsonValue;
 
-import org.springframework.util.Assert;
-
 /**
  * A number that grows with every grant of a lock, so that a resource can reject a stale
  * holder. The resource remembers the greatest token that it has seen and rejects smaller
@@ -25,7 +23,9 @@ public record FencingToken(long value) implements Comparable<FencingToken> {
 	 * @throws IllegalArgumentException if the value is not greater than zero
 	 */
 	public FencingToken {
-		Assert.isTrue(value > 0, () -> "A fencing token must be greater than zero, but is " + value);
+		if (value <= 0) {
+			throw new IllegalArgumentException("A fencing token must be greater than zero, but is " + value);
+		}
 	}
 
 	@Override

@@ -4,8 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-import org.springframework.util.Assert;
-
 import io.holdfast.lock.FencingToken;
 
 /**
@@ -61,9 +59,10 @@ public record Grant(Claim claim, long storeToken, Duration lease, CompletionStag
 	 * @throws IllegalArgumentException if the store's token or the number is out of range
 	 */
 	public FencingToken fencingToken(int earlierHolds) {
-		Assert.isTrue(earlierHolds >= 0 && earlierHolds >> RESERVED_BITS == 0,
-				() -> earlierHolds + " earlier holds are more than a token can tell apart");
-		return new FencingToken(fencingTokenOf(this.storeToken).value() | earlierHolds);
+		if (earlierHolds < 0 || earlierHolds >> RESERVED_BITS != 0) {
+			throw new IllegalArgumentException(earlierHolds + " earlier holds are more than a token can tell apart");
+		}
+		return new FencingToken(shifted(this.storeToken) | earlierHolds);
 	}
 
 	/**
@@ -73,9 +72,15 @@ public record Grant(Claim claim, long storeToken, Duration lease, CompletionStag
 	 * @throws IllegalArgumentException if the store's token is out of range
 	 */
 	public static FencingToken fencingTokenOf(long storeToken) {
-		Assert.isTrue(storeToken > 0 && storeToken <= MAX_STORE_TOKEN,
-				() -> "Store token " + storeToken + " is not between 1 and " + MAX_STORE_TOKEN);
-		return new FencingToken(storeToken << RESERVED_BITS);
+		return new FencingToken(shifted(storeToken));
+	}
+
+	private static long shifted(long storeToken) {
+		if (storeToken <= 0 || storeToken > MAX_STORE_TOKEN) {
+			throw new IllegalArgumentException(
+					"Store token " + storeToken + " is not between 1 and " + MAX_STORE_TOKEN);
+		}
+		return storeToken << RESERVED_BITS;
 	}
 
 	/**
