@@ -188,6 +188,15 @@ public final class LockContext {
 			return null;
 		}
 
+		/**
+		 * Returns whether {@link LockContext#handles()} contains the hold now.
+		 * @return whether the calling thread, or its current task, has the hold
+		 */
+		public boolean isCurrent() {
+			return this.handle != null && LockContext.this.thread == Thread.currentThread()
+					&& this.tasks >= StackedTasks.count();
+		}
+
 		/** Ends the binding. Calling it again has no effect. */
 		@Override
 		public void run() {

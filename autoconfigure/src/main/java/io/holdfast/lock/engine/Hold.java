@@ -125,7 +125,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
 	@Override
 	public String diagnosis() {
-		if (!this.userManaged || !LockContext.handles().contains(this)) {
+		if (!this.userManaged || !isBoundHere()) {
 			return "";
 		}
 		return " It was acquired in code by this thread ('%s') %s ago and is not closed yet. If that code has returned, the lock remains on the thread and fails every later transaction: close its handle, preferably with try-with-resources."
@@ -270,7 +270,8 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	}
 
 	boolean isBoundHere() {
-		return this.binding != null && LockContext.handles().contains(this);
+		LockContext.Binding bound = this.binding;
+		return bound != null && bound.isCurrent();
 	}
 
 	@Override
