@@ -15,6 +15,7 @@ import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.observation.LockObservation;
+import io.holdfast.lock.support.Stages;
 
 /**
  * One holder's time with a lease, until the holder releases or loses it or passes it on,
@@ -106,7 +107,7 @@ final class Lease {
 			lingers = this.holds == 1 && !this.loss.happened() && this.end.remainingNanos() > 0;
 			this.lingering.set(lingers);
 			if (--this.holds > 0) {
-				return CompletableFuture.completedFuture(null);
+				return HoldEnd.DONE;
 			}
 		}
 		finally {
@@ -117,7 +118,7 @@ final class Lease {
 		if (lingers) {
 			this.context.registry().changed();
 			this.context.time().after(this.end.remainingNanos(), this::releaseIfLingering);
-			return CompletableFuture.completedFuture(null);
+			return HoldEnd.DONE;
 		}
 		return release();
 	}
@@ -145,23 +146,35 @@ final class Lease {
 	 */
 	private CompletableFuture<?> release() {
 		if (!this.loss.happened() && this.store.handOff(this.request, this.ticket)) {
-			return CompletableFuture.completedFuture(null);
+			return HoldEnd.DONE;
 		}
 		CompletableFuture<?> quiet = this.store.unwatch();
-		CompletableFuture<?> answered = this.loss.happened() ? CompletableFuture.completedFuture(null) : release(quiet);
-		this.context.registry().end(this);
-		return answered;
+		try {
+			return this.loss.happened() ? HoldEnd.DONE : release(quiet);
+		}
+		finally {
+			this.context.registry().end(this);
+		}
 	}
 
 	private CompletableFuture<?> release(CompletableFuture<?> quiet) {
+		CompletableFuture<ReleaseResult> answered = this.end.release(quiet);
+		if (Stages.hasResult(answered)) {
+			released(answered.join());
+			return HoldEnd.DONE;
+		}
 		this.ticket.leaving();
-		return this.end.release(quiet).handle((answer, failure) -> {
-			if (answer instanceof ReleaseResult.NotHeld) {
-				loseAfterEnd(LossCause.REFUSED);
-			}
-			this.ticket.leave();
+		return answered.handle((answer, failure) -> {
+			released(answer);
 			return null;
 		});
+	}
+
+	private void released(@Nullable ReleaseResult answer) {
+		if (answer instanceof ReleaseResult.NotHeld) {
+			loseAfterEnd(LossCause.REFUSED);
+		}
+		this.ticket.leave();
 	}
 
 	/** Stops watching the lease; completes when no renewal is in progress. */

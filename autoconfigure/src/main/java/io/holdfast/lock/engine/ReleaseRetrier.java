@@ -4,16 +4,15 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -44,7 +43,13 @@ final class ReleaseRetrier {
 
 	private final Executor threads;
 
-	private final Set<CompletableFuture<?>> underWay = ConcurrentHashMap.newKeySet();
+	/** Number of requests without a first response. */
+	private final AtomicInteger unanswered = new AtomicInteger();
+
+	/** Completes at shutdown, when every request has its first response. */
+	private final CompletableFuture<Void> allAnswered = new CompletableFuture<>();
+
+	private volatile boolean awaited;
 
 	private final Map<LockBackend, Retries> retries = new ConcurrentHashMap<>();
 
@@ -111,18 +116,26 @@ final class ReleaseRetrier {
 	 * than that, for example while a connection pool waits for its database.
 	 */
 	void awaitAnswers() {
-		CompletableFuture<?>[] answers = this.underWay.toArray(CompletableFuture[]::new);
-		CompletableFuture<?> all = CompletableFuture.allOf(answers).handle((done, failure) -> null);
 		Runnable cancel = this.time.after(2 * this.responseTimeout + GRACE, () -> {
-			if (all.complete(null)) {
+			if (this.allAnswered.complete(null)) {
 				logger.warn(
 						"At shutdown, %s releases were not confirmed by their store in time. Remaining locks expire with their leases."
-							.formatted(Stream.of(answers).filter((answer) -> !answer.isDone()).count()));
+							.formatted(this.unanswered));
 			}
 		});
-		all.join();
+		this.awaited = true;
+		if (this.unanswered.get() == 0) {
+			this.allAnswered.complete(null);
+		}
+		this.allAnswered.join();
 		cancel.run();
 		warnOfNotRetained();
+	}
+
+	private void firstAnswered() {
+		if (this.unanswered.decrementAndGet() == 0 && this.awaited) {
+			this.allAnswered.complete(null);
+		}
 	}
 
 	private void warnOfNotRetained() {
@@ -171,9 +184,13 @@ final class ReleaseRetrier {
 		}
 
 		CompletableFuture<T> start(CompletableFuture<?> quiet) {
-			ReleaseRetrier.this.underWay.add(this.firstAnswer);
-			this.firstAnswer.whenComplete((answer, failure) -> ReleaseRetrier.this.underWay.remove(this.firstAnswer));
-			quiet.thenRun(this::sendAgain);
+			ReleaseRetrier.this.unanswered.incrementAndGet();
+			if (quiet.isDone()) {
+				sendAgain();
+			}
+			else {
+				quiet.thenRun(this::sendAgain);
+			}
 			return this.firstAnswer;
 		}
 
@@ -192,8 +209,9 @@ final class ReleaseRetrier {
 		}
 
 		private void send() {
-			StoreResponses.within(this.call, ReleaseRetrier.this.responseTimeout, ReleaseRetrier.this.time)
-				.whenComplete(this::answered);
+			Stages.whenDone(
+					StoreResponses.within(this.call, ReleaseRetrier.this.responseTimeout, ReleaseRetrier.this.time),
+					this::answered);
 		}
 
 		private void answered(T answer, Throwable failure) {
@@ -209,6 +227,7 @@ final class ReleaseRetrier {
 				retries().add(this, unconfirmed);
 			}
 			Stages.settle(this.firstAnswer, answer, failure);
+			firstAnswered();
 		}
 
 		private Retries retries() {

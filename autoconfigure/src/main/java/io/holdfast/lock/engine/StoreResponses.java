@@ -29,8 +29,11 @@ final class StoreResponses {
 	 */
 	static <T> CompletableFuture<T> within(Supplier<? extends CompletionStage<T>> call, long timeoutNanos,
 			SchedulingClock time) {
-		CompletableFuture<T> answer = new CompletableFuture<>();
 		CompletionStage<T> sent = ask(call);
+		if (Stages.hasResult(sent)) {
+			return sent.toCompletableFuture();
+		}
+		CompletableFuture<T> answer = new CompletableFuture<>();
 		sent.whenComplete((value, failure) -> Stages.settle(answer, value, failure));
 		if (!answer.isDone()) {
 			Runnable cancel = time.after(timeoutNanos, () -> answer.completeExceptionally(

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -97,6 +98,33 @@ public final class Stages {
 		else {
 			future.complete(result);
 		}
+	}
+
+	/**
+	 * Runs an action with the outcome of a stage. If the stage is a future that already
+	 * has a result, the action runs immediately and no further stage is created.
+	 * @param stage the stage
+	 * @param action receives the result or the failure
+	 * @param <T> the type of the result
+	 */
+	public static <T extends @Nullable Object> void whenDone(CompletionStage<T> stage,
+			BiConsumer<? super T, ? super @Nullable Throwable> action) {
+		if (hasResult(stage)) {
+			action.accept(stage.toCompletableFuture().join(), null);
+		}
+		else {
+			stage.whenComplete(action);
+		}
+	}
+
+	/**
+	 * Returns whether a stage is a plain future that already has a result.
+	 * @param stage the stage
+	 * @return {@code false} for every other stage, which may not say whether it has one
+	 */
+	public static boolean hasResult(CompletionStage<?> stage) {
+		return stage.getClass() == CompletableFuture.class && stage.toCompletableFuture().isDone()
+				&& !stage.toCompletableFuture().isCompletedExceptionally();
 	}
 
 	/**
