@@ -12,6 +12,7 @@ import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
+import io.holdfast.lock.support.Stages;
 
 /**
  * State machine of one acquisition, from request to lease or failure.
@@ -134,34 +135,34 @@ final class Acquisition {
 		release.whenComplete((answered, failure) -> attempt.run());
 	}
 
+	/** Makes an attempt. An immediate response is the rest of the same step. */
 	private void ask() {
 		this.steps.nextPhase();
-		boolean willRetry = mayRetry();
-		Claim sent = this.attempts.claim(willRetry ? this.wait.remaining() : Duration.ZERO);
-		boolean first = this.attempts.made() == 0;
-		StoreRequest<AcquireResult> storeRequest = new StoreRequest<>(this.context.time(), () -> send(sent, first));
-		Attempts.Attempt attempt = this.attempts.next(this.steps.phase(), willRetry, storeRequest);
-		this.sender.send(storeRequest);
-		if (!storeRequest.answer().isDone()) {
-			awaitAnswer(storeRequest);
+		Attempts.Attempt attempt = this.attempts.next(this, mayRetry());
+		this.sender.send(attempt);
+		if (Stages.hasResult(attempt) && !this.context.registry().isClosed()) {
+			answered(attempt, attempt.join(), null);
+			return;
 		}
-		storeRequest.answer()
-			.whenComplete((result, failure) -> this.steps.run(() -> answered(attempt, result, failure)));
+		if (!attempt.isDone()) {
+			awaitAnswer(attempt);
+		}
+		attempt.whenComplete((result, failure) -> this.steps.run(() -> answered(attempt, result, failure)));
 	}
 
 	/** Awaits the response. Its timeout starts when the request is sent. */
-	private void awaitAnswer(StoreRequest<AcquireResult> storeRequest) {
-		boolean sent = storeRequest.isSent();
+	private void awaitAnswer(StoreRequest attempt) {
+		boolean sent = attempt.isSent();
 		long timeout = Backoff.forResponse(this.request, this.attempts.made(), sent, this.wait.left(),
 				this.context.settings());
-		this.steps.after(timeout, () -> onIndeterminate(StoreResponses.none(storeRequest.isSent())));
+		this.steps.after(timeout, () -> onIndeterminate(StoreResponses.none(attempt.isSent())));
 		if (!sent) {
-			storeRequest.whenSent(this.steps.inThisPhase(() -> awaitAnswer(storeRequest)));
+			attempt.whenSent(this.steps.inThisPhase(() -> awaitAnswer(attempt)));
 		}
 	}
 
 	/** Sends the claim, unless a retry has waited for a thread past the deadline. */
-	private CompletionStage<AcquireResult> send(Claim attempt, boolean first) {
+	CompletionStage<AcquireResult> send(Claim attempt, boolean first) {
 		return (first || !deadlineHasPassed()) ? this.request.backend().tryAcquire(attempt)
 				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(StoreResponses.none(false)));
 	}
@@ -173,11 +174,11 @@ final class Acquisition {
 		}
 		else if (result instanceof AcquireResult.Acquired acquired && this.attempts.isLatest(attempt)) {
 			// a later attempt that fails may roll back the grant of an earlier one
-			granted(acquired, attempt.storeRequest().sentAt());
+			granted(acquired, attempt.sentAt());
 		}
-		else if (attempt.phase() == this.steps.phase()) {
+		else if (attempt.phase == this.steps.phase()) {
 			if (result instanceof AcquireResult.Contended contended) {
-				contended(contended, attempt.willRetry());
+				contended(contended, attempt.willRetry);
 			}
 			else if (result instanceof AcquireResult.Indeterminate indeterminate) {
 				onIndeterminate(indeterminate.cause());

@@ -20,12 +20,12 @@ final class AttemptLimiter implements StoreRequest.Sender {
 
 	static final int LIMIT = 128;
 
-	private final Queue<StoreRequest<?>> waiting = new ConcurrentLinkedQueue<>();
+	private final Queue<StoreRequest> waiting = new ConcurrentLinkedQueue<>();
 
 	private final AtomicInteger underWay = new AtomicInteger();
 
 	@Override
-	public void send(StoreRequest<?> request) {
+	public void send(StoreRequest request) {
 		if (this.waiting.isEmpty() && enter()) {
 			sendFrom(request);
 			return;
@@ -40,8 +40,8 @@ final class AttemptLimiter implements StoreRequest.Sender {
 	 * Sends requests in the slot that was acquired for the first of them, for as long as
 	 * each is answered immediately.
 	 */
-	private void sendFrom(@Nullable StoreRequest<?> first) {
-		StoreRequest<?> request = first;
+	private void sendFrom(@Nullable StoreRequest first) {
+		StoreRequest request = first;
 		while (request != null) {
 			if (request.send() && !request.isOver()) {
 				request.whenOver(() -> sendFrom(next()));
@@ -52,9 +52,9 @@ final class AttemptLimiter implements StoreRequest.Sender {
 	}
 
 	/** Returns the next request of the slot, or {@code null} if it was released. */
-	private @Nullable StoreRequest<?> next() {
+	private @Nullable StoreRequest next() {
 		do {
-			StoreRequest<?> next = this.waiting.poll();
+			StoreRequest next = this.waiting.poll();
 			if (next != null) {
 				return next;
 			}

@@ -3,6 +3,7 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
@@ -51,21 +52,21 @@ final class Attempts {
 	 * Returns the claim of the next attempt. All attempts carry the same owner id, so a
 	 * lost response is requested again.
 	 */
-	Claim claim(Duration remainingWait) {
+	private Claim claim(Duration remainingWait) {
 		Claim same = this.claim;
-		this.claim = (same != null) ? same.withRemainingWait(remainingWait)
-				: new Claim(this.request.lock(), OwnerId.random(), this.request.mode(), this.lease,
-						this.request.renew(), remainingWait, this.request.fair());
-		return this.claim;
+		return (same != null) ? same.withRemainingWait(remainingWait) : new Claim(this.request.lock(), OwnerId.random(),
+				this.request.mode(), this.lease, this.request.renew(), remainingWait, this.request.fair());
 	}
 
 	/**
-	 * Adds the next attempt.
-	 * @param phase the phase of the acquisition to which it belongs
+	 * Creates the next attempt.
+	 * @param acquisition sends the attempt
 	 * @param willRetry whether its claim announces a retry
 	 */
-	Attempt next(int phase, boolean willRetry, StoreRequest<AcquireResult> storeRequest) {
-		Attempt attempt = new Attempt(phase, willRetry, this.mayHaveLeftClaim, storeRequest);
+	Attempt next(Acquisition acquisition, boolean willRetry) {
+		Claim sent = claim(willRetry ? acquisition.wait.remaining() : Duration.ZERO);
+		this.claim = sent;
+		Attempt attempt = new Attempt(acquisition, sent, this.made == 0, willRetry, this.mayHaveLeftClaim);
 		this.made++;
 		this.latest = attempt;
 		this.mayHaveLeftClaim = true;
@@ -92,7 +93,7 @@ final class Attempts {
 
 	/** Records that an attempt failed permanently, or completed without a result. */
 	void failed(Attempt attempt, @Nullable Throwable failure) {
-		this.mayHaveLeftClaim = failure == null || attempt.mayHaveLeftClaimBefore();
+		this.mayHaveLeftClaim = failure == null || attempt.mayHaveLeftClaimBefore;
 	}
 
 	/**
@@ -121,8 +122,8 @@ final class Attempts {
 	 */
 	boolean end() {
 		Attempt attempt = this.latest;
-		if (attempt != null && attempt.storeRequest().withdraw()) {
-			this.mayHaveLeftClaim = attempt.mayHaveLeftClaimBefore();
+		if (attempt != null && attempt.withdraw()) {
+			this.mayHaveLeftClaim = attempt.mayHaveLeftClaimBefore;
 		}
 		return this.mayHaveLeftClaim;
 	}
@@ -141,24 +142,50 @@ final class Attempts {
 	 */
 	void withdrawUnlessKept(@Nullable Lease lease, Attempt attempt, @Nullable AcquireResult result) {
 		boolean kept = lease != null && lease.keepsLock();
-		boolean leftNothing = result instanceof AcquireResult.Contended && !attempt.willRetry();
+		boolean leftNothing = result instanceof AcquireResult.Contended && !attempt.willRetry;
 		if (!kept && !leftNothing) {
 			withdraw();
 		}
 	}
 
 	/**
-	 * One attempt.
-	 *
-	 * @param phase the phase of the acquisition to which the attempt belongs
-	 * @param willRetry whether the claim announces a retry after a rejection, so that the
-	 * store may hold state of it
-	 * @param mayHaveLeftClaimBefore whether the store may have held state of the claim
-	 * before this attempt
-	 * @param storeRequest the request to the store
+	 * One attempt: a request to the store, in one phase of the acquisition.
 	 */
-	record Attempt(int phase, boolean willRetry, boolean mayHaveLeftClaimBefore,
-			StoreRequest<AcquireResult> storeRequest) {
+	static final class Attempt extends StoreRequest {
+
+		private final Acquisition acquisition;
+
+		private final Claim claim;
+
+		private final boolean first;
+
+		/** The phase of the acquisition to which the attempt belongs. */
+		final int phase;
+
+		/**
+		 * Whether the claim announces a retry after a rejection, so that the store may
+		 * hold state of it.
+		 */
+		final boolean willRetry;
+
+		/** Whether the store may have held state of the claim before this attempt. */
+		final boolean mayHaveLeftClaimBefore;
+
+		private Attempt(Acquisition acquisition, Claim claim, boolean first, boolean willRetry,
+				boolean mayHaveLeftClaimBefore) {
+			super(acquisition.wait.time());
+			this.acquisition = acquisition;
+			this.claim = claim;
+			this.first = first;
+			this.phase = acquisition.steps.phase();
+			this.willRetry = willRetry;
+			this.mayHaveLeftClaimBefore = mayHaveLeftClaimBefore;
+		}
+
+		@Override
+		CompletionStage<AcquireResult> call() {
+			return this.acquisition.send(this.claim, this.first);
+		}
 
 	}
 

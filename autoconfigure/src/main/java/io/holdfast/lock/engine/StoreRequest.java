@@ -2,50 +2,75 @@ package io.holdfast.lock.engine;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Supplier;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Stages;
 
 /**
- * A request that may wait for a thread, or for capacity at the store, before it is sent.
- * One atomic decision either sends it once or withdraws it. The request is over when the
+ * The future of the response to a request that may wait for a thread, or for capacity at
+ * the store, before it is sent. One atomic decision either sends it once or withdraws it.
+ * The response to a withdrawn request never arrives. The request is over when the
  * response arrives or the caller stops waiting.
  *
- * @param <T> the type of the response
+ * <p>
+ * Every acquisition makes at least one request, so it is a single object: it extends the
+ * future, and has room for one listener of each event.
  */
-final class StoreRequest<T> {
+abstract class StoreRequest extends CompletableFuture<AcquireResult> {
+
+	private static final int WAITING = 0;
+
+	private static final int SENT = 1;
+
+	private static final int WITHDRAWN = 2;
+
+	private static final AtomicIntegerFieldUpdater<StoreRequest> STATE = AtomicIntegerFieldUpdater
+		.newUpdater(StoreRequest.class, "state");
+
+	private static final AtomicReferenceFieldUpdater<StoreRequest, @Nullable Runnable> ON_SENT = AtomicReferenceFieldUpdater
+		.newUpdater(StoreRequest.class, Runnable.class, "onSent");
+
+	private static final AtomicReferenceFieldUpdater<StoreRequest, @Nullable Runnable> ON_OVER = AtomicReferenceFieldUpdater
+		.newUpdater(StoreRequest.class, Runnable.class, "onOver");
 
 	private final SchedulingClock time;
 
-	private final Supplier<? extends CompletionStage<T>> call;
+	private volatile int state;
 
-	private final CompletableFuture<T> answer = new CompletableFuture<>();
+	private volatile boolean over;
 
-	private final CompletableFuture<Void> over = new CompletableFuture<>();
+	private volatile @Nullable Runnable onSent;
 
-	/** Completes with {@code true} when sent, or with {@code false} when withdrawn. */
-	private final CompletableFuture<Boolean> sent = new CompletableFuture<>();
+	private volatile @Nullable Runnable onOver;
 
-	private volatile long sentAt;
+	/** Written before the call, so a thread that sees the response sees it, too. */
+	private long sentAt;
 
-	StoreRequest(SchedulingClock time, Supplier<? extends CompletionStage<T>> call) {
+	StoreRequest(SchedulingClock time) {
 		this.time = time;
-		this.call = call;
 	}
+
+	/** Calls the store. */
+	abstract CompletionStage<AcquireResult> call();
 
 	/**
 	 * Sends the request unless it was withdrawn.
 	 * @return whether this call sent it
 	 */
 	boolean send() {
-		if (!this.sent.complete(true)) {
+		if (!STATE.compareAndSet(this, WAITING, SENT)) {
 			return false;
 		}
+		notify(ON_SENT);
 		this.sentAt = this.time.nanos();
-		StoreResponses.ask(this.call).whenComplete((value, failure) -> {
-			Stages.settle(this.answer, value, failure);
-			this.over.complete(null);
+		Stages.whenDone(StoreResponses.ask(this::call), (value, failure) -> {
+			Stages.settle(this, value, failure);
+			end();
 		});
 		return true;
 	}
@@ -56,39 +81,52 @@ final class StoreRequest<T> {
 	 * @return whether this call withdrew the request before it was sent
 	 */
 	boolean withdraw() {
-		this.over.complete(null);
-		return this.sent.complete(false);
+		end();
+		return STATE.compareAndSet(this, WAITING, WITHDRAWN);
+	}
+
+	private void end() {
+		this.over = true;
+		notify(ON_OVER);
 	}
 
 	boolean isOver() {
-		return this.over.isDone();
+		return this.over;
 	}
 
+	/** Runs the action when the request is over. Call it once. */
 	void whenOver(Runnable action) {
-		this.over.thenRun(action);
+		this.onOver = action;
+		// the request may have ended before it could see the action
+		if (this.over) {
+			notify(ON_OVER);
+		}
 	}
 
 	/** Whether the request was sent or withdrawn. */
 	boolean isSent() {
-		return this.sent.isDone();
+		return this.state != WAITING;
 	}
 
+	/** Runs the action when the request is sent. Call it once. */
 	void whenSent(Runnable action) {
-		this.sent.thenAccept((now) -> {
-			if (now) {
-				action.run();
-			}
-		});
+		this.onSent = action;
+		if (this.state == SENT) {
+			notify(ON_SENT);
+		}
+	}
+
+	/** Runs the listener of an event, which takes place only once. */
+	private void notify(AtomicReferenceFieldUpdater<StoreRequest, @Nullable Runnable> listener) {
+		Runnable action = (listener.get(this) != null) ? listener.getAndSet(this, null) : null;
+		if (action != null) {
+			action.run();
+		}
 	}
 
 	/** Returns when the request was sent; available once it is answered. */
 	long sentAt() {
 		return this.sentAt;
-	}
-
-	/** Returns the response, which never completes if the request is withdrawn. */
-	CompletableFuture<T> answer() {
-		return this.answer;
 	}
 
 	/**
@@ -101,7 +139,7 @@ final class StoreRequest<T> {
 		 * Sends a request, unless it is withdrawn first.
 		 * @param request the request
 		 */
-		void send(StoreRequest<?> request);
+		void send(StoreRequest request);
 
 	}
 

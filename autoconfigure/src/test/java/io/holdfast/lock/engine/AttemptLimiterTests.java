@@ -4,12 +4,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
@@ -30,50 +32,52 @@ class AttemptLimiterTests {
 
 	private static final int LIMIT = AttemptLimiter.LIMIT;
 
+	private static final AcquireResult ANSWER = AcquireResult.Contended.polled(Duration.ofSeconds(1));
+
 	private final AttemptLimiter limiter = new AttemptLimiter();
 
-	private final List<CompletableFuture<Integer>> sent = new ArrayList<>();
+	private final List<CompletableFuture<AcquireResult>> sent = new ArrayList<>();
 
 	private final EngineFixture fixture = new EngineFixture();
 
 	@Test
 	void attemptsBeyondTheLimitAreSentInOrderAsOthersAreAnswered() {
-		List<CompletableFuture<Integer>> answers = IntStream.range(0, LIMIT + 3)
-			.mapToObj((i) -> new CompletableFuture<Integer>())
+		List<CompletableFuture<AcquireResult>> answers = IntStream.range(0, LIMIT + 3)
+			.mapToObj((i) -> new CompletableFuture<AcquireResult>())
 			.toList();
 		answers.forEach(this::send);
 		assertThat(this.sent).isEqualTo(answers.subList(0, LIMIT));
-		answers.get(7).complete(7);
+		answers.get(7).complete(ANSWER);
 		assertThat(this.sent).isEqualTo(answers.subList(0, LIMIT + 1));
-		answers.get(LIMIT).complete(1);
+		answers.get(LIMIT).complete(ANSWER);
 		answers.get(0).completeExceptionally(new IllegalStateException("failed"));
 		assertThat(this.sent).isEqualTo(answers);
 	}
 
 	@Test
 	void withdrawnSentAttemptFreesItsSlotOnce() {
-		List<StoreRequest<Integer>> requests = fill();
-		CompletableFuture<Integer> unanswered = this.sent.get(0);
-		CompletableFuture<Integer> next = new CompletableFuture<>();
+		List<StoreRequest> requests = fill();
+		CompletableFuture<AcquireResult> unanswered = this.sent.get(0);
+		CompletableFuture<AcquireResult> next = new CompletableFuture<>();
 		send(next);
 		send(new CompletableFuture<>());
 		assertThat(requests.get(0).withdraw()).isFalse();
 		assertThat(this.sent).hasSize(LIMIT + 1).endsWith(next);
-		unanswered.complete(1);
-		assertThat(requests.get(0).answer()).isCompletedWithValue(1);
+		unanswered.complete(ANSWER);
+		assertThat(requests.get(0)).isCompletedWithValue(ANSWER);
 		assertThat(this.sent).hasSize(LIMIT + 1);
 	}
 
 	@Test
 	void withdrawnUnsentAttemptIsNotSentAndTakesNoSlot() {
 		fill();
-		StoreRequest<Integer> withdrawn = send(new CompletableFuture<>());
-		CompletableFuture<Integer> next = new CompletableFuture<>();
+		StoreRequest withdrawn = send(new CompletableFuture<>());
+		CompletableFuture<AcquireResult> next = new CompletableFuture<>();
 		send(next);
 		assertThat(withdrawn.withdraw()).isTrue();
-		this.sent.get(0).complete(0);
+		this.sent.get(0).complete(ANSWER);
 		assertThat(this.sent).hasSize(LIMIT + 1).endsWith(next);
-		this.sent.get(1).complete(1);
+		this.sent.get(1).complete(ANSWER);
 		send(new CompletableFuture<>());
 		assertThat(this.sent).hasSize(LIMIT + 2);
 	}
@@ -83,9 +87,9 @@ class AttemptLimiterTests {
 	void thousandsOfAttemptsMayBeAnsweredAtOnce() {
 		fill();
 		for (int i = 0; i < 100_000; i++) {
-			send(CompletableFuture.completedFuture(i));
+			send(CompletableFuture.completedFuture(ANSWER));
 		}
-		this.sent.get(0).complete(0);
+		this.sent.get(0).complete(ANSWER);
 		assertThat(this.sent).hasSize(LIMIT + 100_000);
 	}
 
@@ -97,9 +101,11 @@ class AttemptLimiterTests {
 		ExecutorService store = Executors.newFixedThreadPool(4);
 		ExecutorService callers = Executors.newFixedThreadPool(4);
 		for (int i = 0; i < 20_000; i++) {
-			callers.execute(() -> this.limiter.send(new StoreRequest<>(this.fixture.time, () -> {
+			callers.execute(() -> this.limiter.send(request(() -> {
 				most.accumulateAndGet(inFlight.incrementAndGet(), Math::max);
-				return CompletableFuture.runAsync(inFlight::decrementAndGet, store).thenRun(answered::countDown);
+				return CompletableFuture.runAsync(inFlight::decrementAndGet, store)
+					.thenRun(answered::countDown)
+					.thenApply((done) -> ANSWER);
 			})));
 		}
 		assertThat(answered.await(60, TimeUnit.SECONDS)).isTrue();
@@ -157,17 +163,28 @@ class AttemptLimiterTests {
 		}).toList();
 	}
 
-	private List<StoreRequest<Integer>> fill() {
+	private List<StoreRequest> fill() {
 		return IntStream.range(0, LIMIT).mapToObj((i) -> send(new CompletableFuture<>())).toList();
 	}
 
-	private StoreRequest<Integer> send(CompletableFuture<Integer> answer) {
-		StoreRequest<Integer> request = new StoreRequest<>(this.fixture.time, () -> {
+	private StoreRequest send(CompletableFuture<AcquireResult> answer) {
+		StoreRequest request = request(() -> {
 			this.sent.add(answer);
 			return answer;
 		});
 		this.limiter.send(request);
 		return request;
+	}
+
+	private StoreRequest request(Supplier<CompletionStage<AcquireResult>> call) {
+		return new StoreRequest(this.fixture.time) {
+
+			@Override
+			CompletionStage<AcquireResult> call() {
+				return call.get();
+			}
+
+		};
 	}
 
 }
