@@ -12,7 +12,6 @@ import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
-import io.holdfast.lock.support.Stages;
 
 /**
  * State machine of one acquisition, from request to lease or failure.
@@ -135,17 +134,20 @@ final class Acquisition {
 		release.whenComplete((answered, failure) -> attempt.run());
 	}
 
-	/** Makes an attempt. An immediate response is the rest of the same step. */
+	/**
+	 * Makes an attempt. An immediate response continues the same step, unless the engine
+	 * has stopped the acquisition in a step that now comes first.
+	 */
 	private void ask() {
 		this.steps.nextPhase();
 		Attempts.Attempt attempt = this.attempts.next(this, mayRetry());
 		this.sender.send(attempt);
-		if (Stages.hasResult(attempt) && !this.context.registry().isClosed()) {
-			answered(attempt, attempt.join(), null);
-			return;
-		}
 		if (!attempt.isDone()) {
 			awaitAnswer(attempt);
+		}
+		else if (!attempt.isCompletedExceptionally() && !this.context.registry().isClosed()) {
+			answered(attempt, attempt.join(), null);
+			return;
 		}
 		attempt.whenComplete((result, failure) -> this.steps.run(() -> answered(attempt, result, failure)));
 	}

@@ -53,10 +53,10 @@ public final class LocalLockBackend implements LockBackend {
 	private static final AtomicLong TOKENS = new AtomicLong(ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now()));
 
 	private static final CompletionStage<ReleaseResult> RELEASED = CompletableFuture
-		.completedStage(new ReleaseResult.Released());
+		.completedFuture(new ReleaseResult.Released());
 
 	private static final CompletionStage<ReleaseResult> NOT_HELD = CompletableFuture
-		.completedStage(new ReleaseResult.NotHeld());
+		.completedFuture(new ReleaseResult.NotHeld());
 
 	private final StripedMap<LockName, LocalLock> locks = new StripedMap<>();
 
@@ -93,7 +93,7 @@ public final class LocalLockBackend implements LockBackend {
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		return CompletableFuture
-			.completedStage(visit(claim.lock(), (local, now) -> local.admit(claim, now, TOKENS::incrementAndGet)));
+			.completedFuture(visit(claim.lock(), (local, now) -> local.admit(claim, now, TOKENS::incrementAndGet)));
 	}
 
 	@Override
@@ -171,7 +171,9 @@ public final class LocalLockBackend implements LockBackend {
 		finally {
 			stripe.unlock();
 		}
-		notified.forEach((signal) -> signal.complete(null));
+		if (!notified.isEmpty()) {
+			notified.forEach((signal) -> signal.complete(null));
+		}
 		sweepNowAndThen(now);
 		return result;
 	}
