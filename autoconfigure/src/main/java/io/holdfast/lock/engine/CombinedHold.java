@@ -124,10 +124,9 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	@Override
-	public HeldLocks settingAside(SetAside setAside) {
+	public void setAside(SetAside setAside) {
 		// the first hold ends last
-		this.parts.get(0).settingAside(setAside);
-		return this;
+		this.parts.get(0).setAside(setAside);
 	}
 
 	@Override

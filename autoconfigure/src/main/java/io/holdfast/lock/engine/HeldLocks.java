@@ -37,7 +37,7 @@ interface HeldLocks extends ManagedHold {
 	HeldLocks userManaged();
 
 	/** Restores the given state when the last of these holds has ended. */
-	HeldLocks settingAside(SetAside setAside);
+	void setAside(SetAside setAside);
 
 	/** Returns a predicate for the holds of a lease. */
 	static Predicate<LockHandle> of(Lease lease) {

@@ -16,7 +16,6 @@ import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LossCause;
-import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.support.DurationText;
@@ -24,15 +23,11 @@ import io.holdfast.lock.support.DurationText;
 /**
  * One use of a lease by its holder. Reentrant holds share the lease.
  */
-final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
+final class Hold extends ClosableHold implements HeldLocks {
 
 	private static final String COMMIT_REFUSED = " The commit was refused and the transaction is rolled back, so it wrote nothing. Repeat the call.";
 
 	private final Lease lease;
-
-	private final HoldEnd.Rules rules;
-
-	private final HoldEnd end;
 
 	private final boolean reentrant;
 
@@ -49,15 +44,14 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 
 	private volatile SetAside setAside = SetAside.NOTHING;
 
-	Hold(Lease lease, HoldEnd.Rules rules) {
+	Hold(Lease lease, Rules rules) {
 		this(lease, rules, false);
 	}
 
-	private Hold(Lease lease, HoldEnd.Rules rules, boolean reentrant) {
+	private Hold(Lease lease, Rules rules, boolean reentrant) {
+		super(rules);
 		this.lease = lease;
-		this.rules = rules;
 		this.reentrant = reentrant;
-		this.end = new HoldEnd(rules, this::end);
 	}
 
 	/**
@@ -74,7 +68,7 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		if (!this.reentrant && this.lease.request().interruptOnLoss()) {
 			this.lease.onLost((event) -> bound.interruptIfAny(HeldLocks.of(this.lease)));
 		}
-		this.end.defer(this);
+		defer();
 		return this;
 	}
 
@@ -113,9 +107,8 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 	}
 
 	@Override
-	public HeldLocks settingAside(SetAside setAside) {
+	public void setAside(SetAside setAside) {
 		this.setAside = setAside;
-		return this;
 	}
 
 	@Override
@@ -259,27 +252,13 @@ final class Hold implements HeldLocks, TransactionBoundary.DeferrableHold {
 		}
 	}
 
-	@Override
-	public CompletableFuture<?> closeAsync() {
-		return this.end.closeAsync(this);
-	}
-
-	/** Ends this hold; completes with the store's response if callers wait for it. */
-	CompletableFuture<?> release() {
-		return this.end.close(this);
-	}
-
 	boolean isBoundHere() {
 		LockContext.Binding bound = this.binding;
 		return bound != null && bound.isCurrent();
 	}
 
 	@Override
-	public Runnable deferRelease() {
-		return this.end.deferral();
-	}
-
-	private CompletableFuture<?> end() {
+	CompletableFuture<?> end() {
 		LockContext.Binding bound = this.binding;
 		if (bound != null) {
 			bound.run();

@@ -2,7 +2,6 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
@@ -51,7 +50,7 @@ final class Lease {
 	 * Whether all holds have ended but the {@code minHold} has not. The thread that
 	 * clears this flag ends the lease.
 	 */
-	private final AtomicBoolean lingering = new AtomicBoolean();
+	private volatile boolean lingering;
 
 	private final LeaseEnd end;
 
@@ -105,9 +104,9 @@ final class Lease {
 		this.lock.lock();
 		try {
 			lingers = this.holds == 1 && !this.loss.happened() && this.end.remainingNanos() > 0;
-			this.lingering.set(lingers);
+			this.lingering = lingers;
 			if (--this.holds > 0) {
-				return HoldEnd.DONE;
+				return ClosableHold.DONE;
 			}
 		}
 		finally {
@@ -118,7 +117,7 @@ final class Lease {
 		if (lingers) {
 			this.context.registry().changed();
 			this.context.time().after(this.end.remainingNanos(), this::releaseIfLingering);
-			return HoldEnd.DONE;
+			return ClosableHold.DONE;
 		}
 		return release();
 	}
@@ -133,7 +132,9 @@ final class Lease {
 	private boolean endsLingering() {
 		this.lock.lock();
 		try {
-			return this.lingering.compareAndSet(true, false);
+			boolean ends = this.lingering;
+			this.lingering = false;
+			return ends;
 		}
 		finally {
 			this.lock.unlock();
@@ -146,11 +147,11 @@ final class Lease {
 	 */
 	private CompletableFuture<?> release() {
 		if (!this.loss.happened() && this.store.handOff(this.request, this.ticket)) {
-			return HoldEnd.DONE;
+			return ClosableHold.DONE;
 		}
 		CompletableFuture<?> quiet = this.store.unwatch();
 		try {
-			return this.loss.happened() ? HoldEnd.DONE : release(quiet);
+			return this.loss.happened() ? ClosableHold.DONE : release(quiet);
 		}
 		finally {
 			this.context.registry().end(this);
@@ -161,7 +162,7 @@ final class Lease {
 		CompletableFuture<ReleaseResult> answered = this.end.release(quiet);
 		if (Stages.hasResult(answered)) {
 			released(answered.join());
-			return HoldEnd.DONE;
+			return ClosableHold.DONE;
 		}
 		this.ticket.leaving();
 		return answered.handle((answer, failure) -> {
@@ -199,7 +200,7 @@ final class Lease {
 		this.lock.lock();
 		try {
 			released = this.holds == 0;
-			if (this.loss.happened() || (released && !this.lingering.get() && !evenIfReleased)) {
+			if (this.loss.happened() || (released && !this.lingering && !evenIfReleased)) {
 				return;
 			}
 			this.loss.declare(cause);
@@ -256,7 +257,7 @@ final class Lease {
 
 	/** Whether a closing engine waits for the body or the sending of the release. */
 	boolean delaysClosing() {
-		return !this.lingering.get() && !this.loss.happened();
+		return !this.lingering && !this.loss.happened();
 	}
 
 	/**

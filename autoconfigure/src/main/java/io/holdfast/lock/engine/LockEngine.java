@@ -44,7 +44,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 
 	private final Workers workers;
 
-	private final HoldEnd.Rules rules;
+	private final ClosableHold.Rules rules;
 
 	private final ThreadHolds threadHolds;
 
@@ -89,7 +89,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 				new ReleaseRetrier(time, settings, workers.releases()), new HoldRegistry(), observer);
 		this.boundary = boundary;
 		this.workers = workers;
-		this.rules = new HoldEnd.Rules(boundary, settings.awaitRelease(), workers.callbacks());
+		this.rules = new ClosableHold.Rules(boundary, settings.awaitRelease(), workers.callbacks());
 		this.threadHolds = new ThreadHolds(this.context);
 	}
 
@@ -161,10 +161,13 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 			setAside.restore();
 			throw ex;
 		}
-		if (!(outcome instanceof Outcome.Granted)) {
+		if (outcome instanceof Outcome.Granted<? extends HeldLocks> granted) {
+			granted.value().setAside(setAside);
+		}
+		else {
 			setAside.restore();
 		}
-		return outcome.map((held) -> held.settingAside(setAside));
+		return outcome;
 	}
 
 	/**

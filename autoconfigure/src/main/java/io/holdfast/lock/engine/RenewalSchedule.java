@@ -17,6 +17,8 @@ final class RenewalSchedule {
 	 */
 	private static final int BATCH_SHARE = 10;
 
+	private static final CompletableFuture<Void> NONE = CompletableFuture.completedFuture(null);
+
 	final StoreLease lease;
 
 	/** Orders leases that are due at the same time: the oldest comes first. */
@@ -30,7 +32,7 @@ final class RenewalSchedule {
 	long nextRenewal;
 
 	/** The current or last renewal; at most one is in progress at a time. */
-	CompletableFuture<Void> renewal = CompletableFuture.completedFuture(null);
+	CompletableFuture<Void> renewal = NONE;
 
 	private volatile long renewalDue;
 

@@ -86,7 +86,7 @@ public class HoldModelTests {
 		});
 		Lease lease = new StoreLease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0)
 			.begin(terms, ticket, EngineFixture.begun(this.context, terms));
-		return new Hold(lease, new HoldEnd.Rules(TransactionBoundary.NONE, false, Runnable::run));
+		return new Hold(lease, new ClosableHold.Rules(TransactionBoundary.NONE, false, Runnable::run));
 	}
 
 	private EngineContext context() {
