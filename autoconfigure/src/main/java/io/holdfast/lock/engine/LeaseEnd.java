@@ -23,7 +23,7 @@ final class LeaseEnd {
 
 	private final Grant grant;
 
-	/** Latest end of the {@code minHold} of its holds, on the engine's clock. */
+	/** Latest end of the {@code minHold} of its holds on the engine's clock, or 0. */
 	private volatile long closedUntil;
 
 	/** Whether the release was requested or the store has reported the lease's end. */
@@ -35,17 +35,19 @@ final class LeaseEnd {
 		this.lockDelay = lockDelay;
 		this.request = request;
 		this.grant = grant;
-		this.closedUntil = time.nanos();
 	}
 
 	/** Keeps the lock closed for at least this time from now. Calls must not overlap. */
 	void keepClosedFor(Duration minHold) {
-		this.closedUntil = Math.max(this.closedUntil, this.time.nanos() + minHold.toNanos());
+		if (!minHold.isZero()) {
+			this.closedUntil = Math.max(this.closedUntil, this.time.nanos() + minHold.toNanos());
+		}
 	}
 
 	/** Returns the remaining time to keep the lock closed; not positive if none. */
 	long remainingNanos() {
-		return this.closedUntil - this.time.nanos();
+		long until = this.closedUntil;
+		return (until > 0) ? until - this.time.nanos() : 0;
 	}
 
 	boolean isReleaseRequested() {

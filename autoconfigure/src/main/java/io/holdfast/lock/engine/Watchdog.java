@@ -68,10 +68,11 @@ final class Watchdog {
 		this.lock.lock();
 		try {
 			schedule.number = this.numbers++;
-			schedule.nextRenewal = this.time.nanos() + schedule.interval();
+			long now = this.time.nanos();
+			schedule.nextRenewal = now + schedule.interval();
 			schedule.watched = true;
 			this.watched++;
-			plan(schedule);
+			plan(schedule, now);
 			wakeUpInTime();
 		}
 		finally {
@@ -113,9 +114,8 @@ final class Watchdog {
 		}
 	}
 
-	private void plan(RenewalSchedule schedule) {
-		this.byTime.remove(schedule);
-		long now = this.time.nanos();
+	/** Plans the next check of a lease that has none. */
+	private void plan(RenewalSchedule schedule, long now) {
 		schedule.at = schedule.wantsRenewal(now) ? Math.min(schedule.nextRenewal, schedule.lease.validUntil())
 				: schedule.lease.validUntil();
 		this.byTime.add(schedule);
@@ -150,7 +150,8 @@ final class Watchdog {
 					toRenew.computeIfAbsent(schedule.lease.holder().request().backend(), (backend) -> new ArrayList<>())
 						.add(schedule);
 				}
-				plan(schedule);
+				this.byTime.remove(schedule);
+				plan(schedule, now);
 			}
 			wakeUpInTime();
 		}
@@ -237,7 +238,8 @@ final class Watchdog {
 		try {
 			if (schedule.watched) {
 				schedule.nextRenewal = (nextRenewal != null) ? nextRenewal : schedule.nextRenewal;
-				plan(schedule);
+				this.byTime.remove(schedule);
+				plan(schedule, this.time.nanos());
 				wakeUpInTime();
 			}
 		}
