@@ -4,8 +4,10 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the steps of one acquisition on the thread that waits for it. That thread would
@@ -23,9 +25,20 @@ final class CallerThreadExecutor implements Executor {
 
 	private final Thread caller = Thread.currentThread();
 
-	private final Queue<Runnable> steps = new ConcurrentLinkedQueue<>();
+	private static final int RUNNING = 0;
 
-	private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
+	private static final int PARKED = 1;
+
+	private static final int UNPARKED = 2;
+
+	private static final AtomicIntegerFieldUpdater<CallerThreadExecutor> STATE = AtomicIntegerFieldUpdater
+		.newUpdater(CallerThreadExecutor.class, "state");
+
+	/** Created for the first step that another one does not simply continue. */
+	private volatile @Nullable Queue<Runnable> steps;
+
+	/** State of the waiting thread. */
+	private volatile int state;
 
 	private volatile boolean ended;
 
@@ -36,11 +49,11 @@ final class CallerThreadExecutor implements Executor {
 
 	@Override
 	public void execute(Runnable step) {
-		this.steps.add(step);
+		queue().add(step);
 		if (this.ended) {
 			runSteps();
 		}
-		else if (this.state.compareAndSet(State.PARKED, State.UNPARKED)) {
+		else if (STATE.compareAndSet(this, PARKED, UNPARKED)) {
 			LockSupport.unpark(this.caller);
 		}
 	}
@@ -84,17 +97,17 @@ final class CallerThreadExecutor implements Executor {
 	}
 
 	private void awaitStep() {
-		this.state.set(State.PARKED);
+		this.state = PARKED;
 		boolean woken = false;
-		while (this.steps.isEmpty() && !this.caller.isInterrupted() && this.state.get() == State.PARKED) {
+		while (queue().isEmpty() && !this.caller.isInterrupted() && this.state == PARKED) {
 			LockSupport.park(this);
-			woken = this.state.get() != State.PARKED;
+			woken = this.state != PARKED;
 		}
-		if (!this.state.compareAndSet(State.PARKED, State.RUNNING)) {
+		if (!STATE.compareAndSet(this, PARKED, RUNNING)) {
 			if (!woken || this.caller.isInterrupted()) {
 				takePermit();
 			}
-			this.state.set(State.RUNNING);
+			this.state = RUNNING;
 		}
 	}
 
@@ -114,17 +127,23 @@ final class CallerThreadExecutor implements Executor {
 	}
 
 	private void runSteps() {
-		Runnable step;
-		while ((step = this.steps.poll()) != null) {
+		Queue<Runnable> present = this.steps;
+		Runnable step = (present != null) ? present.poll() : null;
+		while (step != null) {
 			step.run();
+			step = present.poll();
 		}
 	}
 
-	/** State of the waiting thread. */
-	private enum State {
-
-		RUNNING, PARKED, UNPARKED
-
+	private Queue<Runnable> queue() {
+		Queue<Runnable> present = this.steps;
+		if (present == null) {
+			synchronized (this) {
+				present = (this.steps != null) ? this.steps : new ConcurrentLinkedQueue<>();
+				this.steps = present;
+			}
+		}
+		return present;
 	}
 
 }
