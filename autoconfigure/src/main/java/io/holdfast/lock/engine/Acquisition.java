@@ -2,7 +2,6 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 
 import org.jspecify.annotations.Nullable;
@@ -10,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.AcquireResult;
-import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 
 /**
@@ -24,21 +22,15 @@ import io.holdfast.lock.spi.observation.AcquireOutcome;
  * <p>
  * All steps run one after another on the given executor, so the state needs no lock.
  */
-final class Acquisition {
+final class Acquisition extends LocalWaitQueues.Ticket {
 
 	private final EngineContext context;
 
-	final ResolvedRequest request;
-
 	private final IfRefused ifRefused;
-
-	final WaitTime wait;
 
 	private final StoreRequest.Sender sender;
 
 	final StepScheduler steps;
-
-	private final LocalWaitQueues.Ticket ticket;
 
 	private final AcquisitionObserver observer;
 
@@ -50,16 +42,14 @@ final class Acquisition {
 
 	Acquisition(EngineContext context, ResolvedRequest request, IfRefused ifRefused, Executor executor,
 			StoreRequest.Sender sender) {
+		super(context.queues(), (ifRefused == IfRefused.TRY_LATER) ? request.withWaitTime(0) : request,
+				context.time().nanos(), request.waitTime());
 		this.context = context;
 		this.sender = sender;
-		this.request = (ifRefused == IfRefused.TRY_LATER) ? request.withWaitTime(0) : request;
 		this.ifRefused = ifRefused;
-		this.wait = new WaitTime(context.time(), context.time().nanos(), request.waitTime().toNanos());
 		this.steps = new StepScheduler(context.time(), executor, this::failed);
-		this.ticket = context.queues()
-			.ticket(this.request, this.wait.startedAt(), this.steps::run, this::attemptInTime);
 		this.attempts = new Attempts(context, request);
-		this.observer = new AcquisitionObserver(context.observer(), this.wait, this.request, ifRefused);
+		this.observer = new AcquisitionObserver(context.observer(), this, request, ifRefused);
 	}
 
 	/** Returns the outcome; it never completes exceptionally. */
@@ -70,6 +60,11 @@ final class Acquisition {
 	/** Starts the acquisition on its executor. Call this or {@link #beginHere} once. */
 	void begin() {
 		this.steps.run(this::start);
+	}
+
+	@Override
+	void run(Runnable step) {
+		this.steps.run(step);
 	}
 
 	/** Starts the acquisition on the calling thread, which runs all of its steps. */
@@ -85,16 +80,16 @@ final class Acquisition {
 		this.observer.begins();
 		if (!this.context.registry().begin(this)) {
 			end(AcquireOutcome.INTERRUPTED,
-					new Outcome.Failed<>(AcquisitionFailures.stopping(this.request, this.wait.elapsed())));
+					new Outcome.Failed<>(AcquisitionFailures.stopping(this.request, elapsed())));
 			return;
 		}
-		LocalWaitQueues.State admission = this.ticket.enter();
+		LocalWaitQueues.State admission = enter();
 		this.refused = admission != LocalWaitQueues.State.ADMITTED;
 		switch (admission) {
 			case ADMITTED -> attempt();
-			case QUEUED -> this.steps.after(
-					Backoff.forAdmission(this.request, this.wait.left(), this.context.settings().responseTimeout()),
-					this::timedOut);
+			case QUEUED ->
+				this.steps.after(Backoff.forAdmission(this.request, left(), this.context.settings().responseTimeout()),
+						this::timedOut);
 			case OUTSIDE, LEFT -> timedOut();
 		}
 	}
@@ -104,7 +99,8 @@ final class Acquisition {
 	 * process was paused. A caller that is admitted immediately skips this check.
 	 * Otherwise a short wait would succeed less often than none.
 	 */
-	private void attemptInTime() {
+	@Override
+	void onAdmitted() {
 		if (deadlineHasPassed()) {
 			timedOut();
 			return;
@@ -114,7 +110,7 @@ final class Acquisition {
 
 	/** Takes over the lease of the holder before this caller, or asks the store. */
 	private void attempt() {
-		StoreLease idle = this.ticket.takeIdleLease();
+		StoreLease idle = takeIdleLease();
 		if (idle == null) {
 			ask();
 		}
@@ -127,10 +123,10 @@ final class Acquisition {
 	}
 
 	private void askAfter(CompletableFuture<?> release) {
-		this.ticket.leaving();
-		this.steps.after(Backoff.forRelease(this.request, this.wait.left(), this.context.settings().responseTimeout()),
-				this::attemptInTime);
-		Runnable attempt = this.steps.inThisPhase(this::attemptInTime);
+		leaving();
+		this.steps.after(Backoff.forRelease(this.request, left(), this.context.settings().responseTimeout()),
+				this::onAdmitted);
+		Runnable attempt = this.steps.inThisPhase(this::onAdmitted);
 		release.whenComplete((answered, failure) -> attempt.run());
 	}
 
@@ -140,7 +136,7 @@ final class Acquisition {
 	 */
 	private void ask() {
 		this.steps.nextPhase();
-		Attempts.Attempt attempt = this.attempts.next(this, mayRetry());
+		Attempts.Attempt attempt = this.attempts.next(this, leftForRetries());
 		this.sender.send(attempt);
 		if (!attempt.isDone()) {
 			awaitAnswer(attempt);
@@ -155,18 +151,11 @@ final class Acquisition {
 	/** Awaits the response. Its timeout starts when the request is sent. */
 	private void awaitAnswer(StoreRequest attempt) {
 		boolean sent = attempt.isSent();
-		long timeout = Backoff.forResponse(this.request, this.attempts.made(), sent, this.wait.left(),
-				this.context.settings());
+		long timeout = Backoff.forResponse(this.request, this.attempts.made(), sent, left(), this.context.settings());
 		this.steps.after(timeout, () -> onIndeterminate(StoreResponses.none(attempt.isSent())));
 		if (!sent) {
 			attempt.whenSent(this.steps.inThisPhase(() -> awaitAnswer(attempt)));
 		}
-	}
-
-	/** Sends the claim, unless a retry has waited for a thread past the deadline. */
-	CompletionStage<AcquireResult> send(Claim attempt, boolean first) {
-		return (first || !deadlineHasPassed()) ? this.request.backend().tryAcquire(attempt)
-				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(StoreResponses.none(false)));
 	}
 
 	private void answered(Attempts.Attempt attempt, @Nullable AcquireResult result, @Nullable Throwable failure) {
@@ -194,7 +183,7 @@ final class Acquisition {
 
 	private void granted(AcquireResult.Acquired acquired, long sentAt) {
 		StoreLease lease = new StoreLease(this.context, this.request, acquired.grant(), sentAt);
-		if (lease.validUntil() - this.context.time().nanos() <= 0) {
+		if (lease.validUntil() <= lease.grantedAt) {
 			onIndeterminate(StoreResponses.longerThan(acquired.grant().lease()));
 			return;
 		}
@@ -204,7 +193,7 @@ final class Acquisition {
 	private void begin(StoreLease granted) {
 		this.observer.granted(this.refused);
 		end();
-		Lease lease = granted.begin(this.request, this.ticket, this.observer);
+		Lease lease = granted.begin(this.request, this, this.observer);
 		this.outcome.complete(AcquisitionFailures.unlessLost(lease));
 	}
 
@@ -217,7 +206,7 @@ final class Acquisition {
 			return;
 		}
 		waitFor(Backoff.afterRefusal(contended.retryAfter(), this.context.time()));
-		Runnable tryAgain = this.steps.inThisPhase(this::attemptInTime);
+		Runnable tryAgain = this.steps.inThisPhase(this::onAdmitted);
 		contended.signal().whenComplete((news, failure) -> tryAgain.run());
 	}
 
@@ -233,7 +222,7 @@ final class Acquisition {
 	}
 
 	private void waitFor(long pause) {
-		this.steps.after(Math.min(pause, this.wait.left()), this::attemptInTime);
+		this.steps.after(Math.min(pause, left()), this::onAdmitted);
 	}
 
 	private void timedOut() {
@@ -242,20 +231,19 @@ final class Acquisition {
 			giveUp(AcquireOutcome.ERROR, AcquisitionFailures.unknown(this.request, this.attempts.made(), unknown));
 			return;
 		}
-		giveUp(this.ifRefused.outcome(), AcquisitionFailures.refusal(this.request, this.ticket.isHolderLeaving(),
-				this.attempts.made(), this.wait.elapsed()));
+		giveUp(this.ifRefused.outcome(),
+				AcquisitionFailures.refusal(this.request, isHolderLeaving(), this.attempts.made(), elapsed()));
 	}
 
 	/** Cancels the acquisition on behalf of the caller. */
 	void cancel() {
 		this.steps.run(() -> giveUp(AcquireOutcome.INTERRUPTED,
-				AcquisitionFailures.interrupted(this.request, this.attempts.made(), this.wait.elapsed())));
+				AcquisitionFailures.interrupted(this.request, this.attempts.made(), elapsed())));
 	}
 
 	/** Cancels the acquisition because the application stops. */
 	void stop() {
-		this.steps.run(() -> giveUp(AcquireOutcome.INTERRUPTED,
-				AcquisitionFailures.stopping(this.request, this.wait.elapsed())));
+		this.steps.run(() -> giveUp(AcquireOutcome.INTERRUPTED, AcquisitionFailures.stopping(this.request, elapsed())));
 	}
 
 	/** Fails after a permanent store failure or a failed step; no caller may hang. */
@@ -272,11 +260,11 @@ final class Acquisition {
 			return;
 		}
 		if (this.attempts.end()) {
-			this.ticket.leaving();
-			this.attempts.withdraw().whenComplete((done, failure) -> this.ticket.leave());
+			leaving();
+			this.attempts.withdraw().whenComplete((done, failure) -> leave());
 		}
 		else {
-			this.ticket.leave();
+			leave();
 		}
 		end(how, reason);
 	}
@@ -293,11 +281,15 @@ final class Acquisition {
 	}
 
 	private boolean mayRetry() {
-		return this.ifRefused != IfRefused.TRY_LATER && this.wait.left() > 0;
+		return leftForRetries() > 0;
 	}
 
-	private boolean deadlineHasPassed() {
-		return this.request.waits() && this.wait.left() <= 0;
+	private long leftForRetries() {
+		return (this.ifRefused != IfRefused.TRY_LATER) ? Math.max(0, left()) : 0;
+	}
+
+	boolean deadlineHasPassed() {
+		return this.request.waits() && left() <= 0;
 	}
 
 }

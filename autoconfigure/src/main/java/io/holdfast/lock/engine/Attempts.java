@@ -61,10 +61,11 @@ final class Attempts {
 	/**
 	 * Creates the next attempt.
 	 * @param acquisition sends the attempt
-	 * @param willRetry whether its claim announces a retry
+	 * @param leftForRetries how long its claim may be retried; zero if it is the last one
 	 */
-	Attempt next(Acquisition acquisition, boolean willRetry) {
-		Claim sent = claim(willRetry ? acquisition.wait.remaining() : Duration.ZERO);
+	Attempt next(Acquisition acquisition, long leftForRetries) {
+		boolean willRetry = leftForRetries > 0;
+		Claim sent = claim(Duration.ofNanos(leftForRetries));
 		this.claim = sent;
 		Attempt attempt = new Attempt(acquisition, sent, this.made == 0, willRetry, this.mayHaveLeftClaim);
 		this.made++;
@@ -173,7 +174,7 @@ final class Attempts {
 
 		private Attempt(Acquisition acquisition, Claim claim, boolean first, boolean willRetry,
 				boolean mayHaveLeftClaimBefore) {
-			super(acquisition.wait.time());
+			super(acquisition.time);
 			this.acquisition = acquisition;
 			this.claim = claim;
 			this.first = first;
@@ -182,9 +183,12 @@ final class Attempts {
 			this.mayHaveLeftClaimBefore = mayHaveLeftClaimBefore;
 		}
 
+		/** Sends the claim, unless a retry has waited for a thread past the deadline. */
 		@Override
 		CompletionStage<AcquireResult> call() {
-			return this.acquisition.send(this.claim, this.first);
+			return (this.first || !this.acquisition.deadlineHasPassed())
+					? this.acquisition.request.backend().tryAcquire(this.claim)
+					: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(StoreResponses.none(false)));
 		}
 
 	}

@@ -2,7 +2,6 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -23,8 +22,9 @@ import io.holdfast.lock.support.Stages;
  * <p>
  * <em>States.</em> {@code HELD} until the last hold ends ({@code ENDED}) or the lease is
  * lost ({@code LOST}). The first of the two wins and is final, except that an ended lease
- * becomes lost if the store rejects its release. The lock of this object guards the
- * state. Listeners and the store are called outside of it.
+ * becomes lost if the store rejects its release. The monitor of this object guards the
+ * state. Nothing blocks under it: observers must not, and listeners and the store are called
+ * outside of it.
  */
 final class Lease {
 
@@ -37,8 +37,6 @@ final class Lease {
 	private final FencingToken token;
 
 	private final long acquiredAt;
-
-	private final ReentrantLock lock = new ReentrantLock();
 
 	private final Loss loss;
 
@@ -63,7 +61,7 @@ final class Lease {
 		this.loss = new Loss(request, this.token, store.grant().claim().owner(), observer);
 		observer.holds(this.token);
 		this.ticket = ticket;
-		this.end = store.end();
+		this.end = store.end;
 		this.acquiredAt = context.time().nanos();
 	}
 
@@ -73,8 +71,7 @@ final class Lease {
 	 * @return {@code false} if the lease has already ended
 	 */
 	boolean addHold(Duration minHold) {
-		this.lock.lock();
-		try {
+		synchronized (this) {
 			if (this.holds == 0) {
 				return false;
 			}
@@ -82,35 +79,24 @@ final class Lease {
 			this.end.keepClosedFor(minHold);
 			return true;
 		}
-		finally {
-			this.lock.unlock();
-		}
 	}
 
 	/** Reports a tentative hold unless it is lost; a loss is then reported later. */
 	boolean keep() {
-		this.lock.lock();
-		try {
+		synchronized (this) {
 			return !this.loss.happened() && this.loss.observer().keep();
-		}
-		finally {
-			this.lock.unlock();
 		}
 	}
 
 	/** Ends one hold, and the lease with the last one; returns the response. */
 	CompletableFuture<?> endHold() {
 		boolean lingers;
-		this.lock.lock();
-		try {
+		synchronized (this) {
 			lingers = this.holds == 1 && !this.loss.happened() && this.end.remainingNanos() > 0;
 			this.lingering = lingers;
 			if (--this.holds > 0) {
 				return ClosableHold.DONE;
 			}
-		}
-		finally {
-			this.lock.unlock();
 		}
 		Duration held = Duration.ofNanos(this.context.time().nanos() - this.acquiredAt);
 		this.loss.observer().released(held, this.store.length());
@@ -130,14 +116,10 @@ final class Lease {
 
 	/** Under the lock, so that the lease is not lost at the same moment. */
 	private boolean endsLingering() {
-		this.lock.lock();
-		try {
+		synchronized (this) {
 			boolean ends = this.lingering;
 			this.lingering = false;
 			return ends;
-		}
-		finally {
-			this.lock.unlock();
 		}
 	}
 
@@ -197,16 +179,12 @@ final class Lease {
 
 	private void lose(LossCause cause, boolean evenIfReleased) {
 		boolean released;
-		this.lock.lock();
-		try {
+		synchronized (this) {
 			released = this.holds == 0;
 			if (this.loss.happened() || (released && !this.lingering && !evenIfReleased)) {
 				return;
 			}
 			this.loss.declare(cause);
-		}
-		finally {
-			this.lock.unlock();
 		}
 		CompletableFuture<?> quiet = unwatch();
 		this.end.lost(cause, quiet);

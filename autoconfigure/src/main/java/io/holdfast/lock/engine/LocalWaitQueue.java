@@ -66,7 +66,7 @@ final class LocalWaitQueue {
 			admit(ticket);
 			return State.ADMITTED;
 		}
-		if (!ticket.waits && !(this.leaving && first() == null)) {
+		if (!ticket.request.waits() && !(this.leaving && first() == null)) {
 			return State.OUTSIDE;
 		}
 		Deque<Ticket> present = this.waiters;
@@ -97,11 +97,11 @@ final class LocalWaitQueue {
 
 	private boolean mayOvertake(Ticket ticket) {
 		Ticket first = first();
-		return first == null || !(ticket.fair || mustBeNext(first));
+		return first == null || !(ticket.request.fair() || mustBeNext(first));
 	}
 
 	private boolean mustBeNext(Ticket first) {
-		return first.fair || this.time.nanos() - first.since >= AGE_NANOS;
+		return first.request.fair() || this.time.nanos() - first.startedAt >= AGE_NANOS;
 	}
 
 	/** Takes the lease that came with the admission of a caller, once. */

@@ -1,6 +1,6 @@
 package io.holdfast.lock.engine;
 
-import java.util.concurrent.Executor;
+import java.time.Duration;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -34,16 +34,6 @@ final class LocalWaitQueues {
 		this.queues = queues;
 	}
 
-	/**
-	 * Creates the ticket of a caller, which is not in its queue yet.
-	 * @param since when the caller began to wait, on the engine's clock
-	 * @param steps runs the callback and the steps that lead to it
-	 * @param onAdmitted runs when the caller is admitted after waiting
-	 */
-	Ticket ticket(ResolvedRequest request, long since, Executor steps, Runnable onAdmitted) {
-		return new Ticket(request, since, steps, onAdmitted);
-	}
-
 	int size() {
 		return this.queues.keys().size();
 	}
@@ -68,22 +58,16 @@ final class LocalWaitQueues {
 	}
 
 	/**
-	 * A caller's position in the wait queue of its lock: the acquisition waits with it,
-	 * and the lease keeps it until the lease has ended. Any thread may give it up.
+	 * A caller's wait, and its position in the wait queue of its lock: the lease keeps it
+	 * until the lease has ended. Any thread may give it up.
 	 */
-	final class Ticket {
+	abstract static class Ticket extends WaitTime {
+
+		private final LocalWaitQueues queues;
+
+		final ResolvedRequest request;
 
 		private final QueueKey queueKey;
-
-		final boolean waits;
-
-		final boolean fair;
-
-		final long since;
-
-		private final Executor steps;
-
-		private final Runnable onAdmitted;
 
 		/** Guarded by the stripe of the map, but any thread may read it. */
 		volatile State state = State.OUTSIDE;
@@ -94,14 +78,22 @@ final class LocalWaitQueues {
 		/** The lease that came with the admission, if the last holder left one. */
 		@Nullable StoreLease idleLease;
 
-		private Ticket(ResolvedRequest request, long since, Executor steps, Runnable onAdmitted) {
+		/**
+		 * Creates the ticket of a caller, which is not in its queue yet.
+		 * @param wait the time that is left for this lock
+		 */
+		Ticket(LocalWaitQueues queues, ResolvedRequest request, long startedAt, Duration wait) {
+			super(queues.time, startedAt, wait.toNanos());
+			this.queues = queues;
+			this.request = request;
 			this.queueKey = new QueueKey(request.backend().name(), request.lock(), request.mode());
-			this.waits = request.waits();
-			this.fair = request.fair();
-			this.since = since;
-			this.steps = steps;
-			this.onAdmitted = onAdmitted;
 		}
+
+		/** Runs the callback, and the steps that lead to it. */
+		abstract void run(Runnable step);
+
+		/** Called when the caller is admitted after waiting. */
+		abstract void onAdmitted();
 
 		/**
 		 * Asks to be admitted.
@@ -143,7 +135,7 @@ final class LocalWaitQueues {
 		 */
 		void leave() {
 			if (this.state != State.LEFT) {
-				run(visit((queue) -> queue.leave(this)));
+				notified(visit((queue) -> queue.leave(this)));
 			}
 		}
 
@@ -154,11 +146,16 @@ final class LocalWaitQueues {
 		 * @return whether the lease is left to the callers that wait
 		 */
 		boolean passOn(StoreLease lease) {
-			LocalWaitQueue entered = this.queue;
-			return entered != null && entered.hadWaiters() && run(visit((queue) -> queue.passOn(this, lease)));
+			return notified(visit((queue) -> queue.passOn(this, lease)));
 		}
 
-		private static boolean run(@Nullable Runnable notification) {
+		/** Whether a caller has ever waited behind this one. */
+		boolean mayHaveSuccessor() {
+			LocalWaitQueue entered = this.queue;
+			return entered != null && entered.hadWaiters();
+		}
+
+		private static boolean notified(@Nullable Runnable notification) {
 			if (notification != null) {
 				notification.run();
 			}
@@ -172,29 +169,29 @@ final class LocalWaitQueues {
 
 		/** The queue has admitted this ticket; it may have left again since. */
 		void admitted() {
-			this.steps.execute(() -> {
+			run(() -> {
 				if (isAdmitted()) {
-					this.onAdmitted.run();
+					onAdmitted();
 				}
 			});
 		}
 
 		/** No caller is admitted now, but another one may be admitted first. */
 		void available() {
-			this.steps.execute(() -> {
+			run(() -> {
 				if (visit((queue) -> queue.take(this))) {
-					this.onAdmitted.run();
+					onAdmitted();
 				}
 			});
 		}
 
 		/** Runs a step on the queue of this ticket, which ends with its last caller. */
 		private <T extends @Nullable Object> T visit(Function<LocalWaitQueue, T> step) {
-			StripedMap.Stripe<QueueKey, LocalWaitQueue> stripe = LocalWaitQueues.this.queues.of(this.queueKey);
+			StripedMap.Stripe<QueueKey, LocalWaitQueue> stripe = this.queues.queues.of(this.queueKey);
 			stripe.lock();
 			try {
 				LocalWaitQueue present = stripe.get(this.queueKey);
-				LocalWaitQueue visited = (present != null) ? present : new LocalWaitQueue(LocalWaitQueues.this.time);
+				LocalWaitQueue visited = (present != null) ? present : new LocalWaitQueue(this.time);
 				T result = step.apply(visited);
 				if (visited.isIdle()) {
 					stripe.remove(this.queueKey);

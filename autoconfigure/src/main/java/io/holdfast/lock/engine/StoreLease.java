@@ -2,7 +2,7 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 import org.jspecify.annotations.Nullable;
 
@@ -30,21 +30,32 @@ import io.holdfast.lock.spi.ReleaseResult;
  */
 final class StoreLease {
 
+	private static final AtomicIntegerFieldUpdater<StoreLease> STATE = AtomicIntegerFieldUpdater
+		.newUpdater(StoreLease.class, "state");
+
+	private static final int HELD = 0;
+
+	private static final int IDLE = 1;
+
+	private static final int ENDED = 2;
+
 	private final EngineContext context;
 
 	private final Grant grant;
 
-	private final LeaseEnd end;
+	final LeaseEnd end;
 
 	private final RenewalSchedule schedule;
 
-	private final long grantedAt;
+	/** When the grant arrived. */
+	final long grantedAt;
 
 	private volatile long validUntil;
 
 	private volatile Duration length;
 
-	private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
+	/** One of the states below. */
+	private volatile int state;
 
 	/** The present holder, or the last one while the lease is idle. */
 	private volatile @Nullable Lease holder;
@@ -72,12 +83,6 @@ final class StoreLease {
 		this.validUntil = sentAt + context.settings().validity(grant.lease());
 		this.end = new LeaseEnd(context.retrier(), context.time(), context.settings().lockDelay(), request, grant);
 		this.schedule = new RenewalSchedule(this);
-	}
-
-	private enum State {
-
-		HELD, IDLE, ENDED
-
 	}
 
 	/** Returns the token of the next holder, which is greater than all earlier ones. */
@@ -137,6 +142,9 @@ final class StoreLease {
 	 * @return whether the lease is idle; otherwise the holder releases it
 	 */
 	boolean handOff(ResolvedRequest request, LocalWaitQueues.Ticket ticket) {
+		if (!ticket.mayHaveSuccessor()) {
+			return false;
+		}
 		EngineSettings.Handoff limits = this.context.settings().handoff();
 		long left = this.grantedAt + limits.maxTime().toNanos() - this.context.time().nanos();
 		if (left <= 0 || this.holders >= limits.maxHolds() || isOver() || this.loss != null || !mayPassOn(request)
@@ -173,7 +181,7 @@ final class StoreLease {
 
 	/** Called by the wait queue before any caller can find the lease there. */
 	void idle() {
-		this.state.set(State.IDLE);
+		this.state = IDLE;
 	}
 
 	/**
@@ -183,7 +191,7 @@ final class StoreLease {
 	boolean takeOver(ResolvedRequest next) {
 		if (mayPassOn(next) && this.loss == null
 				&& this.context.settings().storeLease(next.leaseTime()).equals(this.grant.claim().leaseTime())) {
-			return this.state.compareAndSet(State.IDLE, State.HELD);
+			return STATE.compareAndSet(this, IDLE, HELD);
 		}
 		endIfIdle();
 		return false;
@@ -200,7 +208,7 @@ final class StoreLease {
 	 * @return completes with the response of the store, if the lease was idle at any time
 	 */
 	CompletableFuture<Void> endIfIdle() {
-		if (this.state.compareAndSet(State.IDLE, State.ENDED)) {
+		if (STATE.compareAndSet(this, IDLE, ENDED)) {
 			end(holder());
 		}
 		return this.ended;
@@ -209,7 +217,7 @@ final class StoreLease {
 	/** Releases the lease of a holder that could not begin. */
 	private void endAfterFailure() {
 		Lease present = this.holder;
-		if (present != null && this.state.compareAndSet(State.HELD, State.ENDED)) {
+		if (present != null && STATE.compareAndSet(this, HELD, ENDED)) {
 			end(present);
 		}
 	}
@@ -262,10 +270,6 @@ final class StoreLease {
 			cancel.run();
 		}
 		return this.context.watchdog().unwatch(this.schedule);
-	}
-
-	LeaseEnd end() {
-		return this.end;
 	}
 
 	Grant grant() {

@@ -66,7 +66,7 @@ abstract class StoreRequest extends CompletableFuture<AcquireResult> {
 		if (!STATE.compareAndSet(this, WAITING, SENT)) {
 			return false;
 		}
-		notify(ON_SENT);
+		runListener(ON_SENT);
 		this.sentAt = this.time.nanos();
 		Stages.whenDone(StoreResponses.ask(this::call), (value, failure) -> {
 			Stages.settle(this, value, failure);
@@ -87,7 +87,7 @@ abstract class StoreRequest extends CompletableFuture<AcquireResult> {
 
 	private void end() {
 		this.over = true;
-		notify(ON_OVER);
+		runListener(ON_OVER);
 	}
 
 	boolean isOver() {
@@ -99,7 +99,7 @@ abstract class StoreRequest extends CompletableFuture<AcquireResult> {
 		this.onOver = action;
 		// the request may have ended before it could see the action
 		if (this.over) {
-			notify(ON_OVER);
+			runListener(ON_OVER);
 		}
 	}
 
@@ -112,12 +112,12 @@ abstract class StoreRequest extends CompletableFuture<AcquireResult> {
 	void whenSent(Runnable action) {
 		this.onSent = action;
 		if (this.state == SENT) {
-			notify(ON_SENT);
+			runListener(ON_SENT);
 		}
 	}
 
 	/** Runs the listener of an event, which takes place only once. */
-	private void notify(AtomicReferenceFieldUpdater<StoreRequest, @Nullable Runnable> listener) {
+	private void runListener(AtomicReferenceFieldUpdater<StoreRequest, @Nullable Runnable> listener) {
 		Runnable action = (listener.get(this) != null) ? listener.getAndSet(this, null) : null;
 		if (action != null) {
 			action.run();

@@ -6,12 +6,25 @@ import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * The time for which a caller waits for a lock.
- *
- * @param time the clock
- * @param startedAt when the wait began, on that clock
- * @param nanos its maximum length
  */
-record WaitTime(SchedulingClock time, long startedAt, long nanos) {
+class WaitTime {
+
+	final SchedulingClock time;
+
+	/** When the wait began, on that clock. */
+	final long startedAt;
+
+	private final long nanos;
+
+	/**
+	 * Creates a wait.
+	 * @param nanos its maximum length
+	 */
+	WaitTime(SchedulingClock time, long startedAt, long nanos) {
+		this.time = time;
+		this.startedAt = startedAt;
+		this.nanos = nanos;
+	}
 
 	/** Returns the remaining time; not positive once the deadline has passed. */
 	long left() {

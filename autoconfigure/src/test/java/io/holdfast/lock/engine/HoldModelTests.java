@@ -82,7 +82,7 @@ public class HoldModelTests {
 			.of(request, new LockBackends(List.of(this.store), "model"), EngineSettings.DEFAULTS)
 			.get(0);
 		Claim claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(), LEASE, true, Duration.ZERO, false);
-		LocalWaitQueues.Ticket ticket = this.context.queues().ticket(terms, 0, Runnable::run, () -> {
+		LocalWaitQueues.Ticket ticket = new FakeTicket(this.context.queues(), terms, 0, Runnable::run, () -> {
 		});
 		Lease lease = new StoreLease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0)
 			.begin(terms, ticket, EngineFixture.begun(this.context, terms));

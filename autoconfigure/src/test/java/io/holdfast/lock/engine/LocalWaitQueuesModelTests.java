@@ -44,7 +44,7 @@ public class LocalWaitQueuesModelTests {
 		if (this.tickets[thread] != null) {
 			return "present";
 		}
-		this.tickets[thread] = this.queues.ticket(FAIR, 0, Runnable::run, () -> {
+		this.tickets[thread] = new FakeTicket(this.queues, FAIR, 0, Runnable::run, () -> {
 		});
 		return this.tickets[thread].enter().name();
 	}
@@ -63,7 +63,7 @@ public class LocalWaitQueuesModelTests {
 
 	@Operation
 	public boolean isHolderLeaving() {
-		return this.queues.ticket(FAIR, 0, Runnable::run, () -> {
+		return new FakeTicket(this.queues, FAIR, 0, Runnable::run, () -> {
 		}).isHolderLeaving();
 	}
 

@@ -176,8 +176,9 @@ class LocalWaitQueuesTests {
 			ResolvedRequest terms = ResolvedRequest
 				.of(request, LocalWaitQueuesTests.this.backends, EngineSettings.DEFAULTS)
 				.get(0);
-			this.ticket = LocalWaitQueuesTests.this.queues.ticket(terms, LocalWaitQueuesTests.this.time.nanos(),
-					this.steps::add, () -> LocalWaitQueuesTests.this.admitted.add(name));
+			this.ticket = new FakeTicket(LocalWaitQueuesTests.this.queues, terms,
+					LocalWaitQueuesTests.this.time.nanos(), this.steps::add,
+					() -> LocalWaitQueuesTests.this.admitted.add(name));
 		}
 
 		State enter() {

@@ -69,7 +69,7 @@ public class StoreLeaseModelTests {
 
 	/** The waiter is notified, but its steps are operations of the model. */
 	private LocalWaitQueues.Ticket ticket() {
-		return this.context.queues().ticket(this.request, 0, (step) -> {
+		return new FakeTicket(this.context.queues(), this.request, 0, (step) -> {
 		}, () -> {
 		});
 	}
