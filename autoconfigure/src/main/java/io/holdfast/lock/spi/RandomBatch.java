@@ -9,8 +9,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Random numbers of the operating system for several identities, because each request to
- * the system costs more than many numbers.
+ * A random number of the operating system for several identities, because a request to
+ * the system costs more than all else that an acquisition does in memory. The identities
+ * of a batch differ in their first eight bits, and those of different batches are as
+ * unlikely to be equal as random ones.
  *
  * <p>
  * A virtual machine that is restored twice from one snapshot has the same memory twice. A
@@ -20,7 +22,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class RandomBatch {
 
-	static final int SIZE = 64;
+	private static final int INDEX_BITS = 8;
+
+	static final int SIZE = 1 << INDEX_BITS;
 
 	private static final int LONGEST_USE_MILLIS = 100;
 
@@ -35,7 +39,9 @@ final class RandomBatch {
 
 	private final long drawnAt;
 
-	private final ByteBuffer numbers;
+	private final long high;
+
+	private final long low;
 
 	private final AtomicInteger taken = new AtomicInteger();
 
@@ -45,7 +51,9 @@ final class RandomBatch {
 	 */
 	RandomBatch(long now) {
 		this.drawnAt = now;
-		this.numbers = ByteBuffer.wrap(draw(SIZE * 2 * Long.BYTES));
+		ByteBuffer number = ByteBuffer.wrap(draw(2 * Long.BYTES));
+		this.high = number.getLong();
+		this.low = number.getLong();
 	}
 
 	/** Creates an identity from the current batch, or from a new one. */
@@ -67,11 +75,7 @@ final class RandomBatch {
 			return null;
 		}
 		int index = this.taken.getAndIncrement();
-		return (index < SIZE) ? new OwnerId(number(2 * index), number(2 * index + 1)) : null;
-	}
-
-	private long number(int index) {
-		return this.numbers.getLong(index * Long.BYTES);
+		return (index < SIZE) ? new OwnerId(this.high ^ ((long) index << Long.SIZE - INDEX_BITS), this.low) : null;
 	}
 
 	private static @Nullable SecureRandom system() {
