@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
-import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * The attempts of one acquisition at the store: what they may have left there, and why
@@ -19,8 +18,6 @@ import io.holdfast.lock.support.SchedulingClock;
 final class Attempts {
 
 	private final ReleaseRetrier retrier;
-
-	private final SchedulingClock time;
 
 	private final ResolvedRequest request;
 
@@ -43,7 +40,6 @@ final class Attempts {
 
 	Attempts(EngineContext context, ResolvedRequest request) {
 		this.retrier = context.retrier();
-		this.time = context.time();
 		this.request = request;
 		this.lease = context.settings().storeLease(request.leaseTime());
 	}
@@ -131,8 +127,7 @@ final class Attempts {
 
 	/** Withdraws the claim; completes with the store's first response. */
 	CompletableFuture<Void> withdraw() {
-		return this.retrier.abandon(this.request.backend(), Objects.requireNonNull(this.claim),
-				this.time.nanos() + this.lease.toNanos());
+		return this.retrier.abandon(this.request.backend(), Objects.requireNonNull(this.claim));
 	}
 
 	/**

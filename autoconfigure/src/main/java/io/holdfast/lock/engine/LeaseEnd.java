@@ -60,7 +60,7 @@ final class LeaseEnd {
 	 */
 	CompletableFuture<ReleaseResult> release(CompletableFuture<?> quiet) {
 		this.releaseRequested = true;
-		return this.retrier.release(this.request.backend(), this.grant, leaseEnds(), quiet);
+		return this.retrier.release(this.request.backend(), this.grant, quiet);
 	}
 
 	/** Releases the lease after its loss, unless the store has already ended it. */
@@ -89,12 +89,8 @@ final class LeaseEnd {
 	 */
 	void retain(CompletableFuture<?> quiet, Duration atLeast) {
 		long until = Math.max(this.closedUntil, this.time.nanos() + atLeast.toNanos());
-		this.retrier.retain(this.request.backend(), this.grant, leaseEnds(), quiet,
+		this.retrier.retain(this.request.backend(), this.grant, quiet,
 				() -> Duration.ofNanos(until - this.time.nanos()));
-	}
-
-	private long leaseEnds() {
-		return this.time.nanos() + this.grant.lease().toNanos();
 	}
 
 }

@@ -16,6 +16,7 @@ import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
@@ -67,32 +68,40 @@ final class ReleaseRetrier {
 	}
 
 	/**
-	 * Releases a lease.
-	 * @param leaseEnds when the lease expires, on the engine's clock
+	 * Releases a lease. An immediate confirmation, such as that of the store in memory,
+	 * leaves nothing to retry.
 	 * @param quiet completes when no earlier request for the lease is in progress
 	 * @return the first response, or the failure to get one; retries follow independently
 	 */
-	CompletableFuture<ReleaseResult> release(LockBackend backend, Grant grant, long leaseEnds,
-			CompletableFuture<?> quiet) {
-		return new Request<>(backend, grant.claim().lock(), "release", leaseEnds, () -> backend.release(grant),
-				(answer) -> !(answer instanceof ReleaseResult.Indeterminate))
-			.start(quiet);
+	CompletableFuture<ReleaseResult> release(LockBackend backend, Grant grant, CompletableFuture<?> quiet) {
+		CompletionStage<ReleaseResult> first = null;
+		if (quiet.isDone() && !backend.capabilities().blocking()) {
+			first = StoreResponses.ask(() -> backend.release(grant));
+			if (Stages.hasResult(first) && isConfirmed(first.toCompletableFuture().join())) {
+				return first.toCompletableFuture();
+			}
+		}
+		return new Request<>(backend, grant.claim().lock(), "release", grant.lease(), () -> backend.release(grant),
+				ReleaseRetrier::isConfirmed)
+			.start(quiet, first);
+	}
+
+	private static boolean isConfirmed(ReleaseResult answer) {
+		return !(answer instanceof ReleaseResult.Indeterminate);
 	}
 
 	/**
 	 * Has the store keep a lock for a time without this JVM, or releases it if that time
 	 * is over.
-	 * @param leaseEnds when the lease expires, on the engine's clock
 	 * @param quiet completes when no earlier request for the lease is in progress
 	 * @param remaining supplies the remaining time when the request is sent
 	 */
-	void retain(LockBackend backend, Grant grant, long leaseEnds, CompletableFuture<?> quiet,
-			Supplier<Duration> remaining) {
-		new Request<>(backend, grant.claim().lock(), "retention", leaseEnds, () -> {
+	void retain(LockBackend backend, Grant grant, CompletableFuture<?> quiet, Supplier<Duration> remaining) {
+		new Request<>(backend, grant.claim().lock(), "retention", grant.lease(), () -> {
 			Duration left = remaining.get();
 			return (left.compareTo(Duration.ZERO) > 0) ? backend.retain(grant, left)
 					: backend.release(grant).thenApply((answer) -> true);
-		}, Objects::nonNull).start(quiet).thenAccept((kept) -> {
+		}, Objects::nonNull).start(quiet, null).thenAccept((kept) -> {
 			if (!kept) {
 				this.notRetained.add(grant.claim().lock());
 			}
@@ -101,13 +110,12 @@ final class ReleaseRetrier {
 
 	/**
 	 * Withdraws a claim.
-	 * @param leaseEnds when any lease granted to the claim expires, on the engine's clock
 	 * @return the first response, or the failure to get one
 	 */
-	CompletableFuture<Void> abandon(LockBackend backend, Claim claim, long leaseEnds) {
-		return new Request<>(backend, claim.lock(), "withdrawal", leaseEnds, () -> backend.abandon(claim),
+	CompletableFuture<Void> abandon(LockBackend backend, Claim claim) {
+		return new Request<>(backend, claim.lock(), "withdrawal", claim.leaseTime(), () -> backend.abandon(claim),
 				(answer) -> true)
-			.start(CompletableFuture.completedFuture(null));
+			.start(CompletableFuture.completedFuture(null), null);
 	}
 
 	/**
@@ -173,20 +181,29 @@ final class ReleaseRetrier {
 		/** Whether a response has arrived; a retry may begin before callers see it. */
 		private volatile boolean answered;
 
-		Request(LockBackend backend, LockName lock, String what, long leaseEnds, Supplier<CompletionStage<T>> call,
+		/**
+		 * Creates a request.
+		 * @param lease the lease that the store may keep, from now on
+		 */
+		Request(LockBackend backend, LockName lock, String what, Duration lease, Supplier<CompletionStage<T>> call,
 				Predicate<T> settled) {
 			this.backend = backend;
 			this.lock = lock;
 			this.what = what;
-			this.deadline = backend.capabilities().sessionBound() ? Long.MAX_VALUE : leaseEnds;
+			this.deadline = backend.capabilities().sessionBound() ? Long.MAX_VALUE
+					: ReleaseRetrier.this.time.nanos() + lease.toNanos();
 			this.call = call;
 			this.settled = settled;
 		}
 
-		CompletableFuture<T> start(CompletableFuture<?> quiet) {
+		/**
+		 * Starts the request.
+		 * @param first the response to come, if it is already sent
+		 */
+		CompletableFuture<T> start(CompletableFuture<?> quiet, @Nullable CompletionStage<T> first) {
 			ReleaseRetrier.this.unanswered.incrementAndGet();
-			if (quiet.isDone()) {
-				sendAgain();
+			if (first != null) {
+				await(() -> first);
 			}
 			else {
 				quiet.thenRun(this::sendAgain);
@@ -209,8 +226,12 @@ final class ReleaseRetrier {
 		}
 
 		private void send() {
+			await(this.call);
+		}
+
+		private void await(Supplier<CompletionStage<T>> response) {
 			Stages.whenDone(
-					StoreResponses.within(this.call, ReleaseRetrier.this.responseTimeout, ReleaseRetrier.this.time),
+					StoreResponses.within(response, ReleaseRetrier.this.responseTimeout, ReleaseRetrier.this.time),
 					this::answered);
 		}
 
