@@ -43,8 +43,8 @@ public final class LockContext {
 	 * @return a copy; empty unless this is a thread of a {@code ForkJoinPool}
 	 */
 	public static List<LockHandle> handlesOfWaitingTasks() {
-		LockContext context = CURRENT.get();
-		if (context == null || !StackedTasks.possible()) {
+		LockContext context = StackedTasks.possible() ? CURRENT.get() : null;
+		if (context == null) {
 			return List.of();
 		}
 		List<LockHandle> all = context.boundSince(0);

@@ -121,7 +121,7 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 	 */
 	@Override
 	public int compareTo(LockName other) {
-		return id().compareTo(other.id());
+		return (this != other) ? id().compareTo(other.id()) : 0;
 	}
 
 	/**

@@ -115,7 +115,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 			ask();
 		}
 		else if (idle.takeOver(this.request)) {
-			begin(idle);
+			begin(idle, this.time.nanos());
 		}
 		else {
 			askAfter(idle.endIfIdle());
@@ -187,13 +187,13 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 			onIndeterminate(StoreResponses.longerThan(acquired.grant().lease()));
 			return;
 		}
-		begin(lease);
+		begin(lease, lease.grantedAt);
 	}
 
-	private void begin(StoreLease granted) {
-		this.observer.granted(this.refused);
-		end();
-		Lease lease = granted.begin(this.request, this, this.observer);
+	private void begin(StoreLease granted, long at) {
+		this.observer.granted(this.refused, at);
+		this.steps.nextPhase();
+		Lease lease = granted.begin(this.request, this, at, this.observer);
 		this.outcome.complete(AcquisitionFailures.unlessLost(lease));
 	}
 
@@ -271,13 +271,9 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 
 	private void end(AcquireOutcome how, Outcome<Lease> reason) {
 		this.observer.notGranted(how);
-		end();
-		this.outcome.complete(reason);
-	}
-
-	private void end() {
 		this.steps.nextPhase();
 		this.context.registry().end(this);
+		this.outcome.complete(reason);
 	}
 
 	private boolean mayRetry() {

@@ -54,11 +54,11 @@ final class AcquisitionObserver {
 		}
 	}
 
-	void granted(boolean afterWaiting) {
+	void granted(boolean afterWaiting, long at) {
 		this.granted = afterWaiting ? AcquireOutcome.CONTENDED : AcquireOutcome.ACQUIRED;
-		this.waited = waited();
+		this.waited = Duration.ofNanos(at - this.wait.startedAt);
 		if (this.begun) {
-			ended(this.granted, this.waited);
+			ended(this.granted);
 		}
 	}
 
@@ -76,7 +76,7 @@ final class AcquisitionObserver {
 	 */
 	boolean keep() {
 		begun();
-		ended(this.granted, this.waited);
+		ended(this.granted);
 		this.observation.granted(this.granted, this.waited, Objects.requireNonNull(this.token));
 		return true;
 	}
@@ -88,8 +88,9 @@ final class AcquisitionObserver {
 
 	void notGranted(AcquireOutcome how) {
 		if (this.begun) {
-			ended(how, waited());
-			this.observation.notGranted(how, waited());
+			this.waited = Duration.ofNanos(this.wait.elapsed());
+			ended(how);
+			this.observation.notGranted(how, this.waited);
 		}
 	}
 
@@ -115,13 +116,9 @@ final class AcquisitionObserver {
 		this.observer.acquiring(this.request.lock(), this.request.backend().name());
 	}
 
-	private void ended(AcquireOutcome how, Duration after) {
-		this.observer.acquired(this.request.lock(), this.request.backend().name(), how, after,
+	private void ended(AcquireOutcome how) {
+		this.observer.acquired(this.request.lock(), this.request.backend().name(), how, this.waited,
 				this.request.leaseTime());
-	}
-
-	private Duration waited() {
-		return Duration.ofNanos(this.wait.elapsed());
 	}
 
 	/**

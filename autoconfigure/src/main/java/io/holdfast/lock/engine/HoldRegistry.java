@@ -2,6 +2,7 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -24,9 +25,8 @@ final class HoldRegistry {
 
 	private static final int MAX_LOGGED = 10;
 
-	private final Set<Acquisition> waiting = ConcurrentHashMap.newKeySet();
-
-	private final Set<Lease> held = ConcurrentHashMap.newKeySet();
+	/** The callers, from their request until it fails or their lease ends. */
+	private final Set<LocalWaitQueues.Ticket> callers = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * The closing engine's own thread judges whether it waits on: a grant that was under
@@ -46,28 +46,31 @@ final class HoldRegistry {
 	 * @return whether the acquisition may proceed
 	 */
 	boolean begin(Acquisition acquisition) {
-		this.waiting.add(acquisition);
+		this.callers.add(acquisition);
 		if (this.closed.get()) {
-			this.waiting.remove(acquisition);
+			this.callers.remove(acquisition);
 			return false;
 		}
 		return true;
 	}
 
 	void end(Acquisition acquisition) {
-		this.waiting.remove(acquisition);
+		this.callers.remove(acquisition);
 	}
 
-	/** Registers a lease, or ends it if the others were ended at shutdown before. */
+	/**
+	 * Registers the lease of a registered caller, or ends it if the others were ended at
+	 * shutdown before.
+	 */
 	void begin(Lease lease) {
-		this.held.add(lease);
+		lease.ticket.lease = lease;
 		if (this.ended) {
 			lease.endAtShutdown();
 		}
 	}
 
 	void end(Lease lease) {
-		this.held.remove(lease);
+		this.callers.remove(lease.ticket);
 		changed();
 	}
 
@@ -108,7 +111,7 @@ final class HoldRegistry {
 	}
 
 	private void announceWait(Duration timeout) {
-		List<String> inUse = this.held.stream()
+		List<String> inUse = held().stream()
 			.filter(Lease::inUse)
 			.map((lease) -> lease.request().lock().toString())
 			.sorted()
@@ -120,11 +123,11 @@ final class HoldRegistry {
 	}
 
 	List<Acquisition> waiting() {
-		return List.copyOf(this.waiting);
+		return this.callers.stream().filter((caller) -> caller.lease == null).map(Acquisition.class::cast).toList();
 	}
 
 	List<Lease> held() {
-		return List.copyOf(this.held);
+		return this.callers.stream().map((caller) -> caller.lease).filter(Objects::nonNull).toList();
 	}
 
 	/**
@@ -135,7 +138,7 @@ final class HoldRegistry {
 		long left = nanos;
 		this.lock.lock();
 		try {
-			while (left > 0 && this.held.stream().anyMatch(Lease::delaysClosing)) {
+			while (left > 0 && held().stream().anyMatch(Lease::delaysClosing)) {
 				left = this.changed.awaitNanos(left);
 			}
 		}

@@ -23,8 +23,8 @@ import io.holdfast.lock.support.Stages;
  * <em>States.</em> {@code HELD} until the last hold ends ({@code ENDED}) or the lease is
  * lost ({@code LOST}). The first of the two wins and is final, except that an ended lease
  * becomes lost if the store rejects its release. The monitor of this object guards the
- * state. Nothing blocks under it: observers must not, and listeners and the store are called
- * outside of it.
+ * state. Nothing blocks under it: observers must not, and listeners and the store are
+ * called outside of it.
  */
 final class Lease {
 
@@ -40,7 +40,7 @@ final class Lease {
 
 	private final Loss loss;
 
-	private final LocalWaitQueues.Ticket ticket;
+	final LocalWaitQueues.Ticket ticket;
 
 	private volatile int holds = 1;
 
@@ -53,7 +53,7 @@ final class Lease {
 	private final LeaseEnd end;
 
 	Lease(EngineContext context, ResolvedRequest request, StoreLease store, LocalWaitQueues.Ticket ticket,
-			AcquisitionObserver observer) {
+			long acquiredAt, AcquisitionObserver observer) {
 		this.context = context;
 		this.request = request;
 		this.store = store;
@@ -62,7 +62,7 @@ final class Lease {
 		observer.holds(this.token);
 		this.ticket = ticket;
 		this.end = store.end;
-		this.acquiredAt = context.time().nanos();
+		this.acquiredAt = acquiredAt;
 	}
 
 	/**
@@ -93,7 +93,9 @@ final class Lease {
 		boolean lingers;
 		synchronized (this) {
 			lingers = this.holds == 1 && !this.loss.happened() && this.end.remainingNanos() > 0;
-			this.lingering = lingers;
+			if (lingers) {
+				this.lingering = true;
+			}
 			if (--this.holds > 0) {
 				return ClosableHold.DONE;
 			}

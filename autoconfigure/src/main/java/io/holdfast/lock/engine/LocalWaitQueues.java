@@ -75,6 +75,9 @@ final class LocalWaitQueues {
 		/** The queue that was entered. */
 		private @Nullable LocalWaitQueue queue;
 
+		/** The lease of the caller, from the grant on. */
+		volatile @Nullable Lease lease;
+
 		/** The lease that came with the admission, if the last holder left one. */
 		@Nullable StoreLease idleLease;
 
@@ -87,6 +90,17 @@ final class LocalWaitQueues {
 			this.queues = queues;
 			this.request = request;
 			this.queueKey = new QueueKey(request.backend().name(), request.lock(), request.mode());
+		}
+
+		/** Spreads tickets at less cost than the identity of an object. */
+		@Override
+		public int hashCode() {
+			return Long.hashCode(this.startedAt);
+		}
+
+		@Override
+		public boolean equals(@Nullable Object other) {
+			return this == other;
 		}
 
 		/** Runs the callback, and the steps that lead to it. */
@@ -212,6 +226,13 @@ final class LocalWaitQueues {
 	 * Identifies a wait queue.
 	 */
 	private record QueueKey(String backend, LockName lock, LockMode mode) {
+
+		/** The other components hardly ever differ. */
+		@Override
+		public int hashCode() {
+			return this.lock.hashCode();
+		}
+
 	}
 
 }

@@ -145,7 +145,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	 * is set aside before the first new lock, until all holds have ended.
 	 */
 	private Outcome<? extends HeldLocks> hold(LockRequest request, IfRefused ifRefused) {
-		List<ResolvedRequest> all = resolve(request);
+		List<ResolvedRequest> all = ResolvedRequest.of(request, this.backends, this.context.settings());
 		int depth = ThreadHolds.depth(all.get(0));
 		this.threadHolds.requireHeldByNoWaitingTask(all);
 		if (this.threadHolds.includeAll(all)) {
@@ -236,10 +236,6 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		return this.workers.attemptsOnCaller(request.backend());
 	}
 
-	private List<ResolvedRequest> resolve(LockRequest request) {
-		return ResolvedRequest.of(request, this.backends, this.context.settings());
-	}
-
 	@Override
 	public CompletionStage<LockHandle> acquireAsync(LockRequest request) {
 		return AsyncResults.deliver(holdAsync(request, IfRefused.FAIL), Outcome::orElseThrow, this.workers.callbacks());
@@ -274,8 +270,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	}
 
 	private CompletableFuture<Outcome<HeldLocks>> holdAsync(LockRequest request, IfRefused ifRefused) {
-		return new AsyncAcquirer(this.context, this.boundary, this.workers, this::holdOf, resolve(request), ifRefused)
-			.hold();
+		List<ResolvedRequest> all = ResolvedRequest.of(request, this.backends, this.context.settings());
+		return new AsyncAcquirer(this.context, this.boundary, this.workers, this::holdOf, all, ifRefused).hold();
 	}
 
 	EngineContext context() {

@@ -41,12 +41,13 @@ record ResolvedRequest(LockRequest original, LockName lock, LockMode mode, LockB
 		Duration waitTime = orElse(request.waitTime(), settings.waitTime());
 		boolean interruptOnLoss = orElse(request.interruptOnLoss(), settings.interruptOnLoss());
 		List<ResolvedRequest> resolved = new ArrayList<>(request.locks().size());
-		request.locks().forEach((lock, mode) -> {
-			backends.requireSupport(request.backend(), mode, request.fair(), leaseTime,
-					() -> "The request for lock '" + lock + "'");
-			resolved
-				.add(new ResolvedRequest(request, lock, mode, backend, leaseTime, interruptOnLoss, waitTime, waitTime));
-		});
+		request.locks()
+			.forEach((lock, mode) -> resolved.add(
+					new ResolvedRequest(request, lock, mode, backend, leaseTime, interruptOnLoss, waitTime, waitTime)));
+		for (ResolvedRequest one : resolved) {
+			backends.requireSupport(request.backend(), one.mode, request.fair(), leaseTime,
+					() -> "The request for lock '" + one.lock + "'");
+		}
 		return resolved;
 	}
 

@@ -54,7 +54,6 @@ final class StoreLease {
 
 	private volatile Duration length;
 
-	/** One of the states below. */
 	private volatile int state;
 
 	/** The present holder, or the last one while the lease is idle. */
@@ -93,11 +92,12 @@ final class StoreLease {
 	/**
 	 * Begins the time of the next holder, which may be lost at once. A shared holder lets
 	 * the next caller ask the store.
+	 * @param at the present time
 	 * @param observer follows the hold
 	 */
-	Lease begin(ResolvedRequest request, LocalWaitQueues.Ticket ticket, AcquisitionObserver observer) {
+	Lease begin(ResolvedRequest request, LocalWaitQueues.Ticket ticket, long at, AcquisitionObserver observer) {
 		try {
-			Lease next = new Lease(this.context, request, this, ticket, observer);
+			Lease next = new Lease(this.context, request, this, ticket, at, observer);
 			this.end.keepClosedFor(request.minHold());
 			begin(next);
 			if (request.mode() == LockMode.SHARED) {

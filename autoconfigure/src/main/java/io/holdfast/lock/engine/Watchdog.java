@@ -64,11 +64,12 @@ final class Watchdog {
 		this.threads = threads;
 	}
 
+	/** Watches a lease from its first hold on. */
 	void watch(RenewalSchedule schedule) {
 		this.lock.lock();
 		try {
 			schedule.number = this.numbers++;
-			long now = this.time.nanos();
+			long now = schedule.lease.holder().acquiredAt();
 			schedule.nextRenewal = now + schedule.interval();
 			schedule.watched = true;
 			this.watched++;

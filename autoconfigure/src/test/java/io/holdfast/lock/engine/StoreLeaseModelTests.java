@@ -82,7 +82,7 @@ public class StoreLeaseModelTests {
 		first.enter();
 		this.waiter.enter();
 		StoreLease granted = new StoreLease(this.context, this.request, new Grant(claim, 1, LEASE), 0);
-		granted.begin(this.request, first, EngineFixture.begun(this.context, this.request)).endHold();
+		granted.begin(this.request, first, 0, EngineFixture.begun(this.context, this.request)).endHold();
 		return granted;
 	}
 
@@ -91,7 +91,7 @@ public class StoreLeaseModelTests {
 		if (!this.lease.takeOver(this.request)) {
 			return false;
 		}
-		this.next = this.lease.begin(this.request, this.waiter, EngineFixture.begun(this.context, this.request));
+		this.next = this.lease.begin(this.request, this.waiter, 0, EngineFixture.begun(this.context, this.request));
 		return true;
 	}
 
