@@ -128,10 +128,10 @@ final class CallerThreadExecutor implements Executor {
 
 	private void runSteps() {
 		Queue<Runnable> present = this.steps;
-		Runnable step = (present != null) ? present.poll() : null;
-		while (step != null) {
-			step.run();
-			step = present.poll();
+		if (present != null) {
+			for (Runnable step = present.poll(); step != null; step = present.poll()) {
+				step.run();
+			}
 		}
 	}
 
