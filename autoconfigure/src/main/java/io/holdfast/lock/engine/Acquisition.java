@@ -277,11 +277,17 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	}
 
 	private boolean mayRetry() {
-		return leftForRetries() > 0;
+		return this.ifRefused != IfRefused.TRY_LATER && left() > 0;
 	}
 
+	/**
+	 * Returns how long the next attempt may be retried. The first one is made at once.
+	 */
 	private long leftForRetries() {
-		return (this.ifRefused != IfRefused.TRY_LATER) ? Math.max(0, left()) : 0;
+		if (this.attempts.made() == 0 && !this.refused) {
+			return this.request.waitTime().toNanos();
+		}
+		return mayRetry() ? Math.max(0, left()) : 0;
 	}
 
 	boolean deadlineHasPassed() {

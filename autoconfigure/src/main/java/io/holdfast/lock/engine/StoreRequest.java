@@ -42,7 +42,8 @@ abstract class StoreRequest extends CompletableFuture<AcquireResult> {
 
 	private volatile int state;
 
-	private volatile boolean over;
+	/** Whether the caller has stopped waiting. */
+	private volatile boolean ended;
 
 	private volatile @Nullable Runnable onSent;
 
@@ -70,7 +71,7 @@ abstract class StoreRequest extends CompletableFuture<AcquireResult> {
 		this.sentAt = this.time.nanos();
 		Stages.whenDone(StoreResponses.ask(this::call), (value, failure) -> {
 			Stages.settle(this, value, failure);
-			end();
+			runListener(ON_OVER);
 		});
 		return true;
 	}
@@ -81,24 +82,20 @@ abstract class StoreRequest extends CompletableFuture<AcquireResult> {
 	 * @return whether this call withdrew the request before it was sent
 	 */
 	boolean withdraw() {
-		end();
+		this.ended = true;
+		runListener(ON_OVER);
 		return STATE.compareAndSet(this, WAITING, WITHDRAWN);
 	}
 
-	private void end() {
-		this.over = true;
-		runListener(ON_OVER);
-	}
-
 	boolean isOver() {
-		return this.over;
+		return this.ended || isDone();
 	}
 
 	/** Runs the action when the request is over. Call it once. */
 	void whenOver(Runnable action) {
 		this.onOver = action;
 		// the request may have ended before it could see the action
-		if (this.over) {
+		if (isOver()) {
 			runListener(ON_OVER);
 		}
 	}
