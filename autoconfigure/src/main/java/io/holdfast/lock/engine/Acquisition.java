@@ -67,6 +67,11 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		this.steps.run(step);
 	}
 
+	@Override
+	void onAdmitted() {
+		attemptInTime();
+	}
+
 	/** Starts the acquisition on the calling thread, which runs all of its steps. */
 	void beginHere() {
 		this.steps.runHere(this::start);
@@ -99,8 +104,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	 * process was paused. A caller that is admitted immediately skips this check.
 	 * Otherwise a short wait would succeed less often than none.
 	 */
-	@Override
-	void onAdmitted() {
+	private void attemptInTime() {
 		if (deadlineHasPassed()) {
 			timedOut();
 			return;
@@ -125,15 +129,12 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	private void askAfter(CompletableFuture<?> release) {
 		leaving();
 		this.steps.after(Backoff.forRelease(this.request, left(), this.context.settings().responseTimeout()),
-				this::onAdmitted);
-		Runnable attempt = this.steps.inThisPhase(this::onAdmitted);
+				this::attemptInTime);
+		Runnable attempt = this.steps.inThisPhase(this::attemptInTime);
 		release.whenComplete((answered, failure) -> attempt.run());
 	}
 
-	/**
-	 * Makes an attempt. An immediate response continues the same step, unless the engine
-	 * has stopped the acquisition in a step that now comes first.
-	 */
+	/** Makes an attempt. Its response may be there at once, in the same step. */
 	private void ask() {
 		this.steps.nextPhase();
 		Attempts.Attempt attempt = this.attempts.next(this, leftForRetries());
@@ -141,6 +142,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		if (!attempt.isDone()) {
 			awaitAnswer(attempt);
 		}
+		// a closing engine stops this acquisition in a step that comes first
 		else if (!attempt.isCompletedExceptionally() && !this.context.registry().isClosed()) {
 			answered(attempt, attempt.join(), null);
 			return;
@@ -206,7 +208,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 			return;
 		}
 		waitFor(Backoff.afterRefusal(contended.retryAfter(), this.context.time()));
-		Runnable tryAgain = this.steps.inThisPhase(this::onAdmitted);
+		Runnable tryAgain = this.steps.inThisPhase(this::attemptInTime);
 		contended.signal().whenComplete((news, failure) -> tryAgain.run());
 	}
 
@@ -222,7 +224,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	}
 
 	private void waitFor(long pause) {
-		this.steps.after(Math.min(pause, left()), this::onAdmitted);
+		this.steps.after(Math.min(pause, left()), this::attemptInTime);
 	}
 
 	private void timedOut() {
