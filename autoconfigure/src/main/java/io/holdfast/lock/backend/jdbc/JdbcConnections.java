@@ -90,7 +90,7 @@ final class JdbcConnections {
 		JdbcTemplate template = new JdbcTemplate(this.bound);
 		// the default may ask the database for its product on a broken connection
 		template.setExceptionTranslator(new SQLExceptionSubclassTranslator());
-		if (!dialect.hasLockTimeout()) {
+		if (dialect.needsStatementTimeout()) {
 			template.setQueryTimeout(this.timeoutSeconds);
 		}
 		return new NamedParameterJdbcTemplate(template);
@@ -109,24 +109,29 @@ final class JdbcConnections {
 		}
 	}
 
+	/** Runs work whose statements each commit by themselves, without a template. */
+	<T> T direct(DirectWork<T> work) throws SQLException {
+		return withConnection(true, (connection, known) -> work.run(connection));
+	}
+
 	/** Runs work whose statements each commit by themselves. */
 	<T> T single(Work<T> work) throws SQLException {
-		return withConnection(true, work);
+		return withConnection(true, (connection, known) -> run(connection, known.jdbc(), work));
 	}
 
 	/** Runs work whose statements commit together or not at all. */
 	<T> T together(Work<T> work) throws SQLException {
-		return withConnection(false, work);
+		return withConnection(false, (connection, known) -> commit(connection, known.jdbc(), work));
 	}
 
 	/**
 	 * Retries work that the database has rolled back in favor of another transaction. The
 	 * rollback guarantees that the work had no effect.
 	 */
-	private <T> T withConnection(boolean autoCommit, Work<T> work) throws SQLException {
+	private <T> T withConnection(boolean autoCommit, Use<T> use) throws SQLException {
 		for (int again = 0;; again++) {
 			try {
-				return runOnce(autoCommit, work);
+				return runOnce(autoCommit, use);
 			}
 			catch (SQLException ex) {
 				if (again == MOST_REPETITIONS || !JdbcErrors.isRetryable(ex)) {
@@ -136,15 +141,14 @@ final class JdbcConnections {
 		}
 	}
 
-	private <T> T runOnce(boolean autoCommit, Work<T> work) throws SQLException {
+	private <T> T runOnce(boolean autoCommit, Use<T> use) throws SQLException {
 		Database known = database();
 		try (BorrowedConnection borrowed = borrow()) {
 			if (!known.readCommitted() && !(autoCommit && known.dialect().updatesLatestState())) {
 				borrowed.readCommitted();
 			}
 			borrowed.autoCommit(autoCommit);
-			Connection connection = borrowed.connection();
-			return autoCommit ? run(connection, known.jdbc(), work) : commit(connection, known.jdbc(), work);
+			return use.of(borrowed.connection(), known);
 		}
 	}
 
@@ -191,6 +195,30 @@ final class JdbcConnections {
 	 * @param jdbc runs statements on the connection that is bound to the thread
 	 */
 	private record Database(JdbcDialect dialect, boolean readCommitted, NamedParameterJdbcOperations jdbc) {
+	}
+
+	/**
+	 * Uses a connection with the right settings.
+	 *
+	 * @param <T> the result
+	 */
+	@FunctionalInterface
+	private interface Use<T> {
+
+		T of(Connection connection, Database known) throws SQLException;
+
+	}
+
+	/**
+	 * Work that uses a connection without a template.
+	 *
+	 * @param <T> the result
+	 */
+	@FunctionalInterface
+	interface DirectWork<T> {
+
+		T run(Connection connection) throws SQLException;
+
 	}
 
 	/**

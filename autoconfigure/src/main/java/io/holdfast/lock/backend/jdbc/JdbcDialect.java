@@ -42,12 +42,17 @@ enum JdbcDialect {
 	 * With PostgreSQL, no thread is then needed to cancel statements from outside.
 	 */
 	String lockTimeout(int seconds) {
-		return hasLockTimeout() ? "set_config('lock_timeout', '%ss', true) AS lock_timeout".formatted(seconds) : "";
+		return (this == POSTGRESQL) ? "set_config('lock_timeout', '%ss', true) AS lock_timeout".formatted(seconds) : "";
 	}
 
-	/** Whether statements need no timeout of the driver. */
-	boolean hasLockTimeout() {
-		return this == POSTGRESQL;
+	/**
+	 * Whether a timeout of the driver limits how long a statement waits for a locked row.
+	 * In H2 it does not: there, only the LOCK_TIMEOUT of the database limits it. The
+	 * timeout of one statement would also remain on the connection for all others, and
+	 * would have H2 compile its prepared statements again, at seven times their cost.
+	 */
+	boolean needsStatementTimeout() {
+		return this == MARIADB;
 	}
 
 	/**

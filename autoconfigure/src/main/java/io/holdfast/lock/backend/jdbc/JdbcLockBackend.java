@@ -160,17 +160,16 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private long acquire(Claim claim) throws SQLException {
 		JdbcStatements sql = statements();
 		Map<String, Object> parameters = parameters(claim, 0);
-		return this.connections.single((jdbc) -> {
-			long token = jdbc
-				.query(sql.acquire, parameters,
-						(row, number) -> row.getString(1).equals(claim.owner().value()) ? row.getLong(2) : 0L)
-				.stream()
-				.findFirst()
-				.orElse(0L);
-			if (token == 0 && !claim.remainingWait().isZero()) {
-				jdbc.update(sql.markWriter, parameters);
+		return this.connections.direct((connection) -> {
+			Long token = sql.acquire.first(connection, parameters,
+					(row) -> row.getString(1).equals(claim.owner().value()) ? row.getLong(2) : 0L);
+			if (token != null && token > 0) {
+				return token;
 			}
-			return token;
+			if (!claim.remainingWait().isZero()) {
+				sql.markWriter.update(connection, parameters);
+			}
+			return 0L;
 		});
 	}
 
@@ -227,7 +226,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			JdbcStatements sql = statements();
 			Map<String, Object> parameters = parameters(grant.claim(), grant.storeToken());
 			boolean released = grant.claim().mode() == LockMode.SHARED ? sharedRows(parameters).release()
-					: this.connections.single((jdbc) -> sql.release(jdbc, parameters));
+					: this.connections.direct((connection) -> sql.release(connection, parameters));
 			return CompletableFuture
 				.completedFuture(released ? new ReleaseResult.Released() : new ReleaseResult.NotHeld());
 		}

@@ -1,5 +1,7 @@
 package io.holdfast.lock.backend.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -20,18 +22,18 @@ final class JdbcStatements {
 
 	private final int timeoutSeconds;
 
-	final String acquire;
+	final DirectStatement acquire;
 
 	final String renew;
 
-	final String release;
+	private final DirectStatement release;
 
 	/** Notifies waiters; {@code null} if the database does not support it. */
 	final @Nullable String notify;
 
 	final String abandon;
 
-	final String markWriter;
+	final DirectStatement markWriter;
 
 	final String lockRow;
 
@@ -65,12 +67,12 @@ final class JdbcStatements {
 		this.dialect = dialect;
 		this.table = table;
 		this.timeoutSeconds = timeoutSeconds;
-		this.acquire = text(dialect.variant("acquire"));
+		this.acquire = direct(dialect.variant("acquire"));
 		this.renew = text(dialect.variant("renew"));
-		this.release = text(dialect.notifies() ? "release-and-notify" : "release");
+		this.release = direct(dialect.notifies() ? "release-and-notify" : "release");
 		this.notify = dialect.notifies() ? text("notify") : null;
 		this.abandon = text("abandon");
-		this.markWriter = text("mark-writer");
+		this.markWriter = direct("mark-writer");
 		this.insertRow = text(dialect.variant("insert-row"));
 		this.lockRow = text("lock-row");
 		this.readState = text("read-state");
@@ -85,6 +87,10 @@ final class JdbcStatements {
 		this.admitReaders = text("admit-readers");
 		this.probe = text("probe");
 		this.findHolders = text("find-holders");
+	}
+
+	private DirectStatement direct(String name) {
+		return DirectStatement.of(text(name), this.dialect.needsStatementTimeout() ? this.timeoutSeconds : 0);
 	}
 
 	private String text(String name) {
@@ -105,9 +111,9 @@ final class JdbcStatements {
 	 * Releases an exclusive lock, and notifies other instances if the database supports
 	 * it. Returns whether there was a lease to release.
 	 */
-	boolean release(NamedParameterJdbcOperations jdbc, Map<String, ?> parameters) {
-		return (this.notify != null) ? !jdbc.query(this.release, parameters, (row, number) -> true).isEmpty()
-				: jdbc.update(this.release, parameters) == 1;
+	boolean release(Connection connection, Map<String, ?> parameters) throws SQLException {
+		return (this.notify != null) ? this.release.first(connection, parameters, (row) -> true) != null
+				: this.release.update(connection, parameters) == 1;
 	}
 
 	/**

@@ -1,0 +1,79 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A statement of the path that every lock takes. Its named parameters are replaced by
+ * positions once, not for each execution as in a template. Its text is always the same
+ * instance, by which drivers find the statement that they have already prepared.
+ *
+ * @param text the statement with positional parameters
+ * @param names the names of the parameters in the order of their positions
+ * @param timeoutSeconds the timeout of the driver, or zero for none
+ */
+record DirectStatement(String text, List<String> names, int timeoutSeconds) {
+
+	/** Matches no cast of PostgreSQL and no time of day. */
+	private static final Pattern PARAMETER = Pattern.compile("(?<!:):([a-z]+)");
+
+	/** Creates a statement from a text with named parameters. */
+	static DirectStatement of(String named, int timeoutSeconds) {
+		List<String> names = PARAMETER.matcher(named).results().map((MatchResult found) -> found.group(1)).toList();
+		return new DirectStatement(PARAMETER.matcher(named).replaceAll("?"), names, timeoutSeconds);
+	}
+
+	/** Executes the statement and returns the number of changed rows. */
+	int update(Connection connection, Map<String, ?> parameters) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, parameters)) {
+			return statement.executeUpdate();
+		}
+	}
+
+	/** Executes the statement and returns its first row, or {@code null} without rows. */
+	<T> @Nullable T first(Connection connection, Map<String, ?> parameters, Row<T> row) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, parameters);
+				ResultSet results = statement.executeQuery()) {
+			return results.next() ? row.of(results) : null;
+		}
+	}
+
+	private PreparedStatement prepare(Connection connection, Map<String, ?> parameters) throws SQLException {
+		PreparedStatement statement = connection.prepareStatement(this.text);
+		try {
+			if (this.timeoutSeconds > 0) {
+				statement.setQueryTimeout(this.timeoutSeconds);
+			}
+			for (int i = 0; i < this.names.size(); i++) {
+				statement.setObject(i + 1, parameters.get(this.names.get(i)));
+			}
+			return statement;
+		}
+		catch (SQLException | RuntimeException ex) {
+			try (statement) {
+				throw ex;
+			}
+		}
+	}
+
+	/**
+	 * Reads a row.
+	 *
+	 * @param <T> the result
+	 */
+	@FunctionalInterface
+	interface Row<T> {
+
+		T of(ResultSet row) throws SQLException;
+
+	}
+
+}
