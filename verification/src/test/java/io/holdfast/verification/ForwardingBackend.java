@@ -53,6 +53,11 @@ abstract class ForwardingBackend implements LockBackend {
 	}
 
 	@Override
+	public boolean releasesOnCaller() {
+		return this.store.releasesOnCaller();
+	}
+
+	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		return this.store.tryAcquire(claim);
 	}

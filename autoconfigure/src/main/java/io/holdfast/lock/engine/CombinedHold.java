@@ -17,6 +17,7 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.support.Failures;
@@ -141,10 +142,12 @@ final class CombinedHold implements HeldLocks {
 
 	@Override
 	public void close() {
-		boolean mayWait = this.parts.get(0).isBoundHere();
-		CompletableFuture<?> answered = close(this.parts, Hold::release);
-		if (mayWait) {
-			IdleWait.join(answered);
+		if (this.parts.get(0).isBoundHere()) {
+			LockBackend backend = this.parts.get(0).lease().request().backend();
+			IdleWait.join(CallerReleases.close(backend, () -> close(this.parts, Hold::release)));
+		}
+		else {
+			close(this.parts, Hold::release);
 		}
 	}
 

@@ -245,11 +245,11 @@ final class Hold extends ClosableHold implements HeldLocks {
 
 	@Override
 	public void close() {
-		boolean mayWait = isBoundHere();
-		CompletableFuture<?> answered = release();
-		if (mayWait) {
-			IdleWait.join(answered);
+		if (!isBoundHere()) {
+			release();
+			return;
 		}
+		IdleWait.join(CallerReleases.close(this.lease.request().backend(), this::release));
 	}
 
 	boolean isBoundHere() {

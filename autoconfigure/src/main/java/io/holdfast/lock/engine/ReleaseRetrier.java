@@ -212,16 +212,28 @@ final class ReleaseRetrier {
 		}
 
 		/**
-		 * Blocks neither the caller, whose connection this request may need, nor the
-		 * timer.
+		 * Blocks neither the timer nor a caller that must not wait.
 		 */
 		@Override
 		void sendAgain() {
-			if (this.backend.capabilities().blocking()) {
+			if (!this.backend.capabilities().blocking()) {
+				send();
+			}
+			else if (!CallerReleases.add(this::sendHereIfPossible)) {
 				ReleaseRetrier.this.threads.execute(this::send);
 			}
-			else {
+		}
+
+		/**
+		 * Uses a worker if the backend objects to this thread, or if the thread is
+		 * interrupted, which would break the request.
+		 */
+		private void sendHereIfPossible() {
+			if (this.backend.releasesOnCaller() && !Thread.currentThread().isInterrupted()) {
 				send();
+			}
+			else {
+				ReleaseRetrier.this.threads.execute(this::send);
 			}
 		}
 

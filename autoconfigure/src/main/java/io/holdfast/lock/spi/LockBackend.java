@@ -57,6 +57,18 @@ public interface LockBackend {
 	}
 
 	/**
+	 * Returns whether the calling thread may send a release although this backend blocks.
+	 * The engine asks a blocking backend on the thread that has closed a hold, right
+	 * before the release. Another thread sends the release if the backend objects. It
+	 * must do so if the release could wait for something that the calling thread has,
+	 * such as the connection of a transaction.
+	 * @return whether to send the release on the calling thread; {@code false} by default
+	 */
+	default boolean releasesOnCaller() {
+		return false;
+	}
+
+	/**
 	 * Attempts once to acquire a lock. The same owner may repeat the attempt and receives
 	 * the same grant and token, or a greater token if servers that missed the attempt
 	 * join the grant. A store with a wait queue keeps the owner's position between

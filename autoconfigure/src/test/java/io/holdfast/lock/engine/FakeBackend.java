@@ -66,6 +66,8 @@ final class FakeBackend implements LockBackend {
 
 	BackendCapabilities capabilities = capabilities(false, false);
 
+	boolean releasesOnCaller;
+
 	Duration retryAfter = Duration.ofSeconds(1);
 
 	private long tokens = 1;
@@ -82,6 +84,11 @@ final class FakeBackend implements LockBackend {
 	@Override
 	public BackendCapabilities capabilities() {
 		return this.capabilities;
+	}
+
+	@Override
+	public boolean releasesOnCaller() {
+		return this.releasesOnCaller;
 	}
 
 	@Override

@@ -42,6 +42,11 @@ public abstract class ForwardingBackend implements LockBackend {
 	}
 
 	@Override
+	public boolean releasesOnCaller() {
+		return this.backend.releasesOnCaller();
+	}
+
+	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		return this.backend.tryAcquire(claim);
 	}

@@ -45,6 +45,8 @@ final class JdbcConnections {
 
 	private volatile @Nullable Database database;
 
+	private volatile boolean responsive;
+
 	JdbcConnections(DataSource dataSource, int timeoutSeconds) {
 		this.dataSource = ownConnections(dataSource);
 		this.timeoutSeconds = timeoutSeconds;
@@ -141,7 +143,26 @@ final class JdbcConnections {
 		}
 	}
 
+	/** Whether the latest request was successful. */
+	boolean isResponsive() {
+		return this.responsive;
+	}
+
 	private <T> T runOnce(boolean autoCommit, Use<T> use) throws SQLException {
+		boolean successful = false;
+		try {
+			T result = useOnce(autoCommit, use);
+			successful = true;
+			return result;
+		}
+		finally {
+			if (this.responsive != successful) {
+				this.responsive = successful;
+			}
+		}
+	}
+
+	private <T> T useOnce(boolean autoCommit, Use<T> use) throws SQLException {
 		Database known = database();
 		try (BorrowedConnection borrowed = borrow()) {
 			if (!known.readCommitted() && !(autoCommit && known.dialect().updatesLatestState())) {

@@ -12,6 +12,8 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
@@ -50,16 +52,6 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	private static final int NAME_LENGTH = 255;
 
-	private static final int SHORTEST_POLL_MILLIS = 50;
-
-	private static final int LONGEST_POLL_MILLIS = 150;
-
-	/**
-	 * Factor for the polling pause while releases are notified. The remaining polls are a
-	 * fallback.
-	 */
-	private static final int POLL_FACTOR = 6;
-
 	/**
 	 * How long a waiting writer blocks new readers: several polls, each of which extends
 	 * this time.
@@ -70,13 +62,11 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	private final JdbcConnections connections;
 
-	private final SchedulingClock clock;
+	private final ClaimWaits waits;
 
 	private final JdbcLookup lookup;
 
 	private volatile @Nullable JdbcStatements statements;
-
-	private volatile @Nullable ReleaseNotifications notifications;
 
 	/**
 	 * Creates the backend. Sends no request.
@@ -90,8 +80,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	JdbcLockBackend(DataSource dataSource, JdbcLockOptions options, SchedulingClock clock) {
 		this.options = options;
-		this.clock = clock;
 		this.connections = new JdbcConnections(dataSource, options.timeoutSeconds());
+		this.waits = new ClaimWaits(this.connections.dataSource(), options, clock);
 		this.lookup = new JdbcLookup(this.connections, this::statements, options);
 	}
 
@@ -130,21 +120,32 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		return CAPABILITIES;
 	}
 
+	/**
+	 * A thread with a transaction, or with a persistence context, may have the connection
+	 * that the release would wait for. No caller waits for a database that has stopped
+	 * responding either.
+	 */
+	@Override
+	public boolean releasesOnCaller() {
+		return this.connections.isResponsive() && TransactionSynchronizationManager.getResourceMap().isEmpty();
+	}
+
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		LockName lock = claim.lock();
 		try {
-			@Nullable CompletionStage<?> signal = expect(claim);
+			@Nullable CompletionStage<?> signal = this.waits.expect(claim, statements().notify != null);
 			long token = claim.mode() == LockMode.SHARED ? sharedRows(parameters(claim, 0)).acquire() : acquire(claim);
 			if (token > 0) {
-				forget(claim);
+				this.waits.forget(claim.owner());
 			}
-			return CompletableFuture.completedFuture((token > 0)
-					? new AcquireResult.Acquired(new Grant(claim, token, claim.leaseTime())) : contended(signal));
+			return CompletableFuture
+				.completedFuture((token > 0) ? new AcquireResult.Acquired(new Grant(claim, token, claim.leaseTime()))
+						: this.waits.contended(signal));
 		}
 		catch (SQLException ex) {
 			if (JdbcErrors.isDuplicate(ex)) {
-				return CompletableFuture.completedFuture(contended(null));
+				return CompletableFuture.completedFuture(this.waits.contended(null));
 			}
 			LockBackendException definite = JdbcErrors.definite(ex, lock, this.options.table());
 			LockBackendException exhausted = JdbcErrors.poolExhausted(ex);
@@ -171,42 +172,6 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			}
 			return 0L;
 		});
-	}
-
-	/**
-	 * Returns a signal that completes when a retry is worthwhile, or {@code null} if the
-	 * claim must poll.
-	 */
-	private @Nullable CompletionStage<?> expect(Claim claim) throws SQLException {
-		boolean notified = this.options.listen() && !claim.remainingWait().isZero() && statements().notify != null;
-		return notified ? notifications().expect(claim, this.options.id(claim.lock())) : null;
-	}
-
-	private void forget(Claim claim) {
-		ReleaseNotifications present = this.notifications;
-		if (present != null) {
-			present.forget(claim.owner());
-		}
-	}
-
-	/** Creates the instance at the first use, because it needs PostgreSQL's driver. */
-	private synchronized ReleaseNotifications notifications() {
-		ReleaseNotifications present = this.notifications;
-		if (present == null) {
-			present = new ReleaseNotifications(this.connections.dataSource(), this.clock);
-			this.notifications = present;
-		}
-		return present;
-	}
-
-	private AcquireResult contended(@Nullable CompletionStage<?> signal) {
-		long pause = SHORTEST_POLL_MILLIS + this.clock.jitter(LONGEST_POLL_MILLIS - SHORTEST_POLL_MILLIS);
-		if (signal == null) {
-			return AcquireResult.Contended.polled(Duration.ofMillis(pause));
-		}
-		ReleaseNotifications present = this.notifications;
-		boolean notified = present != null && present.isListening();
-		return new AcquireResult.Contended(signal, Duration.ofMillis(notified ? pause * POLL_FACTOR : pause));
 	}
 
 	@Override
@@ -237,7 +202,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		forget(claim);
+		this.waits.forget(claim.owner());
 		try {
 			JdbcStatements sql = statements();
 			Map<String, Object> parameters = parameters(claim, 0);
@@ -290,10 +255,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	/** Stops listening for releases. */
 	@Override
 	public void close() {
-		ReleaseNotifications present = this.notifications;
-		if (present != null) {
-			present.close();
-		}
+		this.waits.close();
 	}
 
 }

@@ -6,13 +6,21 @@ import java.util.UUID;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.ReleaseResult;
 
+import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
@@ -26,13 +34,17 @@ class H2ConnectionTests {
 	@AutoClose
 	private final HikariDataSource pool = new HikariDataSource();
 
+	@BeforeEach
+	void createTables() {
+		this.pool.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID());
+		this.pool.setMaximumPoolSize(1);
+		JdbcContract.createTables(this.pool);
+	}
+
 	/** In H2, the timeout of a statement is one of its connection. */
 	@ParameterizedTest
 	@EnumSource
 	void locksLeaveNoTimeoutOnTheConnectionOfTheApplication(LockMode mode) throws Exception {
-		this.pool.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID());
-		this.pool.setMaximumPoolSize(1);
-		JdbcContract.createTables(this.pool);
 		LockBackend store = JdbcContract.backend(this.pool);
 		Grant grant = granted(store, OnEveryDatabase.nonWaiting(OnEveryDatabase.newLock(), mode));
 		renewed(store, grant);
@@ -40,6 +52,29 @@ class H2ConnectionTests {
 		try (Connection connection = this.pool.getConnection(); Statement statement = connection.createStatement()) {
 			assertThat(statement.getQueryTimeout()).isZero();
 		}
+	}
+
+	@Test
+	void threadWithAConnectionDoesNotWaitForAnother() throws Exception {
+		LockBackend store = JdbcContract.backend(this.pool);
+		released(store, granted(store, OnEveryDatabase.nonWaiting(OnEveryDatabase.newLock(), LockMode.EXCLUSIVE)));
+		assertThat(store.releasesOnCaller()).isTrue();
+		new TransactionTemplate(new DataSourceTransactionManager(this.pool))
+			.executeWithoutResult((status) -> assertThat(store.releasesOnCaller()).isFalse());
+		assertThat(store.releasesOnCaller()).isTrue();
+	}
+
+	@Test
+	void callersDoNotWaitForADatabaseThatFails() throws Exception {
+		LockBackend store = JdbcContract.backend(this.pool);
+		Grant grant = granted(store, OnEveryDatabase.nonWaiting(OnEveryDatabase.newLock(), LockMode.EXCLUSIVE));
+		JdbcClient jdbc = JdbcClient.create(this.pool);
+		jdbc.sql("ALTER TABLE holdfast_lock RENAME TO away").update();
+		assertThat(answer(store.release(grant))).isInstanceOf(ReleaseResult.Indeterminate.class);
+		assertThat(store.releasesOnCaller()).isFalse();
+		jdbc.sql("ALTER TABLE away RENAME TO holdfast_lock").update();
+		released(store, grant);
+		assertThat(store.releasesOnCaller()).isTrue();
 	}
 
 }

@@ -83,6 +83,11 @@ public final class BlockingStore implements SimulatedStore {
 		}
 
 		@Override
+		public boolean releasesOnCaller() {
+			return this.process.jitter(2) == 0;
+		}
+
+		@Override
 		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 			return blocking(() -> BlockingStore.this.locks.tryAcquire(claim.withRemainingWait(Duration.ZERO)),
 					AcquireResult.Indeterminate::new)
