@@ -58,6 +58,12 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 */
 	private static final long WRITER_MARK_MICROS = TimeUnit.SECONDS.toMicros(1);
 
+	/**
+	 * How long a claim that waits is notified of releases: several polls, each of which
+	 * extends this time.
+	 */
+	private static final long WAITER_MARK_MICROS = TimeUnit.SECONDS.toMicros(5);
+
 	private final JdbcLockOptions options;
 
 	private final JdbcConnections connections;
@@ -162,15 +168,9 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		JdbcStatements sql = statements();
 		Map<String, Object> parameters = parameters(claim, 0);
 		return this.connections.direct((connection) -> {
-			Long token = sql.acquire.first(connection, parameters,
-					(row) -> row.getString(1).equals(claim.owner().value()) ? row.getLong(2) : 0L);
-			if (token != null && token > 0) {
-				return token;
-			}
-			if (!claim.remainingWait().isZero()) {
-				sql.markWriter.update(connection, parameters);
-			}
-			return 0L;
+			long token = sql.acquire(connection, claim.owner(), parameters);
+			boolean again = token == 0 && !claim.remainingWait().isZero() && sql.announceWriter(connection, parameters);
+			return again ? sql.acquire(connection, claim.owner(), parameters) : token;
 		});
 	}
 
@@ -240,7 +240,9 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private Map<String, Object> parameters(Claim claim, long token) {
 		return Map.of("id", this.options.id(claim.lock()), "name", LockDigest.readable(claim.lock(), NAME_LENGTH),
 				"owner", claim.owner().value(), "lease", TimeUnit.NANOSECONDS.toMicros(claim.leaseTime().toNanos()),
-				"mark", WRITER_MARK_MICROS, "token", token);
+				"mark", WRITER_MARK_MICROS, "token", token, "await",
+				claim.remainingWait().isZero() ? 0L : WAITER_MARK_MICROS, "writes",
+				(claim.mode() == LockMode.EXCLUSIVE) ? 1 : 0);
 	}
 
 	private JdbcStatements statements() throws SQLException {

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 
+import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.support.Resources;
 
 /**
@@ -22,7 +23,7 @@ final class JdbcStatements {
 
 	private final int timeoutSeconds;
 
-	final DirectStatement acquire;
+	private final DirectStatement acquire;
 
 	final String renew;
 
@@ -33,7 +34,11 @@ final class JdbcStatements {
 
 	final String abandon;
 
-	final DirectStatement markWriter;
+	private final DirectStatement markWriter;
+
+	private final @Nullable DirectStatement markWaiter;
+
+	private final @Nullable String markWaiterOfReader;
 
 	final String lockRow;
 
@@ -73,6 +78,8 @@ final class JdbcStatements {
 		this.notify = dialect.notifies() ? text("notify") : null;
 		this.abandon = text("abandon");
 		this.markWriter = direct("mark-writer");
+		this.markWaiter = dialect.notifies() ? direct("mark-waiter") : null;
+		this.markWaiterOfReader = dialect.notifies() ? text("mark-waiter") : null;
 		this.insertRow = text(dialect.variant("insert-row"));
 		this.lockRow = text("lock-row");
 		this.readState = text("read-state");
@@ -98,13 +105,20 @@ final class JdbcStatements {
 		return resource(name).replace("${release}", resource("release"))
 			.replace("${table}", this.table)
 			.replace("${now}", this.dialect.now())
-			.replace("${fromLockTimeout}", lockTimeout.isEmpty() ? "" : "FROM " + lockTimeout)
-			.replace("${joinLockTimeout}", lockTimeout.isEmpty() ? "" : "CROSS JOIN " + lockTimeout)
+			.replace("${andLockTimeout}", lockTimeout.isEmpty() ? "" : "AND " + lockTimeout)
+			.replace("${lockTimeout}", lockTimeout)
 			.replace("${channel}", ReleaseNotifications.CHANNEL);
 	}
 
 	private static String resource(String name) {
 		return Resources.text(JdbcStatements.class, name + ".sql");
+	}
+
+	/** Returns the token of the owner, or zero if another owner holds the lock. */
+	long acquire(Connection connection, OwnerId owner, Map<String, ?> parameters) throws SQLException {
+		Long token = this.acquire.first(connection, parameters,
+				(row) -> row.getString(1).equals(owner.value()) ? row.getLong(2) : 0L);
+		return (token != null) ? token : 0;
 	}
 
 	/**
@@ -114,6 +128,27 @@ final class JdbcStatements {
 	boolean release(Connection connection, Map<String, ?> parameters) throws SQLException {
 		return (this.notify != null) ? this.release.first(connection, parameters, (row) -> true) != null
 				: this.release.update(connection, parameters) == 1;
+	}
+
+	/**
+	 * Announces a writer that waits. Without it, the release would notify no one.
+	 * @return whether the lock is free by now, so that no notification follows
+	 */
+	boolean announceWriter(Connection connection, Map<String, ?> parameters) throws SQLException {
+		if (this.markWaiter == null) {
+			this.markWriter.update(connection, parameters);
+			return false;
+		}
+		// without a row, there is no holder
+		Boolean free = this.markWaiter.first(connection, parameters, (row) -> row.getInt(1) == 1);
+		return free == null || free;
+	}
+
+	/** Announces a reader that waits, in the transaction that has locked the row. */
+	void announceReader(NamedParameterJdbcOperations jdbc, Map<String, ?> parameters) {
+		if (this.markWaiterOfReader != null) {
+			jdbc.query(this.markWaiterOfReader, parameters, (row, number) -> true);
+		}
 	}
 
 	/**

@@ -63,6 +63,9 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, Map<String, O
 				jdbc.update(this.sql.insertReader, reader);
 				jdbc.update(this.sql.admitReaders, reader);
 			}
+			else if (token.isPresent() && !Long.valueOf(0).equals(this.parameters.get("await"))) {
+				this.sql.announceReader(jdbc, this.parameters);
+			}
 			return token;
 		});
 	}

@@ -1,5 +1,5 @@
 -- Withdraws a writer: releases the lock if this owner holds it, and admits readers.
 UPDATE ${table} SET until_us = CASE WHEN owner = :owner THEN 0 ELSE until_us END,
 	owner = CASE WHEN owner = :owner THEN '' ELSE owner END,
-	writer_until_us = 0 ${fromLockTimeout}
-WHERE lock_id = :id
+	writer_until_us = 0
+WHERE lock_id = :id ${andLockTimeout}

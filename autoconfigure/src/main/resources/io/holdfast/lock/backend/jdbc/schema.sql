@@ -8,7 +8,8 @@ CREATE TABLE IF NOT EXISTS ${table} (
 	token BIGINT NOT NULL,                 -- the greatest token granted
 	until_us BIGINT NOT NULL,              -- end of the exclusive lease (microseconds by the database's clock); 0 if released
 	readers_until_us BIGINT NOT NULL,      -- end of the last shared lease
-	writer_until_us BIGINT NOT NULL        -- no new reader before this time, because a writer waits
+	writer_until_us BIGINT NOT NULL,       -- no new reader before this time, because a writer waits
+	waiter_until_us BIGINT DEFAULT 0 NOT NULL -- releases notify waiters until this time
 );
 CREATE TABLE IF NOT EXISTS ${table}_reader (
 	lock_id CHAR(64) NOT NULL,

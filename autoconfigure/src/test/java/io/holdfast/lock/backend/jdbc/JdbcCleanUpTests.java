@@ -36,7 +36,7 @@ class JdbcCleanUpTests extends OnEveryDatabase {
 
 	private static void insert(JdbcClient client, String name, String token, String until, String readersUntil) {
 		client
-			.sql("INSERT INTO holdfast_lock VALUES ('%1$s', '%1$s', 'owner', %2$s, %3$s, %4$s, 0)".formatted(name,
+			.sql("INSERT INTO holdfast_lock VALUES ('%1$s', '%1$s', 'owner', %2$s, %3$s, %4$s, 0, 0)".formatted(name,
 					token, until, readersUntil))
 			.update();
 	}

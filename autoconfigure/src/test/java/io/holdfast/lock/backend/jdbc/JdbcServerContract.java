@@ -41,6 +41,10 @@ abstract class JdbcServerContract<S extends ServerProcess> extends JdbcContract 
 		});
 	}
 
+	/** Waits until a restart forgets no commit that a client has seen. */
+	void awaitDurability() {
+	}
+
 	@AfterAll
 	void closeAll() {
 		this.firstWire.close();
@@ -60,6 +64,7 @@ abstract class JdbcServerContract<S extends ServerProcess> extends JdbcContract 
 
 			@Override
 			public void restart() {
+				awaitDurability();
 				super.restart();
 				forgetConnections();
 			}

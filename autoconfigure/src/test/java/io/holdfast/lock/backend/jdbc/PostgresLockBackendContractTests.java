@@ -2,6 +2,12 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.util.Map;
 
+import org.awaitility.Awaitility;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+import io.holdfast.lock.backend.Verbs;
 import io.holdfast.lock.test.contract.Ability;
 import io.holdfast.lock.test.server.PostgresServer;
 
@@ -14,6 +20,19 @@ class PostgresLockBackendContractTests extends JdbcServerContract<PostgresServer
 	@Override
 	String urlAt(int port) {
 		return "jdbc:postgresql://127.0.0.1:%d/postgres?prepareThreshold=0".formatted(port);
+	}
+
+	/** Releases do not wait for the disk. */
+	@Override
+	void awaitDurability() {
+		JdbcClient jdbc = JdbcClient.create(new DriverManagerDataSource(this.server.jdbcUrl()));
+		String written = jdbc.sql("SELECT pg_current_wal_insert_lsn()::text").query(String.class).single();
+		Awaitility.await("all commits on the disk")
+			.atMost(Verbs.BOUND)
+			.until(() -> jdbc.sql("SELECT pg_current_wal_flush_lsn() >= ?::pg_lsn")
+				.param(written)
+				.query(Boolean.class)
+				.single());
 	}
 
 	@Override
