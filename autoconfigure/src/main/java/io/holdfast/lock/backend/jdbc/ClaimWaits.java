@@ -44,7 +44,7 @@ final class ClaimWaits implements AutoCloseable {
 
 	/**
 	 * Returns a signal that completes when a retry is worthwhile, or {@code null} if the
-	 * claim must poll. Call this method before the attempt.
+	 * claim must poll. Call this method before the claim is announced.
 	 * @param notified whether the database notifies of releases
 	 */
 	@Nullable CompletionStage<?> expect(Claim claim, boolean notified) {

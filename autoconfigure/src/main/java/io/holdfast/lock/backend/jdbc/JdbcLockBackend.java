@@ -140,14 +140,11 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		LockName lock = claim.lock();
 		try {
-			@Nullable CompletionStage<?> signal = this.waits.expect(claim, statements().notify != null);
-			long token = claim.mode() == LockMode.SHARED ? sharedRows(parameters(claim, 0)).acquire() : acquire(claim);
-			if (token > 0) {
+			AcquireResult result = (claim.mode() == LockMode.SHARED) ? acquireShared(claim) : acquire(claim);
+			if (result instanceof AcquireResult.Acquired) {
 				this.waits.forget(claim.owner());
 			}
-			return CompletableFuture
-				.completedFuture((token > 0) ? new AcquireResult.Acquired(new Grant(claim, token, claim.leaseTime()))
-						: this.waits.contended(signal));
+			return CompletableFuture.completedFuture(result);
 		}
 		catch (SQLException ex) {
 			if (JdbcErrors.isDuplicate(ex)) {
@@ -163,15 +160,33 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		}
 	}
 
-	/** Returns the token, or zero if another owner holds the lock. */
-	private long acquire(Claim claim) throws SQLException {
+	/**
+	 * Expects a notification only after a rejection. The announcement that follows finds
+	 * out whether the lock was released in the meantime.
+	 */
+	private AcquireResult acquire(Claim claim) throws SQLException {
 		JdbcStatements sql = statements();
 		Map<String, Object> parameters = parameters(claim, 0);
 		return this.connections.direct((connection) -> {
 			long token = sql.acquire(connection, claim.owner(), parameters);
-			boolean again = token == 0 && !claim.remainingWait().isZero() && sql.announceWriter(connection, parameters);
-			return again ? sql.acquire(connection, claim.owner(), parameters) : token;
+			if (token > 0 || claim.remainingWait().isZero()) {
+				return result(claim, token, null);
+			}
+			CompletionStage<?> signal = this.waits.expect(claim, sql.notify != null);
+			boolean free = sql.announceWriter(connection, parameters);
+			return result(claim, free ? sql.acquire(connection, claim.owner(), parameters) : 0, signal);
 		});
+	}
+
+	/** Expects a notification before the transaction that may announce the reader. */
+	private AcquireResult acquireShared(Claim claim) throws SQLException {
+		CompletionStage<?> signal = this.waits.expect(claim, statements().notify != null);
+		return result(claim, sharedRows(parameters(claim, 0)).acquire(), signal);
+	}
+
+	private AcquireResult result(Claim claim, long token, @Nullable CompletionStage<?> signal) {
+		return (token > 0) ? new AcquireResult.Acquired(new Grant(claim, token, claim.leaseTime()))
+				: this.waits.contended(signal);
 	}
 
 	@Override

@@ -59,8 +59,7 @@ final class ReleaseNotifications implements AutoCloseable {
 	}
 
 	/**
-	 * Returns a signal for the release of a lock. Call this method before the attempt,
-	 * because a release before this call is missed.
+	 * Returns a signal for the release of a lock. A release before this call is missed.
 	 */
 	CompletionStage<?> expect(Claim claim, String lockId) {
 		Expected own = new Expected(lockId, this.clock.nanos() + claim.remainingWait().toNanos() + IDLE_NANOS,

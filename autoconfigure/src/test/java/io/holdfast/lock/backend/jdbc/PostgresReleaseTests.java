@@ -8,8 +8,10 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
 
@@ -115,6 +117,27 @@ class PostgresReleaseTests {
 		}
 		all.removeIf((news) -> !news.equals(MARKER) && !news.equals(id));
 		return all;
+	}
+
+	/** A listener occupies a connection for seconds. */
+	@Test
+	void freeLockStartsNoListener() throws Exception {
+		LockName lock = OnEveryDatabase.newLock();
+		LockBackend fresh = JdbcContract.backend(this.pool);
+		Set<Thread> before = listeners();
+		Grant held = granted(fresh, waiting(lock, LockMode.EXCLUSIVE));
+		assertThat(before).containsAll(listeners());
+		assertThat(ask(fresh, waiting(lock, LockMode.EXCLUSIVE))).isInstanceOf(AcquireResult.Contended.class);
+		assertThat(before.containsAll(listeners())).as("no new listener").isFalse();
+		released(fresh, held);
+	}
+
+	private static Set<Thread> listeners() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().equals("holdfast-jdbc-listener"))
+			.collect(Collectors.toSet());
 	}
 
 	/** Without the second attempt, the claim would miss the release. */
