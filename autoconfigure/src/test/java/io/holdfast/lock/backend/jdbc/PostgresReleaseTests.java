@@ -182,10 +182,10 @@ class PostgresReleaseTests {
 		try (Connection other = this.pool.getConnection(); Statement statement = other.createStatement()) {
 			other.setAutoCommit(false);
 			statement.execute("SELECT 1 FROM holdfast_lock WHERE lock_name = '%s' FOR UPDATE".formatted(lock));
-			CompletableFuture<ReleaseResult> release = CompletableFuture
-				.supplyAsync(() -> this.store.release(held).toCompletableFuture().join());
+			// one after the other: of two statements, one would wait for the other first
 			assertThat(ask(this.store, waiting(lock, LockMode.EXCLUSIVE))).asString().contains("lock timeout");
-			assertThat(release.get(BOUND.toSeconds(), TimeUnit.SECONDS)).asString().contains("lock timeout");
+			ReleaseResult release = this.store.release(held).toCompletableFuture().join();
+			assertThat(release).asString().contains("lock timeout");
 			other.rollback();
 		}
 		released(this.store, held);
