@@ -201,9 +201,11 @@ class RedlockWaitQueueTests extends FiveNodes {
 		get(this.second.release(granted(this.second, claim)));
 	}
 
+	/** Each turn is up to 64 holds, because a lease passes from caller to caller. */
 	@Test
 	void twoClientsTakeTurns() throws Exception {
-		AtomicInteger left = new AtomicInteger(300);
+		int all = 50 * 64;
+		AtomicInteger left = new AtomicInteger(all);
 		AtomicIntegerArray holds = new AtomicIntegerArray(2);
 		try (LockEngine one = engine(this.first); LockEngine two = engine(this.second)) {
 			List<Thread> threads = new ArrayList<>();
@@ -222,8 +224,8 @@ class RedlockWaitQueueTests extends FiveNodes {
 				thread.join(60_000);
 			}
 		}
-		assertThat(holds.get(0) + holds.get(1)).isEqualTo(300);
-		assertThat(Math.max(holds.get(0), holds.get(1))).as("holds of one client").isLessThanOrEqualTo(180);
+		assertThat(holds.get(0) + holds.get(1)).isEqualTo(all);
+		assertThat(Math.max(holds.get(0), holds.get(1))).as("holds of one client").isLessThanOrEqualTo(all * 6 / 10);
 	}
 
 	@Test
