@@ -90,7 +90,7 @@ public class LocalWaitQueuesModelTests {
 	void everyInterleavingIsLinearizable() {
 		new ModelCheckingOptions().threads(3)
 			.actorsPerThread(3)
-			.iterations(THOROUGH ? 50 : 5)
+			.iterations(THOROUGH ? 50 : 3)
 			.invocationsPerIteration(THOROUGH ? 2_000 : 60)
 			// longer than a busy machine needs; slowness must not be reported as a hang
 			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))

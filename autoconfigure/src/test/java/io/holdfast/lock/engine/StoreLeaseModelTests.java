@@ -139,7 +139,7 @@ public class StoreLeaseModelTests {
 	void everyInterleavingIsLinearizable() {
 		new ModelCheckingOptions().threads(3)
 			.actorsPerThread(1)
-			.iterations(THOROUGH ? 50 : 5)
+			.iterations(THOROUGH ? 50 : 3)
 			.invocationsPerIteration(THOROUGH ? 10_000 : 100)
 			// longer than a busy machine needs; slowness must not be reported as a hang
 			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))

@@ -23,7 +23,7 @@ class ZooKeeperSimulationTests {
 
 	@Test
 	void engineKeepsItsPromisesOnAModelOfAnEnsemble() {
-		Simulations.of("zookeeper", SimulatedZooKeeper::new).run(300);
+		Simulations.of("zookeeper", SimulatedZooKeeper::new).run(150);
 	}
 
 	@Test

@@ -9,22 +9,22 @@ class SimulationTests {
 
 	@Test
 	void engineKeepsItsGuaranteesOnAnAtomicStore() {
-		Simulations.of("atomic", AtomicStore::new).run(3_000);
+		Simulations.of("atomic", AtomicStore::new).run(1_500);
 	}
 
 	@Test
 	void engineKeepsItsGuaranteesWhileLeasesPassFromCallerToCaller() {
-		Simulations.of("handoff", HandoffStore::new).run(1_000);
+		Simulations.of("handoff", HandoffStore::new).run(500);
 	}
 
 	@Test
 	void engineKeepsItsGuaranteesOnTheLocalStore() {
-		Simulations.of("local", LocalStore::new).run(500);
+		Simulations.of("local", LocalStore::new).run(250);
 	}
 
 	@Test
 	void engineKeepsItsGuaranteesOnABlockingStore() {
-		Simulations.of("blocking", BlockingStore::new).run(500);
+		Simulations.of("blocking", BlockingStore::new).run(250);
 	}
 
 }
