@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.etcd;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.concurrent.TimeUnit;
 
@@ -12,6 +13,9 @@ import org.junit.jupiter.api.BeforeAll;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.test.server.EtcdServer;
 
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.lasting;
+import static io.holdfast.lock.backend.Verbs.released;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -27,10 +31,18 @@ abstract class OneEtcdServer {
 
 	static Client inspection;
 
+	/**
+	 * The first requests of a JVM load the client's classes, which may take longer on a
+	 * busy machine than a test allows for a response.
+	 */
 	@BeforeAll
-	static void startServer() {
+	static void startServer() throws Exception {
 		server = EtcdServer.started();
 		inspection = Client.builder().endpoints(server.endpoint()).build();
+		try (EtcdLockBackend first = new EtcdLockBackend(Client.builder().endpoints(server.endpoint()), NAMESPACE,
+				Duration.ofSeconds(20))) {
+			released(first, granted(first, lasting(LOCK, Duration.ofSeconds(30))));
+		}
 	}
 
 	@AfterAll
