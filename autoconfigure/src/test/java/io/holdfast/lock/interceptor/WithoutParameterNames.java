@@ -33,6 +33,8 @@ final class WithoutParameterNames {
 	static Class<?> compile() throws Exception {
 		Path folder = Files.createTempDirectory("forgetful");
 		folder.toFile().deleteOnExit();
+		// deleted before the folder, which must be empty
+		folder.resolve("Forgetful.class").toFile().deleteOnExit();
 		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
 		JavaFileObject file = new SimpleJavaFileObject(URI.create("string:///Forgetful.java"),
 				JavaFileObject.Kind.SOURCE) {
