@@ -9,6 +9,8 @@ import org.slf4j.LoggerFactory;
 
 import io.holdfast.lock.test.server.PostgresServer;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * The result of orders for one new product that eight buyers per process placed.
  *
@@ -44,9 +46,17 @@ record Sale(Load load, Map<Integer, Integer> answers, StockRecords records) {
 		return sale;
 	}
 
-	/** Returns how many orders were accepted. */
-	int accepted() {
-		return this.answers.getOrDefault(201, 0);
+	/**
+	 * Asserts that every order was accepted and accounted for, in the order of tokens.
+	 */
+	void assertNothingIsLost() {
+		assertThat(this.answers).as("answers by status").containsExactly(Map.entry(201, this.load.orders()));
+		assertThat(this.records.entries()).hasSize(this.load.orders());
+		assertThat(lost()).as("lost updates").isZero();
+		assertThat(this.records.tokens()).as("fencing tokens in the order of the writes")
+			.isSortedAccordingTo(Long::compare)
+			.doesNotHaveDuplicates()
+			.doesNotContain(0L);
 	}
 
 	int lost() {
