@@ -46,7 +46,10 @@ class RedlockMovedClockTests extends MovedClockContract {
 		return this.nodes.get(node).port();
 	}
 
-	/** The third node has never received a request for the lock. */
+	/**
+	 * The third node has never received a request for the lock, and the first one keeps
+	 * it until the lease ends, however long the restart takes.
+	 */
 	@ParameterizedTest
 	@ValueSource(ints = { -1, 1 })
 	void restartedNodeIsQuarantinedWhateverItsClock(int hours) throws Exception {
@@ -54,12 +57,12 @@ class RedlockMovedClockTests extends MovedClockContract {
 		RedisServer forgetful = this.nodes.get(1);
 		try (RedlockLockBackend cutOff = client(ServerProcess.freePort(), SHORT);
 				RedlockLockBackend other = client(port(2), SHORT)) {
+			long begin = System.nanoTime();
 			Grant held = granted(cutOff, lasting(lock, SHORT));
 			moveClock(forgetful, Duration.ofHours(hours));
-			long noticed = System.nanoTime();
 			Grant next = soonGranted(other, lasting(lock, SHORT));
-			assertThat(Duration.ofNanos(System.nanoTime() - noticed)).as("time until the second owner")
-				.isGreaterThan(SHORT.minusMillis(500));
+			assertThat(Duration.ofNanos(System.nanoTime() - begin)).as("time until the second owner")
+				.isGreaterThan(SHORT.minusMillis(100));
 			assertThat(next.storeToken()).isGreaterThan(held.storeToken());
 		}
 		finally {
