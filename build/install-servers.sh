@@ -7,7 +7,6 @@ set -eu
 # One line per Debian package: its name, and the program or file whose presence shows that it is installed.
 SERVERS='
 redis-server    redis-server
-redis-tools     redis-cli
 prometheus      prometheus
 postgresql      /usr/lib/postgresql/*/bin/initdb
 mariadb-server  mariadbd

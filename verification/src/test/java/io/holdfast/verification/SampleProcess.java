@@ -19,9 +19,9 @@ import io.holdfast.sample.SampleApplication;
  */
 final class SampleProcess extends ServerProcess {
 
-	/** Libraries that the benchmark compares and the application does not have. */
-	private static final List<String> OF_BENCHMARK = List.of("spring-integration-", "shedlock-", "lock4j-",
-			"spring-data-redis");
+	/** Libraries of tests and benchmarks that the application does not have. */
+	private static final List<String> OF_TESTS = List.of("spring-integration-", "shedlock-", "lock4j-",
+			"spring-data-redis", "jedis-");
 
 	private static final Path OURS = Path.of("target", "test-classes").toAbsolutePath();
 
@@ -78,7 +78,7 @@ final class SampleProcess extends ServerProcess {
 	private static String applicationClassPath() {
 		return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
 			.filter((entry) -> !entry.contains("test-classes") && !entry.endsWith("-tests.jar"))
-			.filter((entry) -> OF_BENCHMARK.stream().noneMatch(entry::contains))
+			.filter((entry) -> OF_TESTS.stream().noneMatch(entry::contains))
 			.collect(Collectors.joining(File.pathSeparator));
 	}
 

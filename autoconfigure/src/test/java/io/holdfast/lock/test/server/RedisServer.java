@@ -1,20 +1,26 @@
 package io.holdfast.lock.test.server;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.ClientSetInfoConfig;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.util.SafeEncoder;
 
 /**
  * A real Redis server for tests. It does not persist its data, so a restart loses all
@@ -24,9 +30,7 @@ public final class RedisServer extends ServerProcess {
 
 	private static final String SERVER = "redis-server";
 
-	private static final String CLIENT = "redis-cli";
-
-	private static final Pattern KEY = Pattern.compile("^ *\\d+\\) \"(.*)\"$", Pattern.MULTILINE);
+	private static final int TIMEOUT_MILLIS = 30_000;
 
 	private final List<String> settings;
 
@@ -126,7 +130,7 @@ public final class RedisServer extends ServerProcess {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		List<String> command = new ArrayList<>(List.of(binary(SERVER, "redis-server"), file.toString()));
+		List<String> command = new ArrayList<>(List.of(binary(), file.toString()));
 		if (this.sentinel) {
 			command.add("--sentinel");
 		}
@@ -139,47 +143,55 @@ public final class RedisServer extends ServerProcess {
 	}
 
 	/**
-	 * Runs one command with {@code redis-cli}.
+	 * Sends one command on a connection of its own.
 	 * @param words the command and its arguments
-	 * @return the response of the server, as text
+	 * @return the response of the server as text, with one line for each element of an
+	 * array. If there is none, the error as text
 	 */
 	public String ask(String... words) {
-		try {
-			Process client = client(words).start();
-			String output = new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-			client.waitFor(30, TimeUnit.SECONDS);
-			return output.strip();
+		try (Jedis connection = connect()) {
+			return text(send(connection, words));
 		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IllegalStateException("Interrupted while asking Redis", ex);
+		catch (JedisException ex) {
+			return String.valueOf(ex.getMessage());
 		}
 	}
 
-	private ProcessBuilder client(String... words) {
-		List<String> command = new ArrayList<>(
-				List.of("timeout", "30", binary(CLIENT, "redis-tools"), "-h", HOST, "-p", Integer.toString(port())));
+	private Jedis connect() {
+		DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
+			.connectionTimeoutMillis(TIMEOUT_MILLIS)
+			.socketTimeoutMillis(TIMEOUT_MILLIS)
+			.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
+			.password(this.password);
 		if (this.certificate != null) {
-			command.addAll(List.of("--tls", "--cacert", this.certificate.certificate().toString()));
+			config.ssl(true).sslSocketFactory(this.certificate.trusted().getSocketFactory());
 		}
-		command.addAll(List.of(words));
-		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-		if (this.password != null) {
-			builder.environment().put("REDISCLI_AUTH", this.password);
+		return new Jedis(new HostAndPort(HOST, port()), config.build());
+	}
+
+	private static @Nullable Object send(Jedis connection, String... words) {
+		return connection.sendCommand(() -> SafeEncoder.encode(words[0]), Arrays.copyOfRange(words, 1, words.length));
+	}
+
+	private static String text(@Nullable Object response) {
+		if (response instanceof List<?> elements) {
+			return elements.stream().map(RedisServer::text).collect(Collectors.joining("\n"));
 		}
-		return builder;
+		if (response instanceof byte[] bytes) {
+			return SafeEncoder.encode(bytes).strip();
+		}
+		return Objects.toString(response, "");
 	}
 
 	/**
 	 * Returns the keys that match a pattern.
 	 * @param pattern the pattern, such as {@code *}
-	 * @return the keys, with non-ASCII and non-printable characters escaped
+	 * @return the keys
 	 */
 	public List<String> keys(String pattern) {
-		return KEY.matcher(ask("--no-raw", "keys", pattern)).results().map((line) -> line.group(1)).toList();
+		try (Jedis connection = connect()) {
+			return List.copyOf(connection.keys(pattern));
+		}
 	}
 
 	/**
@@ -190,21 +202,21 @@ public final class RedisServer extends ServerProcess {
 	 * @throws Exception if the action fails
 	 */
 	public List<String> watched(Callable<?> action) throws Exception {
-		Process monitor = client("monitor").start();
-		try (BufferedReader output = monitor.inputReader()) {
-			output.readLine();
+		try (Jedis monitor = connect()) {
+			send(monitor, "monitor");
 			action.call();
 			String end = "end-" + UUID.randomUUID();
 			ask("echo", end);
 			List<String> lines = new ArrayList<>();
-			for (String line = output.readLine(); line != null && !line.contains(end); line = output.readLine()) {
+			for (String line = next(monitor); !line.contains(end); line = next(monitor)) {
 				lines.add(line);
 			}
 			return lines;
 		}
-		finally {
-			monitor.destroy();
-		}
+	}
+
+	private static String next(Jedis monitor) {
+		return monitor.getConnection().getStatusCodeReply();
 	}
 
 	/**
@@ -253,12 +265,12 @@ public final class RedisServer extends ServerProcess {
 		return this.certificate.certificate();
 	}
 
-	private static String binary(String name, String debianPackage) {
+	private static String binary() {
 		return Stream.of(System.getenv("PATH").split(":"))
-			.map((directory) -> Path.of(directory, name))
+			.map((directory) -> Path.of(directory, SERVER))
 			.filter(Files::isExecutable)
 			.findFirst()
-			.orElseThrow(() -> notInstalled(name, debianPackage))
+			.orElseThrow(() -> notInstalled(SERVER, SERVER))
 			.toString();
 	}
 

@@ -5,6 +5,12 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
+import javax.net.ssl.SSLContext;
+
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.pem.PemSslStoreBundle;
+import org.springframework.boot.ssl.pem.PemSslStoreDetails;
+
 /**
  * A self-signed certificate for {@value ServerProcess#HOST}, created for one test.
  *
@@ -38,6 +44,16 @@ record TestCertificate(Path certificate, Path key) {
 			throw new IllegalStateException(ex);
 		}
 		return new TestCertificate(certificate, key);
+	}
+
+	/**
+	 * Returns a context for clients that trust this certificate only.
+	 * @return the context
+	 */
+	SSLContext trusted() {
+		PemSslStoreBundle stores = new PemSslStoreBundle(null,
+				PemSslStoreDetails.forCertificate(this.certificate.toUri().toString()));
+		return SslBundle.of(stores).createSslContext();
 	}
 
 }
