@@ -334,8 +334,9 @@ class HoldTests {
 	}
 
 	@Test
-	void millionKeysLeaveNothingBehind() {
-		for (int i = 0; i < 1_000_000; i++) {
+	void manyKeysLeaveNothingBehind() {
+		int keys = Boolean.getBoolean("thorough") ? 1_000_000 : 50_000;
+		for (int i = 0; i < keys; i++) {
 			if (i % 10_000 == 0) {
 				this.backend.calls.clear();
 				this.backend.claims.clear();

@@ -3,11 +3,11 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 
 /**
- * The sequential specification of a hold, for {@link HoldModelTests}.
+ * The sequential specification of a hold, for {@link HoldModel}.
  */
 public class SequentialHold {
 
-	private final boolean[] entered = new boolean[HoldModelTests.THREADS];
+	private final boolean[] entered = new boolean[HoldModel.THREADS];
 
 	private boolean outerOpen = true;
 
@@ -15,9 +15,9 @@ public class SequentialHold {
 
 	private Duration now = Duration.ZERO;
 
-	private Duration validUntil = HoldModelTests.VALIDITY;
+	private Duration validUntil = HoldModel.VALIDITY;
 
-	private Duration nextRenewal = HoldModelTests.INTERVAL;
+	private Duration nextRenewal = HoldModel.INTERVAL;
 
 	public boolean enter(int thread) {
 		if (this.entered[thread] || !commit()) {
@@ -51,30 +51,30 @@ public class SequentialHold {
 	}
 
 	public void renewed() {
-		timePasses(HoldModelTests.Answer.RENEWED);
+		timePasses(HoldModel.Answer.RENEWED);
 	}
 
 	public void refused() {
-		timePasses(HoldModelTests.Answer.REFUSED);
+		timePasses(HoldModel.Answer.REFUSED);
 	}
 
 	public void notAnswered() {
-		timePasses(HoldModelTests.Answer.UNKNOWN);
+		timePasses(HoldModel.Answer.UNKNOWN);
 	}
 
-	private void timePasses(HoldModelTests.Answer answer) {
-		Duration until = this.now.plus(HoldModelTests.INTERVAL);
+	private void timePasses(HoldModel.Answer answer) {
+		Duration until = this.now.plus(HoldModel.INTERVAL);
 		while (inUse() && !this.lost && nextCheck().compareTo(until) <= 0) {
 			this.now = later(this.now, nextCheck());
-			if (!valid() || answer == HoldModelTests.Answer.REFUSED) {
+			if (!valid() || answer == HoldModel.Answer.REFUSED) {
 				this.lost = true;
 			}
-			else if (answer == HoldModelTests.Answer.RENEWED) {
-				this.validUntil = this.now.plus(HoldModelTests.VALIDITY);
-				this.nextRenewal = this.now.plus(HoldModelTests.INTERVAL);
+			else if (answer == HoldModel.Answer.RENEWED) {
+				this.validUntil = this.now.plus(HoldModel.VALIDITY);
+				this.nextRenewal = this.now.plus(HoldModel.INTERVAL);
 			}
 			else {
-				this.nextRenewal = this.now.plus(HoldModelTests.INTERVAL.dividedBy(4));
+				this.nextRenewal = this.now.plus(HoldModel.INTERVAL.dividedBy(4));
 			}
 		}
 		this.now = later(this.now, until);
@@ -89,7 +89,7 @@ public class SequentialHold {
 	}
 
 	public void pause() {
-		this.now = this.now.plus(HoldModelTests.PAUSE);
+		this.now = this.now.plus(HoldModel.PAUSE);
 	}
 
 	public void revoke() {

@@ -10,8 +10,6 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LossCause;
@@ -25,7 +23,7 @@ import io.holdfast.lock.spi.observation.LockObserver;
  * the handoffs. The lease is taken over or released, never both, and the next holder
  * learns of a loss.
  */
-public class StoreLeaseModelTests {
+public class StoreLeaseModel {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
@@ -57,7 +55,7 @@ public class StoreLeaseModelTests {
 
 			@Override
 			public void lost(LockLostEvent event) {
-				StoreLeaseModelTests.this.losses.incrementAndGet();
+				StoreLeaseModel.this.losses.incrementAndGet();
 			}
 
 		};
@@ -125,18 +123,18 @@ public class StoreLeaseModelTests {
 	}
 
 	/** One-time initialization must not happen during an exploration. */
-	@BeforeAll
-	static void initializeClasses() {
-		StoreLeaseModelTests warmUp = new StoreLeaseModelTests();
+	private static void initializeClasses() {
+		StoreLeaseModel warmUp = new StoreLeaseModel();
 		warmUp.takeOver();
 		warmUp.lose();
 		warmUp.endOfHandoffs();
 		warmUp.leaseIsTakenOverOrReleased();
-		new StoreLeaseModelTests().endOfHandoffs();
+		new StoreLeaseModel().endOfHandoffs();
 	}
 
-	@Test
-	void everyInterleavingIsLinearizable() {
+	/** Fails unless every interleaving that is explored is linearizable. */
+	static void explore() {
+		initializeClasses();
 		new ModelCheckingOptions().threads(3)
 			.actorsPerThread(1)
 			.iterations(THOROUGH ? 50 : 3)
@@ -144,9 +142,8 @@ public class StoreLeaseModelTests {
 			// longer than a busy machine needs; slowness must not be reported as a hang
 			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))
 			.minimizeFailedScenario(false)
-			.addGuarantee(
-					ManagedStrategyGuaranteeKt.forClasses(HoldModelTests::hasNoStateToShare).allMethods().ignore())
-			.check(StoreLeaseModelTests.class);
+			.addGuarantee(ManagedStrategyGuaranteeKt.forClasses(HoldModel::hasNoStateToShare).allMethods().ignore())
+			.check(StoreLeaseModel.class);
 	}
 
 }

@@ -16,8 +16,6 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
@@ -42,7 +40,7 @@ import io.holdfast.lock.support.DurationText;
  * ({@link SequentialHold}). The store and the listeners must receive exactly the expected
  * calls.
  */
-public class HoldModelTests {
+public class HoldModel {
 
 	private static final boolean THOROUGH = Boolean.getBoolean("thorough");
 
@@ -93,7 +91,7 @@ public class HoldModelTests {
 		LockObserver observer = new LockObserver() {
 			@Override
 			public void lost(LockLostEvent event) {
-				HoldModelTests.this.lossesObserved.incrementAndGet();
+				HoldModel.this.lossesObserved.incrementAndGet();
 			}
 		};
 		EngineSettings settings = EngineSettings.DEFAULTS;
@@ -210,9 +208,8 @@ public class HoldModelTests {
 	}
 
 	/** One-time initialization must not happen during an exploration. */
-	@BeforeAll
-	static void initializeClasses() {
-		HoldModelTests warmUp = new HoldModelTests();
+	private static void initializeClasses() {
+		HoldModel warmUp = new HoldModel();
 		warmUp.listen();
 		warmUp.notAnswered();
 		warmUp.pause();
@@ -221,8 +218,9 @@ public class HoldModelTests {
 		warmUp.notificationsAreTrue();
 	}
 
-	@Test
-	void everyInterleavingIsLinearizable() {
+	/** Fails unless every interleaving that is explored is linearizable. */
+	static void explore() {
+		initializeClasses();
 		new ModelCheckingOptions().threads(2)
 			.actorsPerThread(2)
 			.actorsBefore(1)
@@ -233,9 +231,8 @@ public class HoldModelTests {
 			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))
 			.minimizeFailedScenario(false)
 			.sequentialSpecification(SequentialHold.class)
-			.addGuarantee(
-					ManagedStrategyGuaranteeKt.forClasses(HoldModelTests::hasNoStateToShare).allMethods().ignore())
-			.check(HoldModelTests.class);
+			.addGuarantee(ManagedStrategyGuaranteeKt.forClasses(HoldModel::hasNoStateToShare).allMethods().ignore())
+			.check(HoldModel.class);
 	}
 
 	/** Excludes texts, durations and logs: exploring them would take most of the time. */
@@ -302,7 +299,7 @@ public class HoldModelTests {
 
 		@Override
 		public CompletionStage<ReleaseResult> release(Grant grant) {
-			if (HoldModelTests.this.open.get() > 0 && !HoldModelTests.this.outer.lease().lost()) {
+			if (HoldModel.this.open.get() > 0 && !HoldModel.this.outer.lease().lost()) {
 				this.releasedWhileInUse.set(true);
 			}
 			this.releases.incrementAndGet();
