@@ -1,6 +1,8 @@
 package io.holdfast.verification;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests that the checker detects what a missing fence and deliberate defects of Holdfast
  * cause.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class MutationTests {
 
 	private static final long SEED = 7;

@@ -33,7 +33,7 @@ final class SampleArchive {
 
 	private static final Path FILE = Path.of("target", "sample.jsa").toAbsolutePath();
 
-	private static final int MAX_SECONDS = 60;
+	private static final int MAX_SECONDS = 120;
 
 	private SampleArchive() {
 	}

@@ -1,5 +1,7 @@
 package io.holdfast.verification;
 
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -14,6 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * @see LostUpdateTests
  * @see MutationTests
  */
+@Execution(ExecutionMode.CONCURRENT)
 class StoreTests {
 
 	private static final long SEED = 7;

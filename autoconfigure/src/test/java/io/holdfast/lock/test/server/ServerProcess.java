@@ -29,7 +29,7 @@ public abstract class ServerProcess implements AutoCloseable {
 	/** The address on which every server listens. */
 	public static final String HOST = "127.0.0.1";
 
-	private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
+	private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
 
 	private static final Duration STOP_TIMEOUT = Duration.ofSeconds(20);
 
