@@ -21,7 +21,8 @@ import com.sun.management.OperatingSystemMXBean;
 /**
  * A process that uses one library on one store. It reads one command per line:
  * <ul>
- * <li>{@code run <workload> <ms>} runs a workload and prints the {@link RoundResult}</li>
+ * <li>{@code run <ms>} and the words of {@link Work} runs it for that time and prints the
+ * {@link RoundResult}</li>
  * <li>{@code hold} acquires the lock of workload {@code f}, and {@code free} releases it
  * and prints when that began</li>
  * <li>{@code wait} acquires the same lock and prints when that was done</li>
@@ -40,7 +41,7 @@ final class BenchmarkProcess {
 
 	private static final int COLLECTIONS = 5;
 
-	private static final String KEY_OF_F = Workload.F.key(0);
+	private static final String KEY_OF_F = Workload.F.work.key(0);
 
 	private final Contender contender;
 
@@ -79,7 +80,9 @@ final class BenchmarkProcess {
 			for (String line = commands.readLine(); line != null; line = commands.readLine()) {
 				String[] words = line.split(" ");
 				switch (words[0]) {
-					case "run" -> print(run(Workload.valueOf(words[1]), Long.parseLong(words[2])).toLine());
+					case "run" ->
+						print(run(Work.parse(Arrays.copyOfRange(words, 2, words.length)), Long.parseLong(words[1]))
+							.toLine());
 					case "hold" -> inBackground(this::hold);
 					case "free" -> this.free.add(true);
 					case "wait" -> inBackground(this::await);
@@ -162,14 +165,14 @@ final class BenchmarkProcess {
 		}
 	}
 
-	private RoundResult run(Workload workload, long millis) throws InterruptedException {
+	private RoundResult run(Work work, long millis) throws InterruptedException {
 		OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 		long cpu = system.getProcessCpuTime();
 		long start = System.nanoTime();
 		long end = start + TimeUnit.MILLISECONDS.toNanos(millis);
 		List<Buyer> buyers = Stream.iterate(0, (number) -> number + 1)
-			.limit(workload.threads)
-			.map((number) -> new Buyer(workload, number, end))
+			.limit(work.threads())
+			.map((number) -> new Buyer(work, number, end))
 			.toList();
 		buyers.forEach(Thread::start);
 		for (Buyer buyer : buyers) {
@@ -185,7 +188,7 @@ final class BenchmarkProcess {
 	/** A thread that acquires and releases its lock until the end of the round. */
 	private final class Buyer extends Thread {
 
-		private final Workload workload;
+		private final Work work;
 
 		private final int number;
 
@@ -195,30 +198,29 @@ final class BenchmarkProcess {
 
 		private int count;
 
-		Buyer(Workload workload, int number, long end) {
-			this.workload = workload;
+		Buyer(Work work, int number, long end) {
+			this.work = work;
 			this.number = number;
 			this.end = end;
 		}
 
 		@Override
 		public void run() {
-			String key = this.workload.key(this.number);
-			int slot = this.workload.sameKey ? 0 : this.number;
 			long asked = System.nanoTime();
 			while (asked < this.end) {
 				long since = asked;
-				locked(key, () -> {
+				int lock = this.work.lock(this.number, this.count);
+				locked(this.work.key(lock), () -> {
 					add(System.nanoTime() - since);
-					BenchmarkProcess.this.exclusion.run(slot, this::work);
+					BenchmarkProcess.this.exclusion.run(lock, this::buy);
 				});
 				asked = System.nanoTime();
 			}
 		}
 
-		private void work() {
-			if (this.workload.sectionMillis > 0) {
-				long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(this.workload.sectionMillis);
+		private void buy() {
+			if (this.work.sectionMillis() > 0) {
+				long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(this.work.sectionMillis());
 				for (long left = until - System.nanoTime(); left > 0; left = until - System.nanoTime()) {
 					LockSupport.parkNanos(left);
 				}

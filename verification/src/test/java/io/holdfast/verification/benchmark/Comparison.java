@@ -27,10 +27,15 @@ final class Comparison implements AutoCloseable {
 
 	private final Map<Library, List<BenchmarkChild>> children = new EnumMap<>(Library.class);
 
-	Comparison(String store, List<Library> libraries) throws IOException {
-		this.servers = new Servers(store);
+	/**
+	 * Starts the servers and the processes.
+	 * @param servers the servers, which this comparison closes
+	 * @param libraries the libraries
+	 * @param processes the number of processes of each library
+	 */
+	Comparison(Servers servers, List<Library> libraries, int processes) throws IOException {
+		this.servers = servers;
 		this.marks = Files.createTempFile("benchmark", ".marks");
-		int processes = Workload.D0.appliesTo(store) ? 2 : 1;
 		for (Library library : libraries) {
 			List<BenchmarkChild> started = new ArrayList<>();
 			for (int i = 0; i < processes; i++) {
@@ -44,19 +49,31 @@ final class Comparison implements AutoCloseable {
 	/** Runs one round of all libraries. */
 	Map<Library, RoundResult> round(Workload workload, int number, long millis)
 			throws IOException, InterruptedException {
+		return (workload == Workload.F) ? round(number, this::handOver)
+				: round(workload.work, workload.processes, number, millis);
+	}
+
+	/** Runs one round of all libraries, each in several processes. */
+	Map<Library, RoundResult> round(Work work, int processes, int number, long millis)
+			throws IOException, InterruptedException {
+		return round(number, (library) -> run(library, work, processes, millis));
+	}
+
+	private Map<Library, RoundResult> round(int number, Measurement measurement)
+			throws IOException, InterruptedException {
 		List<Library> order = new ArrayList<>(this.children.keySet());
 		Map<Library, RoundResult> results = new EnumMap<>(Library.class);
 		for (int i = 0; i < order.size(); i++) {
 			Library library = order.get((i + number) % order.size());
-			results.put(library, (workload == Workload.F) ? handOver(library) : run(library, workload, millis));
+			results.put(library, measurement.of(library));
 		}
 		return results;
 	}
 
-	private RoundResult run(Library library, Workload workload, long millis) throws IOException {
-		List<BenchmarkChild> processes = children(library).subList(0, workload.processes);
+	private RoundResult run(Library library, Work work, int count, long millis) throws IOException {
+		List<BenchmarkChild> processes = children(library).subList(0, count);
 		long before = this.servers.requests();
-		processes.forEach((process) -> process.send("run %s %d".formatted(workload.name(), millis)));
+		processes.forEach((process) -> process.send("run %d %s".formatted(millis, work.toWords())));
 		List<RoundResult> results = new ArrayList<>();
 		for (BenchmarkChild process : processes) {
 			results.add(RoundResult.parse(process.result()));
@@ -76,6 +93,13 @@ final class Comparison implements AutoCloseable {
 					(double) (this.servers.keys() - before) / (KEYS + KEYS / BenchmarkProcess.WARM_UP_SHARE)));
 		}
 		return footprints;
+	}
+
+	/** Measures one library in one round. */
+	private interface Measurement {
+
+		RoundResult of(Library library) throws IOException, InterruptedException;
+
 	}
 
 	/**

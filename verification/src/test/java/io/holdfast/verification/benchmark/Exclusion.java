@@ -31,9 +31,12 @@ final class Exclusion {
 		}
 	}
 
-	/** Runs a section; different keys may share a slot only if they never overlap. */
-	void run(int slot, Runnable section) {
-		int index = slot * Long.BYTES;
+	/**
+	 * Runs a section under a lock. Locks whose numbers differ by a multiple of
+	 * {@value SLOTS} must never overlap.
+	 */
+	void run(int lock, Runnable section) {
+		int index = lock % SLOTS * Long.BYTES;
 		boolean alone = LONG.compareAndSet(this.marks, index, 0L, 1L);
 		if (!alone) {
 			this.breaches.increment();

@@ -65,7 +65,8 @@ class PeerBenchmark {
 	 */
 	private static void compare(String store, List<Workload> workloads, boolean withFootprints, int rounds, long millis,
 			BenchmarkReport report) throws IOException, InterruptedException {
-		try (Comparison comparison = new Comparison(store, Library.on(store))) {
+		try (Comparison comparison = new Comparison(new Servers(store), Library.on(store),
+				Workload.D0.appliesTo(store) ? 2 : 1)) {
 			for (Workload shared : List.of(Workload.B, Workload.A)) {
 				comparison.round(shared, 0, WARM_UP_ROUNDS * 2 * millis);
 			}

@@ -60,16 +60,8 @@ class RenewalBenchmark {
 
 	private void measure(String store, int leases) throws Exception {
 		try (Servers servers = new Servers(store)) {
-			List<String> arguments = new ArrayList<>(servers.arguments());
-			arguments.add("--distributed-lock.lease-time=" + LEASE.toSeconds() + "s");
-			// a library that is compared elsewhere and needs more than this application
-			// has
-			arguments
-				.add("--spring.autoconfigure.exclude=com.baomidou.lock.spring.boot.autoconfigure.LockAutoConfiguration,"
-						+ "com.baomidou.lock.spring.boot.autoconfigure.RedisTemplateLockAutoConfiguration,"
-						+ "com.baomidou.lock.spring.boot.autoconfigure.RedissonLockAutoConfiguration");
-			try (ConfigurableApplicationContext context = HoldfastContender
-				.application(arguments.toArray(String[]::new))) {
+			try (ConfigurableApplicationContext context = HoldfastContender.application(
+					servers.argumentsOfThisProcess("--distributed-lock.lease-time=" + LEASE.toSeconds() + "s"))) {
 				List<LockHandle> held = hold(context.getBean(LockOperations.class), leases);
 				Duration tick = LEASE.dividedBy(3);
 				Thread.sleep(tick.toMillis());

@@ -19,7 +19,7 @@ import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
 /**
- * The servers of one store: one, or five for {@code redlock}.
+ * The servers of one store: one, or several for {@code redlock}, five by default.
  */
 final class Servers implements AutoCloseable {
 
@@ -32,12 +32,16 @@ final class Servers implements AutoCloseable {
 	private final @Nullable PostgresServer database;
 
 	Servers(String store) {
+		this(store, NODES);
+	}
+
+	Servers(String store, int nodes) {
 		this.store = store;
 		this.database = store.equals("jdbc") ? PostgresServer.started() : null;
 		switch (store) {
 			case "redis" -> this.servers.add(RedisServer.started());
 			case "redlock" -> {
-				for (int i = 0; i < NODES; i++) {
+				for (int i = 0; i < nodes; i++) {
 					this.servers.add(RedisServer.started());
 				}
 			}
@@ -79,6 +83,22 @@ final class Servers implements AutoCloseable {
 			}
 		}
 		return arguments;
+	}
+
+	/**
+	 * Returns the arguments of an application in this process, which excludes the
+	 * auto-configuration of a library that is compared elsewhere and needs more than this
+	 * application has.
+	 * @param more further arguments
+	 */
+	String[] argumentsOfThisProcess(String... more) {
+		List<String> arguments = new ArrayList<>(arguments());
+		arguments.addAll(List.of(more));
+		arguments
+			.add("--spring.autoconfigure.exclude=com.baomidou.lock.spring.boot.autoconfigure.LockAutoConfiguration,"
+					+ "com.baomidou.lock.spring.boot.autoconfigure.RedisTemplateLockAutoConfiguration,"
+					+ "com.baomidou.lock.spring.boot.autoconfigure.RedissonLockAutoConfiguration");
+		return arguments.toArray(String[]::new);
 	}
 
 	/**

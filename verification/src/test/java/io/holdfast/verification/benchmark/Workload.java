@@ -30,31 +30,20 @@ enum Workload {
 
 	final String meaning;
 
-	final int threads;
-
 	final int processes;
 
-	final boolean sameKey;
-
-	final int sectionMillis;
+	final Work work;
 
 	Workload(String text, String meaning, int threads, int processes, boolean sameKey, int sectionMillis) {
 		this.text = text;
 		this.meaning = meaning;
-		this.threads = threads;
 		this.processes = processes;
-		this.sameKey = sameKey;
-		this.sectionMillis = sectionMillis;
+		this.work = new Work(text, threads, sameKey ? 1 : threads, sectionMillis);
 	}
 
 	/** Whether the workload applies to a store: locks in memory have one process. */
 	boolean appliesTo(String store) {
 		return this.processes == 1 || !(store.equals("local") || store.equals("h2"));
-	}
-
-	/** Returns the key of a thread's lock. */
-	String key(int thread) {
-		return this.sameKey ? "hot-" + this.text : this.text + "-" + thread;
 	}
 
 }
