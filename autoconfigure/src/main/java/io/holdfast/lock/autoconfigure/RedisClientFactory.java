@@ -8,7 +8,6 @@ import io.netty.channel.Channel;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
-import org.redisson.api.RedissonClient;
 import org.redisson.client.DefaultNettyHook;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.BaseMasterSlaveServersConfig;
@@ -20,6 +19,8 @@ import org.redisson.config.SubscriptionMode;
 
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslOptions;
+
+import io.holdfast.lock.backend.redis.RedissonScriptClient;
 
 /**
  * Creates clients that only locks use. They connect on first use, abort an attempt when
@@ -76,8 +77,8 @@ final class RedisClientFactory {
 	}
 
 	RedisClient create(Config config, String server, String source) {
-		RedissonClient client = Redisson.create(config);
-		return new RedisClient(client, true, server, source);
+		return new RedisClient(new RedissonScriptClient(Redisson.create(config), true, this.responseTimeout), server,
+				source);
 	}
 
 	static String scheme(boolean tls) {

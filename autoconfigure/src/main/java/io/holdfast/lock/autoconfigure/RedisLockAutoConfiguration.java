@@ -19,6 +19,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.autoconfigure.RedisClientFactory.Login;
 import io.holdfast.lock.backend.redis.RedisLockBackend;
 import io.holdfast.lock.backend.redis.RedisLockOptions;
+import io.holdfast.lock.backend.redis.RedissonScriptClient;
 
 /**
  * Auto-configuration for the Redis backend. It uses the address set for locks, otherwise
@@ -47,7 +48,7 @@ public final class RedisLockAutoConfiguration {
 		RedisClient client = client(locks, redis, bundles, beanFactory);
 		RedisLockOptions options = new RedisLockOptions(locks.namespace(), locks.responseTimeout(),
 				redis.waitReplicas(), redis.waitReplicasTimeout(), client.server());
-		RedisLockBackend backend = new RedisLockBackend(client.client(), client.owned(), options);
+		RedisLockBackend backend = new RedisLockBackend(client.client(), options);
 		StartupCheck check = checks.of(LockStore.REDIS, "Redis (%s)".formatted(client.source()), remedies(client));
 		checks.run(LockStore.REDIS, (close) -> check.run(backend::verify, close), backend::close);
 		return backend;
@@ -70,7 +71,8 @@ public final class RedisLockAutoConfiguration {
 		RedissonClient bean = beanFactory.getBeanProvider(RedissonClient.class).getIfAvailable();
 		if (bean != null) {
 			dependOnClient(beanFactory);
-			return new RedisClient(bean, false, "the RedissonClient bean's address", "your RedissonClient bean");
+			return new RedisClient(new RedissonScriptClient(bean, false, locks.responseTimeout()),
+					"the RedissonClient bean's address", "your RedissonClient bean");
 		}
 		return fromSpringDataRedis(factory, beanFactory);
 	}

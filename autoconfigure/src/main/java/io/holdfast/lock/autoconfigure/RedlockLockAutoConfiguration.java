@@ -22,6 +22,7 @@ import org.springframework.context.annotation.Bean;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.autoconfigure.RedisClientFactory.Login;
 import io.holdfast.lock.backend.redis.RedisNode;
+import io.holdfast.lock.backend.redis.ScriptClient;
 import io.holdfast.lock.backend.redlock.RedlockLockBackend;
 import io.holdfast.lock.backend.redlock.RedlockOptions;
 
@@ -78,8 +79,8 @@ public final class RedlockLockAutoConfiguration {
 		return addresses;
 	}
 
-	private static RedissonClient client(RedisClientFactory clients, RedisAddress address,
-			RedlockLockProperties redlock, @Nullable SslBundle ssl) {
+	private static ScriptClient client(RedisClientFactory clients, RedisAddress address, RedlockLockProperties redlock,
+			@Nullable SslBundle ssl) {
 		Login login = (address.password() != null) ? new Login(address.username(), address.password())
 				: new Login(redlock.username(), redlock.password());
 		Config config = clients.config(login, ssl).setThreads(THREADS).setNettyThreads(THREADS);

@@ -146,6 +146,19 @@ class ArchitectureTests {
 	}
 
 	@Test
+	void onlyAdaptersUseTheLibrariesOfRedis() {
+		noClasses().that()
+			.resideInAPackage(ROOT + ".backend..")
+			.and()
+			.haveSimpleNameNotStartingWith("Redisson")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage("org.redisson..")
+			.because("an application may lack the library")
+			.check(CLASSES);
+	}
+
+	@Test
 	void engineHasNoSynchronizedMethod() {
 		methods().that()
 			.areDeclaredInClassesThat()

@@ -3,17 +3,17 @@ package io.holdfast.lock.autoconfigure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.redisson.api.RFuture;
-import org.redisson.api.RedissonClient;
-import org.redisson.client.codec.StringCodec;
 
 import io.holdfast.lock.autoconfigure.RedisClientFactory.Login;
+import io.holdfast.lock.backend.redis.RedisScript;
+import io.holdfast.lock.backend.redis.ScriptClient;
 import io.holdfast.lock.test.server.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -21,6 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RedisClientFactoryTests {
 
 	private static final int REQUESTS = 50;
+
+	private static final RedisScript COUNT = RedisScript.load(RedisClientFactoryTests.class, "count");
 
 	private static final Login NOBODY = new Login(null, null);
 
@@ -50,23 +52,23 @@ class RedisClientFactoryTests {
 	 * the one for subscriptions.
 	 */
 	private long connectionsOfPausedServer(int waitReplicas) throws Exception {
-		RedissonClient client = factory(waitReplicas)
+		ScriptClient client = factory(waitReplicas)
 			.standalone("127.0.0.1:" + this.server.port(), NOBODY, 0, null, false, "a test")
 			.client();
 		try {
-			client.getBucket("number", StringCodec.INSTANCE).set("0");
+			client.eval(COUNT, List.of("number")).toCompletableFuture().get(10, TimeUnit.SECONDS);
 			this.server.pause();
-			List<RFuture<Long>> answers = new ArrayList<>();
+			List<CompletionStage<?>> answers = new ArrayList<>();
 			try {
 				for (int i = 0; i < REQUESTS; i++) {
-					answers.add(client.getAtomicLong("number").incrementAndGetAsync());
+					answers.add(client.evalSha(COUNT, List.of("number")));
 				}
 			}
 			finally {
 				this.server.resume();
 			}
-			for (RFuture<Long> answer : answers) {
-				answer.get(10, TimeUnit.SECONDS);
+			for (CompletionStage<?> answer : answers) {
+				answer.toCompletableFuture().get(10, TimeUnit.SECONDS);
 			}
 			return this.server.ask("client", "list", "type", "normal")
 				.lines()
@@ -74,7 +76,7 @@ class RedisClientFactoryTests {
 				.count() - 1;
 		}
 		finally {
-			client.shutdown(0, 1, TimeUnit.SECONDS);
+			client.close();
 		}
 	}
 

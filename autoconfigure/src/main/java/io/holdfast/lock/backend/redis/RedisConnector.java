@@ -11,6 +11,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.redis.ScriptClient.Call;
 import io.holdfast.lock.support.SharedAttempt;
 import io.holdfast.lock.support.Stages;
 
@@ -85,7 +86,7 @@ final class RedisConnector {
 		if (this.options.waitReplicas() == 0) {
 			return this.scripts.run(RedisScript.PROBE, keys, args);
 		}
-		return this.scripts.runReplicated(RedisScript.PROBE, keys, args).thenCompose((answer) -> {
+		return this.scripts.runReplicated(RedisScript.PROBE, new Call(keys.asList(), args)).thenCompose((answer) -> {
 			Throwable failure = answer.failure();
 			warnOfMissingReplicas(answer.replicas());
 			return (failure != null && RedisErrors.definiteCode(failure) != null)

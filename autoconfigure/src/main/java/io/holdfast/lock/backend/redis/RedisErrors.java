@@ -1,21 +1,16 @@
 package io.holdfast.lock.backend.redis;
 
 import java.util.Set;
-import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
-import org.redisson.RedissonShutdownException;
-import org.redisson.client.RedisNoScriptException;
-import org.redisson.client.RedisOutOfMemoryException;
-import org.redisson.client.RedisTimeoutException;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
+import io.holdfast.lock.backend.redis.ScriptClient.Replicated;
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.Stages;
 
@@ -95,7 +90,7 @@ final class RedisErrors {
 	 * Whether Redis does not know the script, so that no part of it has run.
 	 */
 	static boolean isScriptUnknown(Throwable failure) {
-		return Stages.cause(failure) instanceof RedisNoScriptException;
+		return ClientFailures.isScriptUnknown(Stages.cause(failure));
 	}
 
 	/**
@@ -105,10 +100,10 @@ final class RedisErrors {
 	static @Nullable String definiteCode(Throwable failure) {
 		int depth = 0;
 		for (Throwable cause = Stages.cause(failure); cause != null && depth < 10; cause = cause.getCause(), depth++) {
-			if (cause instanceof RedissonShutdownException) {
+			if (ClientFailures.isShutdown(cause)) {
 				return "SHUTDOWN";
 			}
-			if (cause instanceof RedisOutOfMemoryException) {
+			if (ClientFailures.isOutOfMemory(cause)) {
 				return "OOM";
 			}
 			String code = code(cause);
@@ -120,13 +115,14 @@ final class RedisErrors {
 	}
 
 	private static @Nullable String code(Throwable cause) {
-		if (!cause.getClass().getName().startsWith("org.redisson.client.") || cause.getMessage() == null) {
+		String reply = ClientFailures.reply(cause);
+		if (reply == null) {
 			return null;
 		}
-		if (cause.getMessage().contains(NO_PERMISSION_IN_SCRIPT)) {
+		if (reply.contains(NO_PERMISSION_IN_SCRIPT)) {
 			return "NOPERM";
 		}
-		Matcher matcher = CODE.matcher(cause.getMessage());
+		Matcher matcher = CODE.matcher(reply);
 		return matcher.find() ? matcher.group(1) : null;
 	}
 
@@ -172,10 +168,10 @@ final class RedisErrors {
 	 */
 	static String describe(Throwable failure) {
 		Throwable cause = Stages.cause(failure);
-		while (cause.getCause() != null && code(cause) == null && !(cause instanceof RedisOutOfMemoryException)) {
+		while (cause.getCause() != null && code(cause) == null && !ClientFailures.isOutOfMemory(cause)) {
 			cause = cause.getCause();
 		}
-		if (cause instanceof TimeoutException || cause instanceof RedisTimeoutException || cause.getMessage() == null) {
+		if (ClientFailures.isTimeout(cause) || cause.getMessage() == null) {
 			return "no response in time";
 		}
 		String message = cause.getMessage();

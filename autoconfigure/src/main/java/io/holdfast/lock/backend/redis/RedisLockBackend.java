@@ -10,18 +10,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-import io.netty.util.concurrent.EventExecutor;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.redisson.Redisson;
-import org.redisson.api.RedissonClient;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
-import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
+import io.holdfast.lock.backend.redis.ScriptClient.Call;
+import io.holdfast.lock.backend.redis.ScriptClient.Replicated;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
@@ -55,9 +53,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, false,
 			Duration.ofMillis(100));
 
-	private final RedissonClient client;
-
-	private final boolean clientOwned;
+	private final ScriptClient client;
 
 	private final RedisLockOptions options;
 
@@ -80,17 +76,15 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	/**
 	 * Creates the backend. Sends no request.
-	 * @param client the client
-	 * @param clientOwned whether {@link #close()} shuts the client down
+	 * @param client the client, which {@link #close()} closes
 	 * @param options how locks are kept
 	 */
-	public RedisLockBackend(RedissonClient client, boolean clientOwned, RedisLockOptions options) {
-		this(client, clientOwned, options, new SystemSchedulingClock("holdfast-redis-timer"));
+	public RedisLockBackend(ScriptClient client, RedisLockOptions options) {
+		this(client, options, new SystemSchedulingClock("holdfast-redis-timer"));
 	}
 
-	private RedisLockBackend(RedissonClient client, boolean clientOwned, RedisLockOptions options,
-			SystemSchedulingClock clock) {
-		this(client, clientOwned, options, clock, clock::close);
+	private RedisLockBackend(ScriptClient client, RedisLockOptions options, SystemSchedulingClock clock) {
+		this(client, options, clock, clock::close);
 	}
 
 	/**
@@ -98,11 +92,9 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	 * @param clock runs timeouts
 	 * @param stopClock called when the backend is closed
 	 */
-	RedisLockBackend(RedissonClient client, boolean clientOwned, RedisLockOptions options, SchedulingClock clock,
-			Runnable stopClock) {
+	RedisLockBackend(ScriptClient client, RedisLockOptions options, SchedulingClock clock, Runnable stopClock) {
 		this.stopClock = stopClock;
 		this.client = client;
-		this.clientOwned = clientOwned;
 		this.options = options;
 		this.scripts = new RedisScripts(client, options);
 		this.notifications = new ReleaseNotifications(client, options.namespace());
@@ -134,14 +126,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public boolean answersOn(Thread thread) {
-		if (this.client instanceof Redisson redisson) {
-			for (EventExecutor loop : redisson.getServiceManager().getGroup()) {
-				if (loop.inEventLoop(thread)) {
-					return true;
-				}
-			}
-		}
-		return false;
+		return this.client.answersOn(thread);
 	}
 
 	@Override
@@ -176,7 +161,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 				this.notifications.instance(), RedisTimes.IDLE_TOKEN_MILLIS, claim.mode().name(),
 				claim.fair() ? "1" : "0", this.notifications.isCounted() ? "1" : "0" };
 		if (this.options.waitReplicas() > 0) {
-			return this.scripts.runReplicated(RedisScript.ACQUIRE, keys(claim.lock()), args);
+			return this.scripts.runReplicated(RedisScript.ACQUIRE, new Call(keys(claim.lock()).asList(), args));
 		}
 		return this.scripts.run(RedisScript.ACQUIRE, keys(claim.lock()), args)
 			.thenApply((value) -> new Replicated(value, 0, null));
@@ -252,7 +237,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Unsubscribes, and shuts the client down if the backend owns it.
+	 * Unsubscribes, and closes the client.
 	 */
 	@Override
 	public void close() {
@@ -268,9 +253,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		catch (Exception ex) {
 			logger.debug("Failed to unsubscribe; the subscription ends with its connection", ex);
 		}
-		if (this.clientOwned) {
-			this.client.shutdown(0, this.options.responseTimeout().toMillis(), TimeUnit.MILLISECONDS);
-		}
+		this.client.close();
 	}
 
 	@Override

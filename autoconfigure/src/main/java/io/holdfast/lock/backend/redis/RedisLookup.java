@@ -10,6 +10,7 @@ import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
+import io.holdfast.lock.backend.redis.ScriptClient.Call;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.StoreStatus;
 
@@ -49,12 +50,13 @@ record RedisLookup(RedisScripts scripts, RedisLockOptions options) {
 			return this.scripts.run(RedisScript.PROBE, keys, instance, channel)
 				.thenApply((answer) -> StoreStatus.available(Map.of("server", this.options.server())));
 		}
-		return this.scripts.runReplicated(RedisScript.PROBE, keys, instance, channel).thenApply((answer) -> {
-			Map<String, Object> details = Map.of("server", this.options.server(), "replicas", answer.replicas(),
-					"requiredReplicas", this.options.waitReplicas());
-			return (answer.replicas() < this.options.waitReplicas()) ? StoreStatus.unavailable(details)
-					: StoreStatus.available(details);
-		});
+		return this.scripts.runReplicated(RedisScript.PROBE, new Call(keys.asList(), instance, channel))
+			.thenApply((answer) -> {
+				Map<String, Object> details = Map.of("server", this.options.server(), "replicas", answer.replicas(),
+						"requiredReplicas", this.options.waitReplicas());
+				return (answer.replicas() < this.options.waitReplicas()) ? StoreStatus.unavailable(details)
+						: StoreStatus.available(details);
+			});
 	}
 
 }

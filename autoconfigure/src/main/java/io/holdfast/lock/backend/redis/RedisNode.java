@@ -3,13 +3,7 @@ package io.holdfast.lock.backend.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-
-import org.redisson.api.RedissonClient;
-import org.redisson.client.codec.StringCodec;
-
-import io.holdfast.lock.support.Stages;
 
 /**
  * One Redis server that runs scripts, for backends that use several of them. Each request
@@ -21,7 +15,7 @@ import io.holdfast.lock.support.Stages;
  */
 public final class RedisNode {
 
-	private final RedissonClient client;
+	private final ScriptClient client;
 
 	private final RedisScripts scripts;
 
@@ -29,12 +23,12 @@ public final class RedisNode {
 
 	/**
 	 * Creates a node. Sends no request.
-	 * @param client the node's client
+	 * @param client the node's client, which {@link #close()} closes
 	 * @param namespace prefix of every key
 	 * @param responseTimeout time after which an unanswered request fails
 	 * @param address the node's address in messages, without credentials
 	 */
-	public RedisNode(RedissonClient client, String namespace, Duration responseTimeout, String address) {
+	public RedisNode(ScriptClient client, String namespace, Duration responseTimeout, String address) {
 		this.client = client;
 		this.options = new RedisLockOptions(namespace, responseTimeout, 0, Duration.ZERO, address);
 		this.scripts = new RedisScripts(client, this.options);
@@ -59,8 +53,7 @@ public final class RedisNode {
 	 * @return completes when this client is subscribed; never throws
 	 */
 	public CompletionStage<?> subscribe(String channel, Consumer<String> listener) {
-		return Stages.attempt(() -> this.client.getTopic(channel, StringCodec.INSTANCE)
-			.addListenerAsync(String.class, (name, message) -> listener.accept(message)));
+		return this.client.subscribe(channel, listener);
 	}
 
 	/**
@@ -72,10 +65,10 @@ public final class RedisNode {
 	}
 
 	/**
-	 * Shuts the client down.
+	 * Closes the client.
 	 */
 	public void close() {
-		this.client.shutdown(0, this.options.responseTimeout().toMillis(), TimeUnit.MILLISECONDS);
+		this.client.close();
 	}
 
 	/**

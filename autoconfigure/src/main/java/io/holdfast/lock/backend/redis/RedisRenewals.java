@@ -10,8 +10,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.backend.redis.RedisScripts.Call;
-import io.holdfast.lock.backend.redis.RedisScripts.Replicated;
+import io.holdfast.lock.backend.redis.ScriptClient.Call;
+import io.holdfast.lock.backend.redis.ScriptClient.Replicated;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SchedulingClock;
@@ -66,15 +66,13 @@ final class RedisRenewals {
 
 	private List<CompletionStage<Replicated>> sendRenewals(List<Grant> grants) {
 		List<Call> calls = grants.stream()
-			.map((grant) -> new Call(RedisKeys.of(this.options.namespace(), grant.claim().lock()),
+			.map((grant) -> new Call(RedisKeys.of(this.options.namespace(), grant.claim().lock()).asList(),
 					RedisKeys.value(grant), RedisTimes.millis(RedisTimes.lease(grant.claim()))))
 			.toList();
 		if (this.options.waitReplicas() > 0) {
 			// A pipeline has one count of confirming replicas, but each lock needs its
 			// own
-			return calls.stream()
-				.map((call) -> this.scripts.runReplicated(RedisScript.RENEW, call.keys(), call.args()))
-				.toList();
+			return calls.stream().map((call) -> this.scripts.runReplicated(RedisScript.RENEW, call)).toList();
 		}
 		return this.scripts.runAll(RedisScript.RENEW, calls)
 			.stream()

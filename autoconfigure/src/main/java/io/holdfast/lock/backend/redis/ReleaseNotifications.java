@@ -9,12 +9,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.redisson.api.RTopic;
-import org.redisson.api.RedissonClient;
-import org.redisson.client.codec.StringCodec;
-import org.redisson.config.Config;
-import org.redisson.config.SubscriptionMode;
 
+import io.holdfast.lock.backend.redis.ScriptClient.Subscription;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.support.SharedAttempt;
 
@@ -31,35 +27,29 @@ final class ReleaseNotifications {
 
 	private final Map<String, CompletableFuture<Void>> waiting = new ConcurrentHashMap<>();
 
-	private final SharedAttempt<Integer> subscription = new SharedAttempt<>(this::addListener);
+	private final SharedAttempt<Subscription> subscription = new SharedAttempt<>(this::addListener);
 
 	private final AtomicBoolean reported = new AtomicBoolean();
 
 	private final String instance = UUID.randomUUID().toString();
 
-	private final RTopic topic;
+	private final ScriptClient client;
+
+	private final String channel;
 
 	private final String channels;
 
 	private final boolean counted;
 
-	ReleaseNotifications(RedissonClient client, String namespace) {
+	ReleaseNotifications(ScriptClient client, String namespace) {
 		String prefix = namespace + ":wake:";
-		this.topic = client.getTopic(prefix + this.instance, StringCodec.INSTANCE);
+		this.client = client;
+		this.channel = prefix + this.instance;
 		// A client may map names: scripts must publish to the name that it subscribes to
-		String mapped = this.topic.getChannelNames().get(0);
+		String mapped = client.channelOnServer(this.channel);
 		this.channels = mapped.endsWith(this.instance) ? mapped.substring(0, mapped.length() - this.instance.length())
 				: prefix;
-		this.counted = listensOnThePrimary(client.getConfig());
-	}
-
-	/**
-	 * Whether the client subscribes at the primary. PUBLISH there does not count
-	 * subscribers of a replica, nor on a Cluster those of another node.
-	 */
-	private static boolean listensOnThePrimary(Config config) {
-		return config.isSingleConfig() || (config.isSentinelConfig()
-				&& config.useSentinelServers().getSubscriptionMode() == SubscriptionMode.MASTER);
+		this.counted = client.isCounted();
 	}
 
 	/** Whether PUBLISH counts this JVM whenever it is subscribed. */
@@ -103,17 +93,16 @@ final class ReleaseNotifications {
 	 * Subscribes unless this JVM is subscribed already.
 	 * @return completes when this JVM is subscribed
 	 */
-	CompletionStage<Integer> subscribe() {
+	CompletionStage<?> subscribe() {
 		return this.subscription.get();
 	}
 
-	private CompletionStage<Integer> addListener() {
-		return this.topic.addListenerAsync(String.class, (channel, owner) -> notifyWaiter(owner))
-			.whenComplete((id, failure) -> {
-				if (failure != null) {
-					reportOnce(failure);
-				}
-			});
+	private CompletionStage<Subscription> addListener() {
+		return this.client.subscribe(this.channel, this::notifyWaiter).whenComplete((subscription, failure) -> {
+			if (failure != null) {
+				reportOnce(failure);
+			}
+		});
 	}
 
 	private void reportOnce(Throwable failure) {
@@ -138,7 +127,7 @@ final class ReleaseNotifications {
 	 * @return completes when the attempt has ended, whether or not it succeeded
 	 */
 	CompletionStage<?> close() {
-		return this.subscription.hasSucceeded() ? this.subscription.get().thenCompose(this.topic::removeListenerAsync)
+		return this.subscription.hasSucceeded() ? this.subscription.get().thenCompose(Subscription::end)
 				: CompletableFuture.completedStage(null);
 	}
 

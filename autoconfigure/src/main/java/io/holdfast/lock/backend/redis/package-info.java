@@ -1,6 +1,6 @@
 /**
- * Backend for Redis: standalone, behind Sentinel or on a Cluster. It uses Redisson as the
- * client and its own scripts.
+ * Backend for Redis: standalone, behind Sentinel or on a Cluster. It uses its own
+ * scripts, and a {@code ScriptClient} for the client library.
  *
  * <p>
  * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi} and
@@ -8,8 +8,8 @@
  *
  * <p>
  * Applications may use {@code RedisLockBackend} and {@code RedisLockOptions}. The other
- * types are internal: they are public for the package {@code redlock}, and may change in
- * any release.
+ * types are internal: they are public for the packages {@code redlock} and
+ * {@code autoconfigure}, and may change in any release.
  */
 @NullMarked
 package io.holdfast.lock.backend.redis;

@@ -12,7 +12,6 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.redisson.Redisson;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockMode;
@@ -229,8 +228,9 @@ class RedisLockBackendTests extends OneRedisServer {
 		try (RedisServer replica = server.startReplica()) {
 			server.ask("config", "set", "min-replicas-to-write", "2");
 			assertThat(get(first.tryAcquire(claim(Duration.ZERO)))).isInstanceOf(AcquireResult.Indeterminate.class);
-			RedisLockBackend onReplica = new RedisLockBackend(Redisson.create(TestRedis.config(replica.address())),
-					true, TestRedis.options(0));
+			RedisLockOptions options = TestRedis.options(0);
+			RedisLockBackend onReplica = new RedisLockBackend(
+					TestRedis.client(TestRedis.config(replica.address()), options), options);
 			assertThat(get(onReplica.tryAcquire(claim(Duration.ZERO)))).isInstanceOf(AcquireResult.Indeterminate.class);
 			onReplica.close();
 		}

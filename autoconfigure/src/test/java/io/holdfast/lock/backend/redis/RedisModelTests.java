@@ -12,9 +12,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.redisson.Redisson;
-import org.redisson.api.RedissonClient;
-import org.redisson.client.codec.StringCodec;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -52,26 +49,27 @@ class RedisModelTests {
 
 	private final RedisServer server = RedisServer.started();
 
-	private RedissonClient client;
+	private ScriptClient client;
 
 	private RedisScripts redis;
 
 	private Duration passed = Duration.ZERO;
 
 	@BeforeAll
-	void connect() {
+	void connect() throws Exception {
 		this.server.ownWallClock();
 		this.server.restart();
-		this.client = Redisson.create(TestRedis.config(this.server.address()));
-		this.redis = new RedisScripts(this.client,
-				new RedisLockOptions("model", Duration.ofSeconds(10), 0, Duration.ZERO, "the test's"));
-		this.client.getTopic(CHANNELS + LISTENS, StringCodec.INSTANCE).addListener(String.class, (channel, owner) -> {
-		});
+		RedisLockOptions options = new RedisLockOptions("model", Duration.ofSeconds(10), 0, Duration.ZERO,
+				"the test's");
+		this.client = TestRedis.client(TestRedis.config(this.server.address()), options);
+		this.redis = new RedisScripts(this.client, options);
+		TestRedis.get(this.client.subscribe(CHANNELS + LISTENS, (owner) -> {
+		}));
 	}
 
 	@AfterAll
 	void close() {
-		this.client.shutdown(0, 1, TimeUnit.SECONDS);
+		this.client.close();
 		this.server.close();
 	}
 

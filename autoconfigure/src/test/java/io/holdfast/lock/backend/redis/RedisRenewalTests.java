@@ -9,10 +9,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
-import org.redisson.api.RScript;
-import org.redisson.api.RedissonClient;
-import org.redisson.config.Config;
-import org.redisson.misc.CompletableFutureWrapper;
 
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.Verbs;
@@ -88,26 +84,14 @@ class RedisRenewalTests {
 		this.answers.get(RedisKeys.of(OPTIONS.namespace(), lock).lock()).complete(List.of(1L));
 	}
 
-	private RedissonClient cluster() {
-		Config config = new Config();
-		config.useClusterServers();
-		return proxy(RedissonClient.class,
-				(method, args) -> method.equals("getConfig") ? config : proxy(RScript.class, (script, request) -> {
-					CompletableFuture<List<Object>> answer = new CompletableFuture<>();
-					this.answers.put(((List<?>) request[3]).get(0).toString(), answer);
-					return new CompletableFutureWrapper<>(answer);
-				}));
-	}
-
-	private static <T> T proxy(Class<T> type, Behaviour behaviour) {
-		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
-				(self, method, args) -> behaviour.call(method.getName(), args)));
-	}
-
-	private interface Behaviour {
-
-		Object call(String method, Object[] args);
-
+	private ScriptClient cluster() {
+		return (ScriptClient) Proxy.newProxyInstance(ScriptClient.class.getClassLoader(),
+				new Class<?>[] { ScriptClient.class }, (self, method, args) -> switch (method.getName()) {
+					case "severalNodes" -> true;
+					case "evalSha" -> this.answers.computeIfAbsent(((List<?>) args[1]).get(0).toString(),
+							(lock) -> new CompletableFuture<>());
+					default -> throw new UnsupportedOperationException(method.getName());
+				});
 	}
 
 }

@@ -29,7 +29,7 @@ public final class RedisStore implements SimulatedStore {
 
 	private final RedisModel model;
 
-	private final Map<String, ModelRedisson> listeners = new HashMap<>();
+	private final Map<String, ModelScriptClient> listeners = new HashMap<>();
 
 	private final Map<SimulatedProcess, RedisLockBackend> backends = new LinkedHashMap<>();
 
@@ -43,15 +43,15 @@ public final class RedisStore implements SimulatedStore {
 	}
 
 	private int publish(String channel, String message) {
-		ModelRedisson listener = this.listeners.get(channel);
+		ModelScriptClient listener = this.listeners.get(channel);
 		return (listener != null && listener.deliver(message)) ? 1 : 0;
 	}
 
 	@Override
 	public LockBackend connect(SimulatedProcess process) {
 		SimulatedLink link = new SimulatedLink(process, this.server, SimulatedLink.Order.ANY);
-		ModelRedisson client = new ModelRedisson(process, link, this.model, this.listeners);
-		RedisLockBackend backend = new RedisLockBackend(client.proxy(), true, OPTIONS, process, () -> {
+		ModelScriptClient client = new ModelScriptClient(process, link, this.model, this.listeners);
+		RedisLockBackend backend = new RedisLockBackend(client, OPTIONS, process, () -> {
 		});
 		// an application does this at startup, before the run
 		backend.verify();

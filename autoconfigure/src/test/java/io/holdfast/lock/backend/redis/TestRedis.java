@@ -5,7 +5,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 import org.redisson.Redisson;
-import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /**
@@ -38,10 +37,13 @@ final class TestRedis {
 	}
 
 	static RedisLockBackend backend(Config config, RedisLockOptions options) {
-		RedissonClient client = Redisson.create(config);
-		RedisLockBackend backend = new RedisLockBackend(client, true, options);
+		RedisLockBackend backend = new RedisLockBackend(client(config, options), options);
 		backend.verify();
 		return backend;
+	}
+
+	static ScriptClient client(Config config, RedisLockOptions options) {
+		return new RedissonScriptClient(Redisson.create(config), true, options.responseTimeout());
 	}
 
 	/** Waits for a result that must arrive soon. */

@@ -15,6 +15,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.RedisScript;
+import io.holdfast.lock.backend.redis.RedissonScriptClient;
 import io.holdfast.lock.test.server.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -46,7 +47,9 @@ class RedlockNodeModelTests {
 		try (RedisServer server = RedisServer.started()) {
 			Config config = new Config();
 			config.useSingleServer().setAddress(server.address());
-			RedisNode redis = new RedisNode(Redisson.create(config), "model", Duration.ofSeconds(10), "the test's");
+			Duration timeout = Duration.ofSeconds(10);
+			RedisNode redis = new RedisNode(new RedissonScriptClient(Redisson.create(config), true, timeout), "model",
+					timeout, "the test's");
 			redis.subscribe(CHANNELS + SUBSCRIBED, (owner) -> {
 			}).toCompletableFuture().get(10, TimeUnit.SECONDS);
 			try {

@@ -9,6 +9,7 @@ import org.redisson.Redisson;
 import org.redisson.config.Config;
 
 import io.holdfast.lock.backend.redis.RedisNode;
+import io.holdfast.lock.backend.redis.RedissonScriptClient;
 import io.holdfast.lock.test.server.RedisServer;
 
 /**
@@ -84,7 +85,8 @@ final class TestNodes implements AutoCloseable {
 			.setConnectionMinimumIdleSize(1)
 			.setConnectionPoolSize(16)
 			.setSubscriptionConnectionMinimumIdleSize(0);
-		return new RedisNode(Redisson.create(config), NAMESPACE, options.responseTimeout(), address);
+		return new RedisNode(new RedissonScriptClient(Redisson.create(config), true, options.responseTimeout()),
+				NAMESPACE, options.responseTimeout(), address);
 	}
 
 	static RedlockOptions options(Duration nodeTimeout, Duration longestLease) {
