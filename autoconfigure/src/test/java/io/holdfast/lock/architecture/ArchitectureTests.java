@@ -22,6 +22,7 @@ import com.tngtech.archunit.lang.ArchRule;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
@@ -145,15 +146,16 @@ class ArchitectureTests {
 						&& Set.of("orTimeout", "completeOnTimeout", "delayedExecutor").contains(access.getName()));
 	}
 
-	@Test
-	void onlyAdaptersUseTheLibrariesOfRedis() {
+	@ParameterizedTest
+	@CsvSource({ "Redisson, org.redisson..", "Lettuce, io.lettuce.." })
+	void onlyAnAdapterUsesALibraryOfRedis(String prefix, String library) {
 		noClasses().that()
 			.resideInAPackage(ROOT + ".backend..")
 			.and()
-			.haveSimpleNameNotStartingWith("Redisson")
+			.haveNameNotMatching(".*\\." + prefix + "[^.]*")
 			.should()
 			.dependOnClassesThat()
-			.resideInAPackage("org.redisson..")
+			.resideInAPackage(library)
 			.because("an application may lack the library")
 			.check(CLASSES);
 	}

@@ -38,8 +38,7 @@ final class ClientFailures {
 
 	/** Whether the client was shut down before the request. */
 	static boolean isShutdown(Throwable failure) {
-		return is(failure, "org.redisson.RedissonShutdownException")
-				|| (is(failure, LETTUCE + "RedisException") && "Connection is closed".equals(failure.getMessage()));
+		return failure instanceof ClientClosedException || is(failure, "org.redisson.RedissonShutdownException");
 	}
 
 	/** Whether no response arrived in time. */

@@ -93,6 +93,11 @@ final class RedisErrors {
 		return ClientFailures.isScriptUnknown(Stages.cause(failure));
 	}
 
+	/** Whether the server is a replica, or has become one. */
+	static boolean isReadOnly(Throwable failure) {
+		return "READONLY".equals(code(Stages.cause(failure)));
+	}
+
 	/**
 	 * Returns the code of a definite rejection.
 	 * @return the code, or {@code null} if the outcome is unknown

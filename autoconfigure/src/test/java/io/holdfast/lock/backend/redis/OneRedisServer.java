@@ -6,6 +6,11 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -21,9 +26,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Base class for tests with two clients of one Redis server.
  */
+@ParameterizedClass(name = "{0}")
+@EnumSource(RedisLibrary.class)
 abstract class OneRedisServer {
 
 	static RedisServer server;
+
+	@Parameter
+	RedisLibrary library;
 
 	static RedisLockBackend first;
 
@@ -32,17 +42,25 @@ abstract class OneRedisServer {
 	final LockName lock = LockName.of("stock", OwnerId.random().value());
 
 	@BeforeAll
-	static void startAll() {
+	static void start() {
 		server = RedisServer.started();
-		first = TestRedis.backend(server.address());
-		second = TestRedis.backend(server.address());
 	}
 
 	@AfterAll
-	static void closeAll() {
+	static void stop() {
+		server.close();
+	}
+
+	@BeforeParameterizedClassInvocation
+	static void connect(RedisLibrary library) {
+		first = library.backend(server.address());
+		second = library.backend(server.address());
+	}
+
+	@AfterParameterizedClassInvocation
+	static void disconnect() {
 		first.close();
 		second.close();
-		server.close();
 	}
 
 	@AfterEach

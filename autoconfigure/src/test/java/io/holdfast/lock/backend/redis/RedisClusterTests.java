@@ -6,9 +6,13 @@ import java.util.List;
 import java.util.concurrent.TimeoutException;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.redisson.config.Config;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -30,29 +34,35 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for a Redis Cluster of three masters: locks spread over the masters, and all keys
  * of a lock are in one slot.
  */
+@ParameterizedClass(name = "{0}")
+@EnumSource(RedisLibrary.class)
 class RedisClusterTests {
 
+	@AutoClose
 	private static final RedisCluster cluster = RedisCluster.started();
 
-	private static final RedisLockBackend first = backend(cluster);
+	@Parameter
+	private RedisLibrary library;
 
-	private static final RedisLockBackend second = backend(cluster);
+	private static RedisLockBackend first;
 
-	@AfterAll
-	static void closeAll() {
-		first.close();
-		second.close();
-		cluster.close();
+	private static RedisLockBackend second;
+
+	@BeforeParameterizedClassInvocation
+	static void connect(RedisLibrary library) {
+		first = backend(library, cluster);
+		second = backend(library, cluster);
 	}
 
-	private static RedisLockBackend backend(RedisCluster cluster) {
-		Config config = new Config();
-		config.setThreads(2).setNettyThreads(2);
-		config.useClusterServers()
-			.setMasterConnectionMinimumIdleSize(1)
-			.setSubscriptionConnectionMinimumIdleSize(1)
-			.setNodeAddresses(List.of(cluster.nodes().get(0).address()));
-		return TestRedis.backend(config, TestRedis.options(0));
+	@AfterParameterizedClassInvocation
+	static void disconnect() {
+		first.close();
+		second.close();
+	}
+
+	private static RedisLockBackend backend(RedisLibrary library, RedisCluster cluster) {
+		RedisLockOptions options = TestRedis.options(0);
+		return TestRedis.started(library.ofCluster(cluster.nodes().get(0), options), options);
 	}
 
 	@Test
@@ -114,42 +124,45 @@ class RedisClusterTests {
 
 	@Test
 	void lockMovedToAnotherNodeStaysHeld() throws Exception {
-		Grant grant = granted(first, claim("moving", "1"));
-		cluster.moveSlotOf("test:{moving:1}:lock");
-		assertThat(get(second.tryAcquire(claim("moving", "1")))).isInstanceOf(Contended.class);
+		String key = this.library + "-1";
+		Grant grant = granted(first, claim("moving", key));
+		cluster.moveSlotOf("test:{moving:" + key + "}:lock");
+		assertThat(get(second.tryAcquire(claim("moving", key)))).isInstanceOf(Contended.class);
 		assertThat(get(first.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Renewed.class);
 		assertThat(get(first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
-		Grant next = granted(second, claim("moving", "1"));
+		Grant next = granted(second, claim("moving", key));
 		assertThat(next.storeToken()).isGreaterThan(grant.storeToken());
 		assertThat(get(second.release(next))).isInstanceOf(ReleaseResult.Released.class);
 	}
 
 	@Test
 	void lockThatIsBeingMovedHasAnUnknownOutcome() throws Exception {
-		Grant grant = granted(first, claim("moving", "2"));
-		Runnable move = cluster.beginToMoveSlotOf("test:{moving:2}:lock");
+		String key = this.library + "-2";
+		Grant grant = granted(first, claim("moving", key));
+		Runnable move = cluster.beginToMoveSlotOf("test:{moving:" + key + "}:lock");
 		assertThat(get(first.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Indeterminate.class);
-		assertThat(get(second.tryAcquire(claim("moving", "2")))).isInstanceOf(AcquireResult.Indeterminate.class);
+		assertThat(get(second.tryAcquire(claim("moving", key)))).isInstanceOf(AcquireResult.Indeterminate.class);
 		move.run();
 		assertThat(get(first.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Renewed.class);
-		assertThat(get(second.tryAcquire(claim("moving", "2")))).isInstanceOf(Contended.class);
+		assertThat(get(second.tryAcquire(claim("moving", key)))).isInstanceOf(Contended.class);
 		assertThat(get(first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
 	}
 
 	@Test
 	void unusedLockIsGrantedWhenItsSlotHasMoved() throws Exception {
-		Runnable move = cluster.beginToMoveSlotOf("test:{moving:3}:lock");
-		Claim claim = claim("moving", "3");
+		String key = this.library + "-3";
+		Runnable move = cluster.beginToMoveSlotOf("test:{moving:" + key + "}:lock");
+		Claim claim = claim("moving", key);
 		assertThat(get(second.tryAcquire(claim))).isInstanceOf(AcquireResult.Indeterminate.class);
 		move.run();
 		Grant grant = granted(second, claim);
-		assertThat(get(first.tryAcquire(claim("moving", "3")))).isInstanceOf(Contended.class);
+		assertThat(get(first.tryAcquire(claim("moving", key)))).isInstanceOf(Contended.class);
 		assertThat(get(second.release(grant))).isInstanceOf(ReleaseResult.Released.class);
 	}
 
 	@Test
 	void deadNodeDoesNotAffectLocksOnOthers() throws Exception {
-		try (RedisCluster broken = RedisCluster.started(); RedisLockBackend backend = backend(broken)) {
+		try (RedisCluster broken = RedisCluster.started(); RedisLockBackend backend = backend(this.library, broken)) {
 			List<Grant> grants = grants(backend);
 			int lost = broken.nodes().get(1).keys("test:{survivor:*}:lock").size();
 			broken.nodes().get(1).kill();
@@ -165,7 +178,7 @@ class RedisClusterTests {
 
 	@Test
 	void silentNodeDoesNotAffectLocksOnOthers() throws Exception {
-		try (RedisCluster broken = RedisCluster.started(); RedisLockBackend backend = backend(broken)) {
+		try (RedisCluster broken = RedisCluster.started(); RedisLockBackend backend = backend(this.library, broken)) {
 			List<Grant> grants = grants(backend);
 			int lost = broken.nodes().get(1).keys("test:{survivor:*}:lock").size();
 			awaitRenewalInTimeButFor(0, backend, grants);

@@ -10,6 +10,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -46,7 +49,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for problems that others have reported with locks in Redis, and with Redis
  * itself.
  */
+@ParameterizedClass(name = "{0}")
+@EnumSource(RedisLibrary.class)
 class RedisFaultTests {
+
+	@Parameter
+	private RedisLibrary library;
 
 	private static final LockName LOCK = LockName.of("stock", "42");
 
@@ -78,11 +86,11 @@ class RedisFaultTests {
 	}
 
 	private RedisLockBackend backend(RedisServer server) {
-		return open(TestRedis.backend(server.address()));
+		return open(this.library.backend(server.address()));
 	}
 
 	private RedisLockBackend backend(TcpProxy wire, int waitReplicas) {
-		return open(TestRedis.backend(TestRedis.config("redis://" + ServerProcess.HOST + ":" + wire.port()),
+		return open(this.library.backend("redis://" + ServerProcess.HOST + ":" + wire.port(),
 				TestRedis.options(waitReplicas)));
 	}
 
@@ -242,7 +250,7 @@ class RedisFaultTests {
 	@Test
 	void grantThatExpiredOnItsWayIsReleased() {
 		RedisServer server = server();
-		RedisLockBackend slowBackend = open(TestRedis.backend(TestRedis.config(server.address()), new RedisLockOptions(
+		RedisLockBackend slowBackend = open(this.library.backend(server.address(), new RedisLockOptions(
 				TestRedis.NAMESPACE, Duration.ofSeconds(8), 0, Duration.ZERO, "the test's server")));
 		LockEngine engine = engine(slowBackend,
 				settings().waitTime(Duration.ZERO)

@@ -14,9 +14,13 @@ class RedisLockBackendContractTests extends SingleServerContract<RedisServer> {
 		super(RedisServer.started(), "}:lock");
 	}
 
+	RedisLibrary library() {
+		return RedisLibrary.REDISSON;
+	}
+
 	@Override
 	protected LockBackend connect(int port) {
-		return track(TestRedis.backend("redis://127.0.0.1:" + port));
+		return track(library().backend("redis://127.0.0.1:" + port));
 	}
 
 	@Override

@@ -229,8 +229,7 @@ class RedisLockBackendTests extends OneRedisServer {
 			server.ask("config", "set", "min-replicas-to-write", "2");
 			assertThat(get(first.tryAcquire(claim(Duration.ZERO)))).isInstanceOf(AcquireResult.Indeterminate.class);
 			RedisLockOptions options = TestRedis.options(0);
-			RedisLockBackend onReplica = new RedisLockBackend(
-					TestRedis.client(TestRedis.config(replica.address()), options), options);
+			RedisLockBackend onReplica = new RedisLockBackend(this.library.client(replica.address(), options), options);
 			assertThat(get(onReplica.tryAcquire(claim(Duration.ZERO)))).isInstanceOf(AcquireResult.Indeterminate.class);
 			onReplica.close();
 		}
@@ -241,7 +240,7 @@ class RedisLockBackendTests extends OneRedisServer {
 
 	@Test
 	void grantThatReplicasHaveCounts() throws Exception {
-		RedisLockBackend careful = TestRedis.backend(TestRedis.config(server.address()), TestRedis.options(1));
+		RedisLockBackend careful = this.library.backend(server.address(), TestRedis.options(1));
 		try (RedisServer replica = server.startReplica()) {
 			server.ask("script", "flush");
 			Grant grant = granted(careful, claim(Duration.ofSeconds(5)));
@@ -259,7 +258,7 @@ class RedisLockBackendTests extends OneRedisServer {
 	/** The earlier attempt waits for a replica that does not exist. */
 	@Test
 	void unconfirmedAttemptDoesNotReleaseWhatALaterOneWasGranted() throws Exception {
-		try (RedisLockBackend careful = TestRedis.backend(TestRedis.config(server.address()), TestRedis.options(1))) {
+		try (RedisLockBackend careful = this.library.backend(server.address(), TestRedis.options(1))) {
 			Claim claim = claim(Duration.ofSeconds(5));
 			CompletionStage<AcquireResult> unconfirmed = careful.tryAcquire(claim);
 			Awaitility.await("the grant").until(() -> server.ask("exists", key("lock")).equals("1"));
@@ -272,7 +271,7 @@ class RedisLockBackendTests extends OneRedisServer {
 
 	@Test
 	void grantThatReplicasLackDoesNotCountAndIsWithdrawnWithItsClaim() throws Exception {
-		RedisLockBackend careful = TestRedis.backend(TestRedis.config(server.address()), TestRedis.options(2));
+		RedisLockBackend careful = this.library.backend(server.address(), TestRedis.options(2));
 		try (RedisServer replica = server.startReplica()) {
 			Claim claim = claim(Duration.ofSeconds(5));
 			assertThat(get(careful.tryAcquire(claim))).isInstanceOfSatisfying(AcquireResult.Indeterminate.class,

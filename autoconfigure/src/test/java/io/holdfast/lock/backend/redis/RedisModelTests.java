@@ -61,7 +61,7 @@ class RedisModelTests {
 		this.server.restart();
 		RedisLockOptions options = new RedisLockOptions("model", Duration.ofSeconds(10), 0, Duration.ZERO,
 				"the test's");
-		this.client = TestRedis.client(TestRedis.config(this.server.address()), options);
+		this.client = RedisLibrary.REDISSON.client(this.server.address(), options);
 		this.redis = new RedisScripts(this.client, options);
 		TestRedis.get(this.client.subscribe(CHANNELS + LISTENS, (owner) -> {
 		}));

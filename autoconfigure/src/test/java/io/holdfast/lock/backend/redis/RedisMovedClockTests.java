@@ -31,7 +31,7 @@ class RedisMovedClockTests extends MovedClockContract {
 
 	@Override
 	protected LockBackend connect() {
-		return TestRedis.backend(this.server.address());
+		return RedisLibrary.REDISSON.backend(this.server.address());
 	}
 
 	@Override

@@ -7,7 +7,9 @@ import java.util.concurrent.ExecutionException;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.redisson.config.Config;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -16,6 +18,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.redis.RedisLibrary.Login;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.AcquireResult.Indeterminate;
@@ -31,18 +34,25 @@ import static io.holdfast.lock.backend.redis.TestRedis.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+@ParameterizedClass(name = "{0}")
+@EnumSource(RedisLibrary.class)
 @ExtendWith(OutputCaptureExtension.class)
 class RedisPermissionsTests {
 
+	private static final Login LOGIN = new Login("app", "s3cret");
+
 	/** The minimum permissions, as documented in {@code docs/how-to/redis.md}. */
 	private static final String MINIMUM = "~test:* &test:* +@connection +eval +evalsha +script|load +get +set +del +exists +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +zscore +publish +subscribe +unsubscribe";
+
+	@Parameter
+	private RedisLibrary library;
 
 	@Test
 	void userWithTheDocumentedPermissionsDoesEverything() throws Exception {
 		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM + " +wait");
 				RedisServer replica = server.startReplica();
-				RedisLockBackend first = TestRedis.backend(config(server, "s3cret"), TestRedis.options(1));
-				RedisLockBackend second = TestRedis.backend(config(server, "s3cret"), TestRedis.options(0))) {
+				RedisLockBackend first = backend(server, "s3cret", 1);
+				RedisLockBackend second = backend(server, "s3cret", 0)) {
 			assertThat(replica.isRunning()).isTrue();
 			server.ask("acl", "log", "reset");
 			Grant grant = ((Acquired) get(first.tryAcquire(claim(Duration.ZERO)))).grant();
@@ -68,13 +78,9 @@ class RedisPermissionsTests {
 	@Test
 	void clusterNeedsOneMorePermission() throws Exception {
 		try (RedisCluster cluster = RedisCluster.started("user app on >s3cret " + MINIMUM + " +cluster|nodes")) {
-			Config config = new Config();
-			config.setThreads(2).setNettyThreads(2).setUsername("app").setPassword("s3cret");
-			config.useClusterServers()
-				.setMasterConnectionMinimumIdleSize(1)
-				.setSubscriptionConnectionMinimumIdleSize(1)
-				.setNodeAddresses(List.of(cluster.nodes().get(0).address()));
-			try (RedisLockBackend backend = TestRedis.backend(config, TestRedis.options(0))) {
+			RedisLockOptions options = TestRedis.options(0);
+			try (RedisLockBackend backend = TestRedis
+				.started(this.library.ofCluster(cluster.nodes().get(0), LOGIN, options), options)) {
 				Grant grant = ((Acquired) get(backend.tryAcquire(claim(Duration.ZERO)))).grant();
 				assertThat(get(backend.release(grant))).isInstanceOf(ReleaseResult.Released.class);
 			}
@@ -85,8 +91,7 @@ class RedisPermissionsTests {
 	void missingPermissionStopsTheStartWithTheRemedy() {
 		try (RedisServer server = RedisServer
 			.started("user app on >s3cret " + MINIMUM.replace("+zscore", "").replace("~test:*", "~other:*"))) {
-			assertThatExceptionOfType(LockConfigurationException.class)
-				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(0)))
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> backend(server, "s3cret", 0))
 				.withMessageContaining("Grant the user at least: " + MINIMUM);
 		}
 	}
@@ -95,8 +100,7 @@ class RedisPermissionsTests {
 	@Test
 	void missingPermissionToWaitForReplicasStopsTheStartWithTheRemedy() {
 		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM + " -wait")) {
-			assertThatExceptionOfType(LockConfigurationException.class)
-				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(1)))
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> backend(server, "s3cret", 1))
 				.withMessageContaining("+wait if 'wait-replicas' is set");
 		}
 	}
@@ -104,7 +108,7 @@ class RedisPermissionsTests {
 	@Test
 	void permissionToWaitForReplicasTakenAwayLaterIsExplained() throws Exception {
 		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM + " +wait");
-				RedisLockBackend backend = TestRedis.backend(config(server, "s3cret"), TestRedis.options(1))) {
+				RedisLockBackend backend = backend(server, "s3cret", 1)) {
 			server.ask("acl", "setuser", "app", "-wait");
 			assertThat(get(backend.tryAcquire(claim(Duration.ZERO)))).isInstanceOfSatisfying(Indeterminate.class,
 					(result) -> assertThat(result.cause())
@@ -116,8 +120,7 @@ class RedisPermissionsTests {
 	@Test
 	void missingChannelStopsTheStartWithTheRemedy() {
 		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM.replace("&test:*", ""))) {
-			assertThatExceptionOfType(LockConfigurationException.class)
-				.isThrownBy(() -> TestRedis.backend(config(server, "s3cret"), TestRedis.options(0)))
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> backend(server, "s3cret", 0))
 				.withMessageContaining("can't publish")
 				.withMessageContaining("Grant the user at least: " + MINIMUM);
 		}
@@ -126,7 +129,7 @@ class RedisPermissionsTests {
 	@Test
 	void permissionTakenAwayLaterIsExplained() throws Exception {
 		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM);
-				RedisLockBackend backend = TestRedis.backend(config(server, "s3cret"), TestRedis.options(0))) {
+				RedisLockBackend backend = backend(server, "s3cret", 0)) {
 			server.ask("acl", "setuser", "app", "-set");
 			assertThatExceptionOfType(ExecutionException.class)
 				.isThrownBy(() -> get(backend.tryAcquire(claim(Duration.ZERO))))
@@ -141,8 +144,7 @@ class RedisPermissionsTests {
 	@Test
 	void wrongPasswordIsNotShown(CapturedOutput output) {
 		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM)) {
-			assertThatExceptionOfType(LockConfigurationException.class)
-				.isThrownBy(() -> TestRedis.backend(config(server, "not-th1s"), TestRedis.options(0)))
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> backend(server, "not-th1s", 0))
 				.withMessageContaining("WRONGPASS")
 				.withMessageContaining("Check the username and password")
 				.satisfies((ex) -> assertThat(ex).hasStackTraceContaining("WRONGPASS"));
@@ -153,7 +155,7 @@ class RedisPermissionsTests {
 	@Test
 	void passwordThatIsChangedLaterIsExplained() throws Exception {
 		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM);
-				RedisLockBackend backend = TestRedis.backend(config(server, "s3cret"), TestRedis.options(0))) {
+				RedisLockBackend backend = backend(server, "s3cret", 0)) {
 			server.ask("acl", "setuser", "app", "resetpass", ">an0ther");
 			server.ask("client", "kill", "type", "normal", "skipme", "yes");
 			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> {
@@ -167,7 +169,7 @@ class RedisPermissionsTests {
 	@Test
 	void evictionIsWarnedAbout(CapturedOutput output) {
 		try (RedisServer server = RedisServer.started("maxmemory 100mb", "maxmemory-policy allkeys-lru");
-				RedisLockBackend backend = TestRedis.backend(server.address())) {
+				RedisLockBackend backend = this.library.backend(server.address())) {
 			assertThat(backend.name()).isEqualTo("redis");
 			assertThat(output.getAll()).contains("may evict locks").contains("allkeys-lru").contains("noeviction");
 		}
@@ -176,8 +178,7 @@ class RedisPermissionsTests {
 	@Test
 	void missingReplicasAreWarnedAboutAtTheStart(CapturedOutput output) {
 		try (RedisServer server = RedisServer.started();
-				RedisLockBackend backend = TestRedis.backend(TestRedis.config(server.address()),
-						TestRedis.options(1))) {
+				RedisLockBackend backend = this.library.backend(server.address(), TestRedis.options(1))) {
 			assertThat(backend.name()).isEqualTo("redis");
 			assertThat(output.getAll()).contains("'distributed-lock.redis.wait-replicas' is 1, but 0 replicas");
 		}
@@ -186,17 +187,15 @@ class RedisPermissionsTests {
 	@Test
 	void disabledEvictionIsNotWarnedAbout(CapturedOutput output) {
 		try (RedisServer server = RedisServer.started("maxmemory 100mb", "maxmemory-policy noeviction");
-				RedisLockBackend backend = TestRedis.backend(server.address())) {
+				RedisLockBackend backend = this.library.backend(server.address())) {
 			assertThat(backend.name()).isEqualTo("redis");
 			assertThat(output.getAll()).doesNotContain("evict");
 		}
 	}
 
-	private static Config config(RedisServer server, String password) {
-		Config config = TestRedis.config(server.address());
-		config.setLazyInitialization(true).setUsername("app").setPassword(password);
-		config.useSingleServer().setRetryAttempts(0);
-		return config;
+	private RedisLockBackend backend(RedisServer server, String password, int waitReplicas) {
+		RedisLockOptions options = TestRedis.options(waitReplicas);
+		return TestRedis.started(this.library.client(server.address(), new Login("app", password), options), options);
 	}
 
 	private static Claim claim(Duration waitTime) {

@@ -56,7 +56,7 @@ class RedisRenewalRaceTests {
 	void nothingIsRenewedAfterItsRelease() throws Exception {
 		EngineSettings settings = settings().leaseTime(LEASE).awaitRelease(true).shutdownTimeout(Duration.ZERO).build();
 		try (RedisServer server = RedisServer.started();
-				RedisLockBackend backend = TestRedis.backend(server.address());
+				RedisLockBackend backend = RedisLibrary.REDISSON.backend(server.address());
 				LockEngine engine = new LockEngine(new LockBackends(List.of(backend), "redis"), settings,
 						TransactionBoundary.NONE, List.of())) {
 			List<String> commands = server.watched(() -> {

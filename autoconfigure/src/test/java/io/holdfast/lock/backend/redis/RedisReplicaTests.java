@@ -36,7 +36,7 @@ class RedisReplicaTests {
 	@Test
 	void fairWaiterOnAReplicaIsNotifiedAndKeepsItsPosition() throws Exception {
 		try (RedisLockBackend onReplica = TestRedis.backend(listeningOnTheReplica(), TestRedis.options(0));
-				RedisLockBackend onPrimary = TestRedis.backend(primary.address())) {
+				RedisLockBackend onPrimary = RedisLibrary.REDISSON.backend(primary.address())) {
 			assertThat(replica.ask("pubsub", "channels", "test:wake:*")).isNotEmpty();
 			for (int i = 0; i < 5; i++) {
 				Grant held = granted(onPrimary, fair());

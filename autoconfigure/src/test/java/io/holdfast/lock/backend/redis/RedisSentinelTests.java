@@ -7,8 +7,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.redisson.config.Config;
-import org.redisson.config.ReadMode;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -25,7 +26,12 @@ import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.redis.TestRedis.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
+@ParameterizedClass(name = "{0}")
+@EnumSource(RedisLibrary.class)
 class RedisSentinelTests {
+
+	@Parameter
+	private RedisLibrary library;
 
 	@Test
 	void locksAndNotificationsWorkAfterAFailoverAndTokensGrow() throws Exception {
@@ -110,18 +116,9 @@ class RedisSentinelTests {
 			.until(() -> get(backend.tryAcquire(claim)), (result) -> !(result instanceof AcquireResult.Indeterminate));
 	}
 
-	private static RedisLockBackend backend(RedisSentinel group) {
-		Config config = new Config();
-		config.setThreads(2).setNettyThreads(2);
-		config.useSentinelServers()
-			.setMasterName(RedisSentinel.MASTER)
-			.setCheckSentinelsList(false)
-			.setScanInterval(500)
-			.setReadMode(ReadMode.MASTER)
-			.setMasterConnectionMinimumIdleSize(1)
-			.setSubscriptionConnectionMinimumIdleSize(1)
-			.addSentinelAddress(group.sentinel().address());
-		return TestRedis.backend(config, TestRedis.options(0));
+	private RedisLockBackend backend(RedisSentinel group) {
+		RedisLockOptions options = TestRedis.options(0);
+		return TestRedis.started(this.library.ofSentinel(group.sentinel(), options), options);
 	}
 
 	private static Claim claim(Duration waitTime) {

@@ -5,6 +5,9 @@ import java.util.concurrent.CompletionStage;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
@@ -19,12 +22,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for what a health check sees of Redis.
  */
+@ParameterizedClass(name = "{0}")
+@EnumSource(RedisLibrary.class)
 class RedisStatusTests {
+
+	@Parameter
+	private RedisLibrary library;
 
 	@Test
 	void serverThatGrantsLocksIsAvailable() throws Exception {
 		try (RedisServer server = RedisServer.started();
-				RedisLockBackend backend = TestRedis.backend(server.address())) {
+				RedisLockBackend backend = this.library.backend(server.address())) {
 			StoreStatus status = answer(backend.status());
 			assertThat(status.state()).isEqualTo(State.AVAILABLE);
 			assertThat(status.details()).containsEntry("server", "the test's server");
@@ -36,7 +44,7 @@ class RedisStatusTests {
 	void serverThatRejectsWritesIsNotAvailable() throws Exception {
 		try (RedisServer server = RedisServer.started();
 				RedisServer primary = RedisServer.started();
-				RedisLockBackend backend = TestRedis.backend(server.address())) {
+				RedisLockBackend backend = this.library.backend(server.address())) {
 			server.ask("replicaof", "127.0.0.1", Integer.toString(primary.port()));
 			Awaitility.await()
 				.atMost(BOUND)
@@ -49,7 +57,7 @@ class RedisStatusTests {
 	@Test
 	void pausedServerIsReportedInOneShortSentenceWithARemedy() throws Exception {
 		try (RedisServer server = RedisServer.started();
-				RedisLockBackend backend = TestRedis.backend(server.address())) {
+				RedisLockBackend backend = this.library.backend(server.address())) {
 			answer(backend.status());
 			server.pause();
 			try {
@@ -71,8 +79,7 @@ class RedisStatusTests {
 	@Test
 	void missingReplicasMakeLocksUnavailable() throws Exception {
 		try (RedisServer server = RedisServer.started();
-				RedisLockBackend backend = TestRedis.backend(TestRedis.config(server.address()),
-						TestRedis.options(1))) {
+				RedisLockBackend backend = this.library.backend(server.address(), TestRedis.options(1))) {
 			StoreStatus status = answer(backend.status());
 			assertThat(status.state()).isEqualTo(State.UNAVAILABLE);
 			assertThat(status.details()).containsEntry("replicas", 0).containsEntry("requiredReplicas", 1);

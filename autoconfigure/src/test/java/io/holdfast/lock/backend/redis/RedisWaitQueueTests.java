@@ -172,7 +172,7 @@ class RedisWaitQueueTests extends OneRedisServer {
 	@Test
 	void positionOfADeadJvmDoesNotSwallowTheNotification() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
-		RedisLockBackend dying = TestRedis.backend(server.address());
+		RedisLockBackend dying = this.library.backend(server.address());
 		refused(dying, claim(Duration.ofSeconds(1)));
 		dying.close();
 		Claim living = claim(Duration.ofSeconds(9));

@@ -32,18 +32,15 @@ final class TestRedis {
 				"the test's server");
 	}
 
-	static RedisLockBackend backend(String address) {
-		return backend(config(address), options(0));
+	/** Returns a backend with a client that is set up as given. */
+	static RedisLockBackend backend(Config config, RedisLockOptions options) {
+		return started(new RedissonScriptClient(Redisson.create(config), true, options.responseTimeout()), options);
 	}
 
-	static RedisLockBackend backend(Config config, RedisLockOptions options) {
-		RedisLockBackend backend = new RedisLockBackend(client(config, options), options);
+	static RedisLockBackend started(ScriptClient client, RedisLockOptions options) {
+		RedisLockBackend backend = new RedisLockBackend(client, options);
 		backend.verify();
 		return backend;
-	}
-
-	static ScriptClient client(Config config, RedisLockOptions options) {
-		return new RedissonScriptClient(Redisson.create(config), true, options.responseTimeout());
 	}
 
 	/** Waits for a result that must arrive soon. */

@@ -1,0 +1,14 @@
+package io.holdfast.lock.backend.redis;
+
+/**
+ * Rejects a request to a client that was closed before.
+ */
+final class ClientClosedException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	ClientClosedException() {
+		super("The client is closed");
+	}
+
+}

@@ -1,0 +1,68 @@
+package io.holdfast.lock.backend.redis;
+
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import io.holdfast.lock.support.SharedAttempt;
+
+/**
+ * A connection that requests share, opened for the first of them. A lost connection is
+ * replaced for the next request, so that a failure has a cause and the sentinels are
+ * asked again. So is one to a server that has become a replica. The connection to a
+ * Cluster does both itself, for each node.
+ */
+final class LettuceLane {
+
+	private final AtomicInteger inProgress = new AtomicInteger();
+
+	private final Supplier<CompletionStage<LettuceConnection>> open;
+
+	private volatile SharedAttempt<LettuceConnection> connection;
+
+	LettuceLane(Supplier<CompletionStage<LettuceConnection>> open) {
+		this.open = open;
+		this.connection = new SharedAttempt<>(open);
+	}
+
+	/** Returns how many requests wait for a response. */
+	int inProgress() {
+		return this.inProgress.get();
+	}
+
+	/**
+	 * Sends a request, after connecting if necessary.
+	 * @return the response; never throws
+	 */
+	<T> CompletionStage<T> send(Function<LettuceConnection, ? extends CompletionStage<T>> request) {
+		SharedAttempt<LettuceConnection> used = current();
+		this.inProgress.incrementAndGet();
+		return used.get().<T>thenCompose(request::apply).whenComplete((value, failure) -> {
+			this.inProgress.decrementAndGet();
+			if (failure != null && RedisErrors.isReadOnly(failure)) {
+				replace(used);
+			}
+		});
+	}
+
+	private SharedAttempt<LettuceConnection> current() {
+		SharedAttempt<LettuceConnection> present = this.connection;
+		if (present.hasSucceeded() && present.get().toCompletableFuture().join().isLost()) {
+			replace(present);
+			return this.connection;
+		}
+		return present;
+	}
+
+	private void replace(SharedAttempt<LettuceConnection> used) {
+		synchronized (this) {
+			if (this.connection != used) {
+				return;
+			}
+			this.connection = new SharedAttempt<>(this.open);
+		}
+		used.get().thenAccept((old) -> old.connection().closeAsync());
+	}
+
+}
