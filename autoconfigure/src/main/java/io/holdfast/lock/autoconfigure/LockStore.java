@@ -2,6 +2,7 @@ package io.holdfast.lock.autoconfigure;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -22,10 +23,11 @@ import org.springframework.util.StringUtils;
  */
 enum LockStore {
 
-	REDIS("Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redis.address' or 'spring.data.redis.*', or define a RedissonClient bean.",
-			List.of("org.redisson.api.RedissonClient"),
+	REDIS("Add the dependency 'org.redisson:redisson' or 'spring-boot-starter-data-redis' and set 'distributed-lock.redis.address' or 'spring.data.redis.*', or define a RedissonClient bean.",
+			List.of("org.redisson.api.RedissonClient|io.lettuce.core.RedisClient"),
 			List.of("org.redisson.api.RedissonClient",
-					"org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails"),
+					"org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails",
+					"org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory"),
 			List.of("org.springframework.data.redis.connection.RedisConnectionFactory"),
 			List.of("spring.data.redis.host", "spring.data.redis.url", "spring.data.redis.sentinel",
 					"spring.data.redis.cluster", "spring.data.redis.masterreplica")),
@@ -66,7 +68,8 @@ enum LockStore {
 	/**
 	 * Creates a store.
 	 * @param remedy the steps that make the store usable
-	 * @param requiredTypes types without which the store cannot be used
+	 * @param requiredTypes types without which the store cannot be used; a bar separates
+	 * alternatives
 	 * @param clients types of beans that locks can use or take the address from
 	 * @param foreignClients types of beans that show that the application uses the store,
 	 * but that locks cannot use
@@ -92,7 +95,9 @@ enum LockStore {
 
 	/** Whether the client of the store is on the class path. */
 	boolean isSupported(@Nullable ClassLoader classLoader) {
-		return this.requiredTypes.stream().allMatch((type) -> ClassUtils.isPresent(type, classLoader));
+		return this.requiredTypes.stream()
+			.allMatch((types) -> Stream.of(types.split("\\|"))
+				.anyMatch((type) -> ClassUtils.isPresent(type, classLoader)));
 	}
 
 	/**

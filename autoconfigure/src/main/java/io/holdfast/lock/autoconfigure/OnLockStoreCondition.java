@@ -23,8 +23,11 @@ final class OnLockStoreCondition extends SpringBootCondition implements Configur
 	public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
 		LockStore store = metadata.getAnnotations().get(ConditionalOnLockStore.class).getEnum("value", LockStore.class);
 		Assert.state(context.getBeanFactory() != null, "No bean factory");
-		String evidence = store.evidence(context.getEnvironment(), context.getBeanFactory());
 		ConditionMessage.Builder message = ConditionMessage.forCondition(ConditionalOnLockStore.class, store.id());
+		if (!store.isSupported(context.getClassLoader())) {
+			return ConditionOutcome.noMatch(message.because("its client is not on the class path"));
+		}
+		String evidence = store.evidence(context.getEnvironment(), context.getBeanFactory());
 		return (evidence != null) ? ConditionOutcome.match(message.because(evidence))
 				: ConditionOutcome.noMatch(message.because("no property or client bean configures it"));
 	}

@@ -12,8 +12,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Settings of locks in Redis.
  *
  * @param address Address of a single Redis, such as 'redis://127.0.0.1:6379', or
- * 'rediss://127.0.0.1:6379' for TLS. Defaults to a RedissonClient bean, then to
- * 'spring.data.redis'.
+ * 'rediss://127.0.0.1:6379' for TLS. Defaults to a RedissonClient bean, then to the
+ * Lettuce of Spring Data Redis, then to 'spring.data.redis'.
+ * @param client Library that connects to Redis. By default, the one that the application
+ * uses.
  * @param username Login username for the address.
  * @param password Login password for the address.
  * @param database Database index at the address.
@@ -25,18 +27,18 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param ssl TLS to the address.
  */
 @ConfigurationProperties("distributed-lock.redis")
-record RedisLockProperties(@Nullable String address, @Nullable String username, @Nullable String password,
-		@DefaultValue("0") int database, @DefaultValue("2s") Duration connectionTimeout,
-		@DefaultValue("0") int waitReplicas, @DefaultValue("500ms") Duration waitReplicasTimeout,
-		@NestedConfigurationProperty @DefaultValue LockSsl ssl) {
+record RedisLockProperties(@Nullable String address, @DefaultValue("auto") RedisClientLibrary client,
+		@Nullable String username, @Nullable String password, @DefaultValue("0") int database,
+		@DefaultValue("2s") Duration connectionTimeout, @DefaultValue("0") int waitReplicas,
+		@DefaultValue("500ms") Duration waitReplicasTimeout, @NestedConfigurationProperty @DefaultValue LockSsl ssl) {
 
 	/** Omits secrets. */
 	@Override
 	public String toString() {
 		String shown = (this.address != null) ? RedisAddress.redacted(this.address) : null;
-		return "RedisLockProperties[address=%s, database=%s, connectionTimeout=%s, waitReplicas=%s, waitReplicasTimeout=%s, ssl=%s]"
-			.formatted(shown, this.database, this.connectionTimeout, this.waitReplicas, this.waitReplicasTimeout,
-					this.ssl);
+		return "RedisLockProperties[address=%s, client=%s, database=%s, connectionTimeout=%s, waitReplicas=%s, waitReplicasTimeout=%s, ssl=%s]"
+			.formatted(shown, this.client, this.database, this.connectionTimeout, this.waitReplicas,
+					this.waitReplicasTimeout, this.ssl);
 	}
 
 }

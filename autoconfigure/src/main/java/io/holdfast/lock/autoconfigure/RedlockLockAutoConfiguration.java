@@ -20,7 +20,6 @@ import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 
 import io.holdfast.lock.LockConfigurationException;
-import io.holdfast.lock.autoconfigure.RedisClientFactory.Login;
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.ScriptClient;
 import io.holdfast.lock.backend.redlock.RedlockLockBackend;
@@ -50,7 +49,8 @@ public final class RedlockLockAutoConfiguration {
 		Duration longest = redlock.longestLease();
 		RedlockOptions options = new RedlockOptions(locks.namespace(), locks.responseTimeout(), redlock.nodeTimeout(),
 				redlock.driftFactor(), (longest != null) ? longest : locks.leaseTime(), redlock.restartQuarantine());
-		RedisClientFactory clients = new RedisClientFactory(redlock.connectionTimeout(), locks.responseTimeout(), 0);
+		RedissonClientFactory clients = new RedissonClientFactory(redlock.connectionTimeout(), locks.responseTimeout(),
+				0);
 		SslBundle ssl = redlock.ssl().find(bundles, "distributed-lock.redlock.ssl.bundle");
 		RedlockLockBackend backend = new RedlockLockBackend(addresses.stream()
 			.map((address) -> new RedisNode(client(clients, address, redlock, ssl), locks.namespace(),
@@ -79,14 +79,14 @@ public final class RedlockLockAutoConfiguration {
 		return addresses;
 	}
 
-	private static ScriptClient client(RedisClientFactory clients, RedisAddress address, RedlockLockProperties redlock,
-			@Nullable SslBundle ssl) {
-		Login login = (address.password() != null) ? new Login(address.username(), address.password())
-				: new Login(redlock.username(), redlock.password());
+	private static ScriptClient client(RedissonClientFactory clients, RedisAddress address,
+			RedlockLockProperties redlock, @Nullable SslBundle ssl) {
+		RedisLogin login = (address.password() != null) ? new RedisLogin(address.username(), address.password())
+				: new RedisLogin(redlock.username(), redlock.password());
 		Config config = clients.config(login, ssl).setThreads(THREADS).setNettyThreads(THREADS);
 		Integer database = address.database();
 		clients.single(config)
-			.setAddress(RedisClientFactory.scheme(address.tls() || ssl != null) + address.hostAndPort())
+			.setAddress(RedissonClientFactory.scheme(address.tls() || ssl != null) + address.hostAndPort())
 			.setDatabase((database != null) ? database : 0)
 			.setSubscriptionConnectionMinimumIdleSize(0);
 		return clients.create(config, address.hostAndPort(), NODES).client();

@@ -5,6 +5,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 
 import io.etcd.jetcd.Client;
+import io.lettuce.core.RedisClient;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
@@ -16,7 +17,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.api.RedissonClient;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -33,6 +33,7 @@ import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.engine.LockBackends;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
 /**
  * Tests for the rule that decides whether a store is configured, and for configured
@@ -41,8 +42,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class LockStoreTests {
 
-	private static final ClassLoader NO_CLIENTS = new FilteredClassLoader(RedissonClient.class, CuratorFramework.class,
-			Client.class, ResourceDatabasePopulator.class);
+	private static final ClassLoader NO_CLIENTS = new FilteredClassLoader(RedissonClient.class, RedisClient.class,
+			CuratorFramework.class, Client.class, ResourceDatabasePopulator.class);
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
@@ -98,11 +99,13 @@ class LockStoreTests {
 	}
 
 	@Test
-	void redisOfTheApplicationWithoutRedissonStopsTheStart() {
+	void redisOfTheApplicationWithoutAClientForLocksStopsTheStart() {
 		ApplicationContextRunner cache = this.runner
-			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
-			.withClassLoader(new FilteredClassLoader(RedissonClient.class));
-		assertStopsWith(cache, "because the DataRedisConnectionDetails bean", "org.redisson:redisson");
+			.withBean(DataRedisConnectionDetails.class, () -> new DataRedisConnectionDetails() {
+			})
+			.withClassLoader(NO_CLIENTS);
+		assertStopsWith(cache, "because the DataRedisConnectionDetails bean", "org.redisson:redisson",
+				"spring-boot-starter-data-redis");
 		assertDefault(cache.withPropertyValues("distributed-lock.backend=local"), "local");
 	}
 
@@ -119,12 +122,19 @@ class LockStoreTests {
 	}
 
 	@Test
+	void connectionFactoryOfLettuceIsUsed() {
+		assertDefault(
+				this.runner.withBean(RedisConnectionFactory.class, () -> new LettuceConnectionFactory("127.0.0.1", 1)),
+				"redis");
+	}
+
+	@Test
 	void connectionFactoryWithoutAnAddressStopsTheStart() {
 		ApplicationContextRunner factory = this.runner.withBean(RedisConnectionFactory.class,
-				() -> new LettuceConnectionFactory("127.0.0.1", 1));
+				() -> mock(RedisConnectionFactory.class));
 		assertStopsWith(factory, "its address is unknown", "distributed-lock.redis.address");
-		assertStopsWith(factory.withClassLoader(new FilteredClassLoader(RedissonClient.class)),
-				"because the RedisConnectionFactory bean", "org.redisson:redisson");
+		assertStopsWith(factory.withClassLoader(NO_CLIENTS), "because the RedisConnectionFactory bean",
+				"org.redisson:redisson");
 		assertDefault(factory.withPropertyValues("distributed-lock.backend=local"), "local");
 	}
 

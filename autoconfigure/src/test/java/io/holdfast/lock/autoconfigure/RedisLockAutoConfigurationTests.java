@@ -3,18 +3,16 @@ package io.holdfast.lock.autoconfigure;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
-import org.redisson.config.Config;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
@@ -24,14 +22,9 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 
-import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.LockOperations;
-import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.redis.RedisLockBackend;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.spi.AcquireResult;
@@ -46,18 +39,26 @@ import io.holdfast.lock.test.server.ServerProcess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@ParameterizedClass(name = "{0}")
+@EnumSource(value = RedisClientLibrary.class, mode = EnumSource.Mode.EXCLUDE, names = "AUTO")
 @ExtendWith(OutputCaptureExtension.class)
 class RedisLockAutoConfigurationTests {
 
 	@AutoClose
 	private static final RedisServer server = RedisServer.started();
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations
-		.of(SslAutoConfiguration.class, DataRedisAutoConfiguration.class, RedisLockAutoConfiguration.class,
-				LocalLockAutoConfiguration.class, DistributedLockAutoConfiguration.class));
+	private final ApplicationContextRunner runner;
 
-	private final ApplicationContextRunner shortWait = this.runner
-		.withPropertyValues("distributed-lock.startup-timeout=100ms");
+	private final ApplicationContextRunner shortWait;
+
+	RedisLockAutoConfigurationTests(RedisClientLibrary library) {
+		this.runner = new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, DataRedisAutoConfiguration.class,
+					RedisLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
+					DistributedLockAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.redis.client=" + library);
+		this.shortWait = this.runner.withPropertyValues("distributed-lock.startup-timeout=100ms");
+	}
 
 	@Test
 	void addressIsUsed() {
@@ -67,31 +68,6 @@ class RedisLockAutoConfigurationTests {
 			assertThat(context.getBean(LockBackends.class).defaultName()).isEqualTo("redis");
 			assertLocks(context, server);
 		});
-	}
-
-	@Test
-	void addressWinsOverClientAndSpringDataRedis() {
-		this.runner.withUserConfiguration(BrokenClientConfiguration.class)
-			.withPropertyValues("distributed-lock.redis.address=" + server.address(),
-					"spring.data.redis.port=" + ServerProcess.freePort())
-			.run((context) -> assertLocks(context, server));
-	}
-
-	@Test
-	void clientOfTheApplicationIsUsedAndLeftOpen() {
-		RedissonClient client = Redisson.create(single(server.address()));
-		try {
-			this.runner
-				.withBean(RedissonClient.class, () -> client, (definition) -> definition.setDestroyMethodName(""))
-				.run((context) -> {
-					assertThat(context.getBeansOfType(RedissonClient.class)).hasSize(1);
-					assertLocks(context, server);
-				});
-			assertThat(client.isShutdown()).isFalse();
-		}
-		finally {
-			client.shutdown(0, 1, TimeUnit.SECONDS);
-		}
 	}
 
 	@Test
@@ -138,24 +114,6 @@ class RedisLockAutoConfigurationTests {
 					"spring.data.redis.sentinel.nodes=127.0.0.1:" + port)
 			.run((context) -> assertThat(analysis(context).getDescription()).contains("'spring.data.redis'")
 				.contains("master 'shop' of the sentinels 127.0.0.1:" + port));
-	}
-
-	@Test
-	void unreachableClientOfTheApplicationIsExplained() {
-		this.shortWait.withUserConfiguration(BrokenClientConfiguration.class)
-			.run((context) -> assertThat(analysis(context).getDescription()).contains("your RedissonClient bean"));
-	}
-
-	@Test
-	void locksAreReleasedBeforeTheApplicationClientCloses() {
-		this.runner.withUserConfiguration(WorkingClientConfiguration.class).run((context) -> {
-			LockOperations locks = context.getBean(LockOperations.class);
-			LockHandle handle = locks.acquire(LockRequest.of("auto", "closing"));
-			CompletableFuture.delayedExecutor(300, TimeUnit.MILLISECONDS).execute(handle::close);
-			context.close();
-			assertThat(handle.isHeld()).isFalse();
-			assertThat(server.ask("exists", "holdfast:{auto:closing}:lock")).isEqualTo("0");
-		});
 	}
 
 	@Test
@@ -260,14 +218,13 @@ class RedisLockAutoConfigurationTests {
 		}
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "password=needless,Remove it from 'distributed-lock.redis.password'",
-			"database=99,Set an existing database in 'distributed-lock.redis.database'" })
-	void settingThatRedisRefusesIsNamed(String setting, String remedy) {
+	@Test
+	void databaseThatDoesNotExistIsNamed() {
 		this.runner
 			.withPropertyValues("distributed-lock.redis.address=" + server.address(),
-					"distributed-lock.redis." + setting)
-			.run((context) -> assertThat(context).getFailure().hasStackTraceContaining(remedy));
+					"distributed-lock.redis.database=99")
+			.run((context) -> assertThat(context).getFailure()
+				.hasStackTraceContaining("Set an existing database in 'distributed-lock.redis.database'"));
 	}
 
 	@Test
@@ -331,12 +288,12 @@ class RedisLockAutoConfigurationTests {
 
 	@Test
 	void propertiesDoNotShowSecrets() {
-		RedisLockProperties properties = new RedisLockProperties("redis://u:hidden-pw@host:1", "u", "hidden-pw", 0,
-				Duration.ofSeconds(1), 0, Duration.ofSeconds(1), new LockSsl(null));
+		RedisLockProperties properties = new RedisLockProperties("redis://u:hidden-pw@host:1", RedisClientLibrary.AUTO,
+				"u", "hidden-pw", 0, Duration.ofSeconds(1), 0, Duration.ofSeconds(1), new LockSsl(null));
 		assertThat(properties.toString()).doesNotContain("hidden-pw").contains("redis://***@host:1");
 	}
 
-	private static void assertLocks(AssertableApplicationContext context, RedisServer where) throws Exception {
+	static void assertLocks(AssertableApplicationContext context, RedisServer where) throws Exception {
 		RedisLockBackend backend = context.getBean(RedisLockBackend.class);
 		AcquireResult result = acquire(backend);
 		assertThat(result).isInstanceOf(Acquired.class);
@@ -351,7 +308,7 @@ class RedisLockAutoConfigurationTests {
 		return backend.tryAcquire(claim).toCompletableFuture().get(10, TimeUnit.SECONDS);
 	}
 
-	private static FailureAnalysis analysis(AssertableApplicationContext context) {
+	static FailureAnalysis analysis(AssertableApplicationContext context) {
 		assertThat(context).hasFailed();
 		FailureAnalysis analysis = new StoreUnavailableFailureAnalyzer().analyze(context.getStartupFailure());
 		assertThat(analysis).as("analysis of %s", stackTrace(context)).isNotNull();
@@ -362,35 +319,6 @@ class RedisLockAutoConfigurationTests {
 		StringWriter text = new StringWriter();
 		context.getStartupFailure().printStackTrace(new PrintWriter(text));
 		return text.toString();
-	}
-
-	private static Config single(String address) {
-		Config config = new Config();
-		config.setThreads(2).setNettyThreads(2);
-		config.useSingleServer().setAddress(address).setConnectionMinimumIdleSize(1);
-		return config;
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class BrokenClientConfiguration {
-
-		@Bean(destroyMethod = "shutdown")
-		RedissonClient redissonClient() {
-			Config config = single("redis://127.0.0.1:" + ServerProcess.freePort());
-			config.setLazyInitialization(true);
-			return Redisson.create(config);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class WorkingClientConfiguration {
-
-		@Bean(destroyMethod = "shutdown")
-		RedissonClient redissonClient() {
-			return Redisson.create(single(server.address()));
-		}
-
 	}
 
 }

@@ -6,6 +6,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.util.StringUtils;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockOperations;
@@ -20,7 +21,9 @@ import io.holdfast.lock.LockRequest;
 class HoldfastContender {
 
 	static Contender start(Library library, String... arguments) {
-		ConfigurableApplicationContext context = application(arguments);
+		String client = (library == Library.HOLDFAST_LETTUCE) ? "lettuce" : "auto";
+		ConfigurableApplicationContext context = application(
+				StringUtils.addStringToArray(arguments, "--distributed-lock.redis.client=" + client));
 		if (library == Library.HOLDFAST_ANNOTATION) {
 			Annotated bean = context.getBean(Annotated.class);
 			return bean::locked;

@@ -21,6 +21,9 @@ enum Library {
 	/** This library, through its annotation. */
 	HOLDFAST_ANNOTATION("redis", "redlock", "zookeeper", "etcd", "jdbc", "h2", "local"),
 
+	/** This library, through {@code LockOperations}, with Lettuce as its client. */
+	HOLDFAST_LETTUCE("redis"),
+
 	REDISSON("redis", "redlock"),
 
 	CURATOR("zookeeper"),
@@ -45,7 +48,7 @@ enum Library {
 	}
 
 	boolean isOurs() {
-		return this == HOLDFAST || this == HOLDFAST_ANNOTATION;
+		return this == HOLDFAST || this == HOLDFAST_ANNOTATION || this == HOLDFAST_LETTUCE;
 	}
 
 	/**
@@ -64,7 +67,7 @@ enum Library {
 			case SPRING_INTEGRATION -> springIntegration(store, servers, url);
 			case SHEDLOCK ->
 				store.equals("redis") ? RedisContenders.shedLock(servers.get(0)) : JdbcContenders.shedLock(url);
-			case HOLDFAST, HOLDFAST_ANNOTATION -> throw new IllegalArgumentException(name());
+			case HOLDFAST, HOLDFAST_ANNOTATION, HOLDFAST_LETTUCE -> throw new IllegalArgumentException(name());
 		};
 	}
 

@@ -142,7 +142,7 @@ final class RedisErrors {
 	private String remedy(String code, String describe) {
 		return switch (code) {
 			case "NOAUTH", "WRONGPASS" ->
-				"Check the username and password of this connection in 'distributed-lock.redis.*', 'spring.data.redis.*' or your RedissonClient.";
+				"Check the username and password of this connection in 'distributed-lock.redis.*', 'spring.data.redis.*' or your client bean.";
 			case "NOPERM" ->
 				"Grant the user at least: ~%1$s:* &%1$s:* +@connection +eval +evalsha +script|load +get +set +del +exists +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +zscore +publish +subscribe +unsubscribe (and +wait if 'wait-replicas' is set)."
 					.formatted(this.options.namespace());

@@ -11,20 +11,20 @@ import io.netty.handler.flush.FlushConsolidationHandler;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.autoconfigure.RedisClientFactory.Login;
+import io.holdfast.lock.autoconfigure.RedisClients.Settings;
 import io.holdfast.lock.backend.redis.RedisScript;
 import io.holdfast.lock.backend.redis.ScriptClient;
 import io.holdfast.lock.test.server.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class RedisClientFactoryTests {
+class RedissonClientFactoryTests {
 
 	private static final int REQUESTS = 50;
 
-	private static final RedisScript COUNT = RedisScript.load(RedisClientFactoryTests.class, "count");
+	private static final RedisScript COUNT = RedisScript.load(RedissonClientFactoryTests.class, "count");
 
-	private static final Login NOBODY = new Login(null, null);
+	private static final RedisLogin NOBODY = new RedisLogin(null, null);
 
 	@AutoClose
 	private final RedisServer server = RedisServer.started();
@@ -53,7 +53,7 @@ class RedisClientFactoryTests {
 	 */
 	private long connectionsOfPausedServer(int waitReplicas) throws Exception {
 		ScriptClient client = factory(waitReplicas)
-			.standalone("127.0.0.1:" + this.server.port(), NOBODY, 0, null, false, "a test")
+			.standalone("127.0.0.1:" + this.server.port(), new Settings(NOBODY, 0, null, "a test"), false)
 			.client();
 		try {
 			client.eval(COUNT, List.of("number")).toCompletableFuture().get(10, TimeUnit.SECONDS);
@@ -80,8 +80,8 @@ class RedisClientFactoryTests {
 		}
 	}
 
-	private static RedisClientFactory factory(int waitReplicas) {
-		return new RedisClientFactory(Duration.ofSeconds(10), Duration.ofSeconds(10), waitReplicas);
+	private static RedissonClientFactory factory(int waitReplicas) {
+		return new RedissonClientFactory(Duration.ofSeconds(10), Duration.ofSeconds(10), waitReplicas);
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 
 import javax.net.ssl.KeyManagerFactory;
 
@@ -14,6 +15,7 @@ import org.redisson.config.BaseMasterSlaveServersConfig;
 import org.redisson.config.Config;
 import org.redisson.config.EqualJitterDelay;
 import org.redisson.config.ReadMode;
+import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SingleServerConfig;
 import org.redisson.config.SubscriptionMode;
 
@@ -23,10 +25,9 @@ import org.springframework.boot.ssl.SslOptions;
 import io.holdfast.lock.backend.redis.RedissonScriptClient;
 
 /**
- * Creates clients that only locks use. They connect on first use, abort an attempt when
- * the response timeout elapses, and never repeat a request, because the engine retries.
+ * Creates clients with Redisson.
  */
-final class RedisClientFactory {
+final class RedissonClientFactory implements RedisClients {
 
 	private static final int THREADS = 4;
 
@@ -62,18 +63,50 @@ final class RedisClientFactory {
 	 * @param responseTimeout time after which an unanswered request fails
 	 * @param waitReplicas number of replicas that requests wait for
 	 */
-	RedisClientFactory(Duration connectionTimeout, Duration responseTimeout, int waitReplicas) {
+	RedissonClientFactory(Duration connectionTimeout, Duration responseTimeout, int waitReplicas) {
 		this.connectionTimeout = connectionTimeout;
 		this.responseTimeout = responseTimeout;
 		this.connections = (waitReplicas > 0) ? EXCLUSIVE_CONNECTIONS : SHARED_CONNECTIONS;
 	}
 
-	RedisClient standalone(String hostAndPort, Login login, int database, @Nullable SslBundle ssl, boolean tls,
-			String source) {
-		Config config = config(login, ssl);
-		SingleServerConfig server = single(config);
-		server.setAddress(scheme(tls) + hostAndPort).setDatabase(database).setSubscriptionConnectionMinimumIdleSize(1);
-		return create(config, hostAndPort, source);
+	@Override
+	public RedisClient standalone(String hostAndPort, Settings settings, boolean tls) {
+		Config config = config(settings.login(), settings.ssl());
+		single(config).setAddress(scheme(tls) + hostAndPort)
+			.setDatabase(settings.database())
+			.setSubscriptionConnectionMinimumIdleSize(1);
+		return create(config, hostAndPort, settings.source());
+	}
+
+	@Override
+	public RedisClient sentinel(String master, List<String> sentinels, RedisLogin sentinelLogin, Settings settings) {
+		Config config = config(settings.login(), settings.ssl());
+		SentinelServersConfig servers = several(config.useSentinelServers()).setMasterName(master)
+			.setDatabase(settings.database())
+			.setSentinelUsername(sentinelLogin.username())
+			.setSentinelPassword(sentinelLogin.password())
+			// a single sentinel may be configured, and the client discovers the others
+			.setCheckSentinelsList(false);
+		servers.setSentinelAddresses(addresses(sentinels, settings));
+		return create(config, RedisClients.shownSentinel(master, sentinels), settings.source());
+	}
+
+	@Override
+	public RedisClient cluster(List<String> nodes, Settings settings) {
+		Config config = config(settings.login(), settings.ssl());
+		several(config.useClusterServers()).setNodeAddresses(addresses(nodes, settings));
+		return create(config, RedisClients.shownCluster(nodes), settings.source());
+	}
+
+	@Override
+	public RedisClient replicated(List<String> nodes, Settings settings) {
+		Config config = config(settings.login(), settings.ssl());
+		several(config.useReplicatedServers()).setNodeAddresses(addresses(nodes, settings));
+		return create(config, "the master among " + String.join(", ", nodes), settings.source());
+	}
+
+	private static List<String> addresses(List<String> nodes, Settings settings) {
+		return nodes.stream().map((node) -> scheme(settings.ssl() != null) + node).toList();
 	}
 
 	RedisClient create(Config config, String server, String source) {
@@ -85,7 +118,7 @@ final class RedisClientFactory {
 		return tls ? "rediss://" : "redis://";
 	}
 
-	Config config(Login login, @Nullable SslBundle ssl) {
+	Config config(RedisLogin login, @Nullable SslBundle ssl) {
 		Config config = new Config();
 		config.setLazyInitialization(true).setUseScriptCache(false).setThreads(THREADS).setNettyThreads(THREADS);
 		config.setNettyHook(new FlushTogether());
@@ -122,7 +155,7 @@ final class RedisClientFactory {
 	 * Configures several servers. Locks never read from a replica, so no replica needs a
 	 * connection.
 	 */
-	<T extends BaseMasterSlaveServersConfig<T>> T several(T servers) {
+	private <T extends BaseMasterSlaveServersConfig<T>> T several(T servers) {
 		return common(servers).setReadMode(ReadMode.MASTER)
 			.setSubscriptionMode(SubscriptionMode.MASTER)
 			.setMasterConnectionPoolSize(this.connections)
@@ -138,21 +171,6 @@ final class RedisClientFactory {
 		@Override
 		public void afterChannelInitialization(Channel channel) {
 			channel.pipeline().addFirst(new FlushConsolidationHandler(FLUSH_AFTER, true));
-		}
-
-	}
-
-	/**
-	 * Credentials for a connection.
-	 *
-	 * @param username the user, or {@code null} for the default one
-	 * @param password the password, or {@code null} for none
-	 */
-	record Login(@Nullable String username, @Nullable String password) {
-
-		@Override
-		public String toString() {
-			return "Login[***]";
 		}
 
 	}

@@ -1,0 +1,138 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.time.Duration;
+import java.util.Locale;
+
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RedissonClient;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.autoconfigure.RedisClients.Settings;
+import io.holdfast.lock.backend.redis.RedissonScriptClient;
+
+/**
+ * Selects the Redis client for locks: one for the address of locks, otherwise the
+ * application's Redisson, otherwise its Lettuce, otherwise one for Spring Boot's
+ * connection details. Without a setting, Redisson connects if both libraries are present
+ * and the application uses neither.
+ */
+final class RedisClientSelection {
+
+	/** The property of the address of locks. */
+	static final String ADDRESS = "distributed-lock.redis.address";
+
+	private static final String LIBRARY = "distributed-lock.redis.client";
+
+	private static final String BOOT_DETAILS = "org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails";
+
+	private static final String LETTUCE_FACTORY = "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory";
+
+	private final DistributedLockProperties locks;
+
+	private final RedisLockProperties redis;
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	private final String dependent;
+
+	/**
+	 * Creates a selection.
+	 * @param dependent the name of the bean that must be destroyed before the client of
+	 * the application
+	 */
+	RedisClientSelection(DistributedLockProperties locks, RedisLockProperties redis,
+			ConfigurableListableBeanFactory beanFactory, String dependent) {
+		this.locks = locks;
+		this.redis = redis;
+		this.beanFactory = beanFactory;
+		this.dependent = dependent;
+	}
+
+	RedisClient select(ObjectProvider<SslBundles> bundles) {
+		requirePresent(this.redis.client());
+		if (StringUtils.hasText(this.redis.address())) {
+			return fromAddress(RedisAddress.parse(ADDRESS, this.redis.address()), bundles);
+		}
+		RedisClient client = uses(RedisClientLibrary.REDISSON) ? redissonOfApplication() : null;
+		if (client == null && uses(RedisClientLibrary.LETTUCE) && isPresent(LETTUCE_FACTORY)) {
+			client = lettuceOfApplication();
+		}
+		if (client == null && isPresent(BOOT_DETAILS)) {
+			client = SpringDataRedisClients.create(clients(), this.beanFactory);
+		}
+		if (client == null) {
+			throw new LockConfigurationException(
+					"The backend 'redis' is configured, but its address is unknown. Set '%s', define a RedissonClient bean, or add 'spring-boot-starter-data-redis' and set 'spring.data.redis.host'."
+						.formatted(ADDRESS));
+		}
+		return client;
+	}
+
+	private void requirePresent(RedisClientLibrary library) {
+		if (library != RedisClientLibrary.AUTO && !library.isPresent(this.beanFactory.getBeanClassLoader())) {
+			throw new LockConfigurationException(
+					"The property '%s' is '%s', but this library is not on the class path. Add the dependency '%s', or remove the property."
+						.formatted(LIBRARY, library.name().toLowerCase(Locale.ROOT), library.dependency()));
+		}
+	}
+
+	private boolean uses(RedisClientLibrary library) {
+		return (this.redis.client() == library || this.redis.client() == RedisClientLibrary.AUTO)
+				&& library.isPresent(this.beanFactory.getBeanClassLoader());
+	}
+
+	private boolean isPresent(String type) {
+		return ClassUtils.isPresent(type, this.beanFactory.getBeanClassLoader());
+	}
+
+	private RedisClients clients() {
+		return uses(RedisClientLibrary.REDISSON) ? new RedissonClientFactory(this.redis.connectionTimeout(),
+				this.locks.responseTimeout(), this.redis.waitReplicas()) : lettuce();
+	}
+
+	private LettuceClientFactory lettuce() {
+		return new LettuceClientFactory(this.redis.connectionTimeout(), this.locks.responseTimeout(),
+				(this.redis.waitReplicas() > 0) ? this.redis.waitReplicasTimeout() : Duration.ZERO);
+	}
+
+	private RedisClient fromAddress(RedisAddress address, ObjectProvider<SslBundles> bundles) {
+		RedisLogin login = (address.password() != null) ? new RedisLogin(address.username(), address.password())
+				: new RedisLogin(this.redis.username(), this.redis.password());
+		Integer database = address.database();
+		SslBundle ssl = this.redis.ssl().find(bundles, "distributed-lock.redis.ssl.bundle");
+		Settings settings = new Settings(login, (database != null) ? database : this.redis.database(), ssl,
+				"'" + ADDRESS + "'");
+		return clients().standalone(address.hostAndPort(), settings, address.tls() || ssl != null);
+	}
+
+	/** The client stays alive until locks are released at shutdown. */
+	private @Nullable RedisClient redissonOfApplication() {
+		RedissonClient bean = this.beanFactory.getBeanProvider(RedissonClient.class).getIfAvailable();
+		if (bean == null) {
+			return null;
+		}
+		for (String name : this.beanFactory.getBeanNamesForType(RedissonClient.class, true, false)) {
+			this.beanFactory.registerDependentBean(name, this.dependent);
+		}
+		return new RedisClient(new RedissonScriptClient(bean, false, this.locks.responseTimeout()),
+				"the RedissonClient bean's address", "your RedissonClient bean");
+	}
+
+	private @Nullable RedisClient lettuceOfApplication() {
+		LettuceOfApplication application = LettuceOfApplication.find(this.beanFactory, this.dependent);
+		if (application == null) {
+			return null;
+		}
+		String bean = "your LettuceConnectionFactory bean";
+		return application.client(lettuce(), isPresent(BOOT_DETAILS)
+				? SpringDataRedisClients.source(application.server(), bean, this.beanFactory) : bean);
+	}
+
+}

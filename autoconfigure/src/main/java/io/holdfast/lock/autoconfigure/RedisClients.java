@@ -1,0 +1,56 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.ssl.SslBundle;
+
+/**
+ * Creates clients that only locks use, with one library. They connect on first use and
+ * never repeat a request, because the engine retries.
+ */
+interface RedisClients {
+
+	/**
+	 * Creates a client of one server.
+	 */
+	RedisClient standalone(String hostAndPort, Settings settings, boolean tls);
+
+	/**
+	 * Creates a client of the master that sentinels name.
+	 */
+	RedisClient sentinel(String master, List<String> sentinels, RedisLogin sentinelLogin, Settings settings);
+
+	/**
+	 * Creates a client of a Cluster.
+	 */
+	RedisClient cluster(List<String> nodes, Settings settings);
+
+	/**
+	 * Creates a client of the master among some servers.
+	 */
+	RedisClient replicated(List<String> nodes, Settings settings);
+
+	/** Returns how messages name a setup with sentinels. */
+	static String shownSentinel(String master, List<String> sentinels) {
+		return "master '%s' of the sentinels %s".formatted(master, String.join(", ", sentinels));
+	}
+
+	/** Returns how messages name a Cluster. */
+	static String shownCluster(List<String> nodes) {
+		return "the cluster of " + String.join(", ", nodes);
+	}
+
+	/**
+	 * Settings of any setup.
+	 *
+	 * @param login the credentials
+	 * @param database the number of the database
+	 * @param ssl the bundle for TLS, or {@code null} for none
+	 * @param source the source of the address, as messages name it
+	 */
+	record Settings(RedisLogin login, int database, @Nullable SslBundle ssl, String source) {
+	}
+
+}

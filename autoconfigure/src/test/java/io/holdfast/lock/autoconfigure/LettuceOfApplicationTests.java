@@ -1,0 +1,171 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.lettuce.core.resource.ClientResources;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.redisson.api.RedissonClient;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.data.redis.connection.ReactiveRedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.backend.redis.RedisLockBackend;
+import io.holdfast.lock.test.server.RedisServer;
+import io.holdfast.lock.test.server.ServerProcess;
+
+import static io.holdfast.lock.autoconfigure.RedisLockAutoConfigurationTests.analysis;
+import static io.holdfast.lock.autoconfigure.RedisLockAutoConfigurationTests.assertLocks;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the Lettuce of an application, which Spring Data Redis brings.
+ */
+class LettuceOfApplicationTests {
+
+	@AutoClose
+	private static final RedisServer server = RedisServer.started();
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations
+		.of(DataRedisAutoConfiguration.class, RedisLockAutoConfiguration.class, RedlockLockAutoConfiguration.class,
+				LocalLockAutoConfiguration.class, DistributedLockAutoConfiguration.class));
+
+	private final ApplicationContextRunner here = this.runner
+		.withPropertyValues("spring.data.redis.port=" + server.port());
+
+	@Test
+	void springDataRedisSufficesWithoutRedisson() {
+		this.here.withClassLoader(new FilteredClassLoader("org.redisson")).run((context) -> {
+			assertThat(context).doesNotHaveBean(RedissonClient.class);
+			assertLocks(context, server);
+			assertThat(clients()).contains("name=holdfast");
+		});
+	}
+
+	@Test
+	void ownAddressSufficesWithoutRedisson() {
+		this.runner.withClassLoader(new FilteredClassLoader("org.redisson", "org.springframework.data.redis"))
+			.withPropertyValues("distributed-lock.redis.address=" + server.address())
+			.run((context) -> assertLocks(context, server));
+	}
+
+	@Test
+	void connectionsAreOfLocksAloneAndThreadsAreShared() {
+		this.here.run((context) -> {
+			RedisLockBackend backend = context.getBean(RedisLockBackend.class);
+			assertThat(context.getBean(StringRedisTemplate.class).opsForValue().get("any")).isNull();
+			assertThat(clients().lines()).anyMatch((line) -> line.contains("name=holdfast"))
+				.anyMatch((line) -> !line.contains("name=holdfast"));
+			assertThat(backend.answersOn(Thread.currentThread())).isFalse();
+			assertThat(backend.answersOn(loopOf(context))).isTrue();
+		});
+	}
+
+	@Test
+	void waitOnAnEventLoopIsRefused() {
+		this.here.run((context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			CompletableFuture<LockHandle> handle = new CompletableFuture<>();
+			context.getBean(ReactiveRedisConnectionFactory.class).getReactiveConnection().ping().subscribe((pong) -> {
+				try {
+					handle.complete(locks.acquire(LockRequest.of("stock", 42)));
+				}
+				catch (LockConfigurationException ex) {
+					handle.completeExceptionally(ex);
+				}
+			});
+			assertThat(handle).failsWithin(1, TimeUnit.MINUTES)
+				.withThrowableThat()
+				.havingCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.withMessageContaining("delivers the responses of backend");
+		});
+	}
+
+	@Test
+	void ownFactoryOfTheApplicationNamesTheServer() {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(
+				new RedisStandaloneConfiguration("127.0.0.1", server.port()));
+		this.runner.withBean(LettuceConnectionFactory.class, () -> factory)
+			.withPropertyValues("spring.data.redis.port=" + ServerProcess.freePort())
+			.run((context) -> assertLocks(context, server));
+		int port = ServerProcess.freePort();
+		this.runner.withBean(LettuceConnectionFactory.class, () -> new LettuceConnectionFactory("127.0.0.1", port))
+			.withPropertyValues("distributed-lock.startup-timeout=100ms")
+			.run((context) -> assertThat(analysis(context).getDescription())
+				.contains("your LettuceConnectionFactory bean", "127.0.0.1:" + port));
+	}
+
+	@Test
+	void masterAmongReplicasNeedsRedisson() {
+		ApplicationContextRunner replicas = this.runner.withBean(LettuceConnectionFactory.class, () -> {
+			RedisStaticMasterReplicaConfiguration nodes = new RedisStaticMasterReplicaConfiguration("127.0.0.1",
+					server.port());
+			return new LettuceConnectionFactory(nodes);
+		}).withPropertyValues("spring.data.redis.masterreplica.nodes=127.0.0.1:" + server.port());
+		replicas.run((context) -> assertLocks(context, server));
+		replicas.withPropertyValues("distributed-lock.redis.client=lettuce")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'spring.data.redis.masterreplica'")
+				.hasMessageContaining("org.redisson:redisson"));
+	}
+
+	@Test
+	void libraryThatIsMissingIsNamed() {
+		this.here.withClassLoader(new FilteredClassLoader("org.redisson"))
+			.withPropertyValues("distributed-lock.redis.client=redisson")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'distributed-lock.redis.client' is 'redisson'")
+				.hasMessageContaining("org.redisson:redisson"));
+	}
+
+	@Test
+	void redissonIsUsedIfItIsAskedFor() {
+		this.here.withPropertyValues("distributed-lock.redis.client=redisson").run((context) -> {
+			assertLocks(context, server);
+			assertThat(context.getBean(RedisLockBackend.class).answersOn(loopOf(context))).isFalse();
+		});
+	}
+
+	@Test
+	void locksAreReleasedBeforeTheThreadsOfTheApplicationStop() {
+		this.here.run((context) -> {
+			LockHandle handle = context.getBean(LockOperations.class).acquire(LockRequest.of("auto", "closing"));
+			CompletableFuture.delayedExecutor(300, TimeUnit.MILLISECONDS).execute(handle::close);
+			ClientResources resources = context.getBean(ClientResources.class);
+			context.close();
+			assertThat(handle.isHeld()).isFalse();
+			assertThat(server.ask("exists", "holdfast:{auto:closing}:lock")).isEqualTo("0");
+			assertThat(resources.eventExecutorGroup().isShuttingDown()).isTrue();
+		});
+	}
+
+	private static Thread loopOf(AssertableApplicationContext context) throws Exception {
+		CompletableFuture<Thread> loop = new CompletableFuture<>();
+		context.getBean(ReactiveRedisConnectionFactory.class)
+			.getReactiveConnection()
+			.ping()
+			.subscribe((pong) -> loop.complete(Thread.currentThread()));
+		return loop.get(10, TimeUnit.SECONDS);
+	}
+
+	private static String clients() {
+		return server.ask("client", "list");
+	}
+
+}

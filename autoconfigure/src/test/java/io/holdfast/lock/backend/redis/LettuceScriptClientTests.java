@@ -1,0 +1,110 @@
+package io.holdfast.lock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+
+import io.netty.channel.embedded.EmbeddedChannel;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.backend.redis.LettuceChannels.SilentChannelHandler;
+import io.holdfast.lock.backend.redis.ScriptClient.Call;
+import io.holdfast.lock.test.server.RedisServer;
+import io.holdfast.lock.test.server.ServerProcess;
+import io.holdfast.lock.test.server.TcpProxy;
+
+import static io.holdfast.lock.backend.redis.TestRedis.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for what {@link LettuceScriptClient} changes about Lettuce.
+ */
+class LettuceScriptClientTests {
+
+	private static final List<Object> KEYS = List.of("number");
+
+	/** Counts its runs. */
+	private static final RedisScript COUNT = RedisScript.load(LettuceScriptClientTests.class, "count");
+
+	@AutoClose
+	private final RedisServer server = RedisServer.started();
+
+	@AutoClose
+	private final TcpProxy wire = TcpProxy.to(this.server.port());
+
+	@AutoClose("close")
+	private final ScriptClient client = RedisLibrary.LETTUCE
+		.client("redis://" + ServerProcess.HOST + ":" + this.wire.port(), TestRedis.options(0));
+
+	@Test
+	void requestWhoseConnectionIsLostIsNotSentAgain() throws Exception {
+		get(this.client.eval(COUNT, KEYS));
+		this.wire.loseNextReplyTo("number");
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> get(this.client.evalSha(COUNT, KEYS)));
+		assertThat(get(this.client.evalSha(COUNT, KEYS))).containsExactly(3L);
+	}
+
+	@Test
+	void failureNamesItsCauseWhileTheServerIsAway() throws Exception {
+		get(this.client.eval(COUNT, KEYS));
+		this.server.stop();
+		Awaitility.await()
+			.untilAsserted(() -> assertThatExceptionOfType(ExecutionException.class)
+				.isThrownBy(() -> get(this.client.evalSha(COUNT, KEYS)))
+				.satisfies((failure) -> assertThat(RedisErrors.describe(failure)).doesNotContain("rejected")));
+		this.server.start();
+		Awaitility.await().ignoreExceptions().until(() -> get(this.client.eval(COUNT, KEYS)).size() == 1);
+	}
+
+	@Test
+	void thousandsOfPipelinesAreSentAFewAtATime() throws Exception {
+		get(this.client.eval(COUNT, KEYS));
+		List<CompletionStage<List<Object>>> answers = new ArrayList<>();
+		for (int i = 0; i < 2_000; i++) {
+			answers.addAll(this.client.evalShaAll(COUNT, List.of(new Call(KEYS), new Call(KEYS))));
+		}
+		assertThat(get(answers.get(3_999))).containsExactly(4_001L);
+		this.client.close();
+		for (int i = 0; i < 2_000; i++) {
+			answers.addAll(this.client.evalShaAll(COUNT, List.of(new Call(KEYS))));
+		}
+		assertThat(answers.subList(4_000, 6_000))
+			.allMatch((answer) -> answer.toCompletableFuture().isCompletedExceptionally());
+		assertThat(RedisErrors.definiteCode(failure(answers.get(5_999)))).isEqualTo("SHUTDOWN");
+	}
+
+	private static Throwable failure(CompletionStage<?> stage) {
+		return stage.<Throwable>handle((value, failure) -> failure).toCompletableFuture().join();
+	}
+
+	@Test
+	void channelThatStaysSilentAfterARequestIsClosed() {
+		EmbeddedChannel channel = new EmbeddedChannel(new SilentChannelHandler(Duration.ofSeconds(3)));
+		pass(channel, 10);
+		channel.writeOutbound("request");
+		pass(channel, 2);
+		channel.writeInbound("response");
+		pass(channel, 10);
+		assertThat(channel.isOpen()).as("nothing is due").isTrue();
+		channel.writeOutbound("request");
+		pass(channel, 2);
+		channel.writeOutbound("request");
+		assertThat(channel.isOpen()).isTrue();
+		pass(channel, 3);
+		assertThat(channel.isOpen()).isFalse();
+	}
+
+	private static void pass(EmbeddedChannel channel, int seconds) {
+		for (int i = 0; i < seconds; i++) {
+			channel.advanceTimeBy(1, TimeUnit.SECONDS);
+			channel.runScheduledPendingTasks();
+		}
+	}
+
+}

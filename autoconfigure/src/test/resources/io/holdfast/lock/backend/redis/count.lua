@@ -1,0 +1,2 @@
+-- Counts its runs.
+return {redis.call('INCR', KEYS[1])}
