@@ -4,13 +4,14 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.api.RedissonClient;
 
@@ -32,15 +33,13 @@ import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
-import io.holdfast.lock.test.server.RedisCluster;
-import io.holdfast.lock.test.server.RedisSentinel;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 @ParameterizedClass(name = "{0}")
-@EnumSource(value = RedisClientLibrary.class, mode = EnumSource.Mode.EXCLUDE, names = "AUTO")
+@MethodSource("libraries")
 @ExtendWith(OutputCaptureExtension.class)
 class RedisLockAutoConfigurationTests {
 
@@ -50,6 +49,11 @@ class RedisLockAutoConfigurationTests {
 	private final ApplicationContextRunner runner;
 
 	private final ApplicationContextRunner shortWait;
+
+	static Stream<RedisClientLibrary> libraries() {
+		return Boolean.getBoolean("thorough") ? Stream.of(RedisClientLibrary.REDISSON, RedisClientLibrary.LETTUCE)
+				: Stream.of(RedisClientLibrary.REDISSON);
+	}
 
 	RedisLockAutoConfigurationTests(RedisClientLibrary library) {
 		this.runner = new ApplicationContextRunner()
@@ -68,39 +72,6 @@ class RedisLockAutoConfigurationTests {
 			assertThat(context.getBean(LockBackends.class).defaultName()).isEqualTo("redis");
 			assertLocks(context, server);
 		});
-	}
-
-	@Test
-	void springDataRedisIsUsedWhereItNamesAServer() {
-		this.runner
-			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + server.port(),
-					"spring.data.redis.database=3")
-			.run((context) -> {
-				assertLocks(context, server);
-				assertThat(server.ask("info", "keyspace")).contains("db3:keys=1,");
-			});
-	}
-
-	@Test
-	void clusterOfSpringDataRedisIsUsed() {
-		try (RedisCluster cluster = RedisCluster.started()) {
-			this.runner
-				.withPropertyValues("spring.data.redis.cluster.nodes[0]=127.0.0.1:" + cluster.nodes().get(1).port())
-				.run((context) -> {
-					assertThat(acquire(context.getBean(RedisLockBackend.class))).isInstanceOf(Acquired.class);
-					assertThat(cluster.keys("holdfast:{auto:1}:lock")).hasSize(1);
-				});
-		}
-	}
-
-	@Test
-	void sentinelOfSpringDataRedisIsUsed() {
-		try (RedisSentinel group = RedisSentinel.started()) {
-			this.runner
-				.withPropertyValues("spring.data.redis.sentinel.master=" + RedisSentinel.MASTER,
-						"spring.data.redis.sentinel.nodes=127.0.0.1:" + group.sentinel().port())
-				.run((context) -> assertLocks(context, group.primary()));
-		}
 	}
 
 	@Test
@@ -184,16 +155,6 @@ class RedisLockAutoConfigurationTests {
 		}
 	}
 
-	@Test
-	void passwordPropertyIsUsed() {
-		try (RedisServer guarded = RedisServer.started("requirepass s3cr@t")) {
-			this.runner
-				.withPropertyValues("distributed-lock.redis.address=" + guarded.address(),
-						"distributed-lock.redis.password=s3cr@t")
-				.run((context) -> assertLocks(context, guarded));
-		}
-	}
-
 	@ParameterizedTest
 	@ValueSource(strings = { "redis://app:wr0ng-one@127.0.0.1:%d", "redis://wr0ng-one@127.0.0.1:%d",
 			"redis://app:wr0ng-one@127.0.0.1:%d/nonsense" })
@@ -227,53 +188,6 @@ class RedisLockAutoConfigurationTests {
 				.hasStackTraceContaining("Set an existing database in 'distributed-lock.redis.database'"));
 	}
 
-	@Test
-	void tlsWithABundleIsUsed() {
-		try (RedisServer secure = RedisServer.startedWithTls("requirepass s3cr@t")) {
-			this.runner
-				.withPropertyValues("distributed-lock.redis.address=" + secure.address(),
-						"distributed-lock.redis.password=s3cr@t", "distributed-lock.redis.ssl.bundle=locks",
-						"spring.ssl.bundle.pem.locks.truststore.certificate=" + secure.certificate().toUri())
-				.run((context) -> assertLocks(context, secure));
-		}
-	}
-
-	@Test
-	void tlsOfSpringDataRedisIsUsed() {
-		try (RedisServer secure = RedisServer.startedWithTls()) {
-			this.runner
-				.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + secure.port(),
-						"spring.data.redis.ssl.bundle=locks",
-						"spring.ssl.bundle.pem.locks.truststore.certificate=" + secure.certificate().toUri())
-				.run((context) -> assertLocks(context, secure));
-		}
-	}
-
-	@Test
-	void tlsWithUntrustedCertificateIsExplained() {
-		try (RedisServer secure = RedisServer.startedWithTls()) {
-			this.shortWait.withPropertyValues("distributed-lock.redis.address=" + secure.address())
-				.run((context) -> assertThat(analysis(context).getDescription()).contains("127.0.0.1:" + secure.port())
-					.containsIgnoringCase("certif"));
-		}
-	}
-
-	@Test
-	void tlsAgainstPlainServerIsExplained() {
-		this.shortWait.withPropertyValues("distributed-lock.redis.address=rediss://127.0.0.1:" + server.port())
-			.run((context) -> assertThat(analysis(context).getDescription()).contains("127.0.0.1:" + server.port())
-				.contains("whether it uses TLS"));
-	}
-
-	@Test
-	void plainAgainstTlsServerIsExplained() {
-		try (RedisServer secure = RedisServer.startedWithTls()) {
-			this.shortWait.withPropertyValues("distributed-lock.redis.address=redis://127.0.0.1:" + secure.port())
-				.run((context) -> assertThat(analysis(context).getDescription()).contains("127.0.0.1:" + secure.port())
-					.contains("whether it uses TLS"));
-		}
-	}
-
 	@ParameterizedTest
 	@ValueSource(strings = { "127.0.0.1:6379", "http://h:1", "redis://u:hidden-pw@ho st:1", "u:hidden-pw@host:1" })
 	void badAddressIsExplainedWithoutItsPassword(String address) {
@@ -302,7 +216,7 @@ class RedisLockAutoConfigurationTests {
 		backend.release(grant).toCompletableFuture().get(5, TimeUnit.SECONDS);
 	}
 
-	private static AcquireResult acquire(RedisLockBackend backend) throws Exception {
+	static AcquireResult acquire(RedisLockBackend backend) throws Exception {
 		Claim claim = new Claim(LockName.of("auto", "1"), OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30),
 				false, Duration.ZERO, false);
 		return backend.tryAcquire(claim).toCompletableFuture().get(10, TimeUnit.SECONDS);

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Base class for tests with two clients of one Redis server.
  */
 @ParameterizedClass(name = "{0}")
-@EnumSource(RedisLibrary.class)
+@MethodSource("io.holdfast.lock.backend.redis.RedisLibrary#inDepth")
 abstract class OneRedisServer {
 
 	static RedisServer server;

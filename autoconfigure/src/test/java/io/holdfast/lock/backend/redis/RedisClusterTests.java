@@ -123,6 +123,21 @@ class RedisClusterTests {
 	}
 
 	@Test
+	void replicasAreAwaitedAtTheNodeOfTheLock() throws Exception {
+		RedisLockOptions options = TestRedis.options(1);
+		ScriptClient client = this.library.ofCluster(cluster.nodes().get(0), options);
+		try (RedisLockBackend careful = TestRedis.started(client, options)) {
+			for (int i = 0; i < 6; i++) {
+				Claim claim = claim("careful", "n" + i);
+				assertThat(get(careful.tryAcquire(claim))).isInstanceOfSatisfying(AcquireResult.Indeterminate.class,
+						(result) -> assertThat(result.cause()).hasMessageContaining("reached 0 of 1 replicas"));
+				get(careful.abandon(claim));
+			}
+		}
+		assertThat(cluster.keys("test:{careful:*}:lock")).isEmpty();
+	}
+
+	@Test
 	void lockMovedToAnotherNodeStaysHeld() throws Exception {
 		String key = this.library + "-1";
 		Grant grant = granted(first, claim("moving", key));

@@ -2,6 +2,7 @@ package io.holdfast.lock.backend.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisCredentialsProvider;
@@ -15,7 +16,8 @@ import io.holdfast.lock.test.server.RedisSentinel;
 import io.holdfast.lock.test.server.RedisServer;
 
 /**
- * The libraries that connect to Redis. Tests of the backend run with each of them.
+ * The libraries that connect to Redis. Tests of connections and faults run with each of
+ * them, others only with {@code -Dthorough=true}.
  */
 enum RedisLibrary {
 
@@ -114,6 +116,13 @@ enum RedisLibrary {
 
 	ScriptClient ofCluster(RedisServer node, RedisLockOptions options) {
 		return ofCluster(node, NOBODY, options);
+	}
+
+	/**
+	 * Returns the libraries for tests of what Redis does, which depends less on them.
+	 */
+	static Stream<RedisLibrary> inDepth() {
+		return Boolean.getBoolean("thorough") ? Stream.of(values()) : Stream.of(REDISSON);
 	}
 
 	RedisLockBackend backend(String address) {

@@ -7,7 +7,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for what a health check sees of Redis.
  */
 @ParameterizedClass(name = "{0}")
-@EnumSource(RedisLibrary.class)
+@MethodSource("io.holdfast.lock.backend.redis.RedisLibrary#inDepth")
 class RedisStatusTests {
 
 	@Parameter
