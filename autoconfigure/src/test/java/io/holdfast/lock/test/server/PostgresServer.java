@@ -59,7 +59,7 @@ public final class PostgresServer extends ServerProcess {
 	}
 
 	private static PostgresServer started(String binary, String... arguments) {
-		PostgresServer server = new PostgresServer(200);
+		PostgresServer server = new PostgresServer(300);
 		try {
 			server.giveDirectoryToServer();
 			server.runAsServerUser(binary, arguments);
