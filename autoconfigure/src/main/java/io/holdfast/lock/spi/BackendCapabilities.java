@@ -9,9 +9,10 @@ import java.time.Duration;
  *
  * @param shared whether it supports {@code LockMode.SHARED}
  * @param fair whether it can grant strictly in order of arrival
- * @param waitQueue whether waiters of all instances form a queue and are notified of a
- * release in its order. Only then may a lease pass from caller to caller within one
- * instance: others would rarely find the lock free
+ * @param waitQueue whether a waiter of any instance has precedence after a release: the
+ * store notifies waiters in the order of a queue, or keeps the lock for the waiter that
+ * comes first until it retries. Only then may a lease pass from caller to caller within
+ * one instance: others would rarely find the lock free
  * @param blocking whether its methods block the calling thread until the store has
  * answered, so that they must not be called from an event loop
  * @param sessionBound whether the state in the store lives with a session of its client,

@@ -1,7 +1,10 @@
 package io.holdfast.lock.backend.jdbc;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
@@ -14,11 +17,20 @@ import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * How rejected claims wait: for the notification of a release, if there are any, and for
- * a random pause. Thread-safe.
+ * a pause. Thread-safe.
  */
 final class ClaimWaits implements AutoCloseable {
 
 	private static final int SHORTEST_POLL_MILLIS = 50;
+
+	/**
+	 * The first waiter polls at first as often as a lease that passes from caller to
+	 * caller ends, because a release keeps the lock closed for it.
+	 */
+	private static final int FIRST_WAITER_MILLIS = 4;
+
+	/** How often the pause of the first waiter doubles, up to the shortest poll. */
+	private static final int DOUBLINGS = 4;
 
 	private static final int LONGEST_POLL_MILLIS = 150;
 
@@ -34,6 +46,9 @@ final class ClaimWaits implements AutoCloseable {
 
 	private final SchedulingClock clock;
 
+	/** The claims that wait. */
+	private final Map<OwnerId, Wait> waiting = new ConcurrentHashMap<>();
+
 	private volatile @Nullable ReleaseNotifications notifications;
 
 	ClaimWaits(DataSource dataSource, JdbcLockOptions options, SchedulingClock clock) {
@@ -48,8 +63,18 @@ final class ClaimWaits implements AutoCloseable {
 	 * @param notified whether the database notifies of releases
 	 */
 	@Nullable CompletionStage<?> expect(Claim claim, boolean notified) {
-		return (notified && this.options.listen() && !claim.remainingWait().isZero())
-				? notifications().expect(claim, this.options.id(claim.lock())) : null;
+		if (claim.remainingWait().isZero()) {
+			return null;
+		}
+		this.waiting.putIfAbsent(claim.owner(), new Wait(this.clock.nanos(), 0));
+		return (notified && this.options.listen()) ? notifications().expect(claim, this.options.id(claim.lock()))
+				: null;
+	}
+
+	/** Returns how long a claim has waited since its first rejection. */
+	long waitedMicros(OwnerId owner) {
+		Wait wait = this.waiting.get(owner);
+		return (wait != null) ? TimeUnit.NANOSECONDS.toMicros(this.clock.nanos() - wait.since()) : 0;
 	}
 
 	/** Creates the instance at the first use, because it needs PostgreSQL's driver. */
@@ -63,6 +88,7 @@ final class ClaimWaits implements AutoCloseable {
 	}
 
 	void forget(OwnerId owner) {
+		this.waiting.remove(owner);
 		ReleaseNotifications present = this.notifications;
 		if (present != null) {
 			present.forget(owner);
@@ -72,15 +98,26 @@ final class ClaimWaits implements AutoCloseable {
 	/**
 	 * Creates the result of a rejected attempt.
 	 * @param signal the signal that the claim expects, if any
+	 * @param first whether the claim is the first waiter
 	 */
-	AcquireResult contended(@Nullable CompletionStage<?> signal) {
-		long pause = SHORTEST_POLL_MILLIS + this.clock.jitter(LONGEST_POLL_MILLIS - SHORTEST_POLL_MILLIS);
-		if (signal == null) {
-			return AcquireResult.Contended.polled(Duration.ofMillis(pause));
-		}
+	AcquireResult contended(Claim claim, @Nullable CompletionStage<?> signal, boolean first) {
 		ReleaseNotifications present = this.notifications;
-		boolean notified = present != null && present.isListening();
-		return new AcquireResult.Contended(signal, Duration.ofMillis(notified ? pause * POLL_FACTOR : pause));
+		if (signal != null && present != null && present.isListening()) {
+			return new AcquireResult.Contended(signal, Duration.ofMillis(pause() * POLL_FACTOR));
+		}
+		Duration pause = Duration.ofMillis(first ? pauseOfFirst(claim) : pause());
+		return (signal != null) ? new AcquireResult.Contended(signal, pause) : AcquireResult.Contended.polled(pause);
+	}
+
+	private long pause() {
+		return SHORTEST_POLL_MILLIS + this.clock.jitter(LONGEST_POLL_MILLIS - SHORTEST_POLL_MILLIS);
+	}
+
+	private long pauseOfFirst(Claim claim) {
+		Wait wait = this.waiting.computeIfPresent(claim.owner(),
+				(owner, present) -> new Wait(present.since(), present.pollsAsFirst() + 1));
+		int doublings = (wait != null) ? Math.min(DOUBLINGS, wait.pollsAsFirst() - 1) : DOUBLINGS;
+		return Math.min(SHORTEST_POLL_MILLIS, FIRST_WAITER_MILLIS << doublings);
 	}
 
 	/** Stops listening for releases. */
@@ -90,6 +127,15 @@ final class ClaimWaits implements AutoCloseable {
 		if (present != null) {
 			present.close();
 		}
+	}
+
+	/**
+	 * A claim that waits.
+	 *
+	 * @param since when it was first rejected, in nanoseconds of the clock
+	 * @param pollsAsFirst how often it was rejected as the first waiter
+	 */
+	private record Wait(long since, int pollsAsFirst) {
 	}
 
 }

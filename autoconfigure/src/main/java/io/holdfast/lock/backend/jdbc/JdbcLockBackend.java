@@ -36,7 +36,8 @@ import io.holdfast.lock.support.SystemSchedulingClock;
  * {@link LockBackend} that keeps locks as rows of a database. The database's clock
  * decides when leases expire. One statement compares and changes owner and state; for
  * shared locks, several statements do so while they lock one row. Waiters poll after a
- * short random pause. PostgreSQL also notifies them of releases.
+ * short pause. PostgreSQL also notifies them of releases. A release keeps the lock for
+ * the claim that has waited longest, until that claim retries.
  *
  * <p>
  * Every call uses a connection of its own, outside any transaction of the caller, and
@@ -47,7 +48,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	/** The name of this backend. */
 	public static final String NAME = "jdbc";
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, false, true, false,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true, true, false,
 			Duration.ofMillis(100));
 
 	private static final int NAME_LENGTH = 255;
@@ -59,8 +60,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private static final long WRITER_MARK_MICROS = TimeUnit.SECONDS.toMicros(1);
 
 	/**
-	 * How long a claim that waits is notified of releases: several polls, each of which
-	 * extends this time.
+	 * How long releases consider a claim that waits: several polls, each of which extends
+	 * this time.
 	 */
 	private static final long WAITER_MARK_MICROS = TimeUnit.SECONDS.toMicros(5);
 
@@ -141,14 +142,14 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		LockName lock = claim.lock();
 		try {
 			AcquireResult result = (claim.mode() == LockMode.SHARED) ? acquireShared(claim) : acquire(claim);
-			if (result instanceof AcquireResult.Acquired) {
+			if (result instanceof AcquireResult.Acquired || claim.remainingWait().isZero()) {
 				this.waits.forget(claim.owner());
 			}
 			return CompletableFuture.completedFuture(result);
 		}
 		catch (SQLException ex) {
 			if (JdbcErrors.isDuplicate(ex)) {
-				return CompletableFuture.completedFuture(this.waits.contended(null));
+				return CompletableFuture.completedFuture(this.waits.contended(claim, null, false));
 			}
 			LockBackendException definite = JdbcErrors.definite(ex, lock, this.options.table());
 			LockBackendException exhausted = JdbcErrors.poolExhausted(ex);
@@ -170,23 +171,25 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		return this.connections.direct((connection) -> {
 			long token = sql.acquire(connection, claim.owner(), parameters);
 			if (token > 0 || claim.remainingWait().isZero()) {
-				return result(claim, token, null);
+				return result(claim, token, null, false);
 			}
 			CompletionStage<?> signal = this.waits.expect(claim, sql.notify != null);
-			boolean free = sql.announceWriter(connection, parameters);
-			return result(claim, free ? sql.acquire(connection, claim.owner(), parameters) : 0, signal);
+			JdbcStatements.Announced announced = sql.announce(connection, parameters);
+			return result(claim, announced.free() ? sql.acquire(connection, claim.owner(), parameters) : 0, signal,
+					announced.first());
 		});
 	}
 
 	/** Expects a notification before the transaction that may announce the reader. */
 	private AcquireResult acquireShared(Claim claim) throws SQLException {
 		CompletionStage<?> signal = this.waits.expect(claim, statements().notify != null);
-		return result(claim, sharedRows(parameters(claim, 0)).acquire(), signal);
+		SharedRows.Attempt attempt = sharedRows(parameters(claim, 0)).acquire(!claim.remainingWait().isZero());
+		return result(claim, attempt.token(), signal, attempt.first());
 	}
 
-	private AcquireResult result(Claim claim, long token, @Nullable CompletionStage<?> signal) {
+	private AcquireResult result(Claim claim, long token, @Nullable CompletionStage<?> signal, boolean first) {
 		return (token > 0) ? new AcquireResult.Acquired(new Grant(claim, token, claim.leaseTime()))
-				: this.waits.contended(signal);
+				: this.waits.contended(claim, signal, first);
 	}
 
 	@Override
@@ -255,9 +258,9 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private Map<String, Object> parameters(Claim claim, long token) {
 		return Map.of("id", this.options.id(claim.lock()), "name", LockDigest.readable(claim.lock(), NAME_LENGTH),
 				"owner", claim.owner().value(), "lease", TimeUnit.NANOSECONDS.toMicros(claim.leaseTime().toNanos()),
-				"mark", WRITER_MARK_MICROS, "token", token, "await",
-				claim.remainingWait().isZero() ? 0L : WAITER_MARK_MICROS, "writes",
-				(claim.mode() == LockMode.EXCLUSIVE) ? 1 : 0);
+				"mark", WRITER_MARK_MICROS, "token", token, "await", WAITER_MARK_MICROS, "writes",
+				(claim.mode() == LockMode.EXCLUSIVE) ? 1 : 0, "waited", this.waits.waitedMicros(claim.owner()),
+				"reserve", TimeUnit.MILLISECONDS.toMicros(this.options.responseTimeout().toMillis()));
 	}
 
 	private JdbcStatements statements() throws SQLException {

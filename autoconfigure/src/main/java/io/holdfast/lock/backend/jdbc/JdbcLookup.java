@@ -25,7 +25,7 @@ import io.holdfast.lock.spi.StoreStatus;
  */
 record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcLockOptions options) {
 
-	/** The database knows no waiters, because they poll. */
+	/** The database knows the first waiter only, so it tells nothing about waiters. */
 	CompletionStage<LockState> find(LockName lock) {
 		try {
 			JdbcStatements sql = this.statements.get();

@@ -6,6 +6,7 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 
 import io.holdfast.lock.spi.OwnerId;
@@ -34,11 +35,7 @@ final class JdbcStatements {
 
 	final String abandon;
 
-	private final DirectStatement markWriter;
-
-	private final @Nullable DirectStatement markWaiter;
-
-	private final @Nullable String markWaiterOfReader;
+	private final DirectStatement markWaiter;
 
 	final String lockRow;
 
@@ -77,9 +74,7 @@ final class JdbcStatements {
 		this.release = direct(dialect.notifies() ? "release-and-notify" : "release");
 		this.notify = dialect.notifies() ? text("notify") : null;
 		this.abandon = text("abandon");
-		this.markWriter = direct("mark-writer");
-		this.markWaiter = dialect.notifies() ? direct("mark-waiter") : null;
-		this.markWaiterOfReader = dialect.notifies() ? text("mark-waiter") : null;
+		this.markWaiter = direct(dialect.variant("mark-waiter"));
 		this.insertRow = text(dialect.variant("insert-row"));
 		this.lockRow = text("lock-row");
 		this.readState = text("read-state");
@@ -103,6 +98,7 @@ final class JdbcStatements {
 	private String text(String name) {
 		String lockTimeout = this.dialect.lockTimeout(this.timeoutSeconds);
 		return resource(name).replace("${release}", resource("release"))
+			.replace("${waiter-columns}", resource("waiter-columns"))
 			.replace("${table}", this.table)
 			.replace("${now}", this.dialect.now())
 			.replace("${andLockTimeout}", lockTimeout.isEmpty() ? "" : "AND " + lockTimeout)
@@ -131,24 +127,23 @@ final class JdbcStatements {
 	}
 
 	/**
-	 * Announces a writer that waits. Without it, the release would notify no one.
-	 * @return whether the lock is free by now, so that no notification follows
+	 * Announces a claim that waits. Without it, a release would neither notify the claim
+	 * nor keep the lock for it.
 	 */
-	boolean announceWriter(Connection connection, Map<String, ?> parameters) throws SQLException {
-		if (this.markWaiter == null) {
-			this.markWriter.update(connection, parameters);
-			return false;
-		}
-		// without a row, there is no holder
-		Boolean free = this.markWaiter.first(connection, parameters, (row) -> row.getInt(1) == 1);
-		return free == null || free;
+	Announced announce(Connection connection, Map<String, ?> parameters) throws SQLException {
+		Announced announced = this.markWaiter.first(connection, parameters,
+				(row) -> new Announced(row.getInt(1) == 1, row.getString(2).equals(parameters.get("owner"))));
+		return (announced != null) ? announced : Announced.WITHOUT_ROW;
 	}
 
-	/** Announces a reader that waits, in the transaction that has locked the row. */
-	void announceReader(NamedParameterJdbcOperations jdbc, Map<String, ?> parameters) {
-		if (this.markWaiterOfReader != null) {
-			jdbc.query(this.markWaiterOfReader, parameters, (row, number) -> true);
-		}
+	/**
+	 * Announces a reader that waits, in the transaction that has locked the row.
+	 * @return whether it is the first waiter
+	 */
+	boolean announceReader(NamedParameterJdbcOperations jdbc, Map<String, ?> parameters) {
+		Announced announced = jdbc.getJdbcOperations()
+			.execute((ConnectionCallback<Announced>) (connection) -> announce(connection, parameters));
+		return announced != null && announced.first();
 	}
 
 	/**
@@ -158,6 +153,20 @@ final class JdbcStatements {
 		if (this.notify != null) {
 			jdbc.query(this.notify, parameters, (row, number) -> true);
 		}
+	}
+
+	/**
+	 * The position of a claim that was announced.
+	 *
+	 * @param free whether the lock is free by now, or kept for the claim, so that no
+	 * notification follows
+	 * @param first whether the claim is the first waiter
+	 */
+	record Announced(boolean free, boolean first) {
+
+		/** A lock without a row has no holder. */
+		private static final Announced WITHOUT_ROW = new Announced(true, false);
+
 	}
 
 }

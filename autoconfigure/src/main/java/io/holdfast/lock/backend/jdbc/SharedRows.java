@@ -22,15 +22,15 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, Map<String, O
 	/**
 	 * Acquires a shared lock, unless a writer holds the lock, or waits for it and this
 	 * reader does not hold it yet.
-	 * @return its token, or zero
+	 * @param announce whether a rejected reader waits
 	 */
-	long acquire() throws SQLException {
-		Optional<Long> token = tryAcquire();
-		if (token.isEmpty()) {
+	Attempt acquire(boolean announce) throws SQLException {
+		Optional<Attempt> attempt = tryAcquire(announce);
+		if (attempt.isEmpty()) {
 			insertRow();
-			token = tryAcquire();
+			attempt = tryAcquire(announce);
 		}
-		return token.orElse(0L);
+		return attempt.orElse(Attempt.REJECTED);
 	}
 
 	/**
@@ -50,24 +50,37 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, Map<String, O
 	}
 
 	/** Returns an empty result if the lock has no row yet. */
-	private Optional<Long> tryAcquire() throws SQLException {
+	private Optional<Attempt> tryAcquire(boolean announce) throws SQLException {
 		return this.connections.together((jdbc) -> {
 			lockRow(jdbc);
-			Optional<Long> token = jdbc.query(this.sql.readState, this.parameters, (row, number) -> nextToken(row))
+			Optional<Attempt> attempt = jdbc
+				.query(this.sql.readState, this.parameters,
+						(row, number) -> new Attempt(nextToken(row), row.getInt("kept") == 1))
 				.stream()
 				.findFirst();
-			if (token.orElse(0L) > 0) {
-				Map<String, Object> reader = new HashMap<>(this.parameters);
-				reader.put("token", token.get());
-				jdbc.update(this.sql.forgetReaders, reader);
-				jdbc.update(this.sql.insertReader, reader);
-				jdbc.update(this.sql.admitReaders, reader);
+			if (attempt.isPresent() && attempt.get().token() > 0) {
+				admit(jdbc, attempt.get());
 			}
-			else if (token.isPresent() && !Long.valueOf(0).equals(this.parameters.get("await"))) {
-				this.sql.announceReader(jdbc, this.parameters);
+			else if (attempt.isPresent() && announce) {
+				return Optional.of(new Attempt(0, this.sql.announceReader(jdbc, this.parameters)));
 			}
-			return token;
+			return attempt;
 		});
+	}
+
+	/**
+	 * Inserts this reader. Other readers that wait may join it, but a release that has
+	 * kept the lock for this reader has notified them too early.
+	 */
+	private void admit(NamedParameterJdbcOperations jdbc, Attempt granted) {
+		Map<String, Object> reader = new HashMap<>(this.parameters);
+		reader.put("token", granted.token());
+		jdbc.update(this.sql.forgetReaders, reader);
+		jdbc.update(this.sql.insertReader, reader);
+		jdbc.update(this.sql.admitReaders, reader);
+		if (granted.first()) {
+			this.sql.notifyWaiters(jdbc, reader);
+		}
 	}
 
 	private static long nextToken(ResultSet row) throws SQLException {
@@ -117,6 +130,18 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, Map<String, O
 	 */
 	private boolean lockRow(NamedParameterJdbcOperations jdbc) {
 		return jdbc.query(this.sql.lockRow, this.parameters, (row, number) -> row.getInt(1) == 1).contains(true);
+	}
+
+	/**
+	 * The result of one attempt.
+	 *
+	 * @param token the token, or zero if it was rejected
+	 * @param first whether the reader is, or was, the first waiter
+	 */
+	record Attempt(long token, boolean first) {
+
+		private static final Attempt REJECTED = new Attempt(0, false);
+
 	}
 
 }

@@ -12,7 +12,8 @@ SELECT owner, token FROM FINAL TABLE (
 			ELSE GREATEST(l.token + 1, ${now}) END,
 		owner = c.owner,
 		until_us = ${now} + c.lease,
-		writer_until_us = 0
+		writer_until_us = 0,
+		waiter = CASE WHEN l.waiter = c.owner THEN '' ELSE l.waiter END
 	WHEN NOT MATCHED THEN INSERT (lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us)
 		VALUES (c.lock_id, c.lock_name, c.owner, ${now}, ${now} + c.lease, 0, 0)
 )

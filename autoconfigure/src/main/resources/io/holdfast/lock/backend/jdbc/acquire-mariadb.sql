@@ -9,5 +9,6 @@ ON DUPLICATE KEY UPDATE
 	token = IF(until_us <= ${now} AND readers_until_us <= ${now}, GREATEST(token + 1, ${now}), token),
 	owner = IF(until_us <= ${now}, IF(readers_until_us <= ${now}, VALUES(owner), ''), owner),
 	until_us = IF(owner = VALUES(owner), ${now} + :lease, until_us),
-	writer_until_us = IF(owner = VALUES(owner), 0, writer_until_us)
+	writer_until_us = IF(owner = VALUES(owner), 0, writer_until_us),
+	waiter = IF(owner = VALUES(owner) AND waiter = VALUES(owner), '', waiter)
 RETURNING owner, token

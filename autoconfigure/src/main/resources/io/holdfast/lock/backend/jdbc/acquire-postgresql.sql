@@ -10,6 +10,7 @@ ON CONFLICT (lock_id) DO UPDATE SET
 		ELSE GREATEST(l.token + 1, ${now}) END,
 	owner = EXCLUDED.owner,
 	until_us = ${now} + :lease,
-	writer_until_us = 0
+	writer_until_us = 0,
+	waiter = CASE WHEN l.waiter = EXCLUDED.owner THEN '' ELSE l.waiter END
 WHERE (l.owner = EXCLUDED.owner AND l.until_us > ${now}) OR (l.until_us <= ${now} AND l.readers_until_us <= ${now})
 RETURNING owner, token

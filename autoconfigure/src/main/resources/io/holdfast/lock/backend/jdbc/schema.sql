@@ -9,7 +9,9 @@ CREATE TABLE IF NOT EXISTS ${table} (
 	until_us BIGINT NOT NULL,              -- end of the exclusive lease (microseconds by the database's clock); 0 if released
 	readers_until_us BIGINT NOT NULL,      -- end of the last shared lease
 	writer_until_us BIGINT NOT NULL,       -- no new reader before this time, because a writer waits
-	waiter_until_us BIGINT DEFAULT 0 NOT NULL -- releases notify waiters until this time
+	waiter VARCHAR(36) DEFAULT '' NOT NULL, -- the first waiter: a release keeps the lock for it
+	waiter_since_us BIGINT DEFAULT 0 NOT NULL, -- since when the first waiter has waited
+	waiter_until_us BIGINT DEFAULT 0 NOT NULL -- releases consider waiters until this time
 );
 CREATE TABLE IF NOT EXISTS ${table}_reader (
 	lock_id CHAR(64) NOT NULL,

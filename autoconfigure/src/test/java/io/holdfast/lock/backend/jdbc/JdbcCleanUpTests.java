@@ -35,9 +35,9 @@ class JdbcCleanUpTests extends OnEveryDatabase {
 	}
 
 	private static void insert(JdbcClient client, String name, String token, String until, String readersUntil) {
-		client
-			.sql("INSERT INTO holdfast_lock VALUES ('%1$s', '%1$s', 'owner', %2$s, %3$s, %4$s, 0, 0)".formatted(name,
-					token, until, readersUntil))
+		client.sql(
+				"INSERT INTO holdfast_lock (lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us) VALUES ('%1$s', '%1$s', 'owner', %2$s, %3$s, %4$s, 0)"
+					.formatted(name, token, until, readersUntil))
 			.update();
 	}
 

@@ -44,6 +44,7 @@ import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
 import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -145,10 +146,21 @@ class PostgresReleaseTests {
 	void claimThatIsAnnouncedTooLateIsGranted() throws Exception {
 		LockName lock = OnEveryDatabase.newLock();
 		Grant held = granted(this.store, OnEveryDatabase.nonWaiting(lock, LockMode.EXCLUSIVE));
-		LockBackend late = JdbcContract.backend(before("Requests a notification", () -> this.store.release(held)));
+		LockBackend late = JdbcContract.backend(before("Announces a claim", () -> this.store.release(held)));
 		Grant next = granted(late, waiting(lock, LockMode.EXCLUSIVE));
 		assertThat(next.storeToken()).isGreaterThan(held.storeToken());
 		released(late, next);
+	}
+
+	/** The notification came before the claim expected it. */
+	@Test
+	void claimForWhichTheLockIsKeptDuringItsAttemptIsGranted() throws Exception {
+		LockName lock = OnEveryDatabase.newLock();
+		Grant held = granted(this.store, OnEveryDatabase.nonWaiting(lock, LockMode.EXCLUSIVE));
+		LockBackend late = JdbcContract.backend(before("Announces a claim", () -> this.store.release(held)));
+		Claim claim = waiting(lock, LockMode.EXCLUSIVE);
+		refused(this.store, claim);
+		released(late, granted(late, claim));
 	}
 
 	/** Returns connections that run an action before they prepare a statement. */

@@ -43,9 +43,6 @@ interface CompletenessCases {
 		Set<Ability> lacks = bench.contract().lacks().keySet();
 		assertThat(capabilities.shared()).as("capability 'shared'").isNotEqualTo(lacks.contains(Ability.SHARED));
 		assertThat(capabilities.fair()).as("capability 'fair'").isNotEqualTo(lacks.contains(Ability.FAIR));
-		assertThat(capabilities.waitQueue() && lacks.contains(Ability.SIGNAL))
-			.as("capability 'waitQueue' without a signal")
-			.isFalse();
 		assertThat(capabilities.shortestLease()).as("capability 'shortestLease'").isPositive();
 	}
 

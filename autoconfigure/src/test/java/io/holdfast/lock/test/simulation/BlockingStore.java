@@ -22,9 +22,9 @@ import io.holdfast.lock.spi.RenewResult;
  * Model of a store whose client blocks the calling thread, as a database does. The server
  * takes some time for each request, and the client never repeats a request.
  */
-public final class BlockingStore implements SimulatedStore {
+public class BlockingStore implements SimulatedStore {
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, false, true, false,
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true, true, false,
 			Duration.ofMillis(500));
 
 	private static final Duration POLL = Duration.ofMillis(100);

@@ -27,4 +27,9 @@ class SimulationTests {
 		Simulations.of("blocking", BlockingStore::new).run(250);
 	}
 
+	@Test
+	void engineKeepsItsGuaranteesWhileLeasesOfABlockingStorePassFromCallerToCaller() {
+		Simulations.of("blocking-handoff", BlockingHandoffStore::new).run(250);
+	}
+
 }

@@ -1,0 +1,160 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.time.Duration;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+
+import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.refused;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the order of waiters: a release keeps the lock for the claim that has waited
+ * longest.
+ */
+class JdbcTurnTests extends OnEveryDatabase {
+
+	private static final Duration LONG = Duration.ofSeconds(30);
+
+	/** Returns a backend whose releases keep the lock for the given time. */
+	private LockBackend keepingFor(Database database, Duration time) {
+		HikariDataSource pool = opened(database, 3);
+		return track(new JdbcLockBackend(pool, new JdbcLockOptions("test", JdbcContract.TABLE, time, false)));
+	}
+
+	private static Claim waiting(LockName lock, LockMode mode) {
+		return new Claim(lock, OwnerId.random(), mode, LONG, true, LONG, false);
+	}
+
+	private static Claim waiting(LockName lock) {
+		return waiting(lock, LockMode.EXCLUSIVE);
+	}
+
+	private static Claim nonWaiting(LockName lock) {
+		return nonWaiting(lock, LockMode.EXCLUSIVE);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void releaseKeepsTheLockForAWaiter(Database database) throws Exception {
+		LockBackend store = keepingFor(database, LONG);
+		LockName lock = newLock();
+		Grant held = granted(store, nonWaiting(lock));
+		Claim waiter = waiting(lock);
+		refused(store, waiter);
+		released(store, held);
+		refused(store, nonWaiting(lock));
+		refused(store, nonWaiting(lock, LockMode.SHARED));
+		assertThat(answer(store.release(held))).isInstanceOf(ReleaseResult.NotHeld.class);
+		Grant next = granted(store, waiter);
+		assertThat(next.storeToken()).isGreaterThan(held.storeToken());
+		released(store, next);
+		Grant last = granted(store, nonWaiting(lock));
+		assertThat(last.storeToken()).isGreaterThan(next.storeToken());
+		released(store, last);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void releaseKeepsTheLockForAReaderAndOthersJoinIt(Database database) throws Exception {
+		LockBackend store = keepingFor(database, LONG);
+		LockName lock = newLock();
+		Grant held = granted(store, nonWaiting(lock));
+		Claim reader = waiting(lock, LockMode.SHARED);
+		refused(store, reader);
+		released(store, held);
+		refused(store, nonWaiting(lock));
+		Grant first = granted(store, reader);
+		Grant second = granted(store, nonWaiting(lock, LockMode.SHARED));
+		assertThat(first.storeToken()).isGreaterThan(held.storeToken());
+		refused(store, nonWaiting(lock));
+		released(store, first);
+		released(store, second);
+		released(store, granted(store, nonWaiting(lock)));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void longestWaiterComesFirst(Database database) throws Exception {
+		LockBackend store = keepingFor(database, LONG);
+		LockName lock = newLock();
+		Grant held = granted(store, nonWaiting(lock));
+		Claim first = waiting(lock);
+		Claim second = waiting(lock);
+		Claim third = waiting(lock);
+		refused(store, first);
+		refused(store, second);
+		released(store, held);
+		refused(store, third);
+		refused(store, second);
+		refused(store, third);
+		released(store, granted(store, first));
+		refused(store, third);
+		released(store, granted(store, second));
+		released(store, granted(store, third));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void abandonedWaiterKeepsNothing(Database database) throws Exception {
+		LockBackend store = keepingFor(database, LONG);
+		for (LockMode mode : LockMode.values()) {
+			LockName lock = newLock();
+			Grant held = granted(store, nonWaiting(lock));
+			Claim early = waiting(lock, mode);
+			refused(store, early);
+			answer(store.abandon(early));
+			released(store, held);
+			held = granted(store, nonWaiting(lock));
+			Claim late = waiting(lock, mode);
+			refused(store, late);
+			released(store, held);
+			answer(store.abandon(late));
+			released(store, granted(store, nonWaiting(lock)));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void absentWaiterLosesItsTurn(Database database) throws Exception {
+		LockBackend store = keepingFor(database, Duration.ofMillis(1));
+		LockName lock = newLock();
+		Grant held = granted(store, nonWaiting(lock));
+		Claim absent = waiting(lock);
+		refused(store, absent);
+		released(store, held);
+		Grant next = soonGranted(store, nonWaiting(lock));
+		assertThat(next.storeToken()).isGreaterThan(held.storeToken());
+		refused(store, absent);
+		released(store, next);
+		Grant last = soonGranted(store, absent);
+		assertThat(last.storeToken()).isGreaterThan(next.storeToken());
+		released(store, last);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void claimThatDoesNotWaitGetsNoTurn(Database database) throws Exception {
+		LockBackend store = keepingFor(database, LONG);
+		LockName lock = newLock();
+		Grant held = granted(store, nonWaiting(lock));
+		refused(store, nonWaiting(lock));
+		refused(store, nonWaiting(lock, LockMode.SHARED));
+		released(store, held);
+		released(store, granted(store, nonWaiting(lock)));
+	}
+
+}
