@@ -247,6 +247,11 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	@Override
+	public CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
+		return this.lookup.explained(LockBackend.super.revoke(lock, holder));
+	}
+
+	@Override
 	public CompletionStage<StoreStatus> status() {
 		return this.lookup.status();
 	}

@@ -14,6 +14,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.StoreStatus;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Answers the questions of operators about locks in the database, and about the database
@@ -44,6 +45,13 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 	private static LockState.Holder holder(ResultSet row) throws SQLException {
 		return new LockState.Holder(row.getString(1), LockMode.valueOf(row.getString(4)),
 				Grant.fencingTokenOf(row.getLong(2)), Duration.of(row.getLong(3), ChronoUnit.MICROS));
+	}
+
+	/** Names the remedy if a request has failed because of the database. */
+	<T> CompletionStage<T> explained(CompletionStage<T> answer) {
+		return answer.exceptionallyCompose(
+				(failure) -> CompletableFuture.failedStage((Stages.cause(failure) instanceof SQLException ex)
+						? JdbcErrors.ofQuery(ex, this.options.table()) : failure));
 	}
 
 	/**

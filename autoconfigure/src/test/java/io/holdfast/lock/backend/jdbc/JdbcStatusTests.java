@@ -13,9 +13,12 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
+import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.StoreStatus.State;
 import io.holdfast.lock.test.server.PostgresServer;
@@ -86,7 +89,10 @@ class JdbcStatusTests {
 	}
 
 	private static void assertFailures(LockBackend backend, Class<? extends Exception> type, String... parts) {
-		Stream.of(backend.find(LockName.of("stock", "42")), backend.status())
+		LockName lock = LockName.of("stock", "42");
+		LockState.Holder holder = new LockState.Holder("owner", LockMode.EXCLUSIVE, new FencingToken(1024),
+				Duration.ofSeconds(1));
+		Stream.of(backend.find(lock), backend.status(), backend.revoke(lock, holder))
 			.forEach((failed) -> assertThat(failed.toCompletableFuture()).failsWithin(BOUND)
 				.withThrowableThat()
 				.havingCause()
