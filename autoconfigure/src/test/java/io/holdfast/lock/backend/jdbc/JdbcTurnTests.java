@@ -1,24 +1,35 @@
 package io.holdfast.lock.backend.jdbc;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.EngineInspector;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
+import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -155,6 +166,32 @@ class JdbcTurnTests extends OnEveryDatabase {
 		refused(store, nonWaiting(lock, LockMode.SHARED));
 		released(store, held);
 		released(store, granted(store, nonWaiting(lock)));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void leasePassesFromCallerToCaller(Database database) throws Exception {
+		LockName lock = newLock();
+		LockRequest request = LockRequest.of(lock.name(), lock.key());
+		LockBackends backends = new LockBackends(List.of(keepingFor(database, LONG)), JdbcLockBackend.NAME);
+		try (LockEngine engine = new LockEngine(backends, settings().waitTime(LONG).handoff(2, LONG).build(),
+				TransactionBoundary.NONE, List.of())) {
+			EngineInspector inspector = new EngineInspector(engine, backends, (event) -> {
+			});
+			LockHandle first = engine.acquire(request);
+			CompletionStage<LockHandle> second = engine.acquireAsync(request);
+			Awaitility.await("a waiter").atMost(BOUND).until(() -> !inspector.waiting().isEmpty());
+			Claim elsewhere = waiting(lock);
+			LockBackend other = keepingFor(database, LONG);
+			refused(other, elsewhere);
+			first.close();
+			try (LockHandle next = answer(second)) {
+				assertThat(next.ownerId()).isEqualTo(first.ownerId());
+				assertThat(next.fencingToken()).isGreaterThan(first.fencingToken());
+				refused(other, elsewhere);
+			}
+			released(other, soonGranted(other, elsewhere));
+		}
 	}
 
 }
