@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  * @param remainingValidity the time for which the holder can rely on the lock if no
  * renewal succeeds
  * @param inUse whether a holder uses the lock. Otherwise its holder has released it and
- * the lock stays closed for its {@code minHold}, or passes to the next caller. Or a
- * request for several locks has got this one, but not all others, and may release it
+ * the lock stays closed for its {@code minHold}, passes to the next caller, or stays with
+ * this instance because it is sticky. Or a request for several locks has got this one,
+ * but not all others, and may release it
  * @param waiters the number of acquisitions of this instance that wait for the lock
  */
 public record HeldLock(LockName lock, String backend, LockMode mode, boolean fair, FencingToken token, String ownerId,

@@ -58,7 +58,11 @@ public final class DistributedLockAutoConfiguration {
 		EngineSettings settings = new EngineSettings(properties.waitTime(), properties.leaseTime(),
 				properties.responseTimeout(), properties.awaitRelease(), properties.interruptOnLoss(),
 				properties.shutdownTimeout(), properties.lockDelay(),
-				new EngineSettings.Handoff(properties.handoff().maxHolds(), properties.handoff().maxTime()));
+				new EngineSettings.Handoff(properties.handoff().maxHolds(), properties.handoff().maxTime()),
+				properties.sticky());
+		if (!settings.sticky().isZero()) {
+			backends.requireDemand("The property 'distributed-lock.sticky'");
+		}
 		backends.requireSupport(null, LockMode.EXCLUSIVE, false, properties.leaseTime(),
 				() -> "The property 'distributed-lock.lease-time'");
 		TransactionBoundary boundary = boundaries.getIfAvailable(() -> TransactionBoundary.NONE);

@@ -30,6 +30,8 @@ import io.holdfast.lock.transaction.WhenActive;
  * @param lockDelay Time for which a lost lock stays locked. Protects resources that
  * cannot be fenced.
  * @param handoff Handoff of leases between callers of this application.
+ * @param sticky Time for which a lease stays in this application after its last hold,
+ * unless another instance needs it. Zero releases it immediately.
  * @param transaction Locks and transactions.
  */
 @ConfigurationProperties("distributed-lock")
@@ -39,7 +41,8 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 		@DefaultValue("false") boolean awaitRelease, @DefaultValue("false") boolean interruptOnLoss,
 		@DefaultValue("10s") Duration shutdownTimeout, @DefaultValue("true") boolean failFast,
 		@DefaultValue("10s") Duration startupTimeout, @DefaultValue("false") boolean watchLockOrder,
-		@DefaultValue("0s") Duration lockDelay, @DefaultValue Handoff handoff, @DefaultValue Transaction transaction) {
+		@DefaultValue("0s") Duration lockDelay, @DefaultValue Handoff handoff, @DefaultValue("0s") Duration sticky,
+		@DefaultValue Transaction transaction) {
 
 	/**
 	 * Limits of the handoff.

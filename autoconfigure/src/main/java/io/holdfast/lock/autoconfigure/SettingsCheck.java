@@ -38,7 +38,7 @@ final class SettingsCheck {
 	static final List<String> DURATIONS = List.of("handoff.max-time", "health.timeout", "lease-time", "lock-delay",
 			"redis.connection-timeout", "redis.wait-replicas-timeout", "redlock.connection-timeout",
 			"redlock.longest-lease", "redlock.node-timeout", "redlock.quarantine-wait", "response-timeout",
-			"shutdown-timeout", "startup-timeout", "wait-time", "web.retry-after");
+			"shutdown-timeout", "startup-timeout", "sticky", "wait-time", "web.retry-after");
 
 	/** All other settings. */
 	static final List<String> OTHERS = List.of("await-release", "backend", "enabled", "etcd.authority",

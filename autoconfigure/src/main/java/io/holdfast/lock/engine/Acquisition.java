@@ -100,9 +100,9 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	}
 
 	/**
-	 * Makes the next attempt unless the deadline has passed, for example while the
-	 * process was paused. A caller that is admitted immediately skips this check.
-	 * Otherwise a short wait would succeed less often than none.
+	 * Makes the next attempt unless the deadline has passed, for example in a pause of
+	 * the process. The first attempt skips this: a short wait must not be worse than
+	 * none.
 	 */
 	private void attemptInTime() {
 		if (deadlineHasPassed()) {
@@ -204,7 +204,9 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		this.attempts.rejected(keepsClaim);
 		this.steps.nextPhase();
 		if (!mayRetry()) {
-			timedOut();
+			Runnable next = (contended.demanded() && this.ifRefused != IfRefused.TRY_LATER && outwaitsDemand())
+					? this::attempt : this::timedOut;
+			next.run();
 			return;
 		}
 		waitFor(Backoff.afterRefusal(contended.retryAfter(), this.context.time()));
@@ -282,9 +284,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		return this.ifRefused != IfRefused.TRY_LATER && left() > 0;
 	}
 
-	/**
-	 * Returns how long the next attempt may be retried. The first one is made at once.
-	 */
+	/** Returns how long to retry the next attempt. The first one is made at once. */
 	private long leftForRetries() {
 		if (this.attempts.made() == 0 && !this.refused) {
 			return this.request.waitTime().toNanos();
@@ -293,7 +293,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	}
 
 	boolean deadlineHasPassed() {
-		return this.request.waits() && left() <= 0;
+		return hasDeadline() && left() <= 0;
 	}
 
 }

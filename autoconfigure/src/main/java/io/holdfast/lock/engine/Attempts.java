@@ -23,6 +23,8 @@ final class Attempts {
 
 	private final Duration lease;
 
+	private final boolean sticky;
+
 	/** Created for the first attempt: a lease that is taken over needs none. */
 	private @Nullable Claim claim;
 
@@ -42,6 +44,7 @@ final class Attempts {
 		this.retrier = context.retrier();
 		this.request = request;
 		this.lease = context.settings().storeLease(request.leaseTime());
+		this.sticky = !context.settings().sticky().isZero() && request.mayShareLease();
 	}
 
 	/**
@@ -51,7 +54,7 @@ final class Attempts {
 	private Claim claim(Duration remainingWait) {
 		Claim same = this.claim;
 		return (same != null) ? same.withRemainingWait(remainingWait) : new Claim(this.request.lock(), OwnerId.random(),
-				this.request.mode(), this.lease, this.request.renew(), remainingWait, this.request.fair());
+				this.request.mode(), this.lease, this.request.renew(), remainingWait, this.request.fair(), this.sticky);
 	}
 
 	/**

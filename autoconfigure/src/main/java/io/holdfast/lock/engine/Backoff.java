@@ -21,6 +21,12 @@ final class Backoff {
 
 	private static final int JITTER_SHARE = 4;
 
+	private static final long LEAST_AFTER_DEMAND = TimeUnit.MILLISECONDS.toNanos(20);
+
+	private static final long LONGEST_AFTER_DEMAND = TimeUnit.MILLISECONDS.toNanos(200);
+
+	private static final int ROUND_TRIPS_AFTER_DEMAND = 4;
+
 	private Backoff() {
 	}
 
@@ -53,6 +59,16 @@ final class Backoff {
 	static long forRelease(ResolvedRequest request, long left, Duration responseTimeout) {
 		long timeout = responseTimeout.toNanos();
 		return request.waits() ? Math.min(left, timeout) : timeout;
+	}
+
+	/**
+	 * Returns how long a caller that does not wait for holders waits for another instance
+	 * to release an idle lease: four times what the rejection has taken, between 20 and
+	 * 200 ms. A hold in that instance keeps the lock, and so does a paused instance.
+	 * @param elapsed the time from the request to the rejection
+	 */
+	static long forDemand(long elapsed) {
+		return Math.min(LONGEST_AFTER_DEMAND, Math.max(LEAST_AFTER_DEMAND, ROUND_TRIPS_AFTER_DEMAND * elapsed));
 	}
 
 	/**

@@ -21,9 +21,11 @@ import io.holdfast.lock.support.DurationText;
  * @param shutdownTimeout the maximum wait at shutdown for running bodies to complete
  * @param lockDelay how long a lock stays closed after it was lost rather than released
  * @param handoff limits how long a lease passes from caller to caller of this JVM
+ * @param sticky how long a lease stays in this JVM without a hold; zero if it ends with
+ * its last hold
  */
 public record EngineSettings(Duration waitTime, Duration leaseTime, Duration responseTimeout, boolean awaitRelease,
-		boolean interruptOnLoss, Duration shutdownTimeout, Duration lockDelay, Handoff handoff) {
+		boolean interruptOnLoss, Duration shutdownTimeout, Duration lockDelay, Handoff handoff, Duration sticky) {
 
 	/** Allowance for the difference in clock speed between this host and a store. */
 	private static final int DRIFT_PERCENT = 1;
@@ -37,7 +39,8 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 	 * to 64 holds within 5 milliseconds.
 	 */
 	public static final EngineSettings DEFAULTS = new EngineSettings(Duration.ofSeconds(5), Duration.ofSeconds(30),
-			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), Duration.ZERO, Handoff.DEFAULTS);
+			Duration.ofSeconds(1), false, false, Duration.ofSeconds(10), Duration.ZERO, Handoff.DEFAULTS,
+			Duration.ZERO);
 
 	/**
 	 * Validates the durations.
@@ -49,6 +52,12 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 		requireRange("response-timeout", responseTimeout, Duration.ofMillis(1));
 		requireRange("shutdown-timeout", shutdownTimeout, Duration.ZERO);
 		requireRange("lock-delay", lockDelay, Duration.ZERO);
+		requireRange("sticky", sticky, Duration.ZERO);
+		if (awaitRelease && !sticky.isZero()) {
+			throw new LockConfigurationException(
+					"The property 'distributed-lock.sticky' is %s, and 'distributed-lock.await-release' is 'true'. A caller cannot await the release of a lease that stays. Remove one of them."
+						.formatted(DurationText.of(sticky)));
+		}
 	}
 
 	/**
@@ -112,7 +121,7 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 	public record Handoff(int maxHolds, Duration maxTime) {
 
 		/** As many as a fencing token can tell apart. */
-		private static final int MOST_HOLDS = 1024;
+		static final int MOST_HOLDS = 1024;
 
 		/** Up to 64 holds within 5 milliseconds. */
 		public static final Handoff DEFAULTS = new Handoff(64, Duration.ofMillis(5));

@@ -123,7 +123,9 @@ final class ForcedReleases {
 				return new Eviction(named, true, true);
 			}
 			// its holder has released it, and no caller has taken it over yet
-			present.store.endIfIdle();
+			if (present.store.endIfIdleByForce()) {
+				return new Eviction(named, true, true);
+			}
 		}
 	}
 

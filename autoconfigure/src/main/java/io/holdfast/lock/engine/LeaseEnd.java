@@ -3,6 +3,8 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
+import org.jspecify.annotations.Nullable;
+
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
@@ -25,6 +27,9 @@ final class LeaseEnd {
 
 	/** Latest end of the {@code minHold} of its holds on the engine's clock, or 0. */
 	private volatile long closedUntil;
+
+	/** Completes when the lease, which was idle, has ended at the store. */
+	final CompletableFuture<Void> idleEnded = new CompletableFuture<>();
 
 	/** Whether the release was requested or the store has reported the lease's end. */
 	private volatile boolean releaseRequested;
@@ -61,6 +66,34 @@ final class LeaseEnd {
 	CompletableFuture<ReleaseResult> release(CompletableFuture<?> quiet) {
 		this.releaseRequested = true;
 		return this.retrier.release(this.request.backend(), this.grant, quiet);
+	}
+
+	/**
+	 * Ends a lease that no hold uses. If the store no longer kept it, its last holder has
+	 * lost it.
+	 * @param last the last holder
+	 * @param cause the cause of its loss, or {@code null} if none is known
+	 * @param mayBeGone whether the store may have ended it since the last hold, so that
+	 * no holder has lost it
+	 * @param quiet completes when no renewal of the lease is in progress
+	 */
+	void endIdle(Lease last, @Nullable LossCause cause, boolean mayBeGone, CompletableFuture<?> quiet) {
+		if (cause == LossCause.REFUSED || cause == LossCause.REVOKED) {
+			last.loseAfterEnd(cause);
+			idleEnded(last);
+			return;
+		}
+		release(quiet).whenComplete((answer, failure) -> {
+			if (!mayBeGone && answer instanceof ReleaseResult.NotHeld) {
+				last.loseAfterEnd(LossCause.REFUSED);
+			}
+			idleEnded(last);
+		});
+	}
+
+	private void idleEnded(Lease last) {
+		last.ticket.forget(last.store);
+		this.idleEnded.complete(null);
 	}
 
 	/** Releases the lease after its loss, unless the store has already ended it. */

@@ -21,14 +21,18 @@ import io.holdfast.lock.support.SchedulingClock;
  * wait at almost no cost. A fair waiter is never overtaken.
  *
  * <p>
- * The admitted caller may leave its lease behind, idle. The next admitted caller gets it,
- * and the lease ends if no caller is left.
+ * The admitted caller may leave its lease behind, idle. The next admitted caller gets it.
+ * If no caller is left, the lease ends, unless it is sticky.
  *
  * <p>
  * Guarded by its stripe of the map ({@link LocalWaitQueues}), except that any thread may
  * read whether callers have waited.
  */
 final class LocalWaitQueue {
+
+	/** Notifies no caller, because none waits for the lease that stays. */
+	private static final Runnable NONE_WAITS = () -> {
+	};
 
 	private static final long AGE_MILLIS = 1;
 
@@ -129,11 +133,13 @@ final class LocalWaitQueue {
 	}
 
 	/**
-	 * Lets the admitted caller leave its lease behind for a caller that waits.
-	 * @return the notification of the next caller, or {@code null} if none waits
+	 * Lets the admitted caller leave its lease behind for a caller that waits, or for
+	 * later ones.
+	 * @return the notification of the next caller, or {@code null} if the lease does not
+	 * stay
 	 */
 	@Nullable Runnable passOn(Ticket ticket, StoreLease lease) {
-		if (!ticket.isAdmitted() || first() == null) {
+		if (!ticket.isAdmitted() || (first() == null && !lease.mayStay())) {
 			return null;
 		}
 		lease.idle();
@@ -178,13 +184,17 @@ final class LocalWaitQueue {
 	}
 
 	/**
-	 * No caller is left to take the lease over. The last one stays admitted until the
-	 * store has responded to the release, so that the next caller asks after that.
+	 * No caller is left to take the lease over, and it does not stay. The last one stays
+	 * admitted until the store has responded to the release, so that the next caller asks
+	 * after that.
 	 */
 	private @Nullable Runnable endOfIdleLease(Ticket last) {
 		StoreLease idle = this.idleLease;
 		if (idle == null) {
 			return null;
+		}
+		if (idle.mayStay()) {
+			return NONE_WAITS;
 		}
 		this.idleLease = null;
 		this.admitted = true;
@@ -193,8 +203,15 @@ final class LocalWaitQueue {
 		return () -> idle.endIfIdle().whenComplete((answered, failure) -> last.leave());
 	}
 
+	/** Removes a lease that has ended after it stayed here. */
+	void forget(StoreLease ended) {
+		if (this.idleLease == ended) {
+			this.idleLease = null;
+		}
+	}
+
 	boolean isIdle() {
-		return !this.admitted && first() == null;
+		return !this.admitted && this.idleLease == null && first() == null;
 	}
 
 }

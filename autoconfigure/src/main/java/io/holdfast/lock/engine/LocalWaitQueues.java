@@ -16,8 +16,8 @@ import io.holdfast.lock.support.StripedMap;
  * many callers that want a lock puts load on the store.
  *
  * <p>
- * A queue exists only while a caller is admitted or waits. Thread-safe. Callbacks run
- * outside of all locks.
+ * A queue exists only while a caller is admitted or waits, or while a sticky lease stays
+ * in it. Thread-safe. Callbacks run outside of all locks.
  */
 final class LocalWaitQueues {
 
@@ -69,6 +69,8 @@ final class LocalWaitQueues {
 
 		private final QueueKey queueKey;
 
+		private boolean outwaitsDemand;
+
 		/** Guarded by the stripe of the map, but any thread may read it. */
 		volatile State state = State.OUTSIDE;
 
@@ -101,6 +103,25 @@ final class LocalWaitQueues {
 		@Override
 		public boolean equals(@Nullable Object other) {
 			return this == other;
+		}
+
+		/**
+		 * Lets a caller that does not wait for holders wait for an idle lease, which
+		 * another instance was asked to release. Only steps of the caller call this.
+		 * @return whether it waits now and has not done so before
+		 */
+		boolean outwaitsDemand() {
+			if (hasDeadline()) {
+				return false;
+			}
+			this.outwaitsDemand = true;
+			extend(Backoff.forDemand(elapsed()));
+			return true;
+		}
+
+		/** Whether the caller sends nothing after the wait. */
+		boolean hasDeadline() {
+			return this.outwaitsDemand || this.request.waits();
 		}
 
 		/** Runs the callback, and the steps that lead to it. */
@@ -155,9 +176,10 @@ final class LocalWaitQueues {
 
 		/**
 		 * Leaves the queue and leaves the lease there, idle, for the next caller. Does
-		 * nothing if no caller waits. A caller that comes at this moment may be
-		 * overlooked: it is admitted when this one has released the lease.
-		 * @return whether the lease is left to the callers that wait
+		 * nothing if no caller waits, unless the lease is sticky. A caller that comes at
+		 * this moment may be overlooked: it is admitted when this one has released the
+		 * lease.
+		 * @return whether the lease is left there
 		 */
 		boolean passOn(StoreLease lease) {
 			return notified(visit((queue) -> queue.passOn(this, lease)));
@@ -167,6 +189,16 @@ final class LocalWaitQueues {
 		boolean mayHaveSuccessor() {
 			LocalWaitQueue entered = this.queue;
 			return entered != null && entered.hadWaiters();
+		}
+
+		/** Removes the lease of this caller if it stayed in the queue until its end. */
+		void forget(StoreLease ended) {
+			if (ended.grant().sticky()) {
+				visit((queue) -> {
+					queue.forget(ended);
+					return true;
+				});
+			}
 		}
 
 		private static boolean notified(@Nullable Runnable notification) {

@@ -157,6 +157,20 @@ public final class LockBackends {
 	}
 
 	/**
+	 * Checks that the default backend supports sticky leases. Any other backend releases
+	 * its leases as usual if it does not support them.
+	 * @param user describes the requester in messages
+	 * @throws LockConfigurationException if it does not support them
+	 */
+	public void requireDemand(String user) {
+		if (!this.defaultBackend.capabilities().demand()) {
+			throw new LockConfigurationException(
+					"%s asks for sticky leases, which the lock backend '%s' does not support: other instances could not demand an idle lease. Remove it, or use another backend."
+						.formatted(user, this.defaultBackend.name()));
+		}
+	}
+
+	/**
 	 * Returns the backends in use: the default one, and all others that an annotation or
 	 * a request has named so far. A backend that is only configured is not in use.
 	 * @return the names, the default one first

@@ -44,8 +44,15 @@ final class RenewalSchedule {
 		return Math.max(1, this.lease.length().toNanos() / RENEWALS_PER_LEASE);
 	}
 
-	/** Whether the lease is renewed and has not reached its {@code maxHold}. */
+	/**
+	 * Whether the lease is renewed and has not reached its {@code maxHold}. A sticky
+	 * lease is released instead while no hold uses it.
+	 */
 	boolean wantsRenewal(long now) {
+		return mayRenew(now) && !this.lease.isUnused();
+	}
+
+	private boolean mayRenew(long now) {
 		Lease holder = this.lease.holder();
 		Duration maxHold = holder.request().maxHold();
 		return holder.request().renew() && (maxHold == null || now - holder.acquiredAt() < maxHold.toNanos());
@@ -53,7 +60,7 @@ final class RenewalSchedule {
 
 	/** Returns the cause of loss if the validity runs out. */
 	LossCause causeOfExpiry(long now) {
-		return (this.lease.holder().request().renew() && !wantsRenewal(now)) ? LossCause.MAX_HOLD : LossCause.EXPIRED;
+		return (this.lease.holder().request().renew() && !mayRenew(now)) ? LossCause.MAX_HOLD : LossCause.EXPIRED;
 	}
 
 	boolean joinsBatch(long now) {

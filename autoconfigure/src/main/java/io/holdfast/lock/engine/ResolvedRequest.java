@@ -102,6 +102,14 @@ record ResolvedRequest(LockRequest original, LockName lock, LockMode mode, LockB
 		return this.original.fair();
 	}
 
+	/**
+	 * Whether the lease may serve other holders, too: each renews it, and a strict order
+	 * of arrival, which also counts for callers in other JVMs, is not broken.
+	 */
+	boolean mayShareLease() {
+		return renew() && !fair() && this.mode == LockMode.EXCLUSIVE;
+	}
+
 	boolean waits() {
 		return !this.waitTime.isZero();
 	}

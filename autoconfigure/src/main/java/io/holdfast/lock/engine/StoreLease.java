@@ -2,7 +2,6 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +10,6 @@ import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.ReleaseResult;
 
 /**
  * The lease of a lock at its store, which may pass from one holder of this JVM to the
@@ -26,18 +24,9 @@ import io.holdfast.lock.spi.ReleaseResult;
  * <p>
  * <em>Handoff.</em> Between two holders the lease is {@code IDLE}: one atomic step
  * decides whether the next holder takes it or it is released, because no holder came in
- * time, the lease was lost, or the engine closes.
+ * time, another instance demands it, the lease was lost, or the engine closes.
  */
-final class StoreLease {
-
-	private static final AtomicIntegerFieldUpdater<StoreLease> STATE = AtomicIntegerFieldUpdater
-		.newUpdater(StoreLease.class, "state");
-
-	private static final int HELD = 0;
-
-	private static final int IDLE = 1;
-
-	private static final int ENDED = 2;
+final class StoreLease extends LeaseState {
 
 	private final EngineContext context;
 
@@ -54,8 +43,6 @@ final class StoreLease {
 
 	private volatile Duration length;
 
-	private volatile int state;
-
 	/** The present holder, or the last one while the lease is idle. */
 	private volatile @Nullable Lease holder;
 
@@ -71,8 +58,8 @@ final class StoreLease {
 
 	private volatile boolean handoffsOver;
 
-	/** Completes with the response to the release of the idle lease. */
-	private final CompletableFuture<Void> ended = new CompletableFuture<>();
+	/** {@code null} if the lease ends with its last hold. */
+	private final @Nullable StickyTime sticky;
 
 	StoreLease(EngineContext context, ResolvedRequest request, Grant grant, long sentAt) {
 		this.context = context;
@@ -82,6 +69,7 @@ final class StoreLease {
 		this.validUntil = sentAt + context.settings().validity(grant.lease());
 		this.end = new LeaseEnd(context.retrier(), context.time(), context.settings().lockDelay(), request, grant);
 		this.schedule = new RenewalSchedule(this);
+		this.sticky = grant.sticky() ? new StickyTime(this, context) : null;
 	}
 
 	/** Returns the token of the next holder, which is greater than all earlier ones. */
@@ -124,6 +112,9 @@ final class StoreLease {
 			if (this.grant.revocable()) {
 				this.grant.revoked().whenComplete((news, failure) -> lose(LossCause.REVOKED));
 			}
+			if (this.sticky != null) {
+				this.sticky.listen();
+			}
 			return;
 		}
 		this.context.registry().end(previous);
@@ -136,22 +127,26 @@ final class StoreLease {
 	}
 
 	/**
-	 * Ends the hold of the present holder. The lease is idle then, if another caller of
-	 * this JVM waits for the lock and may take it over.
+	 * Ends the hold of the present holder. The lease is idle then, if it is sticky or if
+	 * another caller of this JVM waits for the lock and may take it over.
 	 * @param ticket the ticket of the present holder
 	 * @return whether the lease is idle; otherwise the holder releases it
 	 */
 	boolean handOff(ResolvedRequest request, LocalWaitQueues.Ticket ticket) {
-		if (!ticket.mayHaveSuccessor()) {
+		StickyTime stays = mayStay() ? this.sticky : null;
+		if (stays == null && !ticket.mayHaveSuccessor()) {
 			return false;
 		}
 		EngineSettings.Handoff limits = this.context.settings().handoff();
 		long left = this.grantedAt + limits.maxTime().toNanos() - this.context.time().nanos();
-		if (left <= 0 || this.holders >= limits.maxHolds() || isOver() || this.loss != null || !mayPassOn(request)
-				|| !ticket.passOn(this)) {
+		boolean inTime = stays != null || (left > 0 && this.holders < limits.maxHolds());
+		if (!inTime || isOver() || this.loss != null || !mayPassOn(request) || !ticket.passOn(this)) {
 			return false;
 		}
-		if (this.cancelEndOfHandoffs == null) {
+		if (stays != null) {
+			stays.begin();
+		}
+		else if (this.cancelEndOfHandoffs == null) {
 			this.cancelEndOfHandoffs = this.context.time().after(left, this::endOfHandoffs);
 		}
 		// the timer or the closing engine may have looked before the lease was idle
@@ -161,27 +156,27 @@ final class StoreLease {
 		return true;
 	}
 
+	/** Whether the lease may stay without a hold, although no caller waits for it. */
+	boolean mayStay() {
+		return this.sticky != null && !hasEnded() && this.sticky.mayBegin(this.holders);
+	}
+
 	private boolean isOver() {
 		return this.handoffsOver || this.context.registry().isClosed();
 	}
 
-	/**
-	 * A strict order of arrival also counts for callers in other JVMs, and the wait queue
-	 * of the store gives them their turn.
-	 */
 	private boolean mayPassOn(ResolvedRequest request) {
-		return request.renew() && !request.fair() && request.mode() == LockMode.EXCLUSIVE
-				&& request.backend().capabilities().waitQueue() && !this.context.settings().awaitRelease() && isFresh();
+		return request.mayShareLease() && request.backend().capabilities().waitQueue()
+				&& !this.context.settings().awaitRelease() && isFresh();
 	}
 
 	/** Whether the lease is renewed in time, so that the next holder can rely on it. */
 	private boolean isFresh() {
-		return this.validUntil - this.context.time().nanos() > this.length.toNanos() / 2;
+		return freshUntil() - this.context.time().nanos() > 0;
 	}
 
-	/** Called by the wait queue before any caller can find the lease there. */
-	void idle() {
-		this.state = IDLE;
+	long freshUntil() {
+		return this.validUntil - this.length.toNanos() / 2;
 	}
 
 	/**
@@ -191,7 +186,7 @@ final class StoreLease {
 	boolean takeOver(ResolvedRequest next) {
 		if (mayPassOn(next) && this.loss == null
 				&& this.context.settings().storeLease(next.leaseTime()).equals(this.grant.claim().leaseTime())) {
-			return STATE.compareAndSet(this, IDLE, HELD);
+			return becomesHeld();
 		}
 		endIfIdle();
 		return false;
@@ -202,41 +197,46 @@ final class StoreLease {
 		endIfIdle();
 	}
 
+	/** Whether the lease is idle, and may be so for long. */
+	boolean isUnused() {
+		return this.sticky != null && isIdle();
+	}
+
 	/**
 	 * Releases the lease if it has no holder. If the store no longer kept it, its last
 	 * holder has lost it.
 	 * @return completes with the response of the store, if the lease was idle at any time
 	 */
 	CompletableFuture<Void> endIfIdle() {
-		if (STATE.compareAndSet(this, IDLE, ENDED)) {
-			end(holder());
+		if (endsIdle()) {
+			end(holder(), this.loss);
 		}
-		return this.ended;
+		return this.end.idleEnded;
+	}
+
+	/**
+	 * Releases the lease on behalf of an operator if it has no holder. None has lost it.
+	 * @return whether this call has released it
+	 */
+	boolean endIfIdleByForce() {
+		if (!endsIdle()) {
+			return false;
+		}
+		end(holder(), LossCause.FORCED);
+		return true;
 	}
 
 	/** Releases the lease of a holder that could not begin. */
 	private void endAfterFailure() {
 		Lease present = this.holder;
-		if (present != null && STATE.compareAndSet(this, HELD, ENDED)) {
-			end(present);
+		if (present != null && endsHeld()) {
+			end(present, this.loss);
 		}
 	}
 
-	private void end(Lease last) {
-		CompletableFuture<?> quiet = unwatch();
-		LossCause cause = this.loss;
-		if (cause == LossCause.REFUSED || cause == LossCause.REVOKED) {
-			last.loseAfterEnd(cause);
-			this.ended.complete(null);
-		}
-		else {
-			this.end.release(quiet).whenComplete((answer, failure) -> {
-				if (answer instanceof ReleaseResult.NotHeld) {
-					last.loseAfterEnd(LossCause.REFUSED);
-				}
-				this.ended.complete(null);
-			});
-		}
+	private void end(Lease last, @Nullable LossCause cause) {
+		boolean unused = this.sticky != null && this.validUntil - this.context.time().nanos() <= 0;
+		this.end.endIdle(last, cause, unused || cause == LossCause.FORCED, unwatch());
 		this.context.registry().end(last);
 	}
 
@@ -268,6 +268,9 @@ final class StoreLease {
 		Runnable cancel = this.cancelEndOfHandoffs;
 		if (cancel != null) {
 			cancel.run();
+		}
+		if (this.sticky != null) {
+			this.sticky.cancel();
 		}
 		return this.context.watchdog().unwatch(this.schedule);
 	}

@@ -14,7 +14,8 @@ class WaitTime {
 	/** When the wait began, on that clock. */
 	final long startedAt;
 
-	private final long nanos;
+	/** Changed by steps of the caller, but read for operators by any thread. */
+	private volatile long nanos;
 
 	/**
 	 * Creates a wait.
@@ -29,6 +30,11 @@ class WaitTime {
 	/** Returns the remaining time; not positive once the deadline has passed. */
 	long left() {
 		return this.startedAt + this.nanos - this.time.nanos();
+	}
+
+	/** Lets the wait end after this time from now. */
+	void extend(long nanosFromNow) {
+		this.nanos = elapsed() + nanosFromNow;
 	}
 
 	Duration remaining() {

@@ -26,8 +26,19 @@ public sealed interface AcquireResult {
 	 * @param retryAfter the time after which to retry at the latest, even without a
 	 * signal: about when the current lease expires, bounded by the store's own polling
 	 * interval
+	 * @param demanded whether the holder has a sticky lease, and its instance was asked
+	 * to release it if no hold uses it. A claim that does not wait is then made once more
 	 */
-	record Contended(CompletionStage<?> signal, Duration retryAfter) implements AcquireResult {
+	record Contended(CompletionStage<?> signal, Duration retryAfter, boolean demanded) implements AcquireResult {
+
+		/**
+		 * Creates the result of a store that has asked no instance for its lease.
+		 * @param signal completes when a retry is worthwhile
+		 * @param retryAfter the time after which to retry at the latest
+		 */
+		public Contended(CompletionStage<?> signal, Duration retryAfter) {
+			this(signal, retryAfter, false);
+		}
 
 		/**
 		 * Creates the result of a store that does not notify this claim.

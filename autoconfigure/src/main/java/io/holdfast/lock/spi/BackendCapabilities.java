@@ -20,8 +20,24 @@ import java.time.Duration;
  * a grant can then outlive the lease, so the engine withdraws them until the store has
  * confirmed that
  * @param shortestLease the shortest lease that the store keeps reliably
+ * @param demand whether a rejected claim reaches the instance that has the lease, so that
+ * it releases an idle one. Only then can leases be sticky
  */
 public record BackendCapabilities(boolean shared, boolean fair, boolean waitQueue, boolean blocking,
-		boolean sessionBound, Duration shortestLease) {
+		boolean sessionBound, Duration shortestLease, boolean demand) {
+
+	/**
+	 * Creates the capabilities of a backend whose leases end with their last hold.
+	 * @param shared whether it supports {@code LockMode.SHARED}
+	 * @param fair whether it can grant strictly in order of arrival
+	 * @param waitQueue whether waiters of all instances form a queue
+	 * @param blocking whether its methods block the calling thread
+	 * @param sessionBound whether the state in the store lives with a session
+	 * @param shortestLease the shortest lease that the store keeps reliably
+	 */
+	public BackendCapabilities(boolean shared, boolean fair, boolean waitQueue, boolean blocking, boolean sessionBound,
+			Duration shortestLease) {
+		this(shared, fair, waitQueue, blocking, sessionBound, shortestLease, false);
+	}
 
 }

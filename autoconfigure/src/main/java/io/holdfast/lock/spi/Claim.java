@@ -22,9 +22,27 @@ import io.holdfast.lock.LockName;
  * no state. It discards any other some time after that wait has elapsed, unless its
  * claims live with a session: the engine withdraws those
  * @param fair whether the claim must be granted in order of arrival
+ * @param sticky whether the lease may stay with this instance while no hold uses it. A
+ * backend that can tell the instance when another one demands the lease returns a
+ * {@linkplain Grant#sticky() sticky} grant; any other backend ignores this
  */
 public record Claim(LockName lock, OwnerId owner, LockMode mode, Duration leaseTime, boolean renew,
-		Duration remainingWait, boolean fair) {
+		Duration remainingWait, boolean fair, boolean sticky) {
+
+	/**
+	 * Creates a claim whose lease ends with its last hold.
+	 * @param lock the lock
+	 * @param owner the owner that claims the lock
+	 * @param mode exclusive or shared
+	 * @param leaseTime the time for which the store keeps the lock without renewal
+	 * @param renew whether the holder will renew the lease
+	 * @param remainingWait the time for which the claimant will still wait
+	 * @param fair whether the claim must be granted in order of arrival
+	 */
+	public Claim(LockName lock, OwnerId owner, LockMode mode, Duration leaseTime, boolean renew, Duration remainingWait,
+			boolean fair) {
+		this(lock, owner, mode, leaseTime, renew, remainingWait, fair, false);
+	}
 
 	/**
 	 * Returns the same claim for its next attempt.
@@ -32,7 +50,8 @@ public record Claim(LockName lock, OwnerId owner, LockMode mode, Duration leaseT
 	 * @return the claim
 	 */
 	public Claim withRemainingWait(Duration remainingWait) {
-		return new Claim(this.lock, this.owner, this.mode, this.leaseTime, this.renew, remainingWait, this.fair);
+		return new Claim(this.lock, this.owner, this.mode, this.leaseTime, this.renew, remainingWait, this.fair,
+				this.sticky);
 	}
 
 	/**
@@ -41,7 +60,8 @@ public record Claim(LockName lock, OwnerId owner, LockMode mode, Duration leaseT
 	 * @return the claim
 	 */
 	public Claim withLeaseTime(Duration leaseTime) {
-		return new Claim(this.lock, this.owner, this.mode, leaseTime, this.renew, this.remainingWait, this.fair);
+		return new Claim(this.lock, this.owner, this.mode, leaseTime, this.renew, this.remainingWait, this.fair,
+				this.sticky);
 	}
 
 }

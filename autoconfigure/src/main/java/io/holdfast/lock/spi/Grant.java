@@ -17,8 +17,11 @@ import io.holdfast.lock.FencingToken;
  * the request; may differ from the requested time if the store has its own bounds
  * @param revoked completes, on any thread, if the backend learns without a request that
  * the lease is gone
+ * @param wanted completes, on any thread, when another claim waits for the lock or asks
+ * for it. May complete spuriously. The lease may then stay idle no longer
  */
-public record Grant(Claim claim, long storeToken, Duration lease, CompletionStage<?> revoked) {
+public record Grant(Claim claim, long storeToken, Duration lease, CompletionStage<?> revoked,
+		CompletionStage<?> wanted) {
 
 	/** Low-order bits of a fencing token, reserved for handoffs inside one JVM. */
 	private static final int RESERVED_BITS = 10;
@@ -35,6 +38,18 @@ public record Grant(Claim claim, long storeToken, Duration lease, CompletionStag
 	 */
 	public Grant(Claim claim, long storeToken, Duration lease) {
 		this(claim, storeToken, lease, NEVER);
+	}
+
+	/**
+	 * Creates a grant of a store that does not report the demand of other claims.
+	 * @param claim the claim that was granted
+	 * @param storeToken the store's token
+	 * @param lease the time for which the store keeps the lock
+	 * @param revoked completes if the backend learns without a request that the lease is
+	 * gone
+	 */
+	public Grant(Claim claim, long storeToken, Duration lease, CompletionStage<?> revoked) {
+		this(claim, storeToken, lease, revoked, NEVER);
 	}
 
 	/** Returns the grant of a claim, as it is known from the token of a hold. */
@@ -90,7 +105,16 @@ public record Grant(Claim claim, long storeToken, Duration lease, CompletionStag
 	 * @return the grant
 	 */
 	public Grant withLease(Duration lease) {
-		return new Grant(this.claim.withLeaseTime(lease), this.storeToken, lease, this.revoked);
+		return new Grant(this.claim.withLeaseTime(lease), this.storeToken, lease, this.revoked, this.wanted);
+	}
+
+	/**
+	 * Returns the same grant of a store that reports the demand of other claims.
+	 * @param wanted completes when another claim waits for the lock or asks for it
+	 * @return the grant
+	 */
+	public Grant withDemand(CompletionStage<?> wanted) {
+		return new Grant(this.claim, this.storeToken, this.lease, this.revoked, wanted);
 	}
 
 	/**
@@ -99,6 +123,15 @@ public record Grant(Claim claim, long storeToken, Duration lease, CompletionStag
 	 */
 	public boolean revocable() {
 		return this.revoked != NEVER;
+	}
+
+	/**
+	 * Returns whether the lease may stay with its instance while no hold uses it, because
+	 * other instances can demand it.
+	 * @return whether {@link #wanted()} can complete
+	 */
+	public boolean sticky() {
+		return this.wanted != NEVER;
 	}
 
 }

@@ -94,6 +94,27 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
+	void stickyLeasesOfAStoreWithoutDemandStopTheStart() {
+		this.runner.withUserConfiguration(OneStore.class)
+			.withPropertyValues("distributed-lock.sticky=500ms")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'distributed-lock.sticky'")
+				.hasMessageContaining("'one'"));
+	}
+
+	@Test
+	void stickyLeasesWhoseReleaseIsAwaitedStopTheStart() {
+		this.runner
+			.withPropertyValues("distributed-lock.backend=local", "distributed-lock.sticky=500ms",
+					"distributed-lock.await-release=true")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'distributed-lock.sticky'")
+				.hasMessageContaining("'distributed-lock.await-release'"));
+	}
+
+	@Test
 	void disabledLocksCreateNoLockOperations() {
 		this.runner.withPropertyValues("distributed-lock.enabled=false")
 			.run((context) -> assertThat(context).doesNotHaveBean(LockOperations.class));

@@ -62,6 +62,11 @@ final class FakeBackend implements LockBackend {
 
 	CompletableFuture<Void> revoked = new CompletableFuture<>();
 
+	/** The demand for the latest sticky lease. */
+	CompletableFuture<Void> wanted = new CompletableFuture<>();
+
+	boolean reportsDemand = true;
+
 	CompletionStage<Boolean> confirmation = CERTAIN;
 
 	BackendCapabilities capabilities = capabilities(false, false);
@@ -106,7 +111,10 @@ final class FakeBackend implements LockBackend {
 		OwnerId owner = this.owners.get(claim.lock());
 		if (owner == null || owner.equals(claim.owner()) || claim.mode() == LockMode.SHARED) {
 			this.owners.put(claim.lock(), claim.owner());
-			return new AcquireResult.Acquired(new Grant(claim, ++this.tokens, claim.leaseTime(), this.revoked));
+			Grant grant = new Grant(claim, ++this.tokens, claim.leaseTime(), this.revoked);
+			this.wanted = new CompletableFuture<>();
+			return new AcquireResult.Acquired(
+					(claim.sticky() && this.reportsDemand) ? grant.withDemand(this.wanted) : grant);
 		}
 		return new AcquireResult.Contended(this.signal, this.retryAfter);
 	}

@@ -3,7 +3,7 @@ package io.holdfast.lock.engine;
 import io.holdfast.lock.FencingToken;
 
 /**
- * Defects of {@link StoreLease} that the simulation must detect.
+ * Defects of {@link StoreLease} and {@link LeaseState} that the simulation must detect.
  */
 public final class HandoffMutants {
 
@@ -13,6 +13,11 @@ public final class HandoffMutants {
 	/** Gives all holders of one lease the same token. */
 	public static FencingToken sameToken(StoreLease lease) {
 		return lease.grant().fencingToken();
+	}
+
+	/** Ends a lease whether or not a hold uses it, but only once. */
+	public static boolean endsAny(LeaseState lease) {
+		return lease.endsHeld() || lease.becomesHeld() && lease.endsHeld();
 	}
 
 }

@@ -25,6 +25,8 @@ public final class EngineSettingsBuilder {
 
 	private EngineSettings.Handoff handoff;
 
+	private Duration sticky;
+
 	private EngineSettingsBuilder(EngineSettings settings) {
 		this.waitTime = settings.waitTime();
 		this.leaseTime = settings.leaseTime();
@@ -34,6 +36,7 @@ public final class EngineSettingsBuilder {
 		this.shutdownTimeout = settings.shutdownTimeout();
 		this.lockDelay = settings.lockDelay();
 		this.handoff = settings.handoff();
+		this.sticky = settings.sticky();
 	}
 
 	/**
@@ -84,9 +87,14 @@ public final class EngineSettingsBuilder {
 		return this;
 	}
 
+	public EngineSettingsBuilder sticky(Duration sticky) {
+		this.sticky = sticky;
+		return this;
+	}
+
 	public EngineSettings build() {
 		return new EngineSettings(this.waitTime, this.leaseTime, this.responseTimeout, this.awaitRelease,
-				this.interruptOnLoss, this.shutdownTimeout, this.lockDelay, this.handoff);
+				this.interruptOnLoss, this.shutdownTimeout, this.lockDelay, this.handoff, this.sticky);
 	}
 
 }

@@ -39,6 +39,9 @@ final class LocalLock {
 	/** In order of arrival. Most locks never have a waiter. */
 	private Map<OwnerId, Waiter> waiters = Collections.emptyMap();
 
+	/** Signals of sticky leases that rejected claims have demanded. */
+	private List<CompletableFuture<Void>> demanded = List.of();
+
 	void removeExpired(long now) {
 		for (Lease lease = this.leases; lease != null; lease = lease.before) {
 			if (lease.endsAt - now <= 0) {
@@ -58,7 +61,8 @@ final class LocalLock {
 				return refuse(claim, now, Duration.ofNanos(blockedFor));
 			}
 			this.waiters.remove(claim.owner());
-			own = new Lease(new Grant(claim, tokens.getAsLong(), claim.leaseTime()), this.leases);
+			own = new Lease(new Grant(claim, tokens.getAsLong(), claim.leaseTime()), this.leases,
+					!this.waiters.isEmpty());
 			this.leases = own;
 		}
 		// a repeated request counts validity from now on, so the lease must too
@@ -79,7 +83,16 @@ final class LocalLock {
 		else {
 			this.waiters.remove(claim.owner());
 		}
-		return new AcquireResult.Contended(signal.minimalCompletionStage(), retryAfter);
+		return new AcquireResult.Contended(signal.minimalCompletionStage(), retryAfter, demand());
+	}
+
+	/** Demands a sticky lease, which is exclusive and so the only one. */
+	private boolean demand() {
+		CompletableFuture<Void> wanted = (this.leases != null) ? this.leases.wanted : null;
+		if (wanted != null) {
+			this.demanded = List.of(wanted);
+		}
+		return wanted != null;
 	}
 
 	RenewResult renew(Grant grant, long now) {
@@ -143,13 +156,15 @@ final class LocalLock {
 	/**
 	 * Returns the signals of the waiters that could be admitted now. They keep their
 	 * positions: if one of them withdraws instead of retrying, the next waiter is
-	 * notified.
+	 * notified. Also returns the signals of leases that were demanded.
 	 */
 	List<CompletableFuture<Void>> next(long now) {
-		if (this.waiters.isEmpty()) {
+		List<CompletableFuture<Void>> demanded = this.demanded;
+		if (this.waiters.isEmpty() && demanded.isEmpty()) {
 			return List.of();
 		}
-		List<CompletableFuture<Void>> signals = new ArrayList<>(0);
+		this.demanded = List.of();
+		List<CompletableFuture<Void>> signals = new ArrayList<>(demanded);
 		for (Waiter waiter : this.waiters.values()) {
 			if (blockedFor(waiter.claim(), now) == 0) {
 				signals.add(waiter.signal());
@@ -216,9 +231,20 @@ final class LocalLock {
 
 		private @Nullable Lease before;
 
-		Lease(Grant grant, @Nullable Lease before) {
-			this.grant = grant;
+		/** {@code null} unless the lease is sticky. */
+		private final @Nullable CompletableFuture<Void> wanted;
+
+		/**
+		 * Creates a lease.
+		 * @param wanted whether others wait for the lock, if the lease is sticky
+		 */
+		Lease(Grant grant, @Nullable Lease before, boolean wanted) {
 			this.before = before;
+			this.wanted = grant.claim().sticky() ? new CompletableFuture<>() : null;
+			if (this.wanted != null && wanted) {
+				this.wanted.complete(null);
+			}
+			this.grant = (this.wanted != null) ? grant.withDemand(this.wanted) : grant;
 		}
 
 		LockState.Holder holder(long now) {

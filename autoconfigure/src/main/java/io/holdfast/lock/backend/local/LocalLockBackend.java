@@ -40,7 +40,7 @@ public final class LocalLockBackend implements LockBackend {
 	public static final String NAME = "local";
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, false,
-			Duration.ofMillis(1));
+			Duration.ofMillis(1), true);
 
 	private static final long SWEEP_NANOS = Duration.ofSeconds(10).toNanos();
 

@@ -10,7 +10,8 @@ import io.holdfast.lock.spi.Grant;
  * the slot, and it is the same in all of these keys. Namespaces and lock names contain no
  * braces. Braces in a lock key cut this text at the same position in every key.
  *
- * @param lock holds {@code owner:token} of the exclusive holder
+ * @param lock holds {@code owner:token} of the exclusive holder, and the channel of its
+ * instance if the lease is sticky
  * @param token holds the last token granted
  * @param waiters holds the positions of the waiters
  * @param readers holds {@code owner:token} of each shared holder
@@ -27,7 +28,7 @@ record RedisKeys(String lock, String token, String waiters, String readers) {
 	}
 
 	/**
-	 * Returns the value that Redis stores for a grant.
+	 * Returns the value that identifies a grant in Redis.
 	 */
 	static String value(Grant grant) {
 		return grant.claim().owner() + ":" + grant.storeToken();

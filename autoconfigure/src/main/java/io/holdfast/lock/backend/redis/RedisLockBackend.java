@@ -51,7 +51,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	/** Expiry is exact to 1 ms, but a usual round trip would use up a shorter lease. */
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, false,
-			Duration.ofMillis(100));
+			Duration.ofMillis(100), true);
 
 	private final ScriptClient client;
 
@@ -62,6 +62,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	private final ReleaseNotifications notifications;
 
 	private final RedisErrors errors;
+
+	private final RedisClaims claims;
 
 	private final RedisRenewals renewals;
 
@@ -99,6 +101,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		this.scripts = new RedisScripts(client, options);
 		this.notifications = new ReleaseNotifications(client, options.namespace());
 		this.errors = new RedisErrors(options);
+		this.claims = new RedisClaims(this.scripts, this.notifications, this.errors, options);
 		this.renewals = new RedisRenewals(this.scripts, this.errors, options, clock);
 		this.connector = new RedisConnector(this.scripts, this.notifications, this.errors, options);
 		this.lookup = new RedisLookup(this.scripts, options);
@@ -138,17 +141,11 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 				// have no holder
 				return CompletableFuture.failedStage(new CancellationException("The claim was withdrawn"));
 			}
-			boolean waits = RedisTimes.waits(claim);
-			CompletionStage<?> signal = waits ? this.notifications.expect(claim.owner()) : null;
-			if (!waits) {
-				this.notifications.forget(claim.owner());
-			}
-			Duration lease = RedisTimes.lease(claim);
-			return ask(claim, lease).thenApply((answer) -> answered(claim, lease, signal, answer));
+			return this.claims.send(claim);
 		}).exceptionallyCompose((failure) -> {
 			this.unsent.remove(claim.owner());
 			if (RedisErrors.definiteCode(failure) != null) {
-				this.notifications.forget(claim.owner());
+				this.notifications.forgetAll(claim.owner());
 				return CompletableFuture
 					.failedFuture(this.errors.refused("could not be acquired", claim.lock(), failure));
 			}
@@ -156,45 +153,25 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		});
 	}
 
-	private CompletionStage<Replicated> ask(Claim claim, Duration lease) {
-		Object[] args = { claim.owner().value(), RedisTimes.millis(lease), RedisTimes.positionMillis(claim),
-				this.notifications.instance(), RedisTimes.IDLE_TOKEN_MILLIS, claim.mode().name(),
-				claim.fair() ? "1" : "0", this.notifications.isCounted() ? "1" : "0" };
-		if (this.options.waitReplicas() > 0) {
-			return this.scripts.runReplicated(RedisScript.ACQUIRE, new Call(keys(claim.lock()).asList(), args));
-		}
-		return this.scripts.run(RedisScript.ACQUIRE, keys(claim.lock()), args)
-			.thenApply((value) -> new Replicated(value, 0, null));
-	}
-
-	private AcquireResult answered(Claim claim, Duration lease, @Nullable CompletionStage<?> signal,
-			Replicated answer) {
-		long number = (Long) answer.value().get(1);
-		if ((Long) answer.value().get(0) == 0) {
-			Duration retryAfter = RedisTimes.retryAfter(number);
-			return (signal != null) ? new AcquireResult.Contended(signal, retryAfter)
-					: AcquireResult.Contended.polled(retryAfter);
-		}
-		if (answer.replicas() < this.options.waitReplicas()) {
-			// A failover could lose this grant, so it does not count. It stays in Redis
-			// until the claim is retried or abandoned. A release sent from here could
-			// arrive after a later attempt of the same owner was granted and confirmed
-			return new AcquireResult.Indeterminate(this.errors.unconfirmed(claim.lock(), answer));
-		}
-		this.notifications.forget(claim.owner());
-		return new AcquireResult.Acquired(new Grant(claim, number, lease));
-	}
-
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-		return guarded(() -> this.renewals.renew(grants)).exceptionally((failure) -> grants.stream()
-			.<RenewResult>map((grant) -> new RenewResult.Indeterminate(Stages.cause(failure)))
-			.toList());
+		return guarded(() -> this.renewals.renew(grants)).thenApply((results) -> {
+			for (int i = 0; i < grants.size(); i++) {
+				if (results.get(i) instanceof RenewResult.Refused) {
+					this.notifications.forgetAll(grants.get(i).claim().owner());
+				}
+			}
+			return results;
+		})
+			.exceptionally((failure) -> grants.stream()
+				.<RenewResult>map((grant) -> new RenewResult.Indeterminate(Stages.cause(failure)))
+				.toList());
 	}
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
 		LockName lock = grant.claim().lock();
+		this.notifications.forgetAll(grant.claim().owner());
 		return guarded(() -> this.scripts.run(RedisScript.RELEASE, keys(lock), RedisKeys.value(grant),
 				this.notifications.channels()))
 			.<ReleaseResult>thenApply(
@@ -207,7 +184,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
 		this.unsent.remove(claim.owner());
-		this.notifications.forget(claim.owner());
+		this.notifications.forgetAll(claim.owner());
 		return guarded(() -> this.scripts.run(RedisScript.ABANDON, keys(claim.lock()), claim.owner().value(),
 				this.notifications.channels()))
 			.<Void>thenApply((value) -> null)

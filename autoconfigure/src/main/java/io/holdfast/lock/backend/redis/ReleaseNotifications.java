@@ -9,14 +9,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.backend.redis.ScriptClient.Subscription;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.support.SharedAttempt;
 
 /**
- * The waiting claims of this JVM and the channel that notifies them. A message contains
- * the owner id of the claim that should retry.
+ * The waiting claims and the sticky leases of this JVM, and the channel that notifies
+ * them. A message contains the owner id of the claim that should retry, or
+ * {@code wanted:} and the owner id of the lease that another claim demands.
  *
  * <p>
  * Without the subscription, waiting claims poll.
@@ -25,7 +27,13 @@ final class ReleaseNotifications {
 
 	private static final Log logger = LogFactory.getLog(ReleaseNotifications.class);
 
+	/** Starts the message to a sticky lease; an owner id has no colon. */
+	private static final String WANTED = "wanted:";
+
 	private final Map<String, CompletableFuture<Void>> waiting = new ConcurrentHashMap<>();
+
+	/** Demands for the sticky leases, by the owner id. */
+	private final Map<String, CompletableFuture<Void>> demands = new ConcurrentHashMap<>();
 
 	private final SharedAttempt<Subscription> subscription = new SharedAttempt<>(this::addListener);
 
@@ -81,12 +89,29 @@ final class ReleaseNotifications {
 				(key, present) -> (present != null && !present.isDone()) ? present : new CompletableFuture<>());
 	}
 
+	/**
+	 * Returns a signal for the demand of a lease. Without a subscription, no demand would
+	 * arrive.
+	 * @return the signal, or {@code null} if this JVM is not subscribed yet
+	 */
+	@Nullable CompletionStage<Void> expectDemand(OwnerId owner) {
+		subscribe();
+		return this.subscription.hasSucceeded()
+				? this.demands.computeIfAbsent(owner.value(), (key) -> new CompletableFuture<>()) : null;
+	}
+
+	/** Forgets the waiting claim, but not the lease that it may have by now. */
 	void forget(OwnerId owner) {
 		this.waiting.remove(owner.value());
 	}
 
+	void forgetAll(OwnerId owner) {
+		forget(owner);
+		this.demands.remove(owner.value());
+	}
+
 	int size() {
-		return this.waiting.size();
+		return this.waiting.size() + this.demands.size();
 	}
 
 	/**
@@ -98,7 +123,7 @@ final class ReleaseNotifications {
 	}
 
 	private CompletionStage<Subscription> addListener() {
-		return this.client.subscribe(this.channel, this::notifyWaiter).whenComplete((subscription, failure) -> {
+		return this.client.subscribe(this.channel, this::received).whenComplete((subscription, failure) -> {
 			if (failure != null) {
 				reportOnce(failure);
 			}
@@ -115,8 +140,21 @@ final class ReleaseNotifications {
 		logger.debug("Cannot subscribe to release notifications yet", failure);
 	}
 
-	private void notifyWaiter(String owner) {
-		CompletableFuture<Void> signal = this.waiting.get(owner);
+	private void received(String message) {
+		if (message.startsWith(WANTED)) {
+			demand(message.substring(WANTED.length()));
+		}
+		else {
+			complete(this.waiting.get(message));
+		}
+	}
+
+	/** Signals that another claim waits for a sticky lease, or asks for it. */
+	void demand(String owner) {
+		complete(this.demands.get(owner));
+	}
+
+	private static void complete(@Nullable CompletableFuture<Void> signal) {
 		if (signal != null) {
 			signal.complete(null);
 		}

@@ -8,8 +8,10 @@
 --       4 instance of the claimant · 5 lifetime of an idle token (ms)
 --       6 EXCLUSIVE or SHARED · 7 1 if the claim is fair (strict order of arrival)
 --       8 1 if PUBLISH on this server counts the claimant's instance
+--       9 channel of the claimant's instance; only if its lease is sticky
 -- Returns {1, token} if the owner holds the lock, else {0, longest time that others block
---         the claim (ms)}
+--         the claim (ms)}. A third element 1 means that other claims wait for a sticky
+--         lease, or that the instance with a sticky lease was asked to release it
 
 -- While its key exists, the token grows with every grant, independent of the clock. The
 -- key exists until the server's time has passed the token, even if the clock was ahead.
@@ -23,9 +25,14 @@ local function next_token()
   return token, text
 end
 
+-- Returns what KEYS[1] keeps for a grant.
+local function value(text)
+  return ARGV[1] .. ':' .. text .. (ARGV[9] and '|' .. ARGV[9] or '')
+end
+
 if ARGV[6] == 'EXCLUSIVE' and redis.call('EXISTS', KEYS[1], KEYS[3], KEYS[4]) == 0 then
   local token, text = next_token()
-  redis.call('SET', KEYS[1], ARGV[1] .. ':' .. text, 'PX', ARGV[2])
+  redis.call('SET', KEYS[1], value(text), 'PX', ARGV[2])
   return {1, token}
 end
 

@@ -4,6 +4,7 @@
 local owner, lease, lifetime = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local shared, fair = ARGV[6] == 'SHARED', ARGV[7] == '1'
 local rest -- stays nil if nothing blocks the claim
+local demanded -- stays nil unless a sticky lease blocks the claim
 
 local function blocked(time_left)
   rest = math.max(rest or time_left, time_left)
@@ -15,10 +16,20 @@ local held = redis.call('GET', KEYS[1])
 if held then
   local token = token_of(owner, held)
   if token then
-    redis.call('PEXPIRE', KEYS[1], lease)
-    return {1, token}
+    if not ARGV[9] then
+      redis.call('PEXPIRE', KEYS[1], lease)
+      return {1, token}
+    end
+    -- the attempt before may have had no channel yet
+    redis.call('SET', KEYS[1], value(string.format('%.0f', token)), 'PX', ARGV[2])
+    return {1, token, #living(KEYS[3]) > 0 and 1 or nil}
   end
   blocked(redis.call('PTTL', KEYS[1]))
+  local holder, channel = string.match(held, '^(.-):%d+|(.*)$')
+  if channel then
+    redis.call('PUBLISH', channel, 'wanted:' .. holder)
+    demanded = 1
+  end
 end
 local readers = living(KEYS[4])
 for i = 1, #readers, 2 do
@@ -60,16 +71,16 @@ if rest then
   elseif position then
     remove(KEYS[3], position)
   end
-  return {0, rest}
+  return {0, rest, demanded}
 end
 
 local token, text = next_token()
 if shared then
   put(KEYS[4], owner .. ':' .. text, now + lease)
 else
-  redis.call('SET', KEYS[1], owner .. ':' .. text, 'PX', ARGV[2])
+  redis.call('SET', KEYS[1], value(text), 'PX', ARGV[2])
 end
 if position then
   remove(KEYS[3], position)
 end
-return {1, token}
+return {1, token, ARGV[9] and #waiters > (position and 1 or 0) and 1 or nil}

@@ -11,7 +11,7 @@ local function add(mode, grant, rest)
   answer[#answer + 1] = rest
 end
 
-local held = redis.call('GET', KEYS[1])
+local held = exclusive()
 if held then
   add('EXCLUSIVE', held, redis.call('PTTL', KEYS[1]))
 end

@@ -1,6 +1,7 @@
 -- State of one lock and its wait queue. Loaded after members.lua.
 --
--- KEYS  1 lock     owner:token of the exclusive holder; expires with the lease
+-- KEYS  1 lock     owner:token of the exclusive holder; expires with the lease. The value
+--                  of a sticky lease is owner:token|channel: its instance listens there
 --       2 token    the last token granted
 --       3 waiters  one position per waiter, scored by its expiry (ms)
 --       4 readers  owner:token of each shared holder, scored by the end of its lease (ms)
@@ -9,16 +10,22 @@
 -- server counts the instance whenever it is subscribed, and 0 if it may be subscribed at a
 -- replica or another node.
 
+-- Returns owner:token of the exclusive holder, or nil.
+local function exclusive()
+  local held = redis.call('GET', KEYS[1])
+  return held and (string.match(held, '^(.-:%d+)|') or held)
+end
+
 -- Whether the grant, owner:token, belongs to a reader whose lease has not expired.
 local function reads(grant)
   local ends = redis.call('ZSCORE', KEYS[4], grant)
   return ends and tonumber(ends) > now
 end
 
--- Returns the token in owner:token if the owner matches, else nil.
+-- Returns the token in owner:token or owner:token|channel if the owner matches, else nil.
 local function token_of(owner, value)
   if string.sub(value, 1, #owner + 1) == owner .. ':' then
-    return tonumber(string.sub(value, #owner + 2))
+    return tonumber(string.match(value, '^%d+', #owner + 2))
   end
 end
 

@@ -6,7 +6,9 @@
 -- ARGV  1 the grant, owner:token · 2 prefix of the notification channels
 -- Returns {1} if released, {0} if the lock was free or had another owner
 
-local released = redis.call('GET', KEYS[1]) == ARGV[1]
+local held = redis.call('GET', KEYS[1])
+-- the value of a sticky lease also has a channel
+local released = held == ARGV[1] or (held and string.sub(held, 1, #ARGV[1] + 1) == ARGV[1] .. '|')
 if released then
   redis.call('DEL', KEYS[1])
   if redis.call('EXISTS', KEYS[3]) == 0 then

@@ -3,7 +3,7 @@
 -- ARGV  1 the grant, owner:token · 2 lease (ms)
 -- Returns {1} if renewed, {0} if the lock is free or has another owner
 
-if redis.call('GET', KEYS[1]) == ARGV[1] then
+if exclusive() == ARGV[1] then
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
   return {1}
 end

@@ -54,8 +54,9 @@ abstract class JdbcServerContract<S extends ServerProcess> extends JdbcContract 
 
 	@Override
 	protected Map<Ability, String> lacks() {
-		return Map.of(Ability.FAIR, "waiters ask again after a random pause", Ability.SIGNAL, "waiters poll",
-				Ability.KILLED_SESSION, "a grant is tied to no session");
+		return Map.of(Ability.DEMAND, "its instances send each other no messages", Ability.FAIR,
+				"waiters ask again after a random pause", Ability.SIGNAL, "waiters poll", Ability.KILLED_SESSION,
+				"a grant is tied to no session");
 	}
 
 	@Override

@@ -42,7 +42,8 @@ class PostgresLockBackendContractTests extends JdbcServerContract<PostgresServer
 
 	@Override
 	protected Map<Ability, String> lacks() {
-		return Map.of(Ability.FAIR, "who asks first when the lock is free gets it", Ability.KILLED_SESSION,
+		return Map.of(Ability.DEMAND, "its instances send each other no messages", Ability.FAIR,
+				"who asks first when the lock is free gets it", Ability.KILLED_SESSION,
 				"a grant is tied to no session");
 	}
 

@@ -93,9 +93,11 @@ final class RedisModel {
 		boolean shared = args.get(5).equals("SHARED");
 		boolean fair = args.get(6).equals("1");
 		Grant mine = lock.grantOf(owner);
+		boolean sticky = args.size() > 8;
 		if (mine != null) {
 			mine.ends = ends;
-			return List.of(1L, mine.token());
+			mine.channel = (sticky && !mine.shared) ? args.get(8) : mine.channel;
+			return granted(mine.token(), sticky && !mine.shared && !lock.positions.isEmpty());
 		}
 		QueuePosition position = lock.positionOf(owner);
 		long until = Math.max(lock.heldUntil(shared), lock.keptUntil(position, shared, fair));
@@ -108,12 +110,28 @@ final class RedisModel {
 				kept.ends = now + waitTime;
 				lock.positions.add(kept);
 			}
-			return List.of(0L, until - now);
+			return demand(lock) ? List.of(0L, until - now, 1L) : List.of(0L, until - now);
 		}
 		lock.token = Math.max(this.clockMicros.getAsLong(), lock.token + 1);
-		lock.grants.add(new Grant(owner + ":" + lock.token, shared, ends));
+		lock.grants.add(new Grant(owner + ":" + lock.token, shared, ends, (sticky && !shared) ? args.get(8) : null));
 		lock.positions.remove(position);
-		return List.of(1L, lock.token);
+		return granted(lock.token, sticky && !lock.positions.isEmpty());
+	}
+
+	private static List<Object> granted(long token, boolean wanted) {
+		return wanted ? List.of(1L, token, 1L) : List.of(1L, token);
+	}
+
+	/** Asks the instance with a sticky lease to release it. */
+	private boolean demand(Lock lock) {
+		boolean demanded = false;
+		for (Grant grant : lock.grants) {
+			if (grant.channel != null) {
+				this.publish.applyAsInt(grant.channel, "wanted:" + grant.owner());
+				demanded = true;
+			}
+		}
+		return demanded;
 	}
 
 	private long nextNumber(Lock lock) {
@@ -229,12 +247,20 @@ final class RedisModel {
 
 		private final boolean shared;
 
+		/** {@code null} unless the lease is sticky. */
+		private @Nullable String channel;
+
 		private long ends;
 
-		Grant(String value, boolean shared, long ends) {
+		Grant(String value, boolean shared, long ends, @Nullable String channel) {
 			this.value = value;
 			this.shared = shared;
 			this.ends = ends;
+			this.channel = channel;
+		}
+
+		String owner() {
+			return this.value.substring(0, this.value.lastIndexOf(':'));
 		}
 
 		boolean isOf(String owner) {

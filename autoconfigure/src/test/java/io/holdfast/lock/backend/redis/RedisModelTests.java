@@ -124,10 +124,19 @@ class RedisModelTests {
 			case 0 -> new Request("renew", RedisScript.RENEW, grant, lease);
 			case 1, 2 -> new Request("release", RedisScript.RELEASE, grant, CHANNELS);
 			case 3 -> new Request("abandon", RedisScript.ABANDON, owner, CHANNELS);
-			default -> new Request("acquire", RedisScript.ACQUIRE, owner, lease, UNIT * random.nextInt(4),
-					random.nextBoolean() ? LISTENS : "is gone", RedisTimes.IDLE_TOKEN_MILLIS,
-					LockMode.values()[random.nextInt(2)].name(), bit(random), bit(random));
+			default -> acquire(random, owner, lease);
 		};
+	}
+
+	private static Request acquire(Random random, String owner, long lease) {
+		String instance = random.nextBoolean() ? LISTENS : "is gone";
+		LockMode mode = LockMode.values()[random.nextInt(2)];
+		List<Object> args = new ArrayList<>(List.of(owner, lease, UNIT * random.nextInt(4), instance,
+				RedisTimes.IDLE_TOKEN_MILLIS, mode.name(), bit(random), bit(random)));
+		if (mode == LockMode.EXCLUSIVE && random.nextBoolean()) {
+			args.add(CHANNELS + instance);
+		}
+		return new Request("acquire", RedisScript.ACQUIRE, args.toArray());
 	}
 
 	private static String bit(Random random) {

@@ -19,6 +19,25 @@ class RedisSimulationTests {
 		Simulations.of("redis", RedisStore::new).run(300);
 	}
 
+	@Test
+	void redisKeepsItsPromisesWhileLeasesStayWithoutHolds() {
+		Simulations.of("sticky redis", StickyRedisStore::new).run(200);
+	}
+
+	/** The mutant drops the demands of other processes. */
+	@Test
+	void demandThatIsDroppedIsFound() {
+		Mutant mutant = new Mutant().skip("backend.redis.ReleaseNotifications#demand");
+		assertThat(mutant.find(StickyRedisStore.class, SEEDS, "idle")).isPositive();
+	}
+
+	/** The mutant keeps the signal of a sticky lease that has ended. */
+	@Test
+	void demandThatIsNotForgottenIsFound() {
+		Mutant mutant = new Mutant().replace("backend.redis.ReleaseNotifications#forgetAll", "forget");
+		assertThat(mutant.find(StickyRedisStore.class, SEEDS, "leftovers")).isPositive();
+	}
+
 	/** The mutant keeps a claim that has ended registered for release notifications. */
 	@Test
 	void claimThatIsNotForgottenIsFound() {

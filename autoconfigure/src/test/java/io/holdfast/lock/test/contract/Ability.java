@@ -14,6 +14,9 @@ public enum Ability {
 	/** The store can grant locks in order of arrival. */
 	FAIR,
 
+	/** A rejected claim demands a sticky lease of another client. */
+	DEMAND,
+
 	/** The store always grants one of several single attempts made at the same time. */
 	UNDIVIDED_VOTE,
 

@@ -33,12 +33,12 @@ final class Claims {
 
 	static Claim lasting(Duration lease, Claim claim) {
 		return new Claim(claim.lock(), claim.owner(), claim.mode(), lease, claim.renew(), claim.remainingWait(),
-				claim.fair());
+				claim.fair(), claim.sticky());
 	}
 
 	static Claim renewed(Claim claim) {
 		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), true, claim.remainingWait(),
-				claim.fair());
+				claim.fair(), claim.sticky());
 	}
 
 	/**
@@ -50,7 +50,13 @@ final class Claims {
 	}
 
 	static Claim fair(Claim claim) {
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renew(), LONG_LEASE, true);
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renew(), LONG_LEASE, true,
+				claim.sticky());
+	}
+
+	static Claim sticky(Claim claim) {
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renew(),
+				claim.remainingWait(), claim.fair(), true);
 	}
 
 }

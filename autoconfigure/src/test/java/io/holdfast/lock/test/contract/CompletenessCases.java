@@ -43,6 +43,7 @@ interface CompletenessCases {
 		Set<Ability> lacks = bench.contract().lacks().keySet();
 		assertThat(capabilities.shared()).as("capability 'shared'").isNotEqualTo(lacks.contains(Ability.SHARED));
 		assertThat(capabilities.fair()).as("capability 'fair'").isNotEqualTo(lacks.contains(Ability.FAIR));
+		assertThat(capabilities.demand()).as("capability 'demand'").isNotEqualTo(lacks.contains(Ability.DEMAND));
 		assertThat(capabilities.shortestLease()).as("capability 'shortestLease'").isPositive();
 	}
 

@@ -59,7 +59,7 @@ import io.holdfast.lock.spi.LockBackend;
 @ExtendWith(BenchExtension.class)
 public abstract class LockBackendContract
 		implements ExclusionCases, LeaseCases, RetainCases, StaleHolderCases, AbandonCases, LookupCases, WaitingCases,
-		TokenCases, NameCases, FaultCases, SharedCases, FairCases, HistoryCases, CompletenessCases {
+		TokenCases, NameCases, FaultCases, SharedCases, FairCases, StickyCases, HistoryCases, CompletenessCases {
 
 	/**
 	 * Returns the first client of the store.

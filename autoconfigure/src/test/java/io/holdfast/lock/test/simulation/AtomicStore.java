@@ -23,7 +23,7 @@ import io.holdfast.lock.spi.RenewResult;
 public class AtomicStore implements SimulatedStore {
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, false,
-			Duration.ofMillis(100));
+			Duration.ofMillis(100), true);
 
 	private final SimulatedNode server;
 
@@ -77,10 +77,18 @@ public class AtomicStore implements SimulatedStore {
 			return this.link.send(() -> AtomicStore.this.locks.tryAcquire(claim).thenApply((answer) -> {
 				if (answer instanceof AcquireResult.Contended contended) {
 					contended.signal().thenRun(() -> this.link.push(() -> signal.complete(null)));
-					return new AcquireResult.Contended(signal, contended.retryAfter());
+					return new AcquireResult.Contended(signal, contended.retryAfter(), contended.demanded());
 				}
-				return answer;
+				return (answer instanceof AcquireResult.Acquired acquired && acquired.grant().sticky())
+						? new AcquireResult.Acquired(notified(acquired.grant())) : answer;
 			}));
+		}
+
+		/** The server tells the client, in a message of its own, that it is wanted. */
+		private Grant notified(Grant grant) {
+			CompletableFuture<Void> wanted = new CompletableFuture<>();
+			grant.wanted().thenRun(() -> this.link.push(() -> wanted.complete(null)));
+			return grant.withDemand(wanted);
 		}
 
 		@Override

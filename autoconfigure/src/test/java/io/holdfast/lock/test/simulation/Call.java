@@ -14,6 +14,9 @@ final class Call {
 
 	final long startedAt;
 
+	/** When the call was refused or its hold was closed. */
+	long endedAt = Long.MAX_VALUE;
+
 	private final long startedRunning;
 
 	final List<Holder> holders = new ArrayList<>(1);

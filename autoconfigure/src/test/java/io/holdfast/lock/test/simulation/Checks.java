@@ -56,6 +56,10 @@ public final class Checks {
 
 	private Duration lockDelay = Duration.ZERO;
 
+	private boolean idleLocksAreFree;
+
+	private final List<Call> calls = new ArrayList<>();
+
 	Checks(Simulation simulation) {
 		this.simulation = simulation;
 	}
@@ -76,6 +80,13 @@ public final class Checks {
 
 	void lockDelay(Duration delay) {
 		this.lockDelay = delay;
+	}
+
+	/**
+	 * Verifies that every caller gets a lock that no other one uses or waits for.
+	 */
+	void idleLocksAreFree() {
+		this.idleLocksAreFree = true;
 	}
 
 	/**
@@ -106,6 +117,7 @@ public final class Checks {
 
 	void started(Call call) {
 		this.unsettled.add(call);
+		this.calls.add(call);
 	}
 
 	void acquired(Call call, LockHandle handle) {
@@ -194,6 +206,7 @@ public final class Checks {
 	void closing(Call call) {
 		record(call, null, () -> "closes " + call);
 		call.holders.forEach(Holder::closing);
+		call.endedAt = this.simulation.now();
 	}
 
 	private void lost(Holder holder, LockLostEvent event) {
@@ -220,6 +233,10 @@ public final class Checks {
 
 	void settled(Call call, @Nullable Throwable failure, boolean expected) {
 		this.unsettled.remove(call);
+		if (failure != null) {
+			call.endedAt = this.simulation.now();
+			checkNotIdle(call);
+		}
 		record(call, null, () -> (failure == null) ? "ends the call of %s".formatted(call)
 				: "fails in %s: %s".formatted(call, brief(failure)));
 		if (!expected && calmSince(call.process, call.startedAt)) {
@@ -227,6 +244,16 @@ public final class Checks {
 					"%s failed although nothing was wrong: %s".formatted(call, brief(failure)), failure);
 		}
 		checkInTime(call);
+	}
+
+	/** A lease that stays in a process is no reason to refuse a call in another one. */
+	private void checkNotIdle(Call refused) {
+		boolean alone = this.calls.stream()
+			.noneMatch((call) -> call != refused && call.endedAt > refused.startedAt - TOLERANCE);
+		if (this.idleLocksAreFree && alone && this.simulation.nodes().stream().allMatch((node) -> node.calmSince(1))) {
+			fail(refused.process, "idle", refused.operation.subject(),
+					"%s was refused although no other operation used the lock".formatted(refused), null);
+		}
 	}
 
 	private static String brief(@Nullable Throwable failure) {

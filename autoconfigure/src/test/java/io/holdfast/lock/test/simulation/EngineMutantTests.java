@@ -49,6 +49,34 @@ class EngineMutantTests {
 		assertThat(mutant.find(HandoffStore.class, SEEDS, "start")).isPositive();
 	}
 
+	/** A demand gives up an idle lease that a hold has just taken. */
+	@Test
+	void demandThatEndsTheLeaseOfAHoldIsFound() {
+		Mutant mutant = new Mutant().replace("engine.LeaseState#endsIdle", HandoffMutants.class, "endsAny");
+		assertThat(mutant.find(StickyStore.class, SEEDS, "exclusion")).isPositive();
+	}
+
+	/** A hold takes over an idle lease whose validity is over. */
+	@Test
+	void takeoverOfAnIdleLeasePastItsValidityIsFound() {
+		Mutant mutant = new Mutant().answer("engine.StoreLease#isFresh", true);
+		assertThat(mutant.find(StickyStore.class, SEEDS, "start")).isPositive();
+	}
+
+	/** An idle lease stays, although a caller in another process demands it. */
+	@Test
+	void demandThatIsIgnoredIsFound() {
+		Mutant mutant = new Mutant().skip("engine.StickyTime#listen");
+		assertThat(mutant.find(StickyStore.class, SEEDS, "idle")).isPositive();
+	}
+
+	/** A caller that does not wait is refused without waiting for the demanded lease. */
+	@Test
+	void refusalThatDoesNotAwaitTheDemandIsFound() {
+		Mutant mutant = new Mutant().answer("engine.LocalWaitQueues$Ticket#outwaitsDemand", false);
+		assertThat(mutant.find(StickyStore.class, SEEDS, "idle")).isPositive();
+	}
+
 	/** Many acquisitions of other locks delay renewals until it is too late. */
 	@Test
 	void renewalThatQueuesBehindAcquisitionsIsFound() {

@@ -43,9 +43,10 @@ record Plan(long seed, long noise, EngineSettings settings, int processes, List<
 
 	@Override
 	public String toString() {
-		return "%d processes, lock-delay %dms, handoff to %d holds within %dms%noperations:%n%s%nfaults:%n%s".formatted(
-				this.processes, this.settings.lockDelay().toMillis(), this.settings.handoff().maxHolds(),
-				this.settings.handoff().maxTime().toMillis(), lines(this.operations), lines(this.faults));
+		return "%d processes, lock-delay %dms, handoff to %d holds within %dms, sticky %dms%noperations:%n%s%nfaults:%n%s"
+			.formatted(this.processes, this.settings.lockDelay().toMillis(), this.settings.handoff().maxHolds(),
+					this.settings.handoff().maxTime().toMillis(), this.settings.sticky().toMillis(),
+					lines(this.operations), lines(this.faults));
 	}
 
 	private static String lines(List<?> things) {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.engine.EngineSettings;
+import io.holdfast.lock.test.EngineSettingsBuilder;
 import io.holdfast.lock.spi.BackendCapabilities;
 
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
@@ -103,9 +103,8 @@ final class Planner {
 
 	Plan plan() {
 		Duration delay = one(6) ? millis(100, 3_000) : Duration.ZERO;
-		EngineSettings settings = settings().lockDelay(delay)
-			.handoff(1 + this.random.nextInt(MOST_HOLDS), millis(1, 20_000))
-			.build();
+		EngineSettingsBuilder settings = settings().lockDelay(delay)
+			.handoff(1 + this.random.nextInt(MOST_HOLDS), millis(1, 20_000));
 		List<Operation> operations = new ArrayList<>();
 		long count = millis(2, MOST_OPERATIONS).toMillis();
 		for (int i = 0; i < count; i++) {
@@ -119,7 +118,11 @@ final class Planner {
 		for (int i = 0; i < wrong; i++) {
 			faults.add(fault());
 		}
-		return new Plan(this.seed, this.seed, settings, this.processes, List.copyOf(operations), List.copyOf(faults));
+		if (this.able.demand() && one(3)) {
+			settings.sticky(millis(1, 20_000));
+		}
+		return new Plan(this.seed, this.seed, settings.build(), this.processes, List.copyOf(operations),
+				List.copyOf(faults));
 	}
 
 	private Operation operation(int number) {

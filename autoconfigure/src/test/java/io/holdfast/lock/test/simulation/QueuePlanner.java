@@ -54,8 +54,11 @@ final class QueuePlanner {
 		this.able = able;
 		this.storeFaults = storeFaults;
 		this.workload = workload;
-		this.processes = (workload == Workload.HANDOFFS) ? this.random.nextInt(1, 3)
-				: this.random.nextInt(LEAST_PROCESSES, MOST_PROCESSES + 1);
+		this.processes = switch (workload) {
+			case HANDOFFS -> this.random.nextInt(1, 3);
+			case STICKY -> this.random.nextInt(2, LEAST_PROCESSES + 1);
+			default -> this.random.nextInt(LEAST_PROCESSES, MOST_PROCESSES + 1);
+		};
 		this.sameLease = shortLease();
 	}
 
@@ -66,9 +69,12 @@ final class QueuePlanner {
 	}
 
 	private EngineSettings engineSettings() {
-		return (this.workload == Workload.HANDOFFS)
-				? settings().handoff(this.random.nextInt(2, MOST_OPERATIONS), between(1_000, 20_000)).build()
-				: EngineSettings.DEFAULTS;
+		return switch (this.workload) {
+			case HANDOFFS ->
+				settings().handoff(this.random.nextInt(2, MOST_OPERATIONS), between(1_000, 20_000)).build();
+			case STICKY -> settings().sticky(between(50, 5_000)).build();
+			default -> EngineSettings.DEFAULTS;
+		};
 	}
 
 	private Duration shortLease() {
@@ -81,7 +87,7 @@ final class QueuePlanner {
 		boolean outwaitsLeases = this.workload == Workload.SHORT_LEASES || this.workload == Workload.SHORT_HOLDS;
 		Duration lease = switch (this.workload) {
 			case PAUSED_WAITERS -> LONG_LEASE;
-			case HANDOFFS -> this.sameLease;
+			case HANDOFFS, STICKY -> this.sameLease;
 			default -> shortLease();
 		};
 		Duration hold = switch (this.workload) {
@@ -89,13 +95,16 @@ final class QueuePlanner {
 			case SHORT_HOLDS -> between(1, 50);
 			case PAUSED_WAITERS -> between(1_000, 3_000);
 			case HANDOFFS -> between(1, 1_500);
+			case STICKY -> between(1, 200);
 			default -> between(shortest * 3 / 4, shortest * 9 / 10);
 		};
 		boolean shortWait = this.workload == Workload.PAUSED_WAITERS && number % 2 == 1;
-		Duration wait = shortWait ? between(500, 2_000) : between(10_000, 20_000);
+		boolean noWait = this.workload == Workload.STICKY && number % 2 == 1;
+		Duration wait = noWait ? Duration.ZERO : shortWait ? between(500, 2_000) : between(10_000, 20_000);
 		return new Operation(number, this.random.nextInt(this.processes), between(1, HORIZON), LOCK, LockMode.EXCLUSIVE,
-				wait, lease, !outwaitsLeases, Duration.ZERO, this.able.fair() && this.workload != Workload.HANDOFFS,
-				hold, null, Operation.Style.ACQUIRE);
+				wait, lease, !outwaitsLeases, Duration.ZERO,
+				this.able.fair() && this.workload != Workload.HANDOFFS && this.workload != Workload.STICKY, hold, null,
+				Operation.Style.ACQUIRE);
 	}
 
 	private List<Fault> faults() {
@@ -103,7 +112,7 @@ final class QueuePlanner {
 			return List.of(new Fault(Fault.Kind.PAUSE, this.random.nextInt(this.processes), between(1, HORIZON),
 					between(2_000, 4_000), 1, Duration.ZERO));
 		}
-		if (this.workload == Workload.HANDOFFS) {
+		if (this.workload == Workload.HANDOFFS || this.workload == Workload.STICKY) {
 			return IntStream.rangeClosed(0, this.random.nextInt(MOST_FAULTS)).mapToObj((i) -> anyFault()).toList();
 		}
 		if (this.workload == Workload.LONG_HOLDS && this.storeFaults > 0) {

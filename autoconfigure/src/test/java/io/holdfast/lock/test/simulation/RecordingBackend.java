@@ -1,5 +1,6 @@
 package io.holdfast.lock.test.simulation;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,9 @@ import io.holdfast.lock.spi.RenewResult;
  * the deadline, and no attempt for an abandoned claim.
  */
 final class RecordingBackend implements LockBackend {
+
+	/** How long a claim that does not wait may wait for an idle lease. */
+	private static final long LONGEST_AFTER_DEMAND = Duration.ofMillis(200).toNanos();
 
 	private final SimulatedProcess process;
 
@@ -62,8 +66,11 @@ final class RecordingBackend implements LockBackend {
 
 	private void answered(Owner owner, @Nullable AcquireResult answer, @Nullable Throwable failure) {
 		record(owner, () -> describe(answer, failure));
-		if (answer instanceof AcquireResult.Contended && !owner.abandoned) {
+		if (answer instanceof AcquireResult.Contended contended && !owner.abandoned) {
 			checks().refused(owner.waiting);
+			if (contended.demanded()) {
+				owner.deadline = Math.max(owner.deadline, this.process.nanos() + LONGEST_AFTER_DEMAND);
+			}
 		}
 		else if (answer instanceof AcquireResult.Acquired) {
 			checks().granted(owner.waiting);
@@ -149,7 +156,7 @@ final class RecordingBackend implements LockBackend {
 
 		private final OwnerId id;
 
-		private final long deadline;
+		private long deadline;
 
 		private final WaitQueues.Waiting waiting;
 
@@ -163,7 +170,7 @@ final class RecordingBackend implements LockBackend {
 
 		Claim of(Claim claim) {
 			return new Claim(claim.lock(), this.id, claim.mode(), claim.leaseTime(), claim.renew(),
-					claim.remainingWait(), claim.fair());
+					claim.remainingWait(), claim.fair(), claim.sticky());
 		}
 
 	}

@@ -30,6 +30,9 @@ final class Run {
 		this.simulation.checks().only(checks);
 		this.simulation.checks().lockDelay(plan.settings().lockDelay());
 		this.simulation.checks().longestLease(this.store.longestLease());
+		if (this.store.workload() == Workload.STICKY) {
+			this.simulation.checks().idleLocksAreFree();
+		}
 		for (int i = 0; i < plan.processes(); i++) {
 			this.processes.add(new SimulatedProcess(this.simulation, i, this.store, plan.settings()));
 		}

@@ -18,6 +18,11 @@ class SimulationTests {
 	}
 
 	@Test
+	void engineKeepsItsGuaranteesWhileLeasesStayWithoutHolds() {
+		Simulations.of("sticky", StickyStore::new).run(500);
+	}
+
+	@Test
 	void engineKeepsItsGuaranteesOnTheLocalStore() {
 		Simulations.of("local", LocalStore::new).run(250);
 	}

@@ -35,6 +35,13 @@ public enum Workload {
 	 * Callers of one or two processes want one lock, and each lease may serve several of
 	 * them. Processes are paused, and messages are lost or late.
 	 */
-	HANDOFFS
+	HANDOFFS,
+
+	/**
+	 * Callers of two or three processes want one lock, often without waiting, and its
+	 * leases are sticky. Between their short holds, the lock is idle. Processes are
+	 * paused, and messages are lost or late.
+	 */
+	STICKY
 
 }

@@ -115,13 +115,20 @@ class ContractSelfTests {
 	@Test
 	void storeThatHidesItsHoldersIsFound() {
 		found(FlawedContracts.HidesHolders.class, FOUND, READERS, REVOKED, "holderOfTheSameClientIsRevoked",
-				"revocationNotifiesAWaiter", "revocationOfAFormerHolderDoesNotAffectItsSuccessor");
+				"revocationNotifiesAWaiter", "revocationOfAFormerHolderDoesNotAffectItsSuccessor",
+				"stickyLeaseIsRenewedFoundAndRevoked");
 	}
 
 	@Test
 	void storeThatRevokesTheSuccessorIsFound() {
 		found(FlawedContracts.RevokesTheSuccessor.class, "revocationOfAFormerHolderDoesNotAffectItsSuccessor", READERS,
 				REVOKED);
+	}
+
+	@Test
+	void storeThatIgnoresDemandIsFound() {
+		found(FlawedContracts.IgnoresDemand.class, "rejectedClaimDemandsAStickyLease",
+				"stickyLeaseIsWantedIfOthersAlreadyWait");
 	}
 
 	@Test

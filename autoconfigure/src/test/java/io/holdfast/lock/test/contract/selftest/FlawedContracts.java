@@ -92,6 +92,14 @@ final class FlawedContracts {
 
 	}
 
+	static class IgnoresDemand extends WireContract {
+
+		IgnoresDemand() {
+			super(Flaws.IgnoresDemand::new);
+		}
+
+	}
+
 	static class DropsTheSignal extends WireContract {
 
 		DropsTheSignal() {
@@ -276,22 +284,22 @@ final class FlawedContracts {
 
 	private static Claim withLease(Claim claim, Duration lease) {
 		return new Claim(claim.lock(), claim.owner(), claim.mode(), lease, claim.renew(), claim.remainingWait(),
-				claim.fair());
+				claim.fair(), claim.sticky());
 	}
 
 	private static Claim withLock(Claim claim, LockName lock) {
 		return new Claim(lock, claim.owner(), claim.mode(), claim.leaseTime(), claim.renew(), claim.remainingWait(),
-				claim.fair());
+				claim.fair(), claim.sticky());
 	}
 
 	private static Claim withMode(Claim claim, LockMode mode) {
 		return new Claim(claim.lock(), claim.owner(), mode, claim.leaseTime(), claim.renew(), claim.remainingWait(),
-				claim.fair());
+				claim.fair(), claim.sticky());
 	}
 
 	private static Claim unfair(Claim claim) {
 		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), claim.renew(),
-				claim.remainingWait(), false);
+				claim.remainingWait(), false, claim.sticky());
 	}
 
 }

@@ -145,7 +145,8 @@ final class Flaws {
 			return super.tryAcquire(this.change.apply(claim)).thenApply((result) -> {
 				if (result instanceof Acquired acquired) {
 					Grant grant = acquired.grant();
-					return new Acquired(new Grant(claim, grant.storeToken(), claim.leaseTime(), grant.revoked()));
+					return new Acquired(
+							new Grant(claim, grant.storeToken(), claim.leaseTime(), grant.revoked(), grant.wanted()));
 				}
 				return result;
 			});
@@ -205,7 +206,7 @@ final class Flaws {
 					Grant grant = acquired.grant();
 					this.originals.put(claim.owner(), grant);
 					return new Acquired(new Grant(grant.claim(), this.numbering.apply(grant.storeToken()),
-							grant.lease(), grant.revoked()));
+							grant.lease(), grant.revoked(), grant.wanted()));
 				}
 				return result;
 			});
@@ -246,6 +247,22 @@ final class Flaws {
 
 	}
 
+	/** Hides from the holder of a sticky lease that others want it. */
+	static class IgnoresDemand extends Wire {
+
+		IgnoresDemand(Server server) {
+			super(server);
+		}
+
+		@Override
+		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
+			return super.tryAcquire(claim)
+				.thenApply((result) -> (result instanceof Acquired acquired && acquired.grant().sticky())
+						? new Acquired(acquired.grant().withDemand(new CompletableFuture<>())) : result);
+		}
+
+	}
+
 	/** Loses the signals that are due when a waiter withdraws its claim. */
 	static class DropsTheSignal extends Wire {
 
@@ -261,7 +278,7 @@ final class Flaws {
 				if (result instanceof Contended contended) {
 					CompletableFuture<Void> forwarded = new CompletableFuture<>();
 					contended.signal().thenRun(() -> forwardSignal(forwarded));
-					return new Contended(forwarded, contended.retryAfter());
+					return new Contended(forwarded, contended.retryAfter(), contended.demanded());
 				}
 				return result;
 			});
@@ -345,8 +362,8 @@ final class Flaws {
 			return super.tryAcquire(claim).thenApply((result) -> {
 				if (result instanceof Acquired acquired) {
 					Grant grant = acquired.grant();
-					return new Acquired(
-							new Grant(grant.claim(), grant.storeToken(), grant.lease(), new CompletableFuture<>()));
+					return new Acquired(new Grant(grant.claim(), grant.storeToken(), grant.lease(),
+							new CompletableFuture<>(), grant.wanted()));
 				}
 				return result;
 			});

@@ -97,7 +97,7 @@ class Wire implements LockBackend {
 		this.server.latest().put(grant.claim().lock(), grant);
 		CompletableFuture<Void> revoked = this.session.computeIfAbsent(grant.claim().owner(),
 				(owner) -> new CompletableFuture<>());
-		return new Grant(grant.claim(), grant.storeToken(), grant.lease(), revoked);
+		return new Grant(grant.claim(), grant.storeToken(), grant.lease(), revoked, grant.wanted());
 	}
 
 	/** Returns the result of an acquisition whose response was lost. */

@@ -1,0 +1,97 @@
+package io.holdfast.lock.engine;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The time for which a lease stays in this JVM while no hold uses it, unless another
+ * instance demands the lock.
+ *
+ * <p>
+ * It begins again with the end of each hold. It never exceeds the first half of the
+ * validity, so an idle lease needs no renewal. One lease time after the grant, the lease
+ * stays no longer: if the demand of another instance is lost, that instance waits for a
+ * limited time.
+ *
+ * <p>
+ * A hold of a sticky lease sets no timer of its own: a timer that finds a later end sets
+ * the next one. Thread-safe.
+ */
+final class StickyTime {
+
+	private final StoreLease lease;
+
+	private final EngineContext context;
+
+	private final AtomicBoolean timerSet = new AtomicBoolean();
+
+	private volatile @Nullable Runnable cancelTimer;
+
+	private volatile long until;
+
+	private volatile boolean wanted;
+
+	StickyTime(StoreLease lease, EngineContext context) {
+		this.lease = lease;
+		this.context = context;
+	}
+
+	/** Listens for the demand of other instances. */
+	void listen() {
+		this.lease.grant().wanted().whenComplete((news, failure) -> {
+			this.wanted = true;
+			this.lease.endIfIdle();
+		});
+	}
+
+	/** Whether another instance has demanded the lock. */
+	boolean isWanted() {
+		return this.wanted;
+	}
+
+	/**
+	 * Whether the lease may stay after a hold.
+	 * @param holders the number of holders so far
+	 */
+	boolean mayBegin(int holders) {
+		return !this.wanted && holders < EngineSettings.Handoff.MOST_HOLDS
+				&& this.context.time().nanos() - this.lease.grantedAt < this.lease.length().toNanos();
+	}
+
+	/** The lease is idle from now on. It is released if it is wanted meanwhile. */
+	void begin() {
+		this.until = Math.min(this.context.time().nanos() + this.context.settings().sticky().toNanos(),
+				this.lease.freshUntil());
+		endInTime();
+		if (this.wanted) {
+			this.lease.endIfIdle();
+		}
+	}
+
+	private void endInTime() {
+		long left = this.until - this.context.time().nanos();
+		if (left <= 0) {
+			this.lease.endIfIdle();
+		}
+		else if (this.timerSet.compareAndSet(false, true)) {
+			this.cancelTimer = this.context.time().after(left, this::onTimer);
+		}
+	}
+
+	/** In this order: a hold that ends now either sets a timer or is seen here. */
+	private void onTimer() {
+		this.timerSet.set(false);
+		if (this.lease.isIdle()) {
+			endInTime();
+		}
+	}
+
+	void cancel() {
+		Runnable cancel = this.cancelTimer;
+		if (cancel != null) {
+			cancel.run();
+		}
+	}
+
+}

@@ -1,0 +1,76 @@
+package io.holdfast.lock.test.contract;
+
+import java.util.concurrent.CompletableFuture;
+
+import org.awaitility.Awaitility;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult.Contended;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.RenewResult.Renewed;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Cases that verify that an instance learns when another one demands its sticky lease.
+ */
+interface StickyCases {
+
+	@Needs(Ability.DEMAND)
+	default void rejectedClaimDemandsAStickyLease(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		Grant idle = bench.acquire(bench.first(), Claims.sticky(Claims.exclusive(lock)));
+		assertThat(idle.sticky()).as("stickiness of %s", idle).isTrue();
+		assertThat(idle.wanted().toCompletableFuture()).as("demand before another claim").isNotDone();
+		Contended refusal = bench.assertContended(bench.second(), Claims.exclusive(lock));
+		assertThat(refusal.demanded()).as("demand of %s", refusal).isTrue();
+		awaitDemand(bench, idle);
+		bench.assertReleased(bench.first(), idle);
+		bench.assertReleased(bench.second(), bench.acquire(bench.second(), Claims.exclusive(lock)));
+	}
+
+	@Needs(Ability.DEMAND)
+	default void rejectedClaimDemandsNoOtherLease(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		Grant holder = bench.acquire(bench.first(), Claims.exclusive(lock));
+		assertThat(holder.sticky()).as("stickiness of %s", holder).isFalse();
+		Contended refusal = bench.assertContended(bench.second(), Claims.sticky(Claims.exclusive(lock)));
+		assertThat(refusal.demanded()).as("demand of %s", refusal).isFalse();
+		bench.assertReleased(bench.first(), holder);
+	}
+
+	@Needs(Ability.DEMAND)
+	default void stickyLeaseIsWantedIfOthersAlreadyWait(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		Grant holder = bench.acquire(bench.first(), Claims.exclusive(lock));
+		Claim next = Claims.waiting(Claims.sticky(Claims.exclusive(lock)));
+		Claim last = Claims.waiting(Claims.exclusive(lock));
+		bench.assertContended(bench.second(), next);
+		bench.assertContended(bench.first(), last);
+		bench.assertReleased(bench.first(), holder);
+		Grant sticky = bench.acquireSoon(bench.second(), next);
+		awaitDemand(bench, sticky);
+		bench.assertReleased(bench.second(), sticky);
+		bench.assertReleased(bench.first(), bench.acquireSoon(bench.first(), last));
+	}
+
+	@Needs({ Ability.DEMAND, Ability.LOOKUP })
+	default void stickyLeaseIsRenewedFoundAndRevoked(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		Grant sticky = bench.acquire(bench.first(), Claims.sticky(Claims.renewed(Claims.exclusive(lock))));
+		assertThat(bench.renew(bench.first(), sticky)).singleElement().isInstanceOf(Renewed.class);
+		assertThat(bench.find(bench.second(), lock).holders()).singleElement().satisfies((holder) -> {
+			assertThat(holder.ownerId()).isEqualTo(sticky.claim().owner().value());
+			assertThat(bench.revoke(bench.second(), lock, holder)).isTrue();
+		});
+		bench.assertReleased(bench.second(), bench.acquireSoon(bench.second(), Claims.exclusive(lock)));
+		bench.assertNotHeld(bench.first(), sticky);
+	}
+
+	private static void awaitDemand(Bench bench, Grant grant) {
+		CompletableFuture<?> wanted = grant.wanted().toCompletableFuture();
+		Awaitility.await("the demand").atMost(bench.bound()).until(wanted::isDone);
+	}
+
+}
