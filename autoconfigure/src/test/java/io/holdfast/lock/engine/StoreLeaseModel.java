@@ -2,6 +2,7 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -17,11 +18,14 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.observation.LockObserver;
+import io.holdfast.lock.support.StripedMap;
+
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 
 /**
- * Explores the interleavings of a handoff with the loss of the lease and with the end of
- * the handoffs. The lease is taken over or released, never both, and the next holder
- * learns of a loss.
+ * Explores the interleavings of the takeover of an idle lease with its loss and with the
+ * demand of another instance, which ends it as the end of its time does. The lease is
+ * taken over or released, never both, and the next holder learns of a loss.
  */
 public class StoreLeaseModel {
 
@@ -32,6 +36,8 @@ public class StoreLeaseModel {
 	private final ManualTime time = new ManualTime();
 
 	private final FakeBackend backend = new FakeBackend();
+
+	private final CompletableFuture<Void> wanted = new CompletableFuture<>();
 
 	private final AtomicInteger losses = new AtomicInteger();
 
@@ -59,8 +65,8 @@ public class StoreLeaseModel {
 			}
 
 		};
-		EngineSettings settings = EngineSettings.DEFAULTS;
-		return new EngineContext(settings, this.time, new LocalWaitQueues(this.time),
+		EngineSettings settings = settings().sticky(Duration.ofSeconds(1)).build();
+		return new EngineContext(settings, this.time, new LocalWaitQueues(this.time, new StripedMap<>(1)),
 				new Watchdog(this.time, settings, observer, Runnable::run),
 				new ReleaseRetrier(this.time, settings, Runnable::run), new HoldRegistry(), observer);
 	}
@@ -74,12 +80,13 @@ public class StoreLeaseModel {
 
 	private StoreLease idleLease() {
 		Claim claim = new Claim(this.request.lock(), OwnerId.random(), this.request.mode(), LEASE, true, Duration.ZERO,
-				false);
+				false, true);
 		this.backend.owners.put(claim.lock(), claim.owner());
 		LocalWaitQueues.Ticket first = ticket();
 		first.enter();
 		this.waiter.enter();
-		StoreLease granted = new StoreLease(this.context, this.request, new Grant(claim, 1, LEASE), 0);
+		StoreLease granted = new StoreLease(this.context, this.request,
+				new Grant(claim, 1, LEASE).withDemand(this.wanted), 0);
 		granted.begin(this.request, first, 0, EngineFixture.begun(this.context, this.request)).endHold();
 		return granted;
 	}
@@ -100,8 +107,8 @@ public class StoreLeaseModel {
 	}
 
 	@Operation(runOnce = true)
-	public void endOfHandoffs() {
-		this.lease.endIfIdle();
+	public void demand() {
+		this.wanted.complete(null);
 	}
 
 	@Validate
@@ -127,9 +134,9 @@ public class StoreLeaseModel {
 		StoreLeaseModel warmUp = new StoreLeaseModel();
 		warmUp.takeOver();
 		warmUp.lose();
-		warmUp.endOfHandoffs();
+		warmUp.demand();
 		warmUp.leaseIsTakenOverOrReleased();
-		new StoreLeaseModel().endOfHandoffs();
+		new StoreLeaseModel().demand();
 	}
 
 	/** Fails unless every interleaving that is explored is linearizable. */
