@@ -21,9 +21,11 @@ import io.holdfast.lock.LockRequest;
 class HoldfastContender {
 
 	static Contender start(Library library, String... arguments) {
-		String client = (library == Library.HOLDFAST_LETTUCE) ? "lettuce" : "auto";
-		ConfigurableApplicationContext context = application(
-				StringUtils.addStringToArray(arguments, "--distributed-lock.redis.client=" + client));
+		ConfigurableApplicationContext context = application(switch (library) {
+			case HOLDFAST_LETTUCE -> StringUtils.addStringToArray(arguments, "--distributed-lock.redis.client=lettuce");
+			case HOLDFAST_STICKY -> StringUtils.addStringToArray(arguments, "--distributed-lock.sticky=500ms");
+			default -> arguments;
+		});
 		if (library == Library.HOLDFAST_ANNOTATION) {
 			Annotated bean = context.getBean(Annotated.class);
 			return bean::locked;

@@ -24,6 +24,9 @@ enum Library {
 	/** This library, through {@code LockOperations}, with Lettuce as its client. */
 	HOLDFAST_LETTUCE("redis"),
 
+	/** This library with sticky leases. */
+	HOLDFAST_STICKY("redis"),
+
 	REDISSON("redis", "redlock"),
 
 	CURATOR("zookeeper"),
@@ -48,7 +51,7 @@ enum Library {
 	}
 
 	boolean isOurs() {
-		return this == HOLDFAST || this == HOLDFAST_ANNOTATION || this == HOLDFAST_LETTUCE;
+		return name().startsWith(HOLDFAST.name());
 	}
 
 	/**
@@ -67,7 +70,8 @@ enum Library {
 			case SPRING_INTEGRATION -> springIntegration(store, servers, url);
 			case SHEDLOCK ->
 				store.equals("redis") ? RedisContenders.shedLock(servers.get(0)) : JdbcContenders.shedLock(url);
-			case HOLDFAST, HOLDFAST_ANNOTATION, HOLDFAST_LETTUCE -> throw new IllegalArgumentException(name());
+			case HOLDFAST, HOLDFAST_ANNOTATION, HOLDFAST_LETTUCE, HOLDFAST_STICKY ->
+				throw new IllegalArgumentException(name());
 		};
 	}
 
