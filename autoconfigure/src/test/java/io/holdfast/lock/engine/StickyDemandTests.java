@@ -1,0 +1,99 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Claim;
+
+import static io.holdfast.lock.engine.EngineFixture.LOCK;
+import static io.holdfast.lock.engine.EngineFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for a caller that does not wait and meets the sticky lease of another instance.
+ */
+class StickyDemandTests extends HandoffCallers {
+
+	/** What a caller that does not wait may wait for a lease that it has demanded. */
+	private static final Duration LONGEST = Duration.ofMillis(200);
+
+	@BeforeEach
+	void anotherInstanceHasTheLease() {
+		this.fixture.backend.heldByAnother(LOCK);
+		demanded();
+		demanded();
+	}
+
+	private void demanded() {
+		this.fixture.backend.acquires.add((claim) -> CompletableFuture
+			.completedFuture(new AcquireResult.Contended(this.fixture.backend.signal, Duration.ofSeconds(1), true)));
+	}
+
+	private CompletableFuture<LockHandle> acquireWithoutWaiting() {
+		return acquire(request().waitTime(Duration.ZERO));
+	}
+
+	@Test
+	void callerAsksAgainAtOnceAndWhenItIsNotified() {
+		CompletableFuture<LockHandle> handle = acquireWithoutWaiting();
+		assertThat(this.fixture.backend.claims).extracting(Claim::remainingWait)
+			.satisfiesExactly((first) -> assertThat(first).isZero(),
+					(second) -> assertThat(second).isPositive().isLessThanOrEqualTo(LONGEST));
+		assertThat(handle).isNotDone();
+		this.fixture.backend.freedByAnother(LOCK);
+		runSteps();
+		assertThat(handle).isCompleted();
+		assertThat(calls()).containsExactly("acquire stock:42", "acquire stock:42", "acquire stock:42");
+		close(handle);
+		assertNothingLeft();
+	}
+
+	@Test
+	void callerIsRefusedIfTheLeaseIsNotReleasedSoon() {
+		CompletableFuture<LockHandle> handle = acquireWithoutWaiting();
+		this.fixture.time.advance(LONGEST);
+		runSteps();
+		assertThat(handle).isCompletedExceptionally();
+		assertThat(calls()).containsExactly("acquire stock:42", "acquire stock:42", "abandon stock:42");
+	}
+
+	@Test
+	void callerIsNotGrantedTheLockAfterAPauseBeyondTheShortWait() {
+		CompletableFuture<LockHandle> handle = acquireWithoutWaiting();
+		this.fixture.time.pause(LONGEST);
+		this.fixture.backend.freedByAnother(LOCK);
+		runSteps();
+		assertThat(handle).isCompletedExceptionally();
+		assertThat(calls()).containsExactly("acquire stock:42", "acquire stock:42", "abandon stock:42");
+	}
+
+	@Test
+	void callerOfALeaseThatWasNotDemandedIsRefusedAtOnce() {
+		this.fixture.backend.acquires.clear();
+		assertThat(acquireWithoutWaiting()).isCompletedExceptionally();
+		assertThat(calls()).containsExactly("acquire stock:42");
+	}
+
+	@Test
+	void parallelFirstAttemptDoesNotWait() {
+		LockName other = LockName.of("stock", "43");
+		CompletableFuture<LockHandle> both = acquire(
+				LockRequest.forLocks(List.of(LOCK, other)).mode(LockMode.EXCLUSIVE).waitTime(LONG));
+		assertThat(this.fixture.backend.claims).filteredOn((claim) -> claim.lock().equals(LOCK))
+			.extracting(Claim::remainingWait)
+			.satisfiesExactly((tentative) -> assertThat(tentative).isZero(),
+					(waiting) -> assertThat(waiting).isGreaterThan(LONGEST));
+		both.cancel(true);
+		runSteps();
+	}
+
+}
