@@ -173,7 +173,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		LockName lock = grant.claim().lock();
 		this.notifications.forgetAll(grant.claim().owner());
 		return guarded(() -> this.scripts.run(RedisScript.RELEASE, keys(lock), RedisKeys.value(grant),
-				this.notifications.channels()))
+				this.notifications.channels(), RedisTimes.IDLE_TOKEN_MILLIS))
 			.<ReleaseResult>thenApply(
 					(value) -> ((Long) value.get(0) == 1) ? new ReleaseResult.Released() : new ReleaseResult.NotHeld())
 			.exceptionallyCompose((failure) -> (RedisErrors.definiteCode(failure) != null)
@@ -186,7 +186,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		this.unsent.remove(claim.owner());
 		this.notifications.forgetAll(claim.owner());
 		return guarded(() -> this.scripts.run(RedisScript.ABANDON, keys(claim.lock()), claim.owner().value(),
-				this.notifications.channels()))
+				this.notifications.channels(), RedisTimes.IDLE_TOKEN_MILLIS))
 			.<Void>thenApply((value) -> null)
 			.exceptionallyCompose((failure) -> CompletableFuture
 				.failedFuture(this.errors.refused("could not be withdrawn", claim.lock(), failure)));

@@ -20,14 +20,15 @@ public record RedisScript(String text, String sha1) {
 	 */
 	private static final RedisScript MEMBERS = load(RedisScript.class, "clock", "members");
 
-	static final RedisScript ACQUIRE = load(RedisScript.class, "clock", "acquire-free", "members", "queue", "acquire");
+	static final RedisScript ACQUIRE = load(RedisScript.class, "clock", "token", "acquire-free", "members", "queue",
+			"acquire");
 
 	static final RedisScript RENEW = loadWithMembers(RedisScript.class, "queue", "renew");
 
-	static final RedisScript RELEASE = load(RedisScript.class, "release-exclusive", "clock", "members", "queue",
-			"notify", "release");
+	static final RedisScript RELEASE = load(RedisScript.class, "release-exclusive", "clock", "token", "members",
+			"queue", "notify", "release");
 
-	static final RedisScript ABANDON = loadWithMembers(RedisScript.class, "queue", "notify", "abandon");
+	static final RedisScript ABANDON = loadWithMembers(RedisScript.class, "token", "queue", "notify", "abandon");
 
 	static final RedisScript FIND = loadWithMembers(RedisScript.class, "queue", "find");
 

@@ -1,7 +1,7 @@
 -- Withdraws a claim: removes its position, and releases the lock if it was granted
 -- meanwhile. Loaded after queue.lua and notify.lua.
 --
--- ARGV  1 owner · 2 prefix of the notification channels
+-- ARGV  1 owner · 2 prefix of the notification channels · 3 lifetime of an idle token (ms)
 -- Returns {1} if the claim had a position or the lock, else {0}
 
 local owner = ARGV[1]
@@ -29,5 +29,5 @@ if not found then
   return {0}
 end
 -- This claim may have received a notification or blocked others: notify the next waiters.
-notify(ARGV[2])
+notify(ARGV[2], ARGV[3])
 return {1}

@@ -1,5 +1,5 @@
 -- Tries once to acquire a lock. A single script makes check and acquisition atomic.
--- Loaded after clock.lua. This part acquires a free lock without waiters, the usual case,
+-- Loaded after clock.lua and token.lua. This part acquires a free lock without waiters, the usual case,
 -- before it spends time on functions for holders and waiters.
 --
 -- KEYS  as in queue.lua
@@ -13,25 +13,13 @@
 --         the claim (ms)}. A third element 1 means that other claims wait for a sticky
 --         lease, or that the instance with a sticky lease was asked to release it
 
--- While its key exists, the token grows with every grant, independent of the clock. The
--- key exists until the server's time has passed the token, even if the clock was ahead.
--- Microseconds since 1970 stay below 2^53, so a Lua number holds them exactly.
-local function next_token()
-  local previous = tonumber(redis.call('GET', KEYS[2]) or '0') or 0
-  local token = math.max(micros, previous + 1)
-  local text = string.format('%.0f', token)
-  local ahead = math.ceil((token - micros) / 1000)
-  redis.call('SET', KEYS[2], text, 'PX', string.format('%.0f', ARGV[5] + ahead))
-  return token, text
-end
-
 -- Returns what KEYS[1] keeps for a grant.
 local function value(text)
   return ARGV[1] .. ':' .. text .. (ARGV[9] and '|' .. ARGV[9] or '')
 end
 
 if ARGV[6] == 'EXCLUSIVE' and redis.call('EXISTS', KEYS[1], KEYS[3], KEYS[4]) == 0 then
-  local token, text = next_token()
+  local token, text = next_token(ARGV[5])
   redis.call('SET', KEYS[1], value(text), 'PX', ARGV[2])
   return {1, token}
 end

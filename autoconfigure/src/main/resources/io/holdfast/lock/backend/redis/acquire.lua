@@ -10,12 +10,22 @@ local function blocked(time_left)
   rest = math.max(rest or time_left, time_left)
 end
 
--- Holders. An owner that already holds the lock has not received the response: it gets
--- the same grant again, with a new lease.
+-- Removes the position of a waiter for which a release has kept the lock.
+local function leave()
+  for _, waiter in ipairs(queue()) do
+    if waiter.owner == owner then
+      remove(KEYS[3], waiter.member)
+    end
+  end
+end
+
+-- Holders. An owner that already holds the lock has not received the response, or a
+-- release has kept the lock for it: it gets the same grant again, with a new lease.
 local held = redis.call('GET', KEYS[1])
 if held then
   local token = token_of(owner, held)
   if token then
+    leave()
     if not ARGV[9] then
       redis.call('PEXPIRE', KEYS[1], lease)
       return {1, token}
@@ -74,7 +84,7 @@ if rest then
   return {0, rest, demanded}
 end
 
-local token, text = next_token()
+local token, text = next_token(ARGV[5])
 if shared then
   put(KEYS[4], owner .. ':' .. text, now + lease)
 else

@@ -4,6 +4,7 @@
 --
 -- KEYS  as in queue.lua
 -- ARGV  1 the grant, owner:token · 2 prefix of the notification channels
+--       3 lifetime of an idle token (ms)
 -- Returns {1} if released, {0} if the lock was free or had another owner
 
 local held = redis.call('GET', KEYS[1])

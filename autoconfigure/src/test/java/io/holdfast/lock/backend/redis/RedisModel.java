@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 final class RedisModel {
 
 	/**
-	 * How long a notified waiter keeps its position without retrying, in milliseconds.
+	 * How long a notified waiter keeps its position, and a writer the lock, without
+	 * retrying, in milliseconds.
 	 */
 	private static final long NOTIFIED_MILLIS = 3_000;
 
@@ -95,6 +96,7 @@ final class RedisModel {
 		Grant mine = lock.grantOf(owner);
 		boolean sticky = args.size() > 8;
 		if (mine != null) {
+			lock.positions.remove(lock.positionOf(owner));
 			mine.ends = ends;
 			mine.channel = (sticky && !mine.shared) ? args.get(8) : mine.channel;
 			return granted(mine.token(), sticky && !mine.shared && !lock.positions.isEmpty());
@@ -112,10 +114,14 @@ final class RedisModel {
 			}
 			return demand(lock) ? List.of(0L, until - now, 1L) : List.of(0L, until - now);
 		}
-		lock.token = Math.max(this.clockMicros.getAsLong(), lock.token + 1);
+		nextToken(lock);
 		lock.grants.add(new Grant(owner + ":" + lock.token, shared, ends, (sticky && !shared) ? args.get(8) : null));
 		lock.positions.remove(position);
 		return granted(lock.token, sticky && !lock.positions.isEmpty());
+	}
+
+	private void nextToken(Lock lock) {
+		lock.token = Math.max(this.clockMicros.getAsLong(), lock.token + 1);
 	}
 
 	private static List<Object> granted(long token, boolean wanted) {
@@ -183,6 +189,8 @@ final class RedisModel {
 			}
 			position.ends = Math.min(position.ends, millis() + NOTIFIED_MILLIS);
 			if (!position.shared) {
+				nextToken(lock);
+				lock.grants.add(new Grant(position.owner + ":" + lock.token, false, position.ends, null));
 				return;
 			}
 			reading = true;

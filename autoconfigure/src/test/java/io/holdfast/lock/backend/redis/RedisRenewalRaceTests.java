@@ -45,9 +45,10 @@ class RedisRenewalRaceTests {
 	private static final Duration LEASE = Duration.ofMillis(1_500);
 
 	/**
-	 * Matches the arguments of a release: the grant and the prefix of the channel names.
+	 * Matches the arguments of a release: the grant, the prefix of the channel names, and
+	 * milliseconds.
 	 */
-	private static final Pattern RELEASE = Pattern.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"[^\"]*[a-z][^\"]*\"$");
+	private static final Pattern RELEASE = Pattern.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"[^\"]*[a-z][^\"]*\" \"\\d+\"$");
 
 	/** Matches the arguments of a renewal: the grant and milliseconds. */
 	private static final Pattern RENEWAL = Pattern.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"\\d+\"$");

@@ -64,6 +64,34 @@ class RedisWaitQueueTests extends OneRedisServer {
 	}
 
 	@Test
+	void releaseKeepsTheLockForTheFirstWaiter() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		Claim waiting = claim(Duration.ofSeconds(8));
+		Contended notified = refused(second, waiting);
+		released(first, grant);
+		get(notified.signal());
+		refused(first, claim(Duration.ofSeconds(1)));
+		assertThat(Long.parseLong(server.ask("pttl", key("lock")))).isBetween(1L, 3000L);
+		Grant next = granted(second, waiting);
+		assertThat(next.storeToken()).isGreaterThan(grant.storeToken());
+		assertThat(Long.parseLong(server.ask("pttl", key("lock")))).isGreaterThan(3000L);
+		assertThat(server.ask("zcard", key("waiters"))).isEqualTo("1");
+		server.ask("del", key("waiters"));
+		released(second, next);
+	}
+
+	@Test
+	void withdrawnWaiterReleasesTheLockThatWasKeptForIt() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		Claim waiting = claim(Duration.ofSeconds(8));
+		refused(second, waiting);
+		released(first, grant);
+		get(second.abandon(waiting));
+		released(first, granted(first, claim(Duration.ZERO)));
+		assertThat(server.ask("exists", key("waiters"))).isEqualTo("0");
+	}
+
+	@Test
 	void releaseNotifiesAllReadersBeforeTheNextWriter() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Contended one = refused(first, shared(Duration.ofSeconds(9)));
@@ -165,8 +193,9 @@ class RedisWaitQueueTests extends OneRedisServer {
 		Contended waiting = refused(second, next);
 		get(first.abandon(holder));
 		get(waiting.signal());
-		assertThat(server.ask("exists", key("lock"))).isEqualTo("0");
+		assertThat(server.ask("get", key("lock"))).startsWith(next.owner() + ":");
 		get(second.abandon(next));
+		assertThat(server.ask("exists", key("lock"))).isEqualTo("0");
 	}
 
 	@Test
@@ -191,6 +220,8 @@ class RedisWaitQueueTests extends OneRedisServer {
 		Contended one = refused(second, waiting);
 		released(first, grant);
 		get(one.signal());
+		// ends the time for which the lock is kept for the waiter
+		server.ask("del", key("lock"));
 		Grant other = granted(first, claim(Duration.ZERO));
 		Contended two = refused(second, waiting);
 		assertThat(two.signal().toCompletableFuture()).isNotDone();
