@@ -7,7 +7,6 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -50,11 +49,7 @@ final class SampleProcess extends ServerProcess {
 	 */
 	static List<SampleProcess> start(int count, List<String> arguments) {
 		List<SampleProcess> processes = Stream.generate(() -> new SampleProcess(arguments)).limit(count).toList();
-		CompletableFuture
-			.allOf(processes.stream()
-				.map((process) -> CompletableFuture.runAsync(process::start))
-				.toArray(CompletableFuture[]::new))
-			.join();
+		startAll(processes);
 		return processes;
 	}
 

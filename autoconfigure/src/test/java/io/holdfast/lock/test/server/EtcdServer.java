@@ -86,8 +86,7 @@ public final class EtcdServer extends ServerProcess {
 		String cluster = members.stream().map(EtcdServer::member).collect(Collectors.joining(","));
 		members.forEach((member) -> member.cluster = cluster);
 		try {
-			// no member becomes ready without a quorum
-			members.parallelStream().forEach(EtcdServer::start);
+			startAll(members);
 			return members;
 		}
 		catch (RuntimeException ex) {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -115,6 +116,19 @@ public abstract class ServerProcess implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException("Cannot run " + command().get(0) + " for " + this.name, ex);
 		}
+	}
+
+	/**
+	 * Starts several servers at once, each on a thread of its own: no member of a cluster
+	 * becomes ready without a quorum.
+	 * @param servers the servers
+	 */
+	public static void startAll(List<? extends ServerProcess> servers) {
+		CompletableFuture
+			.allOf(servers.stream()
+				.map((server) -> CompletableFuture.runAsync(server::start))
+				.toArray(CompletableFuture[]::new))
+			.join();
 	}
 
 	/** Returns {@code false} if the server ends before it accepts requests. */

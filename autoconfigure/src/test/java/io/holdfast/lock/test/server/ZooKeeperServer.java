@@ -60,7 +60,7 @@ public final class ZooKeeperServer extends ServerProcess {
 				servers.get(i).configure(i, servers);
 			}
 			// no server becomes ready without a quorum
-			servers.parallelStream().forEach(ZooKeeperServer::start);
+			startAll(servers);
 			return servers;
 		}
 		catch (IOException | RuntimeException ex) {
