@@ -41,6 +41,9 @@ final class BenchmarkProcess {
 
 	private static final int COLLECTIONS = 5;
 
+	/** The most waits of a thread that are kept in a round, a power of two. */
+	private static final int MOST_WAITS = 1 << 17;
+
 	private static final String KEY_OF_F = Workload.F.work.key(0);
 
 	private final Contender contender;
@@ -179,8 +182,8 @@ final class BenchmarkProcess {
 			buyer.join();
 		}
 		long[] waits = buyers.stream().flatMapToLong(Buyer::waits).sorted().toArray();
-		return new RoundResult(waits.length, System.nanoTime() - start, system.getProcessCpuTime() - cpu,
-				buyers.stream().mapToLong((buyer) -> buyer.count).min().orElse(0),
+		return new RoundResult(buyers.stream().mapToLong((buyer) -> buyer.count).sum(), System.nanoTime() - start,
+				system.getProcessCpuTime() - cpu, buyers.stream().mapToLong((buyer) -> buyer.count).min().orElse(0),
 				buyers.stream().mapToLong((buyer) -> buyer.count).max().orElse(0),
 				(waits.length > 0) ? waits[(int) (waits.length * 99L / 100)] : 0, this.exclusion.takeBreaches(), 0);
 	}
@@ -194,7 +197,12 @@ final class BenchmarkProcess {
 
 		private final long end;
 
+		/** The waits of every {@link #stride}th pair, so that they fit into memory. */
 		private long[] waits = new long[1024];
+
+		private int recorded;
+
+		private int stride = 1;
 
 		private int count;
 
@@ -206,11 +214,13 @@ final class BenchmarkProcess {
 
 		@Override
 		public void run() {
+			String onlyKey = (this.work.locks() > this.work.threads()) ? null
+					: this.work.key(this.work.lock(this.number, 0));
 			long asked = System.nanoTime();
 			while (asked < this.end) {
 				long since = asked;
 				int lock = this.work.lock(this.number, this.count);
-				locked(this.work.key(lock), () -> {
+				locked((onlyKey != null) ? onlyKey : this.work.key(lock), () -> {
 					add(System.nanoTime() - since);
 					BenchmarkProcess.this.exclusion.run(lock, this::buy);
 				});
@@ -228,14 +238,24 @@ final class BenchmarkProcess {
 		}
 
 		private void add(long wait) {
-			if (this.count == this.waits.length) {
-				this.waits = Arrays.copyOf(this.waits, 2 * this.count);
+			if (this.count++ % this.stride != 0) {
+				return;
 			}
-			this.waits[this.count++] = wait;
+			if (this.recorded == MOST_WAITS) {
+				this.recorded /= 2;
+				for (int i = 0; i < this.recorded; i++) {
+					this.waits[i] = this.waits[2 * i];
+				}
+				this.stride *= 2;
+			}
+			else if (this.recorded == this.waits.length) {
+				this.waits = Arrays.copyOf(this.waits, 2 * this.recorded);
+			}
+			this.waits[this.recorded++] = wait;
 		}
 
 		LongStream waits() {
-			return Arrays.stream(this.waits, 0, this.count);
+			return Arrays.stream(this.waits, 0, this.recorded);
 		}
 
 	}
