@@ -124,11 +124,10 @@ public abstract class ServerProcess implements AutoCloseable {
 	 * @param servers the servers
 	 */
 	public static void startAll(List<? extends ServerProcess> servers) {
-		CompletableFuture
-			.allOf(servers.stream()
-				.map((server) -> CompletableFuture.runAsync(server::start))
-				.toArray(CompletableFuture[]::new))
-			.join();
+		CompletableFuture<?>[] starts = servers.stream()
+			.map((server) -> CompletableFuture.runAsync(server::start))
+			.toArray(CompletableFuture[]::new);
+		CompletableFuture.allOf(starts).join();
 	}
 
 	/** Returns {@code false} if the server ends before it accepts requests. */
