@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 public final class Verbs {
 
 	/** The longest wait for an event that must happen soon. */
-	public static final Duration BOUND = Duration.ofSeconds(30);
+	public static final Duration BOUND = Duration.ofSeconds(25);
 
 	private Verbs() {
 	}
