@@ -10,22 +10,13 @@ local function blocked(time_left)
   rest = math.max(rest or time_left, time_left)
 end
 
--- Removes the position of a waiter for which a release has kept the lock.
-local function leave()
-  for _, waiter in ipairs(queue()) do
-    if waiter.owner == owner then
-      remove(KEYS[3], waiter.member)
-    end
-  end
-end
-
 -- Holders. An owner that already holds the lock has not received the response, or a
 -- release has kept the lock for it: it gets the same grant again, with a new lease.
 local held = redis.call('GET', KEYS[1])
 if held then
   local token = token_of(owner, held)
   if token then
-    leave()
+    leave(owner)
     if not ARGV[9] then
       redis.call('PEXPIRE', KEYS[1], lease)
       return {1, token}

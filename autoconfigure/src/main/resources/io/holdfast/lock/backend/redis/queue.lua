@@ -39,3 +39,15 @@ local function queue()
   return waiters
 end
 
+-- Removes the position of an owner. Returns whether it had one.
+local function leave(owner)
+  local found = false
+  for _, waiter in ipairs(queue()) do
+    if waiter.owner == owner then
+      remove(KEYS[3], waiter.member)
+      found = true
+    end
+  end
+  return found
+end
+
