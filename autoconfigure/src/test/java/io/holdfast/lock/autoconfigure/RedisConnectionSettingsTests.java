@@ -5,9 +5,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.holdfast.lock.backend.redis.RedisLockBackend;
@@ -36,11 +33,7 @@ class RedisConnectionSettingsTests {
 	private final ApplicationContextRunner shortWait;
 
 	RedisConnectionSettingsTests(RedisClientLibrary library) {
-		this.runner = new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, DataRedisAutoConfiguration.class,
-					RedisLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
-					DistributedLockAutoConfiguration.class))
-			.withPropertyValues("distributed-lock.redis.client=" + library);
+		this.runner = RedisLockAutoConfigurationTests.runner(library);
 		this.shortWait = this.runner.withPropertyValues("distributed-lock.startup-timeout=100ms");
 	}
 

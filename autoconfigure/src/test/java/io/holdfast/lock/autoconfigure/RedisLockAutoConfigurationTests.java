@@ -56,12 +56,17 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	RedisLockAutoConfigurationTests(RedisClientLibrary library) {
-		this.runner = new ApplicationContextRunner()
+		this.runner = runner(library);
+		this.shortWait = this.runner.withPropertyValues("distributed-lock.startup-timeout=100ms");
+	}
+
+	/** Returns an application with one of the libraries. */
+	static ApplicationContextRunner runner(RedisClientLibrary library) {
+		return new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, DataRedisAutoConfiguration.class,
 					RedisLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
 					DistributedLockAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.redis.client=" + library);
-		this.shortWait = this.runner.withPropertyValues("distributed-lock.startup-timeout=100ms");
 	}
 
 	@Test

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockRequest;
@@ -64,6 +65,29 @@ abstract class HandoffCallers {
 
 	List<String> calls() {
 		return this.fixture.backend.calls;
+	}
+
+	/** A request that must not share a lease with others. */
+	enum Unsuited {
+
+		FAIR((request) -> request.fair(true)),
+
+		NOT_RENEWED((request) -> request.renew(false)),
+
+		OTHER_LEASE((request) -> request.leaseTime(LEASE.plusSeconds(1)));
+
+		private final Consumer<LockRequest.Builder> option;
+
+		Unsuited(Consumer<LockRequest.Builder> option) {
+			this.option = option;
+		}
+
+		LockRequest.Builder request() {
+			LockRequest.Builder request = EngineFixture.request();
+			this.option.accept(request);
+			return request;
+		}
+
 	}
 
 }

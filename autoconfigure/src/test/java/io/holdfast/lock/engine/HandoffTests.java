@@ -3,7 +3,6 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -142,29 +141,6 @@ class HandoffTests extends HandoffCallers {
 		this.fixture.time.advance(Duration.ofSeconds(1));
 		assertThat(calls()).containsExactly("acquire stock:42", "release stock:42");
 		assertNothingLeft();
-	}
-
-	/** A request whose holder or waiter does not suit a handoff. */
-	enum Unsuited {
-
-		FAIR((request) -> request.fair(true)),
-
-		NOT_RENEWED((request) -> request.renew(false)),
-
-		OTHER_LEASE((request) -> request.leaseTime(LEASE.plusSeconds(1)));
-
-		private final Consumer<LockRequest.Builder> option;
-
-		Unsuited(Consumer<LockRequest.Builder> option) {
-			this.option = option;
-		}
-
-		LockRequest.Builder request() {
-			LockRequest.Builder request = EngineFixture.request();
-			this.option.accept(request);
-			return request;
-		}
-
 	}
 
 	@ParameterizedTest

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -14,7 +13,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 import io.holdfast.lock.LockForceReleasedEvent;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
-import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.TransactionBoundary;
@@ -260,30 +258,11 @@ class StickyTests extends HandoffCallers {
 		assertNothingLeft();
 	}
 
-	/** A request that must not share a lease with others. */
-	enum Unsuited {
-
-		FAIR((request) -> request.fair(true)),
-
-		NOT_RENEWED((request) -> request.renew(false)),
-
-		OTHER_LEASE((request) -> request.leaseTime(LEASE.plusSeconds(1)));
-
-		private final Consumer<LockRequest.Builder> option;
-
-		Unsuited(Consumer<LockRequest.Builder> option) {
-			this.option = option;
-		}
-
-	}
-
 	@ParameterizedTest
 	@EnumSource
 	void unsuitedCallerAsksTheStore(Unsuited unsuited) {
 		acquireAndClose();
-		LockRequest.Builder request = request();
-		unsuited.option.accept(request);
-		CompletableFuture<LockHandle> next = acquire(request);
+		CompletableFuture<LockHandle> next = acquire(unsuited.request());
 		assertThat(next).isCompleted();
 		assertThat(calls()).containsExactly("acquire stock:42", "release stock:42", "acquire stock:42");
 		close(next);

@@ -3,7 +3,7 @@ package io.holdfast.lock.backend.jdbc;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
@@ -23,6 +23,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.support.SchedulingClock;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
@@ -41,10 +42,14 @@ class JdbcTurnTests extends OnEveryDatabase {
 
 	private static final Duration LONG = Duration.ofSeconds(30);
 
+	/** The time by which claims measure how long they have waited, in nanoseconds. */
+	private final AtomicLong time = new AtomicLong();
+
 	/** Returns a backend whose releases keep the lock for the given time. */
 	private LockBackend keepingFor(Database database, Duration time) {
 		HikariDataSource pool = opened(database, 3);
-		return track(new JdbcLockBackend(pool, new JdbcLockOptions("test", JdbcContract.TABLE, time, false)));
+		return track(new JdbcLockBackend(pool, new JdbcLockOptions("test", JdbcContract.TABLE, time, false),
+				new StoppedClock(this.time)));
 	}
 
 	private static Claim waiting(LockName lock, LockMode mode) {
@@ -110,8 +115,7 @@ class JdbcTurnTests extends OnEveryDatabase {
 		refused(store, first);
 		refused(store, second);
 		released(store, held);
-		// a statement may take some of the difference between the two
-		TimeUnit.MILLISECONDS.sleep(500);
+		this.time.addAndGet(LONG.toNanos());
 		refused(store, third);
 		refused(store, second);
 		refused(store, third);
@@ -195,6 +199,21 @@ class JdbcTurnTests extends OnEveryDatabase {
 			}
 			released(other, soonGranted(other, elsewhere));
 		}
+	}
+
+	/** A clock that a test sets. */
+	private record StoppedClock(AtomicLong time) implements SchedulingClock {
+
+		@Override
+		public long nanos() {
+			return this.time.get();
+		}
+
+		@Override
+		public Runnable after(long delayNanos, Runnable task) {
+			throw new UnsupportedOperationException("Claims on a database schedule nothing");
+		}
+
 	}
 
 }
