@@ -54,7 +54,9 @@ class ZooKeeperLockBackendContractTests extends SingleServerContract<ZooKeeperSe
 	@BeforeEach
 	void awaitProvenSessions() {
 		for (LockBackend client : List.of(backend(), secondClient())) {
-			await().atMost(bound()).until(() -> lease(client), (lease) -> lease.toMillis() >= SESSION_MILLIS / 2);
+			await().pollDelay(Duration.ZERO)
+				.atMost(bound())
+				.until(() -> lease(client), (lease) -> lease.toMillis() >= SESSION_MILLIS / 2);
 		}
 	}
 

@@ -48,7 +48,7 @@ final class ExtendedLease {
 	 * @param extension extends the lease
 	 */
 	static void happen(Bench bench, UnaryOperator<Claim> kind, Extension extension) throws Exception {
-		Duration lease = bench.shortLease().multipliedBy(2);
+		Duration lease = bench.shortLease();
 		while (!new ExtendedLease(bench, kind.apply(Claims.lasting(lease, Claims.exclusive(Claims.newLock()))),
 				extension)
 			.lasts()) {

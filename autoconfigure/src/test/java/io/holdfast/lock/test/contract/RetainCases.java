@@ -17,25 +17,26 @@ interface RetainCases {
 	@Needs(Ability.RETAIN)
 	default void retainShortensALongLease(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		assertRetained(bench, Claims.renewed(Claims.exclusive(lock)), Claims.exclusive(lock));
+		assertRetained(bench, Claims.renewed(Claims.exclusive(lock)), bench.shortLease(), Claims.exclusive(lock));
 	}
 
 	@Needs(Ability.RETAIN)
 	default void retainShortensALongLeaseWithoutRenewal(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		assertRetained(bench, Claims.exclusive(lock), Claims.exclusive(lock));
+		assertRetained(bench, Claims.exclusive(lock), bench.shortLease(), Claims.exclusive(lock));
 	}
 
 	@Needs(Ability.RETAIN)
 	default void retainExtendsAShortLease(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		assertRetained(bench, Claims.lasting(bench.shortLease(), Claims.exclusive(lock)), Claims.exclusive(lock));
+		assertRetained(bench, Claims.lasting(bench.shortLease(), Claims.exclusive(lock)),
+				bench.shortLease().multipliedBy(2), Claims.exclusive(lock));
 	}
 
 	@Needs({ Ability.RETAIN, Ability.SHARED })
 	default void retainedReaderExcludesWritersForTheDuration(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		assertRetained(bench, Claims.renewed(Claims.shared(lock)), Claims.exclusive(lock));
+		assertRetained(bench, Claims.renewed(Claims.shared(lock)), bench.shortLease(), Claims.exclusive(lock));
 	}
 
 	@Needs(Ability.RETAIN)
@@ -49,8 +50,7 @@ interface RetainCases {
 	}
 
 	/** Retains the lock with one client and acquires it with the other. */
-	private static void assertRetained(Bench bench, Claim retained, Claim next) throws Exception {
-		Duration remaining = bench.shortLease().multipliedBy(2);
+	private static void assertRetained(Bench bench, Claim retained, Duration remaining, Claim next) throws Exception {
 		Grant grant = bench.acquire(bench.first(), retained);
 		long requestedAt = System.nanoTime();
 		assertThat(bench.retain(bench.first(), grant, remaining)).as("retention of %s", grant).isTrue();
