@@ -11,6 +11,8 @@ import javax.management.ObjectName;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -110,20 +112,35 @@ class LockMetricsAutoConfigurationTests {
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("micrometerLockObserver"));
 	}
 
+	private ApplicationContextRunner observed() {
+		return this.runner.withConfiguration(AutoConfigurations.of(LockObservationAutoConfiguration.class,
+				MetricsAutoConfiguration.class, CompositeMeterRegistryAutoConfiguration.class,
+				SimpleMetricsExportAutoConfiguration.class, ObservationAutoConfiguration.class));
+	}
+
 	@Test
-	void metersOfTheObservationsHaveASwitchOfTheirOwn() {
-		ApplicationContextRunner observed = this.runner
-			.withConfiguration(AutoConfigurations.of(LockObservationAutoConfiguration.class,
-					MetricsAutoConfiguration.class, CompositeMeterRegistryAutoConfiguration.class,
-					SimpleMetricsExportAutoConfiguration.class, ObservationAutoConfiguration.class))
+	void lockMetersReplaceThoseOfTheObservations() {
+		observed().run((context) -> {
+			loseALock(context);
+			Observation.createNotStarted("other", context.getBean(ObservationRegistry.class)).observe(() -> {
+			});
+			assertThat(meters(context)).contains("distributed.lock.acquire", "distributed.lock.hold")
+				.noneMatch((name) -> name.matches("distributed\\.lock\\.(acquisition|holding).*"));
+			assertThat(context.getBean(MeterRegistry.class).find("other").timer()).as("meter of others").isNotNull();
+		});
+	}
+
+	@Test
+	void withoutLockMetersTheObservationsHaveMeters() {
+		ApplicationContextRunner withoutMeters = observed()
 			.withPropertyValues("distributed-lock.metrics.enabled=false");
-		observed.run((context) -> {
+		withoutMeters.run((context) -> {
 			loseALock(context);
 			await().untilAsserted(() -> assertThat(meters(context)).containsExactlyInAnyOrder(
 					"distributed.lock.acquisition", "distributed.lock.acquisition.active", "distributed.lock.holding",
 					"distributed.lock.holding.active", "distributed.lock.holding.lock.lost"));
 		});
-		observed.withPropertyValues("management.observations.enable.distributed.lock=false").run((context) -> {
+		withoutMeters.withPropertyValues("management.observations.enable.distributed.lock=false").run((context) -> {
 			loseALock(context);
 			assertThat(meters(context)).isEmpty();
 		});

@@ -9,6 +9,10 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
+import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
@@ -41,6 +45,16 @@ public class MonitoringBenchmark {
 
 	@Benchmark
 	public void meters(WithMeters application) {
+		application.pair();
+	}
+
+	@Benchmark
+	public void actuator(WithActuator application) {
+		application.pair();
+	}
+
+	@Benchmark
+	public void actuatorWithDerivedMeters(WithDerivedMeters application) {
 		application.pair();
 	}
 
@@ -95,6 +109,37 @@ public class MonitoringBenchmark {
 		void register(AnnotationConfigApplicationContext context) {
 			context.registerBean(MeterRegistry.class, SimpleMeterRegistry::new);
 		}
+
+	}
+
+	/** Registries of meters and observations as Actuator configures them. */
+	@State(Scope.Thread)
+	public static class WithActuator extends WithoutRegistry {
+
+		@Override
+		void register(AnnotationConfigApplicationContext context) {
+			context.register(Actuator.class);
+		}
+
+	}
+
+	/** Actuator, which also derives meters from the observations of locks. */
+	@State(Scope.Thread)
+	public static class WithDerivedMeters extends WithActuator {
+
+		@Override
+		void register(AnnotationConfigApplicationContext context) {
+			super.register(context);
+			context.registerBean("lockMeterObservationHandler", Object.class, Object::new);
+		}
+
+	}
+
+	/** The part of Actuator that concerns meters and observations. */
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ MetricsAutoConfiguration.class, CompositeMeterRegistryAutoConfiguration.class,
+			SimpleMetricsExportAutoConfiguration.class, ObservationAutoConfiguration.class })
+	static class Actuator {
 
 	}
 
