@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class LostUpdateTests {
 
-	private static final int ORDERS = 2_000;
+	private static final int ORDERS = 1_000;
 
 	@AutoClose
 	private static final PostgresServer database = PostgresServer.started();
