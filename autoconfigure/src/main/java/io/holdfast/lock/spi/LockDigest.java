@@ -1,5 +1,6 @@
 package io.holdfast.lock.spi;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -25,17 +26,14 @@ public final class LockDigest {
 	 * @return 64 hexadecimal digits, different for every two locks
 	 */
 	public static String of(String namespace, LockName lock) {
+		byte[] space = namespace.getBytes(StandardCharsets.UTF_8);
+		String id = lock.id();
+		// a namespace contains no zero, so namespace and lock cannot run together
+		ByteBuffer text = ByteBuffer.allocate(space.length + 1 + 2 * id.length()).put(space).put((byte) 0);
+		// every char counts, even half a surrogate pair, which no charset can represent
+		text.asCharBuffer().put(id);
 		try {
-			MessageDigest digest = MessageDigest.getInstance("SHA-256");
-			digest.update(namespace.getBytes(StandardCharsets.UTF_8));
-			// a namespace contains no zero, so namespace and lock cannot run together
-			digest.update((byte) 0);
-			// every char counts, even half a surrogate pair, which UTF-8 cannot represent
-			for (char c : lock.id().toCharArray()) {
-				digest.update((byte) (c >> 8));
-				digest.update((byte) c);
-			}
-			return HexFormat.of().formatHex(digest.digest());
+			return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(text.array()));
 		}
 		catch (NoSuchAlgorithmException ex) {
 			throw new IllegalStateException("SHA-256 is not available", ex);
@@ -50,9 +48,11 @@ public final class LockDigest {
 	 * @return the text
 	 */
 	public static String readable(LockName lock, int length) {
-		StringBuilder text = new StringBuilder();
-		lock.id().chars().limit(length).forEach((c) -> text.append((c >= ' ' && c < 0x7F) ? (char) c : '?'));
-		return text.toString();
+		char[] text = lock.id().substring(0, Math.min(length, lock.id().length())).toCharArray();
+		for (int i = 0; i < text.length; i++) {
+			text[i] = (text[i] >= ' ' && text[i] < 0x7F) ? text[i] : '?';
+		}
+		return new String(text);
 	}
 
 }
