@@ -3,6 +3,9 @@ package io.holdfast.lock.test.server;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.util.List;
 
 /**
@@ -51,6 +54,15 @@ public final class MariaDbServer extends ServerProcess {
 	}
 
 	private void initialize() throws IOException {
+		DataTemplate.fill("mariadb", data(), this::createData, this::run);
+		Files.writeString(init(), """
+				CREATE DATABASE IF NOT EXISTS %1$s CHARACTER SET utf8mb4;
+				CREATE USER IF NOT EXISTS '%2$s'@'%%' IDENTIFIED BY '%3$s';
+				GRANT ALL ON %1$s.* TO '%2$s'@'%%';
+				""".formatted(DATABASE, USERNAME, PASSWORD));
+	}
+
+	private void createData() {
 		int exitCode = run(List.of("mariadb-install-db", "--no-defaults", "--datadir=" + data(),
 				"--auth-root-authentication-method=normal", "--skip-test-db", temporaryFiles(),
 				"--user=" + System.getProperty("user.name")));
@@ -58,11 +70,6 @@ public final class MariaDbServer extends ServerProcess {
 			throw new IllegalStateException(
 					"mariadb-install-db ended with exit code %d. Its output:%n%s".formatted(exitCode, logTail()));
 		}
-		Files.writeString(init(), """
-				CREATE DATABASE IF NOT EXISTS %1$s CHARACTER SET utf8mb4;
-				CREATE USER IF NOT EXISTS '%2$s'@'%%' IDENTIFIED BY '%3$s';
-				GRANT ALL ON %1$s.* TO '%2$s'@'%%';
-				""".formatted(DATABASE, USERNAME, PASSWORD));
 	}
 
 	@Override
@@ -76,8 +83,13 @@ public final class MariaDbServer extends ServerProcess {
 
 	@Override
 	protected boolean isReady() {
-		return run(List.of("mariadb", "--no-defaults", "--host=" + HOST, "--port=" + port(), "--user=" + USERNAME,
-				"--password=" + PASSWORD, "--execute=SELECT 1", DATABASE)) == 0;
+		try (Connection connection = DriverManager.getConnection(jdbcUrl() + "?connectTimeout=2000&socketTimeout=2000",
+				USERNAME, PASSWORD)) {
+			return !connection.isClosed();
+		}
+		catch (SQLException ex) {
+			return false;
+		}
 	}
 
 	private Path data() {

@@ -4,9 +4,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
@@ -43,8 +47,10 @@ public final class PostgresServer extends ServerProcess {
 	 * @return the server, which the caller must close
 	 */
 	public static PostgresServer started() {
-		return started("initdb", "--username=" + USERNAME, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync",
-				"--no-instructions");
+		return started((server) -> DataTemplate.fill("postgres-" + server.binaries.getParent().getFileName(),
+				server.data, () -> server.runAsServerUser("initdb", "--username=" + USERNAME, "--auth=trust",
+						"--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"),
+				server::run));
 	}
 
 	/**
@@ -54,15 +60,15 @@ public final class PostgresServer extends ServerProcess {
 	 * @return the server, which the caller must close
 	 */
 	public static PostgresServer standbyOf(int port) {
-		return started("pg_basebackup", "--host=" + HOST, "--port=" + port, "--username=" + USERNAME,
-				"--write-recovery-conf", "--checkpoint=fast", "--no-sync");
+		return started((server) -> server.runAsServerUser("pg_basebackup", "--host=" + HOST, "--port=" + port,
+				"--username=" + USERNAME, "--write-recovery-conf", "--checkpoint=fast", "--no-sync"));
 	}
 
-	private static PostgresServer started(String binary, String... arguments) {
+	private static PostgresServer started(Consumer<PostgresServer> creation) {
 		PostgresServer server = new PostgresServer(300);
 		try {
 			server.giveDirectoryToServer();
-			server.runAsServerUser(binary, arguments);
+			creation.accept(server);
 			server.start();
 			return server;
 		}
@@ -98,8 +104,12 @@ public final class PostgresServer extends ServerProcess {
 
 	@Override
 	protected boolean isReady() {
-		return run(List.of(this.binaries.resolve("pg_isready").toString(), "--quiet", "--host=" + HOST,
-				"--port=" + port(), "--dbname=postgres", "--username=" + USERNAME)) == 0;
+		try (Connection connection = DriverManager.getConnection(jdbcUrl() + "&connectTimeout=2&socketTimeout=2")) {
+			return !connection.isClosed();
+		}
+		catch (SQLException ex) {
+			return false;
+		}
 	}
 
 	/**
