@@ -82,7 +82,7 @@ final class BackendSelection {
 			logger.info("Using lock backend '%s', because %s%s%s".formatted(selected, reason,
 					others.isEmpty() ? "" : "; also configured: " + others,
 					(selected.equals(LOCAL) && others.isEmpty()) ? ""
-							: "; namespace '%s', which separates these locks from those of other applications"
+							: "; namespace '%s', whose locks are shared by all applications that use it"
 								.formatted(this.namespace)));
 		}
 	}

@@ -112,7 +112,8 @@ class StoreBesidesTheDefaultTests {
 			.withPropertyValues("distributed-lock.etcd.endpoints=http://127.0.0.1:1",
 					"distributed-lock.fail-fast=false", "distributed-lock.namespace=shop")
 			.run((context) -> assertThat(output)
-				.contains("Using lock backend 'etcd', because 'distributed-lock.etcd.*' is set; namespace 'shop',"));
+				.contains("Using lock backend 'etcd', because 'distributed-lock.etcd.*' is set; "
+						+ "namespace 'shop', whose locks are shared by all applications that use it"));
 	}
 
 	static class Shop {
