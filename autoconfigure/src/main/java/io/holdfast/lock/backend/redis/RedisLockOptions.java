@@ -26,7 +26,7 @@ public record RedisLockOptions(String namespace, Duration responseTimeout, int w
 	 */
 	public RedisLockOptions {
 		require(!namespace.isBlank() && namespace.indexOf('{') < 0 && namespace.indexOf('}') < 0,
-				"'distributed-lock.namespace' is '%s', which is not a valid prefix of Redis keys. Set a value without braces."
+				"'distributed-lock.namespace' is '%s', which is not a valid prefix of Redis keys. Set a value that is not blank and contains no braces."
 					.formatted(namespace));
 		require(responseTimeout.toMillis() > 0, "'distributed-lock.response-timeout' is %s. Set at least 1ms."
 			.formatted(DurationText.of(responseTimeout)));
