@@ -173,7 +173,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		LockName lock = grant.claim().lock();
 		this.notifications.forgetAll(grant.claim().owner());
 		return guarded(() -> this.scripts.run(RedisScript.RELEASE, keys(lock), RedisKeys.value(grant),
-				this.notifications.channels(), RedisTimes.IDLE_TOKEN_MILLIS))
+				this.notifications.channels(), RedisTimes.IDLE_TOKEN_MILLIS, this.notifications.instance()))
 			.<ReleaseResult>thenApply(
 					(value) -> ((Long) value.get(0) == 1) ? new ReleaseResult.Released() : new ReleaseResult.NotHeld())
 			.exceptionallyCompose((failure) -> (RedisErrors.definiteCode(failure) != null)

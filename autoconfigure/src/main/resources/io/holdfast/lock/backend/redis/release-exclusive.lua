@@ -4,7 +4,7 @@
 --
 -- KEYS  as in queue.lua
 -- ARGV  1 the grant, owner:token · 2 prefix of the notification channels
---       3 lifetime of an idle token (ms)
+--       3 lifetime of an idle token (ms) · 4 the instance that asks
 -- Returns {1} if released, {0} if the lock was free or had another owner
 
 local held = redis.call('GET', KEYS[1])
@@ -12,6 +12,13 @@ local held = redis.call('GET', KEYS[1])
 local released = held == ARGV[1] or (held and string.sub(held, 1, #ARGV[1] + 1) == ARGV[1] .. '|')
 if released then
   redis.call('DEL', KEYS[1])
+  if held ~= ARGV[1] then
+    -- By force from another instance: the holder's instance must not use the idle lease again.
+    local owner, channel = string.match(held, '^(.-):%d+|(.*)$')
+    if channel ~= ARGV[2] .. ARGV[4] then
+      redis.call('PUBLISH', channel, 'wanted:' .. owner)
+    end
+  end
   if redis.call('EXISTS', KEYS[3]) == 0 then
     return {1}
   end

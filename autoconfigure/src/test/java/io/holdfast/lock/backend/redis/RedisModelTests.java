@@ -122,7 +122,8 @@ class RedisModelTests {
 		long lease = UNIT * (1 + random.nextInt(3));
 		return switch (random.nextInt(8)) {
 			case 0 -> new Request("renew", RedisScript.RENEW, grant, lease);
-			case 1, 2 -> new Request("release", RedisScript.RELEASE, grant, CHANNELS, RedisTimes.IDLE_TOKEN_MILLIS);
+			case 1, 2 ->
+				new Request("release", RedisScript.RELEASE, grant, CHANNELS, RedisTimes.IDLE_TOKEN_MILLIS, LISTENS);
 			case 3 -> new Request("abandon", RedisScript.ABANDON, owner, CHANNELS, RedisTimes.IDLE_TOKEN_MILLIS);
 			default -> acquire(random, owner, lease);
 		};

@@ -45,10 +45,11 @@ class RedisRenewalRaceTests {
 	private static final Duration LEASE = Duration.ofMillis(1_500);
 
 	/**
-	 * Matches the arguments of a release: the grant, the prefix of the channel names, and
-	 * milliseconds.
+	 * Matches the arguments of a release: the grant, the prefix of the channel names,
+	 * milliseconds, and the instance.
 	 */
-	private static final Pattern RELEASE = Pattern.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"[^\"]*[a-z][^\"]*\" \"\\d+\"$");
+	private static final Pattern RELEASE = Pattern
+		.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"[^\"]*[a-z][^\"]*\" \"\\d+\" \"[0-9a-f-]{36}\"$");
 
 	/** Matches the arguments of a renewal: the grant and milliseconds. */
 	private static final Pattern RENEWAL = Pattern.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"\\d+\"$");

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.EngineInspector;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.TransactionBoundary;
@@ -101,6 +102,22 @@ class RedisStickyTests extends OneRedisServer {
 			Optional<LockHandle> handle = this.other.tryAcquire(request(Duration.ZERO));
 			handle.ifPresent(LockHandle::close);
 			return handle.isPresent();
+		});
+	}
+
+	@Test
+	void idleLeaseIsNotTakenOverAfterAForcedReleaseThroughAnotherInstance() {
+		token(this.one);
+		inspector(this.other, second).forceRelease(this.lock);
+		try (LockHandle next = this.other.acquire(request(Duration.ZERO))) {
+			Awaitility.await().until(() -> inspector(this.one, first).held().isEmpty());
+			assertThat(this.one.tryAcquire(request(Duration.ZERO))).isEmpty();
+			assertThat(next.isHeld()).isTrue();
+		}
+	}
+
+	private static EngineInspector inspector(LockEngine engine, RedisLockBackend backend) {
+		return new EngineInspector(engine, new LockBackends(List.of(backend), RedisLockBackend.NAME), (event) -> {
 		});
 	}
 
