@@ -56,6 +56,7 @@ final class HoldRegistry {
 
 	void end(Acquisition acquisition) {
 		this.callers.remove(acquisition);
+		changed();
 	}
 
 	/**
@@ -74,7 +75,7 @@ final class HoldRegistry {
 		changed();
 	}
 
-	/** Signals that a lease is no longer in use or has ended. */
+	/** Signals that an acquisition has ended, or that a lease is no longer in use. */
 	void changed() {
 		if (this.closed.get()) {
 			this.lock.lock();
@@ -130,15 +131,23 @@ final class HoldRegistry {
 		return this.callers.stream().map((caller) -> caller.lease).filter(Objects::nonNull).toList();
 	}
 
+	/** A caller whose own thread closes the engine cannot end meanwhile. */
+	private static boolean delaysClosing(LocalWaitQueues.Ticket caller) {
+		Lease lease = caller.lease;
+		return (lease != null) ? lease.delaysClosing()
+				: ((Acquisition) caller).steps.caller() != Thread.currentThread();
+	}
+
 	/**
-	 * Waits until no body runs under a lock and the release of every ended hold is sent,
-	 * until the time is over, or until the thread is interrupted.
+	 * Waits until every acquisition that was stopped has sent its withdrawal, no body
+	 * runs under a lock and the release of every ended hold is sent, until the time is
+	 * over, or until the thread is interrupted.
 	 */
 	private void awaitNoneInUse(long nanos) {
 		long left = nanos;
 		this.lock.lock();
 		try {
-			while (left > 0 && held().stream().anyMatch(Lease::delaysClosing)) {
+			while (left > 0 && this.callers.stream().anyMatch(HoldRegistry::delaysClosing)) {
 				left = this.changed.awaitNanos(left);
 			}
 		}

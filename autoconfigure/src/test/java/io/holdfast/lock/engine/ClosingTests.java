@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.observation.LockObserver;
@@ -41,6 +42,19 @@ class ClosingTests {
 	}
 
 	@Test
+	void closeAwaitsTheWithdrawalOfAStoppedCaller() {
+		this.backend.heldByAnother(EngineFixture.LOCK);
+		this.backend.acquires.add((claim) -> {
+			closeMeanwhile();
+			return CompletableFuture.completedFuture(this.backend.answer(claim));
+		});
+		assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> this.engine.acquire(request().build()));
+		this.closed.join();
+		assertThat(this.backend.calls).endsWith("abandon stock:42", "threads and clients close");
+	}
+
+	@Test
 	void bodyDoesNotRunUnderALockThatIsGrantedAfterTheEngineHasClosed() {
 		CompletableFuture<LockEngine> closing = new CompletableFuture<>();
 		LockEngine closed = new LockEngine(new LockBackends(List.of(this.backend), "fake"), EngineSettings.DEFAULTS,
@@ -61,18 +75,22 @@ class ClosingTests {
 		assertThat(closed.context().registry().held()).isEmpty();
 	}
 
+	/** Lets another thread close the engine until it waits or has closed. */
+	private void closeMeanwhile() {
+		Thread closing = new Thread(() -> {
+			this.engine.close();
+			this.closed.complete(null);
+		});
+		closing.start();
+		Awaitility.await().until(() -> this.closed.isDone() || closing.getState() == Thread.State.TIMED_WAITING);
+	}
+
 	/** Closes the engine after the hold has ended and before its release is sent. */
 	private final class ClosesMeanwhile implements LockObserver {
 
 		@Override
 		public void released(LockName lock, String backend, Duration held, Duration lease) {
-			Thread closing = new Thread(() -> {
-				ClosingTests.this.engine.close();
-				ClosingTests.this.closed.complete(null);
-			});
-			closing.start();
-			Awaitility.await()
-				.until(() -> ClosingTests.this.closed.isDone() || closing.getState() == Thread.State.TIMED_WAITING);
+			closeMeanwhile();
 		}
 
 	}
