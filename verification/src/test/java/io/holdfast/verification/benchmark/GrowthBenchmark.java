@@ -29,7 +29,7 @@ class GrowthBenchmark {
 
 	private static final List<Library> LIBRARIES = List.of(Library.RAW, Library.HOLDFAST);
 
-	private static final int WARM_UP_ROUNDS = 8;
+	private static final int WARM_UP_ROUNDS = 30;
 
 	private static final int REDLOCK_NODES = 5;
 
