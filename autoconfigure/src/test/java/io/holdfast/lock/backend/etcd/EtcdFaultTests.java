@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.etcd;
 
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.net.URI;
@@ -224,6 +225,7 @@ class EtcdFaultTests {
 		assertThat(health).as("health of a member without a majority")
 			.failsWithin(BOUND)
 			.withThrowableOfType(ExecutionException.class)
+			.withCauseInstanceOf(IOException.class)
 			.withMessageContaining("503");
 	}
 

@@ -37,7 +37,8 @@ class RedisStickyTests extends OneRedisServer {
 
 	private final LockEngine other = engine(second, Duration.ZERO);
 
-	private static LockEngine engine(RedisLockBackend backend, Duration sticky) {
+	/** Returns an engine whose leases last longer than any test. */
+	static LockEngine engine(RedisLockBackend backend, Duration sticky) {
 		return new LockEngine(new LockBackends(List.of(backend), RedisLockBackend.NAME),
 				settings().leaseTime(LONG).sticky(sticky).build(), TransactionBoundary.NONE, List.of());
 	}

@@ -32,7 +32,7 @@ final class DataTemplate {
 	static void fill(String name, Path data, Runnable create, ToIntFunction<List<String>> command) {
 		Path template = BUILD.resolve(name + "-data");
 		try {
-			if (!isCreated(template, data, create, command)) {
+			if (!createFirst(template, data, create, command)) {
 				copy(template, data, command);
 			}
 		}
@@ -41,7 +41,8 @@ final class DataTemplate {
 		}
 	}
 
-	private static synchronized boolean isCreated(Path template, Path data, Runnable create,
+	/** Creates the data and its template, if there is no template yet. */
+	private static synchronized boolean createFirst(Path template, Path data, Runnable create,
 			ToIntFunction<List<String>> command) throws IOException {
 		Files.createDirectories(BUILD);
 		Path lock = template.resolveSibling(template.getFileName() + ".lock");
