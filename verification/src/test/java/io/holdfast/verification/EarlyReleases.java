@@ -37,7 +37,9 @@ class EarlyReleases {
 
 			@Override
 			public void beforeCommit(TransactionExecution transaction) {
-				LockHandle.current().map((handle) -> RELEASES.get(handle.lock())).ifPresent(Runnable::run);
+				if (Mutation.RELEASE_BEFORE_COMMIT.isActive()) {
+					LockHandle.current().map((handle) -> RELEASES.get(handle.lock())).ifPresent(Runnable::run);
+				}
 			}
 
 		};
@@ -63,7 +65,8 @@ class EarlyReleases {
 		/** Reports success, because the grant was already released. */
 		@Override
 		public CompletionStage<ReleaseResult> release(Grant grant) {
-			return super.release(grant).thenApply((result) -> new ReleaseResult.Released());
+			return super.release(grant).thenApply(
+					(result) -> Mutation.RELEASE_BEFORE_COMMIT.isActive() ? new ReleaseResult.Released() : result);
 		}
 
 	}

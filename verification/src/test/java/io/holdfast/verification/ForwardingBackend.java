@@ -53,6 +53,11 @@ abstract class ForwardingBackend implements LockBackend {
 	}
 
 	@Override
+	public boolean answersOn(Thread thread) {
+		return this.store.answersOn(thread);
+	}
+
+	@Override
 	public boolean releasesOnCaller() {
 		return this.store.releasesOnCaller();
 	}
@@ -95,6 +100,11 @@ abstract class ForwardingBackend implements LockBackend {
 	@Override
 	public CompletionStage<StoreStatus> status() {
 		return this.store.status();
+	}
+
+	@Override
+	public CompletionStage<StoreStatus> status(Duration timeout) {
+		return this.store.status(timeout);
 	}
 
 	@Override

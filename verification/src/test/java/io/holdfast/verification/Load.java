@@ -89,14 +89,21 @@ record Load(long product, int orders, int buyersPerProcess, int thinkMillis, Str
 	 * @param quantity the stock
 	 */
 	static void setStock(SampleProcess process, long product, int quantity) throws InterruptedException {
-		int status = send(
-				HttpRequest.newBuilder(process.url("/products/%d/stock?quantity=%d".formatted(product, quantity)))
-					.timeout(Duration.ofSeconds(60))
-					.PUT(HttpRequest.BodyPublishers.noBody())
-					.build());
+		put(process, "/products/%d/stock?quantity=%d".formatted(product, quantity));
+	}
+
+	/**
+	 * Sends a request that has no content.
+	 * @param process the process that receives the request
+	 * @param path the path and query
+	 */
+	static void put(SampleProcess process, String path) throws InterruptedException {
+		int status = send(HttpRequest.newBuilder(process.url(path))
+			.timeout(Duration.ofSeconds(60))
+			.PUT(HttpRequest.BodyPublishers.noBody())
+			.build());
 		if (status != 200) {
-			throw new IllegalStateException(
-					"The stock of product %d was not set: status %d".formatted(product, status));
+			throw new IllegalStateException("PUT %s was answered %d".formatted(path, status));
 		}
 	}
 

@@ -1,45 +1,34 @@
 package io.holdfast.verification;
 
-import java.util.List;
-
 /**
- * A deliberate defect of Holdfast, to verify that the checker detects it.
+ * A deliberate defect of Holdfast, to verify that the checker detects it. An application
+ * that can be broken has {@link Mutations} among its sources, and at most one defect at a
+ * time.
  */
 enum Mutation {
 
 	/** No defect. */
-	NONE(List.of(), List.of()),
+	NONE,
 
-	/**
-	 * Commits are not checked, and a lock is released within the caller's transaction.
-	 */
-	NO_COMMIT_CHECK(
-			List.of("--spring.autoconfigure.exclude=io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration"),
-			List.of()),
+	/** Commits are not checked. */
+	NO_COMMIT_CHECK,
 
 	/** Locks are released right before the commit. */
-	RELEASE_BEFORE_COMMIT(List.of(), List.of(EarlyReleases.class)),
+	RELEASE_BEFORE_COMMIT,
 
 	/** Every grant of a lock has the same token. */
-	REPEATED_TOKEN(List.of(), List.of(RepeatedTokens.class));
+	REPEATED_TOKEN;
 
-	private final List<String> arguments;
+	/** The defect of this process. */
+	private static volatile Mutation active = NONE;
 
-	private final List<Class<?>> sources;
-
-	Mutation(List<String> arguments, List<Class<?>> sources) {
-		this.arguments = arguments;
-		this.sources = sources;
+	/** Breaks this process, and mends every other defect. */
+	void activate() {
+		active = this;
 	}
 
-	/** Returns additional command line arguments. */
-	List<String> arguments() {
-		return this.arguments;
-	}
-
-	/** Returns additional configuration classes of the application. */
-	List<Class<?>> sources() {
-		return this.sources;
+	boolean isActive() {
+		return active == this;
 	}
 
 }

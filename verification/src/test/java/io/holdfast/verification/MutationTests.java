@@ -1,24 +1,31 @@
 package io.holdfast.verification;
 
+import java.util.Map;
+
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.holdfast.verification.TestEnvironment.Purpose;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests that the checker detects what a missing fence and deliberate defects of Holdfast
- * cause.
+ * Tests that the checker detects what a missing lock, a missing fence and deliberate
+ * defects of Holdfast cause.
  */
-@Execution(ExecutionMode.CONCURRENT)
 class MutationTests {
 
 	private static final long SEED = 7;
 
+	@AutoClose
+	private static final TestEnvironment unfenced = new TestEnvironment("redis", false, Purpose.MUTATIONS);
+
 	/** The other tests of this class use the same faults. */
 	@Test
 	void withoutAFenceOnlyAPauseBeforeTheCommitLosesUpdates() throws Exception {
-		try (Run run = new Run("redis", false, SEED)) {
+		try (Run run = unfenced(Mutation.NONE)) {
 			RunResult slow = run.inject(Fault.COMMIT_SLOW, 3);
 			assertThat(slow.lost()).isZero();
 			assertThat(slow.doubled()).isZero();
@@ -28,16 +35,30 @@ class MutationTests {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "none", "inside" })
+	void ordersWithoutTheLockAndThoseThatReleaseItBeforeTheCommitLoseUpdates(String lock) throws Exception {
+		try (Run run = unfenced(Mutation.NONE)) {
+			int lost = 0;
+			for (int orders = 100; lost == 0 && orders <= 1600; orders *= 2) {
+				Sale sale = run.sell(orders, lock);
+				assertThat(sale.answers()).as("answers by status").containsExactly(Map.entry(201, orders));
+				lost = sale.lost();
+			}
+			assertThat(lost).as("lost updates that this test must see").isPositive();
+		}
+	}
+
 	@Test
 	void withoutACheckBeforeTheCommitAPauseInTheBodyLosesUpdates() throws Exception {
-		try (Run run = new Run("redis", false, Mutation.NO_COMMIT_CHECK, SEED)) {
+		try (Run run = unfenced(Mutation.NO_COMMIT_CHECK)) {
 			assertThat(run.inject(Fault.PAUSED_IN_BODY, 2).lost()).isPositive();
 		}
 	}
 
 	@Test
 	void releaseBeforeTheCommitCausesTwoHoldersAndLostUpdates() throws Exception {
-		try (Run run = new Run("redis", false, Mutation.RELEASE_BEFORE_COMMIT, SEED)) {
+		try (Run run = unfenced(Mutation.RELEASE_BEFORE_COMMIT)) {
 			RunResult broken = run.inject(Fault.COMMIT_SLOW, 3);
 			assertThat(broken.lost()).isPositive();
 			assertThat(broken.doubled()).isPositive();
@@ -47,17 +68,22 @@ class MutationTests {
 
 	@Test
 	void repeatedTokensAreRecorded() throws Exception {
-		try (Run run = new Run("redis", false, Mutation.REPEATED_TOKEN, SEED)) {
+		try (Run run = unfenced(Mutation.REPEATED_TOKEN)) {
 			assertThat(run.inject(Fault.WIRE_CUT, 1).outOfOrder()).isPositive();
 		}
 	}
 
+	private static Run unfenced(Mutation mutation) throws Exception {
+		return Run.of(mutation, unfenced, false, SEED);
+	}
+
 	@Test
 	void repeatedTokensAreRefusedByTheFence() throws Exception {
-		try (Run run = new Run("redis", true, Mutation.REPEATED_TOKEN, SEED)) {
-			RunResult fenced = run.inject(Fault.WIRE_CUT, 1);
-			assertThat(fenced.outOfOrder()).isZero();
-			assertThat(fenced.answers().getOrDefault(History.Answer.STALE, 0)).isPositive();
+		try (TestEnvironment fenced = new TestEnvironment("redis", true, Purpose.MUTATIONS);
+				Run run = Run.of(Mutation.REPEATED_TOKEN, fenced, true, SEED)) {
+			RunResult result = run.inject(Fault.WIRE_CUT, 1);
+			assertThat(result.outOfOrder()).isZero();
+			assertThat(result.answers().getOrDefault(History.Answer.STALE, 0)).isPositive();
 		}
 	}
 

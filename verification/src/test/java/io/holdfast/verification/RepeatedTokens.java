@@ -41,8 +41,9 @@ class RepeatedTokens {
 
 		@Override
 		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-			return super.tryAcquire(claim).thenApply(
-					(result) -> (result instanceof AcquireResult.Acquired acquired) ? copy(acquired.grant()) : result);
+			return super.tryAcquire(claim).thenApply((
+					result) -> (Mutation.REPEATED_TOKEN.isActive() && result instanceof AcquireResult.Acquired acquired)
+							? copy(acquired.grant()) : result);
 		}
 
 		private AcquireResult copy(Grant original) {

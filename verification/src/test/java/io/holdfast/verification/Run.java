@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.holdfast.verification.History.Incident;
+import io.holdfast.verification.TestEnvironment.Purpose;
 
 /**
  * One run: buyers place orders in a {@link TestEnvironment} while faults occur one after
@@ -34,25 +35,38 @@ final class Run implements AutoCloseable {
 
 	private final TestEnvironment environment;
 
-	Run(String store, boolean fenced, long seed) throws Exception {
-		this(store, fenced, Mutation.NONE, seed);
-	}
+	private final List<Long> products;
 
-	Run(String store, boolean fenced, Mutation mutation, long seed) throws Exception {
-		this(new TestEnvironment(store, fenced, mutation, false), fenced, seed);
+	private final AutoCloseable end;
+
+	/** Creates a run in an environment of its own. */
+	Run(String store, boolean fenced, long seed) throws Exception {
+		this(new TestEnvironment(store, fenced, Purpose.SOME_FAULTS), fenced, seed);
 	}
 
 	private Run(TestEnvironment environment, boolean fenced, long seed) throws Exception {
+		this(environment, fenced, seed, environment::close);
+	}
+
+	private Run(TestEnvironment environment, boolean fenced, long seed, AutoCloseable end) throws Exception {
 		this.store = environment.store().name();
 		this.fenced = fenced;
 		this.random = new Random(seed);
 		this.environment = environment;
-		environment.initializeStock();
+		this.products = environment.newProducts();
+		this.end = end;
 	}
 
-	/** Returns a run in which all kinds of faults can occur. */
+	/** Creates a run in which all kinds of faults can occur. */
 	static Run ofAllFaults(String store, boolean fenced, long seed) throws Exception {
-		return new Run(new TestEnvironment(store, fenced, Mutation.NONE, true), fenced, seed);
+		return new Run(new TestEnvironment(store, fenced, Purpose.ALL_FAULTS), fenced, seed);
+	}
+
+	/** Creates a run in processes with this defect, which end with the run. */
+	static Run of(Mutation mutation, TestEnvironment environment, boolean fenced, long seed) throws Exception {
+		environment.forgetHolders();
+		environment.mutate(mutation);
+		return new Run(environment, fenced, seed, () -> environment.mutate(Mutation.NONE));
 	}
 
 	History history() {
@@ -97,12 +111,12 @@ final class Run implements AutoCloseable {
 	}
 
 	/** Places orders for one more product, without faults. */
-	Sale sell(int orders) throws Exception {
-		return Sale.of(this.environment.database(), this.environment.processes(), orders, "distributed");
+	Sale sell(int orders, String lock) throws Exception {
+		return Sale.of(this.environment.database(), this.environment.processes(), orders, lock);
 	}
 
 	private Buyers buyers() {
-		return new Buyers(this.environment.processes(), BUYERS_PER_PROCESS, this.environment.products(), this.history);
+		return new Buyers(this.environment.processes(), BUYERS_PER_PROCESS, this.products, this.history);
 	}
 
 	private void inject(Fault fault) throws Exception {
@@ -115,14 +129,15 @@ final class Run implements AutoCloseable {
 	}
 
 	private RunResult result() throws Exception {
-		RunResult result = RunResult.of(this.store, this.fenced, this.environment.records(), holders(), this.history);
+		RunResult result = RunResult.of(this.store, this.fenced, this.environment.records(this.products), holders(),
+				this.history);
 		logger.info("{}", result);
 		return result;
 	}
 
 	@Override
-	public void close() {
-		this.environment.close();
+	public void close() throws Exception {
+		this.end.close();
 	}
 
 }

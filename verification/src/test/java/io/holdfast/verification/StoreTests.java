@@ -13,7 +13,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * than its lease while its commit is on the wire. None of its own checks can help there;
  * the fence does.
  *
- * @see LostUpdateTests
  * @see MutationTests
  */
 @Execution(ExecutionMode.CONCURRENT)
@@ -27,7 +26,7 @@ class StoreTests {
 	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc" })
 	void buyersOfOneProductAndAPausedHolderLoseNothing(String store) throws Exception {
 		try (Run run = new Run(store, true, SEED)) {
-			run.sell(ORDERS).assertNothingIsLost();
+			run.sell(ORDERS, "distributed").assertNothingIsLost();
 			assertNothingIsLost(run.inject(Fault.PAUSED_BEFORE_COMMIT, 1));
 		}
 	}

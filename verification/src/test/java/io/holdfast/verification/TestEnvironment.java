@@ -1,6 +1,7 @@
 package io.holdfast.verification;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,45 +24,37 @@ final class TestEnvironment implements AutoCloseable {
 	/** The wait time of an order for its lock in runs of all faults. */
 	static final int WAIT_SECONDS = 4;
 
-	/**
-	 * The wait time in other runs, in which no order should fail for the lack of time.
-	 */
-	private static final int LONG_WAIT_SECONDS = 25;
-
 	private static final int PRODUCTS = 16;
 
 	private final PostgresServer database = PostgresServer.started();
 
 	private final StoreKit store;
 
-	private final boolean allFaults;
+	private final Purpose purpose;
 
 	private final List<Participant> participants = new ArrayList<>();
 
-	private final List<Long> products = LongStream.range(0, PRODUCTS).mapToObj((i) -> 1_000 + i).toList();
+	private long nextProduct = 1_000;
 
 	/**
 	 * Starts the environment.
 	 * @param store the store
 	 * @param fenced whether transactions are fenced
-	 * @param mutation the deliberate defect
-	 * @param allFaults whether all faults occur, so that wall clocks can be moved and
-	 * orders wait no longer than the longest of the pauses
+	 * @param purpose what happens to it
 	 */
-	TestEnvironment(String store, boolean fenced, Mutation mutation, boolean allFaults) {
+	TestEnvironment(String store, boolean fenced, Purpose purpose) {
 		this.store = StoreKit.of(store);
-		this.allFaults = allFaults;
-		if (allFaults) {
+		this.purpose = purpose;
+		if (purpose == Purpose.ALL_FAULTS) {
 			clocks().forEach(ServerProcess::ownWallClock);
 			clocks().forEach(ServerProcess::restart);
 		}
-		IntStream.range(0, this.store.processes())
-			.forEach((i) -> this.participants.add(participant(i, fenced, mutation)));
+		IntStream.range(0, this.store.processes()).forEach((i) -> this.participants.add(participant(i, fenced)));
 		this.participants.get(0).process().start();
 		this.participants.forEach((participant) -> participant.process().start());
 	}
 
-	private Participant participant(int number, boolean fenced, Mutation mutation) {
+	private Participant participant(int number, boolean fenced) {
 		TcpProxy database = TcpProxy.to(this.database.port());
 		List<TcpProxy> wires = this.store.wires();
 		List<String> arguments = new ArrayList<>(List.of(
@@ -70,28 +63,40 @@ final class TestEnvironment implements AutoCloseable {
 					.formatted(database.port()),
 				"--spring.datasource.username=" + PostgresServer.USERNAME, "--spring.datasource.password=",
 				"--spring.datasource.hikari.connection-timeout=3000",
-				"--distributed-lock.wait-time=" + (this.allFaults ? WAIT_SECONDS : LONG_WAIT_SECONDS) + "s",
-				"--distributed-lock.fail-fast=false", "--distributed-lock.fencing.enabled=" + fenced));
+				"--distributed-lock.wait-time=" + this.purpose.waitSeconds + "s", "--distributed-lock.fail-fast=false",
+				"--distributed-lock.fencing.enabled=" + fenced));
 		arguments.addAll(this.store.arguments(wires));
-		arguments.addAll(mutation.arguments());
-		arguments.add("--spring.main.sources=" + sources(mutation));
+		arguments.add("--spring.main.sources=" + sources());
 		SampleProcess process = new SampleProcess(arguments, true);
-		if (this.allFaults) {
+		if (this.purpose == Purpose.ALL_FAULTS) {
 			process.ownWallClock();
 		}
 		return new Participant(number, process, database, wires);
 	}
 
-	private String sources(Mutation mutation) {
+	private String sources() {
 		List<Class<?>> sources = new ArrayList<>(List.of(TransactionRecorder.class));
 		sources.addAll(this.store.sources());
-		sources.addAll(mutation.sources());
+		if (this.purpose == Purpose.MUTATIONS) {
+			sources.add(Mutations.class);
+		}
 		return sources.stream().map(Class::getName).collect(Collectors.joining(","));
 	}
 
-	void initializeStock() throws InterruptedException {
-		for (long product : this.products) {
+	/** Creates products with stock that no order has touched. */
+	List<Long> newProducts() throws InterruptedException {
+		List<Long> products = LongStream.range(this.nextProduct, this.nextProduct + PRODUCTS).boxed().toList();
+		this.nextProduct += PRODUCTS;
+		for (long product : products) {
 			Load.setStock(this.participants.get(0).process(), product, STOCK);
+		}
+		return products;
+	}
+
+	/** Gives every process this defect, and no other one. */
+	void mutate(Mutation mutation) throws IOException, InterruptedException {
+		for (SampleProcess process : processes()) {
+			Load.put(process, Mutations.PATH + mutation);
 		}
 	}
 
@@ -117,6 +122,13 @@ final class TestEnvironment implements AutoCloseable {
 		};
 	}
 
+	/** Deletes what the processes have recorded about holders. */
+	void forgetHolders() throws IOException {
+		for (SampleProcess process : processes()) {
+			Files.deleteIfExists(process.directory().resolve(TransactionRecorder.FILE));
+		}
+	}
+
 	/** Returns the records of all processes. */
 	Holders holders() throws IOException {
 		Holders holders = new Holders();
@@ -134,13 +146,9 @@ final class TestEnvironment implements AutoCloseable {
 		return this.participants.stream().map(Participant::process).toList();
 	}
 
-	List<Long> products() {
-		return this.products;
-	}
-
-	List<StockRecords> records() throws SQLException {
+	List<StockRecords> records(List<Long> products) throws SQLException {
 		List<StockRecords> records = new ArrayList<>();
-		for (long product : this.products) {
+		for (long product : products) {
 			records.add(StockRecords.of(this.database.jdbcUrl(), product));
 		}
 		return records;
@@ -153,6 +161,29 @@ final class TestEnvironment implements AutoCloseable {
 		this.participants.forEach((participant) -> participant.database().close());
 		this.store.close();
 		this.database.close();
+	}
+
+	/** What happens to an environment. */
+	enum Purpose {
+
+		/** Some faults. No order fails for the lack of time. */
+		SOME_FAULTS(25),
+
+		/**
+		 * All faults, so wall clocks can be moved, and orders wait no longer than the
+		 * longest of the pauses.
+		 */
+		ALL_FAULTS(WAIT_SECONDS),
+
+		/** Some faults, in processes that {@link Mutation mutations} break. */
+		MUTATIONS(25);
+
+		private final int waitSeconds;
+
+		Purpose(int waitSeconds) {
+			this.waitSeconds = waitSeconds;
+		}
+
 	}
 
 	/**
