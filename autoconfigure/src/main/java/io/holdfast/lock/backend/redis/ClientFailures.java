@@ -1,5 +1,7 @@
 package io.holdfast.lock.backend.redis;
 
+import java.security.cert.CertPathBuilderException;
+import java.security.cert.CertificateException;
 import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
@@ -45,6 +47,16 @@ final class ClientFailures {
 	static boolean isTimeout(Throwable failure) {
 		return failure instanceof TimeoutException
 				|| is(failure, REDISSON + "RedisTimeoutException", LETTUCE + "RedisCommandTimeoutException");
+	}
+
+	/** Whether this side rejected the certificate of the server. */
+	static boolean isCertificateRejected(Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof CertificateException || cause instanceof CertPathBuilderException) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/** Compares with subclasses too. */

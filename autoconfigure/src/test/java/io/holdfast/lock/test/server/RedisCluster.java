@@ -54,6 +54,8 @@ public final class RedisCluster implements AutoCloseable {
 		for (RedisServer node : this.nodes) {
 			node.awaitOutput("cluster_state:ok", "cluster", "info");
 			node.awaitOutput("cluster_known_nodes:3", "cluster", "info");
+			// without full coverage, the state is ok before the node knows all slots
+			node.awaitOutput("cluster_slots_ok:" + SLOTS, "cluster", "info");
 		}
 	}
 
