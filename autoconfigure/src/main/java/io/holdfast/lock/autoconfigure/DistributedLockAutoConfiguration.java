@@ -1,5 +1,10 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.time.Duration;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -20,6 +25,7 @@ import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.observation.LockObserver;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * Auto-configuration for the lock engine, with the backends of all configured stores.
@@ -28,6 +34,8 @@ import io.holdfast.lock.spi.observation.LockObserver;
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(DistributedLockProperties.class)
 public final class DistributedLockAutoConfiguration {
+
+	private static final Log logger = LogFactory.getLog(DistributedLockAutoConfiguration.class);
 
 	@Bean
 	StartupChecks lockStartupChecks(Environment environment, DistributedLockProperties properties) {
@@ -62,12 +70,24 @@ public final class DistributedLockAutoConfiguration {
 				properties.sticky());
 		if (!settings.sticky().isZero()) {
 			backends.requireDemand("The property 'distributed-lock.sticky'");
+			warnOfShortLease(settings);
 		}
 		backends.requireSupport(null, LockMode.EXCLUSIVE, false, properties.leaseTime(),
 				() -> "The property 'distributed-lock.lease-time'");
 		TransactionBoundary boundary = boundaries.getIfAvailable(() -> TransactionBoundary.NONE);
 		return new LockEngine(backends, settings, properties.watchLockOrder() ? new LockOrderWatch(boundary) : boundary,
 				observers.orderedStream().toList());
+	}
+
+	/** An idle lease is not renewed, so it stays for half of its validity at most. */
+	private static void warnOfShortLease(EngineSettings settings) {
+		Duration longest = settings.leaseTime().dividedBy(2);
+		if (settings.sticky().compareTo(longest) > 0) {
+			logger.warn(
+					"The property 'distributed-lock.sticky' is %s, but a lease of %s ('distributed-lock.lease-time') stays for %s at most. Set it to a shorter time, or set a longer lease."
+						.formatted(DurationText.of(settings.sticky()), DurationText.of(settings.leaseTime()),
+								DurationText.of(longest)));
+		}
 	}
 
 	@Bean

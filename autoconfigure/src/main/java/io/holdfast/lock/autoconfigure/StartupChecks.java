@@ -5,6 +5,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
 import org.springframework.core.env.Environment;
 
 /**
@@ -15,6 +18,8 @@ import org.springframework.core.env.Environment;
  * purposes. Without {@code fail-fast} no store is checked.
  */
 final class StartupChecks {
+
+	private static final Log logger = LogFactory.getLog(StartupChecks.class);
 
 	private final Environment environment;
 
@@ -60,6 +65,12 @@ final class StartupChecks {
 	 */
 	boolean run(LockStore store, Check check, Runnable close) {
 		if (!this.locks.failFast()) {
+			// a database is prepared in any case, which reports a failure
+			if (store != LockStore.JDBC) {
+				logger.info(
+						"The store '%s' is not checked at startup, because 'distributed-lock.fail-fast' is 'false'. Locks fail while it is unavailable."
+							.formatted(store.id()));
+			}
 			return false;
 		}
 		if (mayBeDefault(store)) {

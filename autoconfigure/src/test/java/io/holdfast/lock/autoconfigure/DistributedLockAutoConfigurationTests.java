@@ -104,6 +104,17 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
+	void stickyTimeThatALeaseCannotStayIsLogged(CapturedOutput output) {
+		ApplicationContextRunner shortLease = this.runner.withPropertyValues("distributed-lock.backend=local",
+				"distributed-lock.lease-time=9s");
+		shortLease.withPropertyValues("distributed-lock.sticky=4500ms")
+			.run((context) -> assertThat(output).doesNotContain("'distributed-lock.sticky'"));
+		shortLease.withPropertyValues("distributed-lock.sticky=5s")
+			.run((context) -> assertThat(output).contains("'distributed-lock.sticky' is 5s, but a lease of 9s")
+				.contains("stays for 4.5s at most"));
+	}
+
+	@Test
 	void stickyLeasesWhoseReleaseIsAwaitedStopTheStart() {
 		this.runner
 			.withPropertyValues("distributed-lock.backend=local", "distributed-lock.sticky=500ms",

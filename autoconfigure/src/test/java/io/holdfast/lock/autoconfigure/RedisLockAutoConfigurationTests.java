@@ -136,7 +136,7 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@Test
-	void startsWithoutServerIfAllowedAndLocksOnceItStarts() {
+	void startsWithoutServerIfAllowedAndLocksOnceItStarts(CapturedOutput output) {
 		try (RedisServer late = RedisServer.started()) {
 			late.stop();
 			this.runner
@@ -144,6 +144,7 @@ class RedisLockAutoConfigurationTests {
 						"distributed-lock.redis.address=" + late.address())
 				.run((context) -> {
 					RedisLockBackend backend = context.getBean(RedisLockBackend.class);
+					assertThat(output).contains("'redis' is not checked at startup");
 					assertThat(acquire(backend)).isInstanceOf(AcquireResult.Indeterminate.class);
 					late.start();
 					assertLocks(context, late);
