@@ -48,9 +48,6 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, true,
 			Duration.ofSeconds(2));
 
-	/** Longest wait without a signal: a safety net for the watch. */
-	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
-
 	private final EtcdCalls calls;
 
 	private final EtcdKeys keys;
@@ -60,6 +57,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	private final QueueNodes queueNodes;
 
 	private final WaitQueue queue;
+
+	private final ClaimResults results;
 
 	private final EtcdRenewals renewals;
 
@@ -97,6 +96,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		this.sessions = new Sessions(this.calls, this.keys, clock, this::sessionEnded);
 		this.queueNodes = new QueueNodes(this.keys);
 		this.queue = new WaitQueue(this.calls, this.keys, this.sessions, clock);
+		this.results = new ClaimResults(this.calls, clock, this::withdraw);
 		this.renewals = new EtcdRenewals(this.calls, this.queueNodes, clock, this::lost);
 		this.lookup = new EtcdLookup(this.calls, this.keys, this.sessions);
 		this.clock = clock;
@@ -137,37 +137,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		}
 		long sentAt = this.clock.nanos();
 		return this.queue.enqueue(queueNode)
-			.thenCompose((position) -> answer(queueNode, claim, position, sentAt))
+			.thenCompose((position) -> this.results.of(queueNode, claim, position, sentAt))
 			.exceptionallyCompose((failure) -> failed(queueNode, claim, Stages.cause(failure)));
-	}
-
-	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, QueuePosition position,
-			long sentAt) {
-		String before = position.before();
-		return (before != null) ? contended(queueNode, claim, before, position.seenAt())
-				: granted(queueNode, claim, position.revision(), sentAt);
-	}
-
-	private CompletionStage<AcquireResult> granted(QueueNode queueNode, Claim claim, long revision, long sentAt) {
-		EtcdLease lease = queueNode.lease();
-		if (lease == null || !queueNode.grant()) {
-			return CompletableFuture.failedFuture(new EtcdCalls.KeyGoneException(revision));
-		}
-		Duration left = lease.lastsFrom(sentAt);
-		return CompletableFuture.completedFuture(new AcquireResult.Acquired(claim.renew()
-				? new Grant(claim, revision, left, queueNode.revoked()) : new Grant(claim, revision, left)));
-	}
-
-	private CompletionStage<AcquireResult> contended(QueueNode queueNode, Claim claim, String before, long seenAt) {
-		if (claim.remainingWait().isZero()) {
-			return withdraw(queueNode).thenApply((done) -> AcquireResult.Contended.polled(LONGEST_WAIT));
-		}
-		EtcdLease lease = queueNode.lease();
-		if (lease != null && !claim.renew()) {
-			queueNode.renewWhileWaiting(lease, this.clock);
-		}
-		return CompletableFuture.completedFuture(new AcquireResult.Contended(
-				queueNode.waitFor(before, () -> KeyWatch.on(this.calls, before, seenAt)), LONGEST_WAIT));
 	}
 
 	private CompletionStage<AcquireResult> failed(QueueNode queueNode, Claim claim, Throwable cause) {

@@ -42,9 +42,7 @@ final class QueueNode {
 
 	private long openEpoch;
 
-	private @Nullable KeyWatch watch;
-
-	private @Nullable Runnable renewal;
+	private final QueueWait wait = new QueueWait();
 
 	QueueNode(Claim claim, KeyNames names) {
 		this.claim = claim;
@@ -162,7 +160,7 @@ final class QueueNode {
 			}
 			this.granted = true;
 		}
-		stopWaiting();
+		this.wait.stop();
 		return true;
 	}
 
@@ -182,7 +180,7 @@ final class QueueNode {
 			this.ended = true;
 			leaveSession();
 		}
-		stopWaiting();
+		this.wait.stop();
 		return true;
 	}
 
@@ -202,23 +200,9 @@ final class QueueNode {
 		return this.ended;
 	}
 
-	private synchronized boolean isWaiting() {
-		return !this.ended && !this.granted;
-	}
-
 	/** Waits for a key, which is watched unless it is watched already. */
 	CompletionStage<Void> waitFor(String before, Supplier<KeyWatch> begin) {
-		synchronized (this) {
-			if (this.watch != null && this.watch.key().equals(before) && !this.watch.isOver()) {
-				return this.watch.signal();
-			}
-		}
-		KeyWatch next = begin.get();
-		swap(next);
-		if (!isWaiting()) {
-			stopWaiting();
-		}
-		return next.signal();
+		return this.wait.waitFor(before, begin);
 	}
 
 	/**
@@ -226,21 +210,14 @@ final class QueueNode {
 	 * the wait queue lasts as long as the wait.
 	 */
 	void renewWhileWaiting(EtcdLease waiting, SchedulingClock clock) {
-		synchronized (this) {
-			if (this.renewal != null || this.lease != waiting) {
-				return;
-			}
-			this.renewal = clock.after(waiting.length().dividedBy(3).toNanos(), () -> renew(waiting, clock));
-		}
-		if (!isWaiting()) {
-			stopWaiting();
+		if (lease() == waiting) {
+			this.wait
+				.renewLater(() -> clock.after(waiting.length().dividedBy(3).toNanos(), () -> renew(waiting, clock)));
 		}
 	}
 
 	private void renew(EtcdLease waiting, SchedulingClock clock) {
-		synchronized (this) {
-			this.renewal = null;
-		}
+		this.wait.renewing();
 		waiting.renewed().whenComplete((renewed, failure) -> {
 			if (waiting.hasEnded()) {
 				leaseEnded(waiting);
@@ -249,47 +226,20 @@ final class QueueNode {
 		renewWhileWaiting(waiting, clock);
 	}
 
-	private void stopWaiting() {
-		swap(null);
-		Runnable planned;
-		synchronized (this) {
-			planned = this.renewal;
-			this.renewal = null;
-		}
-		if (planned != null) {
-			planned.run();
-		}
-	}
-
-	private void swap(@Nullable KeyWatch next) {
-		KeyWatch former;
-		synchronized (this) {
-			former = this.watch;
-			this.watch = next;
-		}
-		if (former != null) {
-			former.close();
-		}
-	}
-
 	/**
 	 * Handles the end of a lease: a holder has lost the lock, and a waiter its position.
 	 * Does nothing if the claim has another lease meanwhile.
 	 */
 	void leaseEnded(EtcdLease over) {
 		CompletableFuture<Void> loss;
-		KeyWatch present;
 		synchronized (this) {
 			if (this.lease != over) {
 				return;
 			}
 			loss = this.revoked;
-			present = this.watch;
 		}
 		loss.complete(null);
-		if (present != null) {
-			present.end();
-		}
+		this.wait.signal();
 	}
 
 	/** Completes when the claim's current lease has ended. */
