@@ -79,7 +79,9 @@ final class LeaseEnd {
 	 */
 	void endIdle(Lease last, @Nullable LossCause cause, boolean mayBeGone, CompletableFuture<?> quiet) {
 		if (cause == LossCause.REFUSED || cause == LossCause.REVOKED) {
-			last.loseAfterEnd(cause);
+			if (!mayBeGone) {
+				last.loseAfterEnd(cause);
+			}
 			idleEnded(last);
 			return;
 		}

@@ -221,6 +221,15 @@ class StickyTests extends HandoffCallers {
 	}
 
 	@Test
+	void revocationOfAnIdleLeaseThatHasExpiredIsNoLoss() {
+		acquireAndClose();
+		this.fixture.backend.owners.clear();
+		this.fixture.time.pause(LEASE);
+		this.fixture.backend.revoked.complete(null);
+		assertNothingLeft();
+	}
+
+	@Test
 	void validLeaseThatTheStoreHasLostIsALossOfItsLastHolder() {
 		acquireAndClose();
 		this.fixture.backend.owners.clear();
