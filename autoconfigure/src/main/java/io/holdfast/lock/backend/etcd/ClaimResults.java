@@ -3,7 +3,10 @@ package io.holdfast.lock.backend.etcd;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Semaphore;
 import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
@@ -16,10 +19,14 @@ import io.holdfast.lock.support.SchedulingClock;
  * Turns the position of a claim in its wait queue into the result of an attempt.
  *
  * @param calls sends the requests
+ * @param keys the names of the keys
  * @param clock the source of time
+ * @param watches limits the watches for demands of sticky leases
  * @param withdraw ends a claim and deletes its key
+ * @param lost forgets a hold whose key is gone
  */
-record ClaimResults(EtcdCalls calls, SchedulingClock clock, Function<QueueNode, CompletableFuture<Void>> withdraw) {
+record ClaimResults(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Semaphore watches,
+		Function<QueueNode, CompletableFuture<Void>> withdraw, Function<QueueNode, CompletableFuture<Void>> lost) {
 
 	/** Longest wait without a signal: a safety net for the watch. */
 	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
@@ -44,19 +51,44 @@ record ClaimResults(EtcdCalls calls, SchedulingClock clock, Function<QueueNode, 
 		Duration left = lease.lastsFrom(sentAt);
 		Grant grant = claim.renew() ? new Grant(claim, revision, left, queueNode.revoked())
 				: new Grant(claim, revision, left);
-		return CompletableFuture.completedFuture(new Acquired(grant));
+		CompletionStage<?> wanted = EtcdKeys.isSticky(queueNode.key()) ? wanted(queueNode, position, lease) : null;
+		return CompletableFuture.completedFuture(new Acquired((wanted != null) ? grant.withDemand(wanted) : grant));
 	}
 
+	/**
+	 * Returns the signal for the demand of a sticky lease, which other claims may wait
+	 * for already, or {@code null} if the limit of watches is reached.
+	 */
+	private @Nullable CompletionStage<?> wanted(QueueNode queueNode, QueuePosition position, EtcdLease lease) {
+		return position.wanted() ? CompletableFuture.completedStage(null)
+				: queueNode.demand(() -> this.watches.tryAcquire() ? watch(queueNode, position, lease) : null);
+	}
+
+	private DemandWatch watch(QueueNode queueNode, QueuePosition position, EtcdLease lease) {
+		String queue = this.keys.queue(queueNode.claim.lock());
+		DemandWatch watch = DemandWatch.on(this.calls, queue, queueNode.key(), position, () -> {
+			this.lost.apply(queueNode);
+			queueNode.leaseEnded(lease);
+		});
+		watch.over().thenRun(this.watches::release);
+		return watch;
+	}
+
+	/**
+	 * A claim that meets the key of a sticky lease has demanded it by entering the queue.
+	 */
 	private CompletionStage<AcquireResult> contended(QueueNode queueNode, Claim claim, String before, long seenAt) {
+		boolean demanded = EtcdKeys.isSticky(before);
 		if (claim.remainingWait().isZero()) {
-			return this.withdraw.apply(queueNode).thenApply((done) -> Contended.polled(LONGEST_WAIT));
+			return this.withdraw.apply(queueNode)
+				.thenApply((done) -> new Contended(Contended.polled(LONGEST_WAIT).signal(), LONGEST_WAIT, demanded));
 		}
 		EtcdLease lease = queueNode.lease();
 		if (lease != null && !claim.renew()) {
 			queueNode.renewWhileWaiting(lease, this.clock);
 		}
-		return CompletableFuture.completedFuture(
-				new Contended(queueNode.waitFor(before, () -> KeyWatch.on(this.calls, before, seenAt)), LONGEST_WAIT));
+		return CompletableFuture.completedFuture(new Contended(
+				queueNode.waitFor(before, () -> KeyWatch.on(this.calls, before, seenAt)), LONGEST_WAIT, demanded));
 	}
 
 }

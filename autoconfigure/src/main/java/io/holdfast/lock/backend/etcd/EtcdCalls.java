@@ -80,8 +80,8 @@ final class EtcdCalls {
 			.thenCompose((answer) -> {
 				List<Key> read = answer.read().get(0);
 				if (answer.succeeded()) {
-					return CompletableFuture
-						.completedFuture(new QueuePosition(answer.revision(), other(read, key), answer.revision()));
+					return CompletableFuture.completedFuture(
+							new QueuePosition(answer.revision(), other(read, key), answer.revision(), false));
 				}
 				if (read.isEmpty()) {
 					return CompletableFuture.failedFuture(new EpochPassedException());
@@ -93,15 +93,20 @@ final class EtcdCalls {
 	}
 
 	/**
-	 * Reads the predecessor of a key that is in the wait queue. Fails with
-	 * {@link KeyGoneException} if the key is gone. Never returns stale data.
+	 * Reads the predecessor of a key that is in the wait queue and, if its lease is
+	 * sticky, whether it has successors. Fails with {@link KeyGoneException} if the key
+	 * is gone. Never returns stale data.
 	 */
 	CompletableFuture<QueuePosition> readPredecessor(String key, long revision, String rivals) {
-		return this.client.commit(onlyIf(key, revision, new GetNewest(rivals, 1, revision - 1))).thenApply((answer) -> {
+		Operation before = new GetNewest(rivals, 1, revision - 1);
+		EtcdTransaction read = EtcdKeys.isSticky(key) ? onlyIf(key, revision, before, new GetNewest(rivals, 1, 0))
+				: onlyIf(key, revision, before);
+		return this.client.commit(read).thenApply((answer) -> {
 			if (!answer.succeeded()) {
 				throw new KeyGoneException(revision);
 			}
-			return new QueuePosition(revision, other(answer.read().get(0), key), answer.revision());
+			boolean wanted = answer.read().size() > 1 && other(answer.read().get(1), key) != null;
+			return new QueuePosition(revision, other(answer.read().get(0), key), answer.revision(), wanted);
 		});
 	}
 
@@ -159,6 +164,11 @@ final class EtcdCalls {
 	/** Watches a key for its deletion, from now on. */
 	Runnable watch(String key, EtcdClient.WatchListener listener) {
 		return this.client.watch(key, listener);
+	}
+
+	/** Watches all keys with a prefix, from now on. */
+	Runnable watchAll(String prefix, EtcdClient.WatchListener listener) {
+		return this.client.watchAll(prefix, listener);
 	}
 
 	void close() {

@@ -60,6 +60,15 @@ interface EtcdClient extends AutoCloseable {
 	 */
 	Runnable watch(String key, WatchListener listener);
 
+	/**
+	 * Watches all keys with a prefix for their creation, change and deletion, from now
+	 * on.
+	 * @param prefix the prefix
+	 * @param listener notified of the events of the watch
+	 * @return cancels the watch
+	 */
+	Runnable watchAll(String prefix, WatchListener listener);
+
 	/** Closes the connections. Requests that are still unanswered fail. */
 	@Override
 	void close();
@@ -90,12 +99,18 @@ interface EtcdClient extends AutoCloseable {
 	interface WatchListener {
 
 		/**
-		 * Called when the watch is established. From then on it reports every deletion.
+		 * Called when the watch is established. From then on it reports every event.
 		 */
 		void created(long revision);
 
-		/** Called when the key was deleted. */
-		void deleted();
+		/**
+		 * Called when a key was created or changed, unless the watch is for deletions
+		 * alone.
+		 */
+		void written(String key);
+
+		/** Called when a key was deleted. */
+		void deleted(String key);
 
 		/** Called when the watch has ended and reports nothing more. */
 		void broken();

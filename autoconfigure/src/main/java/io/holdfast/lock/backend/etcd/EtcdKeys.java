@@ -14,6 +14,9 @@ final class EtcdKeys {
 
 	private static final Pattern NOT_IN_A_KEY = Pattern.compile("[^A-Za-z0-9_.-]");
 
+	/** Ends the client in the key of a claim whose lease may be sticky. */
+	private static final String STICKY = "-sticky.";
+
 	private static final int NAME_LENGTH = 200;
 
 	private final String namespace;
@@ -43,9 +46,18 @@ final class EtcdKeys {
 		return this.root + "locks/" + plain(lock.name()) + "-" + LockDigest.of(this.namespace, lock) + "/";
 	}
 
-	/** Returns the prefix of this client's keys for a lock; a number follows. */
-	String prefix(LockName lock, LockMode mode) {
-		return queue(lock) + mode(mode) + this.client + ".";
+	/**
+	 * Returns the prefix of this client's keys for claims like this one; a number
+	 * follows.
+	 */
+	String prefix(Claim claim) {
+		boolean sticky = claim.sticky() && claim.mode() == LockMode.EXCLUSIVE;
+		return queue(claim.lock()) + mode(claim.mode()) + this.client + (sticky ? STICKY : ".");
+	}
+
+	/** Whether the lease of the claim with this key is sticky once it is granted. */
+	static boolean isSticky(String key) {
+		return key.indexOf(STICKY, key.lastIndexOf('/')) >= 0;
 	}
 
 	/**

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Semaphore;
 
 import io.etcd.jetcd.ClientBuilder;
 
@@ -38,6 +39,10 @@ import io.holdfast.lock.support.SystemSchedulingClock;
  * of arrival.
  *
  * <p>
+ * The key of a claim whose lease may be sticky says so. Its holder watches the wait queue
+ * for claims that enter it.
+ *
+ * <p>
  * Thread-safe. Only {@link #verify()} and {@link #close()} block.
  */
 public final class EtcdLockBackend implements LockBackend, AutoCloseable {
@@ -46,7 +51,10 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	public static final String NAME = "etcd";
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, true,
-			Duration.ofSeconds(2));
+			Duration.ofSeconds(2), true);
+
+	/** Each of them has a stream to etcd. All others end with their last hold. */
+	private static final int MOST_STICKY_LEASES = 1_000;
 
 	private final EtcdCalls calls;
 
@@ -96,7 +104,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		this.sessions = new Sessions(this.calls, this.keys, clock, this::sessionEnded);
 		this.queueNodes = new QueueNodes(this.keys);
 		this.queue = new WaitQueue(this.calls, this.keys, this.sessions, clock);
-		this.results = new ClaimResults(this.calls, clock, this::withdraw);
+		this.results = new ClaimResults(this.calls, this.keys, clock, new Semaphore(MOST_STICKY_LEASES), this::withdraw,
+				this::lost);
 		this.renewals = new EtcdRenewals(this.calls, this.queueNodes, clock, this::lost);
 		this.lookup = new EtcdLookup(this.calls, this.keys, this.sessions);
 		this.clock = clock;

@@ -2,7 +2,6 @@ package io.holdfast.lock.backend.etcd;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +13,7 @@ abstract class EtcdWatch implements EtcdClient.WatchListener, AutoCloseable {
 
 	private final CompletableFuture<Void> signal = new CompletableFuture<>();
 
-	private final AtomicBoolean over = new AtomicBoolean();
+	private final CompletableFuture<Void> over = new CompletableFuture<>();
 
 	private volatile @Nullable Runnable watcher;
 
@@ -34,8 +33,13 @@ abstract class EtcdWatch implements EtcdClient.WatchListener, AutoCloseable {
 		return this.signal.minimalCompletionStage();
 	}
 
+	/** Completes, on any thread, when the watch ends, with a signal or without. */
+	final CompletionStage<Void> over() {
+		return this.over.minimalCompletionStage();
+	}
+
 	final boolean isOver() {
-		return this.over.get();
+		return this.over.isDone();
 	}
 
 	@Override
@@ -45,8 +49,18 @@ abstract class EtcdWatch implements EtcdClient.WatchListener, AutoCloseable {
 
 	/** Ends the watch with a signal. */
 	final void end() {
-		if (this.over.compareAndSet(false, true)) {
+		endAfter(() -> {
+		});
+	}
+
+	/**
+	 * Ends the watch with a signal.
+	 * @param task runs before the signal, unless the watch had ended already
+	 */
+	final void endAfter(Runnable task) {
+		if (this.over.complete(null)) {
 			stop();
+			task.run();
 			this.signal.complete(null);
 		}
 	}
@@ -54,7 +68,7 @@ abstract class EtcdWatch implements EtcdClient.WatchListener, AutoCloseable {
 	/** Ends the watch without a signal. */
 	@Override
 	public final void close() {
-		if (this.over.compareAndSet(false, true)) {
+		if (this.over.complete(null)) {
 			stop();
 		}
 	}

@@ -19,6 +19,7 @@ import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.LeaseOption;
 import io.etcd.jetcd.options.PutOption;
 import io.etcd.jetcd.options.WatchOption;
+import io.etcd.jetcd.watch.WatchEvent;
 import io.etcd.jetcd.watch.WatchResponse;
 
 /**
@@ -29,6 +30,12 @@ final class JetcdClient implements EtcdClient {
 
 	private static final WatchOption DELETIONS = WatchOption.builder()
 		.withNoPut(true)
+		.withCreateNotify(true)
+		.withRequireLeader(true)
+		.build();
+
+	private static final WatchOption ALL = WatchOption.builder()
+		.isPrefix(true)
 		.withCreateNotify(true)
 		.withRequireLeader(true)
 		.build();
@@ -163,7 +170,16 @@ final class JetcdClient implements EtcdClient {
 
 	@Override
 	public Runnable watch(String key, WatchListener listener) {
-		Watch.Watcher watcher = this.client.getWatchClient().watch(bytes(key), DELETIONS, new Adapter(listener));
+		return watch(key, DELETIONS, listener);
+	}
+
+	@Override
+	public Runnable watchAll(String prefix, WatchListener listener) {
+		return watch(prefix, ALL, listener);
+	}
+
+	private Runnable watch(String key, WatchOption option, WatchListener listener) {
+		Watch.Watcher watcher = this.client.getWatchClient().watch(bytes(key), option, new Adapter(listener));
 		return watcher::close;
 	}
 
@@ -189,11 +205,19 @@ final class JetcdClient implements EtcdClient {
 
 		@Override
 		public void onNext(WatchResponse response) {
-			if (!response.getEvents().isEmpty()) {
-				this.listener.deleted();
-			}
-			else if (response.isCreatedNotify()) {
+			if (response.isCreatedNotify()) {
 				this.listener.created(response.getHeader().getRevision());
+			}
+			response.getEvents().forEach(this::forward);
+		}
+
+		private void forward(WatchEvent event) {
+			String key = text(event.getKeyValue().getKey());
+			if (event.getEventType() == WatchEvent.EventType.DELETE) {
+				this.listener.deleted(key);
+			}
+			else {
+				this.listener.written(key);
 			}
 		}
 

@@ -7,10 +7,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.holdfast.lock.spi.Claim;
 
 /**
- * The names of the keys that claims of this JVM use at the moment: for each lock and mode
- * the smallest numbers. etcd remembers every name until its next compaction and visits it
- * in each read of a wait queue, so names are used again. The value of a key has its
- * owner.
+ * The names of the keys that claims of this JVM use at the moment: for each lock and kind
+ * of claim the smallest numbers. etcd remembers every name until its next compaction and
+ * visits it in each read of a wait queue, so names are used again. The value of a key has
+ * its owner.
  */
 final class KeyNames {
 
@@ -24,7 +24,7 @@ final class KeyNames {
 
 	/** Takes a name that no other claim uses. */
 	String take(Claim claim) {
-		String prefix = this.keys.prefix(claim.lock(), claim.mode());
+		String prefix = this.keys.prefix(claim);
 		int[] number = new int[1];
 		this.used.compute(prefix, (key, present) -> {
 			BitSet numbers = (present != null) ? present : new BitSet();

@@ -52,7 +52,12 @@ final class KeyWatch extends EtcdWatch {
 	}
 
 	@Override
-	public void deleted() {
+	public void written(String key) {
+		// the watch is for deletions alone
+	}
+
+	@Override
+	public void deleted(String key) {
 		end();
 	}
 

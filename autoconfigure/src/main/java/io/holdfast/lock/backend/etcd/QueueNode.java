@@ -44,6 +44,9 @@ final class QueueNode {
 
 	private final QueueWait wait = new QueueWait();
 
+	/** {@code null} unless the claim was granted a sticky lease. */
+	private @Nullable DemandWatch demand;
+
 	QueueNode(Claim claim, KeyNames names) {
 		this.claim = claim;
 		this.names = names;
@@ -181,7 +184,15 @@ final class QueueNode {
 			leaveSession();
 		}
 		this.wait.stop();
+		closeDemand();
 		return true;
+	}
+
+	private void closeDemand() {
+		DemandWatch present = demand();
+		if (present != null) {
+			present.close();
+		}
 	}
 
 	/** Ends the claim because its grant is released. */
@@ -224,6 +235,36 @@ final class QueueNode {
 			}
 		});
 		renewWhileWaiting(waiting, clock);
+	}
+
+	/**
+	 * Completes when another claim demands the sticky lease of this one.
+	 * @param begin starts the watch for demands, unless an earlier grant of this claim
+	 * has started it; may return {@code null}
+	 * @return the signal, or {@code null} if there is no watch
+	 */
+	@Nullable CompletionStage<Void> demand(Supplier<@Nullable DemandWatch> begin) {
+		DemandWatch present = demand();
+		if (present != null) {
+			return present.signal();
+		}
+		DemandWatch started = begin.get();
+		if (started == null) {
+			return null;
+		}
+		synchronized (this) {
+			present = this.demand;
+			if (present == null && !this.ended) {
+				this.demand = started;
+				return started.signal();
+			}
+		}
+		started.close();
+		return ((present != null) ? present : started).signal();
+	}
+
+	private synchronized @Nullable DemandWatch demand() {
+		return this.demand;
 	}
 
 	/**

@@ -9,7 +9,9 @@ import org.jspecify.annotations.Nullable;
  * @param before the newest earlier key that the claim must not overtake, or {@code null}
  * if there is none
  * @param seenAt the revision of etcd at which this position was read
+ * @param wanted whether other claims wait behind this one; only read if its lease is
+ * sticky
  */
-record QueuePosition(long revision, @Nullable String before, long seenAt) {
+record QueuePosition(long revision, @Nullable String before, long seenAt, boolean wanted) {
 
 }

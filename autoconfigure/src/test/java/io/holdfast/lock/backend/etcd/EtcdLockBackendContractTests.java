@@ -3,7 +3,6 @@ package io.holdfast.lock.backend.etcd;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 import io.etcd.jetcd.ByteSequence;
@@ -13,7 +12,6 @@ import io.etcd.jetcd.options.GetOption;
 
 import io.holdfast.lock.backend.SingleServerContract;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.test.contract.Ability;
 import io.holdfast.lock.test.server.EtcdServer;
 
 class EtcdLockBackendContractTests extends SingleServerContract<EtcdServer> {
@@ -35,11 +33,6 @@ class EtcdLockBackendContractTests extends SingleServerContract<EtcdServer> {
 		return keys(this.inspection, "/holdfast/test/locks/").stream()
 			.map((read) -> read.getKey().toString(StandardCharsets.UTF_8))
 			.toList();
-	}
-
-	@Override
-	protected Map<Ability, String> lacks() {
-		return Map.of(Ability.DEMAND, "its instances send each other no messages");
 	}
 
 	@Override

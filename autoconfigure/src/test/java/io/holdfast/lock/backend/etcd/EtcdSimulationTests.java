@@ -23,6 +23,18 @@ class EtcdSimulationTests {
 		Simulations.of("etcd", EtcdStore::new).run(300);
 	}
 
+	@Test
+	void engineKeepsItsPromisesOnEtcdWhileLeasesStayWithoutHolds() {
+		Simulations.of("sticky etcd", StickyEtcdStore::new).run(200);
+	}
+
+	/** The mutant misses the claims that enter the wait queue of a sticky lease. */
+	@Test
+	void demandThatIsMissedIsFound() {
+		Mutant mutant = new Mutant().skip("backend.etcd.DemandWatch#written");
+		assertThat(mutant.find(StickyEtcdStore.class, SEEDS, "idle")).isPositive();
+	}
+
 	/**
 	 * The mutant lets etcd carry out an attempt after its claim was released or
 	 * abandoned.

@@ -42,6 +42,8 @@ public class EtcdStore implements SimulatedStore {
 
 	private final Map<SimulatedProcess, EtcdLockBackend> backends = new LinkedHashMap<>();
 
+	private final List<Client> clients = new ArrayList<>();
+
 	private boolean expiring;
 
 	/**
@@ -56,9 +58,10 @@ public class EtcdStore implements SimulatedStore {
 
 	@Override
 	public LockBackend connect(SimulatedProcess process) {
-		EtcdLockBackend backend = new EtcdLockBackend(new Client(process), "sim", "p" + process.number(), process,
-				() -> {
-				});
+		Client client = new Client(process);
+		this.clients.add(client);
+		EtcdLockBackend backend = new EtcdLockBackend(client, "sim", "p" + process.number(), process, () -> {
+		});
 		this.backends.put(process, backend);
 		return backend;
 	}
@@ -86,6 +89,10 @@ public class EtcdStore implements SimulatedStore {
 				backend.remembered().forEach((key) -> left.add("in the memory of %s: %s".formatted(process, key)));
 			}
 		});
+		this.clients.stream()
+			.filter((client) -> !client.process.killed())
+			.forEach((client) -> client.watches
+				.forEach((watch) -> left.add("watch of %s: %s".formatted(client.process, watch.key))));
 		return left;
 	}
 
@@ -206,10 +213,19 @@ public class EtcdStore implements SimulatedStore {
 
 		@Override
 		public Runnable watch(String key, WatchListener listener) {
-			Watch watch = new Watch(this, listener);
+			return watch(key, false, listener);
+		}
+
+		@Override
+		public Runnable watchAll(String prefix, WatchListener listener) {
+			return watch(prefix, true, listener);
+		}
+
+		private Runnable watch(String key, boolean all, WatchListener listener) {
+			Watch watch = new Watch(this, key, listener);
 			this.watches.add(watch);
 			this.events.call(() -> {
-				watch.start(key);
+				watch.start(all);
 				return true;
 			});
 			return watch::close;
@@ -223,9 +239,11 @@ public class EtcdStore implements SimulatedStore {
 	}
 
 	/** A watch of one client. Its notifications arrive in order. */
-	private final class Watch {
+	private final class Watch implements EtcdClient.WatchListener {
 
 		private final Client client;
+
+		private final String key;
 
 		private final EtcdClient.WatchListener listener;
 
@@ -233,16 +251,31 @@ public class EtcdStore implements SimulatedStore {
 
 		private boolean over;
 
-		Watch(Client client, EtcdClient.WatchListener listener) {
+		Watch(Client client, String key, EtcdClient.WatchListener listener) {
 			this.client = client;
+			this.key = key;
 			this.listener = listener;
 		}
 
-		void start(String key) {
+		void start(boolean all) {
 			if (!this.over) {
-				this.end = EtcdStore.this.etcd.watch(key, (revision) -> push(() -> this.listener.created(revision)),
-						() -> push(this.listener::deleted));
+				this.end = EtcdStore.this.etcd.watch(this.key, all, this);
 			}
+		}
+
+		@Override
+		public void created(long revision) {
+			push(() -> this.listener.created(revision));
+		}
+
+		@Override
+		public void written(String key) {
+			push(() -> this.listener.written(key));
+		}
+
+		@Override
+		public void deleted(String key) {
+			push(() -> this.listener.deleted(key));
 		}
 
 		private void push(Runnable notice) {
@@ -253,7 +286,8 @@ public class EtcdStore implements SimulatedStore {
 			});
 		}
 
-		void broken() {
+		@Override
+		public void broken() {
 			if (!this.over) {
 				close();
 				this.listener.broken();

@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
@@ -33,6 +34,10 @@ final class LateClient implements EtcdClient {
 
 	private final Queue<Supplier<CompletableFuture<?>>> heldBack = new ArrayDeque<>();
 
+	private final List<WatchListener> queueWatches = new CopyOnWriteArrayList<>();
+
+	private boolean holdsBackQueueWatches;
+
 	private volatile @Nullable Exception failure;
 
 	LateClient(EtcdClient client) {
@@ -59,6 +64,16 @@ final class LateClient implements EtcdClient {
 	 */
 	synchronized void loseNextAnswerToAnAttempt() {
 		this.losesNextAnswer = true;
+	}
+
+	/** Holds back the watches of wait queues, which etcd establishes late. */
+	synchronized void holdBackQueueWatches() {
+		this.holdsBackQueueWatches = true;
+	}
+
+	/** Returns the listeners of the watches of wait queues that have not ended. */
+	List<WatchListener> queueWatches() {
+		return this.queueWatches;
 	}
 
 	/** Sets whether each later request fails. */
@@ -129,6 +144,21 @@ final class LateClient implements EtcdClient {
 	@Override
 	public Runnable watch(String key, WatchListener listener) {
 		return this.client.watch(key, listener);
+	}
+
+	@Override
+	public synchronized Runnable watchAll(String prefix, WatchListener listener) {
+		this.queueWatches.add(listener);
+		Runnable end = () -> this.queueWatches.remove(listener);
+		if (this.holdsBackQueueWatches) {
+			this.heldBack.add(() -> CompletableFuture.completedFuture(this.client.watchAll(prefix, listener)));
+			return end;
+		}
+		Runnable cancel = this.client.watchAll(prefix, listener);
+		return () -> {
+			end.run();
+			cancel.run();
+		};
 	}
 
 	@Override

@@ -3,14 +3,13 @@ package io.holdfast.lock.backend.etcd;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 import io.grpc.Status;
@@ -32,7 +31,7 @@ final class ModelEtcd {
 
 	private final Map<Long, Lease> leases = new LinkedHashMap<>();
 
-	private final Set<Watch> watches = new HashSet<>();
+	private final Set<Watch> watches = new LinkedHashSet<>();
 
 	private long revision = 1;
 
@@ -152,6 +151,7 @@ final class ModelEtcd {
 			this.revision = next;
 			this.keys.put(put.key(),
 					new Entry((before != null) ? before.created : next, next, put.value(), put.lease()));
+			watches(put.key()).stream().filter(Watch::all).forEach((watch) -> watch.listener.written(put.key()));
 		}
 		else if (operation instanceof EtcdTransaction.Delete delete) {
 			if (this.keys.containsKey(delete.key())) {
@@ -185,40 +185,34 @@ final class ModelEtcd {
 
 	private void delete(String key) {
 		this.keys.remove(key);
-		this.watches.stream().filter((watch) -> watch.key.equals(key)).toList().forEach((watch) -> watch.deleted.run());
+		watches(key).forEach((watch) -> watch.listener.deleted(key));
+	}
+
+	/** Returns the watches of a key, in the order of their creation. */
+	private List<Watch> watches(String key) {
+		return this.watches.stream()
+			.filter((watch) -> watch.all ? key.startsWith(watch.key) : key.equals(watch.key))
+			.toList();
 	}
 
 	/**
-	 * Watches a key.
-	 * @param created notified at once, with the current revision
-	 * @param deleted notified of each deletion
+	 * Watches a key for its deletion, or all keys with a prefix for any change.
+	 * @param key the key or the prefix
+	 * @param all whether it is a prefix
+	 * @param listener notified at once that the watch is established
 	 * @return a callback that ends the watch
 	 */
-	Runnable watch(String key, LongConsumer created, Runnable deleted) {
-		Watch watch = new Watch(key, deleted);
+	Runnable watch(String key, boolean all, EtcdClient.WatchListener listener) {
+		Watch watch = new Watch(key, all, listener);
 		this.watches.add(watch);
-		created.accept(this.revision);
+		listener.created(this.revision);
 		return () -> this.watches.remove(watch);
-	}
-
-	int watches() {
-		return this.watches.size();
 	}
 
 	private record Entry(long created, long written, String value, long lease) {
 	}
 
-	private static final class Watch {
-
-		private final String key;
-
-		private final Runnable deleted;
-
-		Watch(String key, Runnable deleted) {
-			this.key = key;
-			this.deleted = deleted;
-		}
-
+	private record Watch(String key, boolean all, EtcdClient.WatchListener listener) {
 	}
 
 	private static final class Lease {

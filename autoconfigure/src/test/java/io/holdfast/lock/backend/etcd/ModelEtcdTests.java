@@ -4,10 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
 import io.etcd.jetcd.Client;
 import io.grpc.StatusRuntimeException;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Created;
@@ -25,8 +27,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Compares the model of etcd with a real server. Both receive the same requests in the
- * same order. The time of the model does not advance, and no real lease is short enough
- * to expire.
+ * same order, and report the same events. The time of the model does not advance, and no
+ * real lease is short enough to expire.
  */
 class ModelEtcdTests {
 
@@ -48,9 +50,16 @@ class ModelEtcdTests {
 	void modelAnswersAsEtcdDoes() throws Exception {
 		try (EtcdServer server = EtcdServer.started();
 				EtcdClient etcd = JetcdClient.create(Client.builder().endpoints(server.endpoint()), BOUND)) {
+			Events events = new Events(new CopyOnWriteArrayList<>());
+			Events modelled = new Events(new ArrayList<>());
+			etcd.watchAll("x-", events);
+			this.model.watch("x-", true, modelled);
+			Awaitility.await().atMost(BOUND).until(() -> events.equals(modelled));
 			for (int i = 0; i < REQUESTS; i++) {
 				step(etcd, i);
 			}
+			Awaitility.await().atMost(BOUND).untilAsserted(() -> assertThat(events).isEqualTo(modelled));
+			assertThat(events.seen()).hasSizeGreaterThan(REQUESTS / 10);
 		}
 	}
 
@@ -133,6 +142,35 @@ class ModelEtcdTests {
 			assertThat(EtcdErrors.isLeaseGone(ex)).as(String.valueOf(ex)).isTrue();
 			return "no such lease";
 		}
+	}
+
+	/**
+	 * The events of a watch, in their order.
+	 *
+	 * @param seen the events
+	 */
+	private record Events(List<String> seen) implements EtcdClient.WatchListener {
+
+		@Override
+		public void created(long revision) {
+			this.seen.add("created");
+		}
+
+		@Override
+		public void written(String key) {
+			this.seen.add("written " + key);
+		}
+
+		@Override
+		public void deleted(String key) {
+			this.seen.add("deleted " + key);
+		}
+
+		@Override
+		public void broken() {
+			this.seen.add("broken");
+		}
+
 	}
 
 }
