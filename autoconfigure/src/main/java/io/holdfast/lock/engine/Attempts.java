@@ -17,6 +17,9 @@ import io.holdfast.lock.spi.OwnerId;
  */
 final class Attempts {
 
+	private static final Runnable NOTHING = () -> {
+	};
+
 	private final ReleaseRetrier retrier;
 
 	private final ResolvedRequest request;
@@ -128,8 +131,19 @@ final class Attempts {
 		return this.mayHaveLeftClaim;
 	}
 
-	/** Withdraws the claim; completes with the store's first response. */
+	/**
+	 * Withdraws the claim; completes with the store's first response. The latest attempt
+	 * may still grant the claim after that, so a closing engine awaits its response, too.
+	 */
 	CompletableFuture<Void> withdraw() {
+		Attempt attempt = this.latest;
+		if (attempt != null && attempt.isSent() && !attempt.isDone()) {
+			attempt.onAnswered = this.retrier.unanswered().sentBefore();
+		}
+		return abandon();
+	}
+
+	private CompletableFuture<Void> abandon() {
 		return this.retrier.abandon(this.request.backend(), Objects.requireNonNull(this.claim));
 	}
 
@@ -143,8 +157,9 @@ final class Attempts {
 		boolean kept = lease != null && lease.keepsLock();
 		boolean leftNothing = result instanceof AcquireResult.Contended && !attempt.willRetry;
 		if (!kept && !leftNothing) {
-			withdraw();
+			abandon();
 		}
+		attempt.onAnswered.run();
 	}
 
 	/**
@@ -169,6 +184,9 @@ final class Attempts {
 
 		/** Whether the store may have held state of the claim before this attempt. */
 		final boolean mayHaveLeftClaimBefore;
+
+		/** Runs after a response that arrives after the decision was processed. */
+		private Runnable onAnswered = NOTHING;
 
 		private Attempt(Acquisition acquisition, Claim claim, boolean first, boolean willRetry,
 				boolean mayHaveLeftClaimBefore) {

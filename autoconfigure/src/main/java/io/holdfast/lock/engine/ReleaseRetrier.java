@@ -9,8 +9,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -36,21 +34,13 @@ final class ReleaseRetrier {
 
 	private static final Log logger = LogFactory.getLog(ReleaseRetrier.class);
 
-	private static final long GRACE = TimeUnit.MILLISECONDS.toNanos(500);
-
 	private final SchedulingClock time;
 
 	private final long responseTimeout;
 
 	private final Executor threads;
 
-	/** Number of requests without a first response. */
-	private final AtomicInteger unanswered = new AtomicInteger();
-
-	/** Completes at shutdown, when every request has its first response. */
-	private final CompletableFuture<Void> allAnswered = new CompletableFuture<>();
-
-	private volatile boolean awaited;
+	private final UnansweredRequests unanswered;
 
 	private final Map<LockBackend, Retries> retries = new ConcurrentHashMap<>();
 
@@ -65,6 +55,7 @@ final class ReleaseRetrier {
 		this.time = time;
 		this.responseTimeout = settings.responseTimeout().toNanos();
 		this.threads = threads;
+		this.unanswered = new UnansweredRequests(time, settings.responseTimeout());
 	}
 
 	/**
@@ -118,32 +109,15 @@ final class ReleaseRetrier {
 			.start(CompletableFuture.completedFuture(null), null);
 	}
 
-	/**
-	 * Waits for the first response to every request, but at most as long as a request
-	 * that follows a renewal in progress may take. A blocking backend may take longer
-	 * than that, for example while a connection pool waits for its database.
-	 */
-	void awaitAnswers() {
-		Runnable cancel = this.time.after(2 * this.responseTimeout + GRACE, () -> {
-			if (this.allAnswered.complete(null)) {
-				logger.warn(
-						"At shutdown, %s releases were not confirmed by their store in time. Remaining locks expire with their leases."
-							.formatted(this.unanswered));
-			}
-		});
-		this.awaited = true;
-		if (this.unanswered.get() == 0) {
-			this.allAnswered.complete(null);
-		}
-		this.allAnswered.join();
-		cancel.run();
-		warnOfNotRetained();
+	/** Returns the requests whose first responses a closing engine awaits. */
+	UnansweredRequests unanswered() {
+		return this.unanswered;
 	}
 
-	private void firstAnswered() {
-		if (this.unanswered.decrementAndGet() == 0 && this.awaited) {
-			this.allAnswered.complete(null);
-		}
+	/** Waits for the first response to every request. */
+	void awaitAnswers() {
+		this.unanswered.await();
+		warnOfNotRetained();
 	}
 
 	private void warnOfNotRetained() {
@@ -201,7 +175,7 @@ final class ReleaseRetrier {
 		 * @param first the response to come, if it is already sent
 		 */
 		CompletableFuture<T> start(CompletableFuture<?> quiet, @Nullable CompletionStage<T> first) {
-			ReleaseRetrier.this.unanswered.incrementAndGet();
+			ReleaseRetrier.this.unanswered.sent();
 			if (first != null) {
 				await(() -> first);
 			}
@@ -260,7 +234,7 @@ final class ReleaseRetrier {
 				retries().add(this, unconfirmed);
 			}
 			Stages.settle(this.firstAnswer, answer, failure);
-			firstAnswered();
+			ReleaseRetrier.this.unanswered.answered();
 		}
 
 		private Retries retries() {

@@ -67,7 +67,7 @@ class BindingTests {
 		Thread holder = new Thread(() -> {
 			LockHandle handle = this.fixture.engine.acquire(request().interruptOnLoss(true).build());
 			held.complete(null);
-			awaitUninterrupted(interrupting);
+			awaitUninterrupted(interrupting, 30_000);
 			LockContext.unbind(handle);
 			events.add("ended");
 			ended.countDown();
@@ -76,7 +76,7 @@ class BindingTests {
 			@Override
 			public void interrupt() {
 				interrupting.countDown();
-				endedFirst.set(awaitUninterrupted(ended));
+				endedFirst.set(awaitUninterrupted(ended, 100));
 				events.add("interrupted");
 			}
 		};
@@ -88,9 +88,9 @@ class BindingTests {
 		assertThat(events).containsExactly("interrupted", "ended");
 	}
 
-	private static boolean awaitUninterrupted(CountDownLatch latch) {
+	private static boolean awaitUninterrupted(CountDownLatch latch, long millis) {
 		try {
-			return latch.await(100, TimeUnit.MILLISECONDS);
+			return latch.await(millis, TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);

@@ -10,6 +10,8 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.observation.LockObserver;
@@ -30,6 +32,11 @@ class ClosingTests {
 	private final LockEngine engine = new LockEngine(new LockBackends(List.of(this.backend), "fake"),
 			EngineSettings.DEFAULTS, TransactionBoundary.NONE, new ClosesMeanwhile(), new ManualTime(), Runnable::run,
 			() -> this.backend.calls.add("threads and clients close"));
+
+	private final Thread closing = new Thread(() -> {
+		this.engine.close();
+		this.closed.complete(null);
+	});
 
 	/**
 	 * Otherwise the client closes first, and the lock stays held until its lease ends.
@@ -52,6 +59,25 @@ class ClosingTests {
 			.isThrownBy(() -> this.engine.acquire(request().build()));
 		this.closed.join();
 		assertThat(this.backend.calls).endsWith("abandon stock:42", "threads and clients close");
+	}
+
+	/** The withdrawal may overtake the attempt on another connection. */
+	@Test
+	void closeAwaitsTheResponseToAnAttemptThatWasWithdrawn() {
+		CompletableFuture<AcquireResult> response = new CompletableFuture<>();
+		CompletableFuture<Claim> sent = new CompletableFuture<>();
+		this.backend.acquires.add((claim) -> {
+			sent.complete(claim);
+			closeMeanwhile();
+			return response;
+		});
+		assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> this.engine.acquire(request().build()));
+		Awaitility.await().until(() -> this.closed.isDone() || this.closing.getState() == Thread.State.WAITING);
+		response.complete(this.backend.answer(sent.join()));
+		this.closed.join();
+		assertThat(this.backend.calls).endsWith("abandon stock:42", "abandon stock:42", "threads and clients close");
+		assertThat(this.backend.owners).isEmpty();
 	}
 
 	@Test
@@ -77,12 +103,8 @@ class ClosingTests {
 
 	/** Lets another thread close the engine until it waits or has closed. */
 	private void closeMeanwhile() {
-		Thread closing = new Thread(() -> {
-			this.engine.close();
-			this.closed.complete(null);
-		});
-		closing.start();
-		Awaitility.await().until(() -> this.closed.isDone() || closing.getState() == Thread.State.TIMED_WAITING);
+		this.closing.start();
+		Awaitility.await().until(() -> this.closed.isDone() || this.closing.getState() == Thread.State.TIMED_WAITING);
 	}
 
 	/** Closes the engine after the hold has ended and before its release is sent. */
