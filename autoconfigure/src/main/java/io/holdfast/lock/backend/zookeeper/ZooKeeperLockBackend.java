@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Supplier;
 
 import org.apache.curator.framework.CuratorFramework;
 
@@ -20,7 +19,6 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.support.SchedulingClock;
-import io.holdfast.lock.support.Stages;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
@@ -47,27 +45,19 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, true,
 			Duration.ofMillis(100));
 
-	/**
-	 * Longest wait without a signal. This is a safety net, because a watch is lost only
-	 * with its session.
-	 */
-	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
-
 	private final ProvingCalls calls;
 
 	private final QueueNodes queueNodes;
 
 	private final WaitQueue queue;
 
-	private final PredecessorWatch predecessorWatch;
-
 	private final Suspension suspension;
+
+	private final ZooKeeperClaims claims;
 
 	private final ZooKeeperRenewals renewals;
 
 	private final ZooKeeperLookup lookup;
-
-	private final SchedulingClock clock;
 
 	private final Runnable stopClock;
 
@@ -121,11 +111,11 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		this.calls = new ProvingCalls(calls, clock, clock.nanos() - longestAge.toNanos(), basePath);
 		this.queueNodes = new QueueNodes(basePath, namespace);
 		this.queue = new WaitQueue(this.calls);
-		this.predecessorWatch = new PredecessorWatch(this.calls);
 		this.suspension = new Suspension(whenSuspended);
 		this.renewals = new ZooKeeperRenewals(this.calls, this.queueNodes, this.suspension, clock);
+		this.claims = new ZooKeeperClaims(this.calls, this.queueNodes, this.queue, this.suspension, this.renewals,
+				clock);
 		this.lookup = new ZooKeeperLookup(this.calls, this.queueNodes, this.suspension, clock);
-		this.clock = clock;
 		this.stopClock = stopClock;
 		this.calls.listen(this::stateChanged);
 	}
@@ -155,73 +145,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-		if (this.calls.session() == ZooKeeperCalls.UNKNOWN_SESSION) {
-			return unknown("The client is not connected");
-		}
-		QueueNode queueNode = this.queueNodes.of(claim, this.suspension.count());
-		if (queueNode.isEnded()) {
-			return unknown("The claim was abandoned");
-		}
-		long sentAt = this.clock.nanos();
-		if (queueNode.takeUnblocked(this.calls.session()) && queueNode.confirmedSince(this.suspension.count())) {
-			// the leader is asked afterwards whether someone has deleted the node
-			return granted(queueNode, claim, sentAt).thenApply(this.renewals::confirmAfterwards);
-		}
-		return this.queue.enqueue(queueNode)
-			.thenCompose((queue) -> answer(queueNode, claim, queue, sentAt))
-			.exceptionallyCompose(
-					(failure) -> ZooKeeperErrors.failedAttempt(failure, claim.lock(), this.queueNodes.root()));
-	}
-
-	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, List<QueueNodeName> queue,
-			long sentAt) {
-		String path = queueNode.path(this.calls.session());
-		QueueNodeName own = queue.stream()
-			.filter((other) -> path != null && path.endsWith("/" + other.name()))
-			.findFirst()
-			.orElse(null);
-		if (own == null) {
-			queueNode.forget();
-			return unknown("The claim's node is missing or from an older session");
-		}
-		if (own.isBeyondLimit()) {
-			return CompletableFuture.failedFuture(ZooKeeperErrors.numbersUsedUp(claim.lock()));
-		}
-		return this.queue.withoutDuplicates(queueNode, queue, own).thenCompose((single) -> {
-			List<QueueNodeName> blockers = own.blockers(single);
-			return blockers.isEmpty() ? granted(queueNode, claim, sentAt) : contended(queueNode, claim, own, blockers);
-		});
-	}
-
-	private CompletionStage<AcquireResult> granted(QueueNode queueNode, Claim claim, long sentAt) {
-		this.predecessorWatch.stop(queueNode);
-		CompletionStage<Void> revoked = queueNode.revoked();
-		long czxid = queueNode.czxid();
-		if (queueNode.isEnded() || czxid == 0) {
-			return unknown("The claim was abandoned or its session ended");
-		}
-		Duration lease = this.calls.remainingSession(sentAt);
-		if (lease == null) {
-			return unknown("The session's validity is not proven yet");
-		}
-		if (!claim.renew() && claim.leaseTime().compareTo(lease) < 0) {
-			lease = claim.leaseTime();
-		}
-		return CompletableFuture.completedFuture(new AcquireResult.Acquired(new Grant(claim, czxid, lease, revoked)));
-	}
-
-	private static CompletionStage<AcquireResult> unknown(String why) {
-		return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(new IllegalStateException(why)));
-	}
-
-	private CompletionStage<AcquireResult> contended(QueueNode queueNode, Claim claim, QueueNodeName own,
-			List<QueueNodeName> blockers) {
-		if (claim.remainingWait().isZero()) {
-			return withdraw(queueNode, () -> this.queue.leave(queueNode, own))
-				.thenApply((done) -> AcquireResult.Contended.polled(LONGEST_WAIT));
-		}
-		return CompletableFuture.completedFuture(
-				new AcquireResult.Contended(this.predecessorWatch.watch(queueNode, own, blockers), LONGEST_WAIT));
+		return this.claims.send(claim);
 	}
 
 	@Override
@@ -252,10 +176,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		QueueNode queueNode = this.queueNodes.of(claim, this.suspension.count());
-		return withdraw(queueNode, () -> this.queue.leave(queueNode))
-			.exceptionallyCompose((failure) -> CompletableFuture
-				.failedFuture(ZooKeeperErrors.definiteOrCause(failure, claim.lock(), this.queueNodes.root())));
+		return this.claims.abandon(claim);
 	}
 
 	@Override
@@ -266,12 +187,6 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<StoreStatus> status() {
 		return this.lookup.status();
-	}
-
-	private CompletableFuture<Void> withdraw(QueueNode queueNode, Supplier<CompletableFuture<Void>> delete) {
-		CompletableFuture<Void> ended = this.queueNodes.abandon(queueNode, delete);
-		this.predecessorWatch.stop(queueNode);
-		return ended;
 	}
 
 	private void stateChanged(ZooKeeperCalls.Connection state) {
