@@ -68,6 +68,18 @@ final class CuratorCalls implements ZooKeeperCalls {
 	}
 
 	@Override
+	public CompletableFuture<List<String>> children(String path, Runnable changed) {
+		CuratorWatcher watcher = (event) -> {
+			// the client sets its watches again once it is connected again
+			if (event.getType() != EventType.None) {
+				changed.run();
+			}
+		};
+		return send((callback) -> this.client.getChildren().usingWatcher(watcher).inBackground(callback).forPath(path))
+			.thenApply(CuratorEvent::getChildren);
+	}
+
+	@Override
 	public CompletableFuture<Void> sync(String path) {
 		// Curator also sees the connection state with a delay
 		return sendOnce((zooKeeper, answered) -> zooKeeper.sync(path, (code, synced, context) -> {

@@ -106,6 +106,11 @@ final class ProvingCalls implements ZooKeeperCalls {
 	}
 
 	@Override
+	public CompletableFuture<List<String>> children(String path, Runnable changed) {
+		return this.calls.children(path, changed);
+	}
+
+	@Override
 	public CompletableFuture<Void> sync(String path) {
 		return proving(false, () -> this.calls.sync(path));
 	}

@@ -43,6 +43,9 @@ final class QueueNode {
 
 	private @Nullable Watch watch;
 
+	/** Completes with the next change of the wait queue, once it is watched. */
+	private @Nullable CompletableFuture<Void> wanted;
+
 	/** The number of interruptions when the last confirmed request was sent. */
 	private int confirmedAfter;
 
@@ -235,6 +238,15 @@ final class QueueNode {
 		Watch before = this.watch;
 		this.watch = next;
 		return before;
+	}
+
+	/** Returns the signal of the latest watch of the wait queue. */
+	synchronized @Nullable CompletableFuture<Void> wanted() {
+		return this.wanted;
+	}
+
+	synchronized void wanted(CompletableFuture<Void> latest) {
+		this.wanted = latest;
 	}
 
 	/**

@@ -12,17 +12,18 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.spi.Claim;
 
 /**
- * Name of a node in a wait queue: the mode, the owner, and the sequence number that
- * ZooKeeper assigned.
+ * Name of a node in a wait queue: the kind of the claim, the owner, and the sequence
+ * number that ZooKeeper assigned.
  *
  * @param name the whole name
  * @param shared whether the claim is shared
+ * @param sticky whether the lease may stay with its instance while no hold uses it
  * @param owner the owner id of the claim
  * @param number the sequence number in the wait queue
  */
-record QueueNodeName(String name, boolean shared, String owner, long number) {
+record QueueNodeName(String name, boolean shared, boolean sticky, String owner, long number) {
 
-	private static final Pattern NAME = Pattern.compile("([xs])-([0-9a-f-]{36})-(-?\\d{10})");
+	private static final Pattern NAME = Pattern.compile("([xsk])-([0-9a-f-]{36})-(-?\\d{10})");
 
 	/**
 	 * The first sequence number that is not used. ZooKeeper assigns its greatest number
@@ -33,13 +34,14 @@ record QueueNodeName(String name, boolean shared, String owner, long number) {
 
 	/** Returns the prefix of a new node's name. */
 	static String prefix(Claim claim) {
-		return ((claim.mode() == LockMode.SHARED) ? "s-" : "x-") + claim.owner() + "-";
+		String kind = claim.sticky() ? "k" : "x";
+		return ((claim.mode() == LockMode.SHARED) ? "s" : kind) + "-" + claim.owner() + "-";
 	}
 
 	static @Nullable QueueNodeName parse(String name) {
 		Matcher matcher = NAME.matcher(name);
-		return matcher.matches() ? new QueueNodeName(name, matcher.group(1).equals("s"), matcher.group(2),
-				Long.parseLong(matcher.group(3))) : null;
+		return matcher.matches() ? new QueueNodeName(name, matcher.group(1).equals("s"), matcher.group(1).equals("k"),
+				matcher.group(2), Long.parseLong(matcher.group(3))) : null;
 	}
 
 	static @Nullable QueueNodeName ofPath(String path) {

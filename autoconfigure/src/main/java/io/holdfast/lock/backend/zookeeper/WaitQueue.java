@@ -2,6 +2,7 @@ package io.holdfast.lock.backend.zookeeper;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
@@ -19,15 +20,19 @@ final class WaitQueue {
 
 	private final ZooKeeperCalls calls;
 
+	private final DemandWatch demandWatch;
+
 	private final LastNodes lastNodes = new LastNodes();
 
 	WaitQueue(ZooKeeperCalls calls) {
 		this.calls = calls;
+		this.demandWatch = new DemandWatch(calls);
 	}
 
 	/**
 	 * Creates the node of a claim unless it exists, and reads the wait queue unless the
-	 * node is proven to be the only one.
+	 * node is proven to be the only one. The wait queue of a sticky lease is watched from
+	 * its first reading on.
 	 */
 	CompletableFuture<List<QueueNodeName>> enqueue(QueueNode queueNode) {
 		String path = queueNode.path(this.calls.session());
@@ -35,10 +40,10 @@ final class WaitQueue {
 			return recheck(queueNode, path);
 		}
 		LastNodes.LastNode last = this.lastNodes.of(queueNode.queue);
-		boolean probablyAlone = last != null && last.followed();
+		boolean probablyAlone = last != null && last.followed() && !queueNode.claim.sticky();
 		CompletableFuture<Boolean> created = queueNode.createOnce(() -> create(queueNode));
 		// sent and answered right after the creation, so the list contains the node
-		CompletableFuture<List<QueueNodeName>> queue = probablyAlone ? null : read(queueNode.queue);
+		CompletableFuture<List<QueueNodeName>> queue = probablyAlone ? null : read(queueNode);
 		return created.thenCompose((byThis) -> byThis ? readUnlessAlone(queueNode, last, queue) : enqueue(queueNode));
 	}
 
@@ -49,12 +54,17 @@ final class WaitQueue {
 		boolean follows = last != null && node != null && own != null && last.isFollowedBy(own.number(), node.czxid());
 		queueNode.follows(follows);
 		if (queue == null) {
-			return follows ? CompletableFuture.completedFuture(List.of(own)) : read(queueNode.queue);
+			return follows ? CompletableFuture.completedFuture(List.of(own)) : read(queueNode);
 		}
 		return queue.handle((read, failure) -> {
 			boolean seen = read != null && read.stream().anyMatch((other) -> other.isOf(queueNode.claim));
-			return seen ? CompletableFuture.completedFuture(read) : read(queueNode.queue);
+			return seen ? CompletableFuture.completedFuture(read) : read(queueNode);
 		}).thenCompose((read) -> read);
+	}
+
+	/** Returns the demand of other claims for a sticky lease that was granted. */
+	CompletionStage<Void> wanted(QueueNode queueNode) {
+		return this.demandWatch.wanted(queueNode);
 	}
 
 	/** Deletes the node of a hold. */
@@ -105,6 +115,11 @@ final class WaitQueue {
 		return this.calls.create(path, data)
 			.exceptionallyCompose((failure) -> (ZooKeeperCalls.noNode(failure) && repetitions > 0)
 					? create(path, data, repetitions - 1) : CompletableFuture.failedFuture(failure));
+	}
+
+	private CompletableFuture<List<QueueNodeName>> read(QueueNode queueNode) {
+		return queueNode.claim.sticky() ? this.demandWatch.read(queueNode).thenApply(QueueNodeName::queue)
+				: read(queueNode.queue);
 	}
 
 	private CompletableFuture<List<QueueNodeName>> read(String queue) {

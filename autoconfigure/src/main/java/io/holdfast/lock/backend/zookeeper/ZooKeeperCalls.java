@@ -32,6 +32,14 @@ interface ZooKeeperCalls extends AutoCloseable {
 	CompletableFuture<List<String>> children(String path);
 
 	/**
+	 * Returns the names of the children, and watches them. Fails and leaves no watch if
+	 * the node does not exist.
+	 * @param changed notified once when a child was created or deleted; the end of the
+	 * session ends the watch
+	 */
+	CompletableFuture<List<String>> children(String path, Runnable changed);
+
+	/**
 	 * Sends a request to the leader through the connected server. It is never repeated.
 	 * It fails with {@code ConnectionLoss} only if the connection was down at some time
 	 * after it was sent.

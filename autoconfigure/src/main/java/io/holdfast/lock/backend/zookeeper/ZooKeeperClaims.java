@@ -83,7 +83,9 @@ final class ZooKeeperClaims {
 		}
 		return this.queue.withoutDuplicates(queueNode, queue, own).thenCompose((single) -> {
 			List<QueueNodeName> blockers = own.blockers(single);
-			return blockers.isEmpty() ? granted(queueNode, claim, sentAt) : contended(queueNode, claim, own, blockers);
+			// the first node of the wait queue is that of a holder
+			return blockers.isEmpty() ? granted(queueNode, claim, sentAt)
+					: contended(queueNode, claim, own, blockers, single.get(0).sticky());
 		});
 	}
 
@@ -101,7 +103,9 @@ final class ZooKeeperClaims {
 		if (!claim.renew() && claim.leaseTime().compareTo(lease) < 0) {
 			lease = claim.leaseTime();
 		}
-		return CompletableFuture.completedFuture(new AcquireResult.Acquired(new Grant(claim, czxid, lease, revoked)));
+		Grant grant = new Grant(claim, czxid, lease, revoked);
+		return CompletableFuture.completedFuture(
+				new AcquireResult.Acquired(claim.sticky() ? grant.withDemand(this.queue.wanted(queueNode)) : grant));
 	}
 
 	private static CompletionStage<AcquireResult> unknown(String why) {
@@ -109,13 +113,14 @@ final class ZooKeeperClaims {
 	}
 
 	private CompletionStage<AcquireResult> contended(QueueNode queueNode, Claim claim, QueueNodeName own,
-			List<QueueNodeName> blockers) {
+			List<QueueNodeName> blockers, boolean demanded) {
 		if (claim.remainingWait().isZero()) {
 			return withdraw(queueNode, () -> this.queue.leave(queueNode, own))
-				.thenApply((done) -> AcquireResult.Contended.polled(LONGEST_WAIT));
+				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
+						LONGEST_WAIT, demanded));
 		}
-		return CompletableFuture.completedFuture(
-				new AcquireResult.Contended(this.predecessorWatch.watch(queueNode, own, blockers), LONGEST_WAIT));
+		return CompletableFuture.completedFuture(new AcquireResult.Contended(
+				this.predecessorWatch.watch(queueNode, own, blockers), LONGEST_WAIT, demanded));
 	}
 
 	/** Withdraws a claim. */

@@ -43,7 +43,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	public static final String NAME = "zookeeper";
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, true,
-			Duration.ofMillis(100));
+			Duration.ofMillis(100), true);
 
 	private final ProvingCalls calls;
 

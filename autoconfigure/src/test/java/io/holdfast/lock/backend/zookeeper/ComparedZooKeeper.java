@@ -97,6 +97,13 @@ final class ComparedZooKeeper {
 		return this.await.apply(watch.set().handle(this::text));
 	}
 
+	/** Watches the children of a node and returns the response. */
+	String watchChildren(int client, String path) {
+		Client watching = this.clients.get(client);
+		int number = --watching.latestChildWatch;
+		return this.await.apply(watching.calls.children(path, () -> watching.fired.add(number)).handle(this::text));
+	}
+
 	/** Cancels a watch that has not fired. */
 	void cancelWatch(int client, int which) {
 		Client watching = this.clients.get(client);
@@ -147,6 +154,9 @@ final class ComparedZooKeeper {
 		private final ZooKeeperCalls calls;
 
 		private final List<Watch> watches = new ArrayList<>();
+
+		/** Watches of children have negative numbers. */
+		private int latestChildWatch;
 
 		private final Set<Integer> fired = new ConcurrentSkipListSet<>();
 

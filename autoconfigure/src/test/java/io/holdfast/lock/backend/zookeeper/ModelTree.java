@@ -24,6 +24,8 @@ final class ModelTree {
 
 	private final Map<String, List<Runnable>> watches = new HashMap<>();
 
+	private final Map<String, List<Runnable>> childWatches = new HashMap<>();
+
 	private long zxid;
 
 	/** Creates an ephemeral sequential node, and its parents if they are missing. */
@@ -31,6 +33,7 @@ final class ModelTree {
 		Container parent = container(parent(prefix));
 		Node node = new Node("%s%010d".formatted(prefix, parent.created++), session, ++this.zxid);
 		this.nodes.put(node.path(), node);
+		fireParent(node.path());
 		return node;
 	}
 
@@ -44,6 +47,7 @@ final class ModelTree {
 		}
 		Container made = new Container(new Node(path, 0, ++this.zxid));
 		this.containers.put(path, made);
+		fireParent(path);
 		return made;
 	}
 
@@ -80,6 +84,13 @@ final class ModelTree {
 		return names(parent);
 	}
 
+	/** Watches an existing node for its deletion, and for changes of its children. */
+	List<String> children(String parent, Runnable changed) throws KeeperException {
+		List<String> names = children(parent);
+		this.childWatches.computeIfAbsent(parent, (watched) -> new ArrayList<>()).add(changed);
+		return names;
+	}
+
 	private List<String> names(String parent) {
 		return Stream.concat(this.containers.keySet().stream(), this.nodes.keySet().stream())
 			.filter((path) -> parent(path).equals(parent))
@@ -102,7 +113,7 @@ final class ModelTree {
 	}
 
 	int watches() {
-		return this.watches.size();
+		return this.watches.size() + this.childWatches.size();
 	}
 
 	void endSession(long session) {
@@ -133,7 +144,16 @@ final class ModelTree {
 	}
 
 	private void fire(String path) {
-		List<Runnable> watching = this.watches.remove(path);
+		fire(this.watches.remove(path));
+		fire(this.childWatches.remove(path));
+		fireParent(path);
+	}
+
+	private void fireParent(String path) {
+		fire(this.childWatches.remove(parent(path)));
+	}
+
+	private static void fire(List<Runnable> watching) {
 		if (watching != null) {
 			watching.forEach(Runnable::run);
 		}

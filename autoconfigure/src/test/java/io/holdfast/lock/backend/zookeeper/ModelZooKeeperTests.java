@@ -96,7 +96,7 @@ class ModelZooKeeperTests {
 		}
 		String node = this.nodes.get(this.random.nextInt(this.nodes.size()));
 		String queue = ROOT + "/" + (char) ('a' + this.random.nextInt(2));
-		int kind = this.random.nextInt(10);
+		int kind = this.random.nextInt(11);
 		switch (kind) {
 			case 0, 1 -> create(client, queue + "/x-");
 			case 2 -> createAndRead(client, queue);
@@ -106,6 +106,8 @@ class ModelZooKeeperTests {
 			case 6 -> compare(client, (calls) -> calls.delete(node));
 			case 7 -> compare(client, (calls) -> calls.sync(node));
 			case 8 -> assertSame(this.real.watch(client, node), this.modelled.watch(client, node), "watch " + node);
+			case 9 -> assertSame(this.real.watchChildren(client, node), this.modelled.watchChildren(client, node),
+					"watch children of " + node);
 			default -> cancelWatch(client, this.random.nextInt());
 		}
 		// notifications arrive before the responses to later requests

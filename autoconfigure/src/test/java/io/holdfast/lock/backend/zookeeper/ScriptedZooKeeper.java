@@ -104,6 +104,11 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 	}
 
 	@Override
+	public CompletableFuture<List<String>> children(String path, Runnable changed) {
+		return send("children, watched", path, () -> this.server.children(path, changed));
+	}
+
+	@Override
 	public CompletableFuture<Void> sync(String path) {
 		return send("sync", path, () -> null);
 	}

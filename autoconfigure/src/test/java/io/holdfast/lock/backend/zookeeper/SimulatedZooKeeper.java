@@ -149,11 +149,17 @@ public class SimulatedZooKeeper implements SimulatedStore {
 	public LockBackend connect(SimulatedProcess process) {
 		SimulatedZooKeeperClient client = new SimulatedZooKeeperClient(this, process);
 		this.clients.add(client);
+		started(client);
 		ZooKeeperLockBackend backend = new ZooKeeperLockBackend(client, "/holdfast", "shop", WhenSuspended.WAIT,
 				process, Duration.ZERO, () -> {
 				});
 		this.backends.put(process, backend);
 		return backend;
+	}
+
+	/** A session is proven for all of its time only some time after its start. */
+	void started(SimulatedZooKeeperClient client) {
+		client.disturbed();
 	}
 
 	@Override

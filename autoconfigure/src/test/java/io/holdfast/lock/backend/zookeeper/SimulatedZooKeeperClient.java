@@ -45,6 +45,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 	SimulatedZooKeeperClient(SimulatedZooKeeper ensemble, SimulatedProcess process) {
 		this.ensemble = ensemble;
 		this.process = process;
+		this.sentAt = process.nanos();
 		dial();
 		// the application starts once its client is connected
 		this.session = ensemble.createSession();
@@ -101,7 +102,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 		}
 		this.listener.accept(Connection.CONNECTED);
 		for (Watching watching : List.copyOf(this.watches)) {
-			if (id < 0 || !this.ensemble.tree().exists(watching.path)) {
+			if (id < 0 || watching.triggered || !this.ensemble.tree().exists(watching.path)) {
 				watching.fire(id >= 0);
 			}
 		}
@@ -127,7 +128,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 		return now;
 	}
 
-	private void disturbed() {
+	void disturbed() {
 		this.process.disturbedUntil(this.process.simulation().now() + SimulatedZooKeeper.TIMEOUT.toNanos());
 	}
 
@@ -169,6 +170,27 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 	}
 
 	@Override
+	public CompletableFuture<List<String>> children(String path, Runnable changed) {
+		Watching watching = new Watching(path, (inSession) -> {
+			if (inSession) {
+				changed.run();
+			}
+		});
+		return watched(watching, () -> this.ensemble.tree().children(path, watching));
+	}
+
+	/** Sends a request that sets a watch, which exists only if the request succeeds. */
+	private <T> CompletableFuture<T> watched(Watching watching, Callable<T> request) {
+		CompletableFuture<T> set = send(request);
+		this.watches.add(watching);
+		return set.whenComplete((answer, failure) -> {
+			if (failure != null) {
+				this.watches.remove(watching);
+			}
+		});
+	}
+
+	@Override
 	public CompletableFuture<Void> sync(String path) {
 		long id = this.session;
 		return send(() -> {
@@ -185,13 +207,8 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 	@Override
 	public Watch watch(String path, Consumer<Boolean> changed) {
 		Watching watching = new Watching(path, changed);
-		CompletableFuture<Void> set = send(() -> {
+		CompletableFuture<Void> set = watched(watching, () -> {
 			this.ensemble.tree().watch(path, watching);
-			return null;
-		});
-		this.watches.add(watching);
-		set.exceptionally((failure) -> {
-			this.watches.remove(watching);
 			return null;
 		});
 		return new Watch(set, () -> {
@@ -244,6 +261,9 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 
 		private final Consumer<Boolean> changed;
 
+		/** Whether the server has sent a notification, which may be lost. */
+		private boolean triggered;
+
 		Watching(String path, Consumer<Boolean> changed) {
 			this.path = path;
 			this.changed = changed;
@@ -251,6 +271,7 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 
 		@Override
 		public void run() {
+			this.triggered = true;
 			SimulatedZooKeeperClient.this.link.push(() -> fire(true));
 		}
 

@@ -102,8 +102,7 @@ class ZooKeeperLockBackendContractTests extends SingleServerContract<ZooKeeperSe
 
 	@Override
 	protected Map<Ability, String> lacks() {
-		return Map.of(Ability.DEMAND, "its instances send each other no messages", Ability.RETAIN,
-				"a node lives with the session of its client");
+		return Map.of(Ability.RETAIN, "a node lives with the session of its client");
 	}
 
 	@Override

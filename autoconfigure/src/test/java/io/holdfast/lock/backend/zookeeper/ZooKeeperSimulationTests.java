@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
 
@@ -29,6 +30,26 @@ class ZooKeeperSimulationTests {
 	@Test
 	void followerWithoutContactToTheLeaderExtendsNoHold() {
 		Simulations.of("zookeeper-single-member", SingleMemberStore::new).run(100);
+	}
+
+	@Test
+	void engineKeepsItsPromisesWhileLeasesStayWithoutHolds() {
+		Simulations.of("zookeeper-sticky", StickyZooKeeperStore::new).run(150);
+	}
+
+	/** The mutant watches no wait queue, so no demand of another process arrives. */
+	@Test
+	void demandThatIsNotNoticedIsFound() {
+		Mutant mutant = new Mutant().replace("backend.zookeeper.DemandWatch#watch", ZooKeeperSimulationTests.class,
+				"readOnly");
+		assertThat(mutant.find(StickyZooKeeperStore.class, SEEDS, "idle")).isPositive();
+	}
+
+	static CompletableFuture<List<String>> readOnly(DemandWatch watch, QueueNode queueNode,
+			CompletableFuture<Void> wanted) {
+		queueNode.wanted(wanted);
+		ZooKeeperCalls calls = (ZooKeeperCalls) Objects.requireNonNull(ReflectionTestUtils.getField(watch, "calls"));
+		return calls.children(queueNode.queue);
 	}
 
 	/**
