@@ -31,6 +31,9 @@ final class RedissonClientFactory implements RedisClients {
 
 	private static final int THREADS = 4;
 
+	/** Requests are short and never block a thread. */
+	private static final int THREADS_FOR_A_NODE = 1;
+
 	/**
 	 * With fewer than ten connections, Redisson returns a connection to its pool when a
 	 * request has been written, so that requests of several callers share it. Otherwise a
@@ -57,6 +60,11 @@ final class RedissonClientFactory implements RedisClients {
 
 	private final int connections;
 
+	private final int threads;
+
+	/** Number of connections for channels that exist before a subscription. */
+	private final int idleSubscriptions;
+
 	/**
 	 * Creates a factory.
 	 * @param connectionTimeout longest wait for a connection
@@ -64,9 +72,26 @@ final class RedissonClientFactory implements RedisClients {
 	 * @param waitReplicas number of replicas that requests wait for
 	 */
 	RedissonClientFactory(Duration connectionTimeout, Duration responseTimeout, int waitReplicas) {
+		this(connectionTimeout, responseTimeout, (waitReplicas > 0) ? EXCLUSIVE_CONNECTIONS : SHARED_CONNECTIONS,
+				THREADS, 1);
+	}
+
+	private RedissonClientFactory(Duration connectionTimeout, Duration responseTimeout, int connections, int threads,
+			int idleSubscriptions) {
 		this.connectionTimeout = connectionTimeout;
 		this.responseTimeout = responseTimeout;
-		this.connections = (waitReplicas > 0) ? EXCLUSIVE_CONNECTIONS : SHARED_CONNECTIONS;
+		this.connections = connections;
+		this.threads = threads;
+		this.idleSubscriptions = idleSubscriptions;
+	}
+
+	/**
+	 * Creates a factory for the clients of several independent servers.
+	 * @param connectionTimeout longest wait for a connection
+	 * @param responseTimeout time after which an unanswered request fails
+	 */
+	static RedissonClientFactory ofNodes(Duration connectionTimeout, Duration responseTimeout) {
+		return new RedissonClientFactory(connectionTimeout, responseTimeout, SHARED_CONNECTIONS, THREADS_FOR_A_NODE, 0);
 	}
 
 	@Override
@@ -74,7 +99,7 @@ final class RedissonClientFactory implements RedisClients {
 		Config config = config(settings.login(), settings.ssl());
 		single(config).setAddress(scheme(tls) + hostAndPort)
 			.setDatabase(settings.database())
-			.setSubscriptionConnectionMinimumIdleSize(1);
+			.setSubscriptionConnectionMinimumIdleSize(this.idleSubscriptions);
 		return create(config, hostAndPort, settings.source());
 	}
 
@@ -109,18 +134,21 @@ final class RedissonClientFactory implements RedisClients {
 		return nodes.stream().map((node) -> scheme(settings.ssl() != null) + node).toList();
 	}
 
-	RedisClient create(Config config, String server, String source) {
+	private RedisClient create(Config config, String server, String source) {
 		return new RedisClient(new RedissonScriptClient(Redisson.create(config), true, this.responseTimeout), server,
 				source);
 	}
 
-	static String scheme(boolean tls) {
+	private static String scheme(boolean tls) {
 		return tls ? "rediss://" : "redis://";
 	}
 
 	Config config(RedisLogin login, @Nullable SslBundle ssl) {
 		Config config = new Config();
-		config.setLazyInitialization(true).setUseScriptCache(false).setThreads(THREADS).setNettyThreads(THREADS);
+		config.setLazyInitialization(true)
+			.setUseScriptCache(false)
+			.setThreads(this.threads)
+			.setNettyThreads(this.threads);
 		config.setNettyHook(new FlushTogether());
 		config.setUsername(login.username()).setPassword(login.password());
 		if (ssl != null) {
@@ -138,7 +166,7 @@ final class RedissonClientFactory implements RedisClients {
 		return config;
 	}
 
-	SingleServerConfig single(Config config) {
+	private SingleServerConfig single(Config config) {
 		return common(config.useSingleServer()).setConnectionPoolSize(this.connections).setConnectionMinimumIdleSize(1);
 	}
 

@@ -6,13 +6,10 @@ import java.util.List;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
-import org.redisson.api.RedissonClient;
-import org.redisson.config.Config;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.SslBundle;
@@ -20,8 +17,8 @@ import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.autoconfigure.RedisClients.Settings;
 import io.holdfast.lock.backend.redis.RedisNode;
-import io.holdfast.lock.backend.redis.ScriptClient;
 import io.holdfast.lock.backend.redlock.RedlockLockBackend;
 import io.holdfast.lock.backend.redlock.RedlockOptions;
 
@@ -30,16 +27,12 @@ import io.holdfast.lock.backend.redlock.RedlockOptions;
  * independent Redis masters.
  */
 @AutoConfiguration
-@ConditionalOnClass(RedissonClient.class)
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
 @ConditionalOnLockStore(LockStore.REDLOCK)
 @EnableConfigurationProperties({ DistributedLockProperties.class, RedlockLockProperties.class })
 public final class RedlockLockAutoConfiguration {
 
 	private static final String NODES = "distributed-lock.redlock.nodes";
-
-	/** Threads of each kind per node. Requests are short and never block a thread. */
-	private static final int THREADS = 1;
 
 	@Bean
 	@ConditionalOnMissingBean
@@ -49,13 +42,10 @@ public final class RedlockLockAutoConfiguration {
 		Duration longest = redlock.longestLease();
 		RedlockOptions options = new RedlockOptions(locks.namespace(), locks.responseTimeout(), redlock.nodeTimeout(),
 				redlock.driftFactor(), (longest != null) ? longest : locks.leaseTime(), redlock.restartQuarantine());
-		RedissonClientFactory clients = new RedissonClientFactory(redlock.connectionTimeout(), locks.responseTimeout(),
-				0);
+		RedisClients clients = RedissonClientFactory.ofNodes(redlock.connectionTimeout(), locks.responseTimeout());
 		SslBundle ssl = redlock.ssl().find(bundles, "distributed-lock.redlock.ssl.bundle");
-		RedlockLockBackend backend = new RedlockLockBackend(addresses.stream()
-			.map((address) -> new RedisNode(client(clients, address, redlock, ssl), locks.namespace(),
-					locks.responseTimeout(), address.hostAndPort()))
-			.toList(), options);
+		RedlockLockBackend backend = new RedlockLockBackend(
+				addresses.stream().map((address) -> node(clients, address, redlock, ssl, locks)).toList(), options);
 		StartupCheck check = checks.of(LockStore.REDLOCK, "the Redis nodes of '%s'".formatted(NODES),
 				"Start these nodes, or correct '%s'.".formatted(NODES));
 		checks.run(LockStore.REDLOCK, (close) -> {
@@ -79,17 +69,14 @@ public final class RedlockLockAutoConfiguration {
 		return addresses;
 	}
 
-	private static ScriptClient client(RedissonClientFactory clients, RedisAddress address,
-			RedlockLockProperties redlock, @Nullable SslBundle ssl) {
+	private static RedisNode node(RedisClients clients, RedisAddress address, RedlockLockProperties redlock,
+			@Nullable SslBundle ssl, DistributedLockProperties locks) {
 		RedisLogin login = (address.password() != null) ? new RedisLogin(address.username(), address.password())
 				: new RedisLogin(redlock.username(), redlock.password());
-		Config config = clients.config(login, ssl).setThreads(THREADS).setNettyThreads(THREADS);
 		Integer database = address.database();
-		clients.single(config)
-			.setAddress(RedissonClientFactory.scheme(address.tls() || ssl != null) + address.hostAndPort())
-			.setDatabase((database != null) ? database : 0)
-			.setSubscriptionConnectionMinimumIdleSize(0);
-		return clients.create(config, address.hostAndPort(), NODES).client();
+		Settings settings = new Settings(login, (database != null) ? database : 0, ssl, NODES);
+		RedisClient client = clients.standalone(address.hostAndPort(), settings, address.tls() || ssl != null);
+		return new RedisNode(client.client(), locks.namespace(), locks.responseTimeout(), address.hostAndPort());
 	}
 
 }

@@ -34,13 +34,13 @@ interface NodeClient {
 	void close();
 
 	/**
-	 * Client based on Redisson. A client that is not connected yet connects on the first
-	 * calling thread and blocks every other caller. {@code connect} therefore uses a
+	 * Client of a Redis server. A client that is not connected yet may connect on the
+	 * first calling thread and block every other caller. {@code connect} therefore uses a
 	 * dedicated thread.
 	 *
-	 * @param redis the client
+	 * @param redis the server
 	 */
-	record OfRedisson(RedisNode redis) implements NodeClient {
+	record OfRedis(RedisNode redis) implements NodeClient {
 
 		@Override
 		public CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {

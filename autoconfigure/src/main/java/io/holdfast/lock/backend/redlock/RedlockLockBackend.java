@@ -81,7 +81,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private RedlockLockBackend(List<RedisNode> nodes, RedlockOptions options, SystemSchedulingClock clock) {
-		this(nodes.stream().<NodeClient>map(NodeClient.OfRedisson::new).toList(), options, clock, clock::close);
+		this(nodes.stream().<NodeClient>map(NodeClient.OfRedis::new).toList(), options, clock, clock::close);
 	}
 
 	/**
