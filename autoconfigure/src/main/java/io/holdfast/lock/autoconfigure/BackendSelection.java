@@ -163,7 +163,7 @@ final class BackendSelection {
 		String fact = "The backend '%s' is configured, because %s, but ".formatted(store.id(), evidence);
 		if (!isSupported(store)) {
 			throw new LockConfigurationException(fact + "its client is not on the class path. %s, %s."
-				.formatted(withoutDot(store.remedy()), alternative));
+				.formatted(withoutDot(store.remedy(this.environment)), alternative));
 		}
 		if (AotDetector.useGeneratedArtifacts()) {
 			throw new LockConfigurationException(fact

@@ -74,7 +74,7 @@ final class LettuceClientFactory implements RedisClients {
 	public RedisClient replicated(List<String> nodes, Settings settings) {
 		throw new LockConfigurationException(
 				"'spring.data.redis.masterreplica' is set, but locks cannot find the master with Lettuce. Add the dependency '%s', or set 'distributed-lock.redis.address' to the master."
-					.formatted(RedisClientLibrary.REDISSON.dependency()));
+					.formatted(RedisClientLibrary.REDISSON.dependency(LockStore.REDIS)));
 	}
 
 	private RedisClient create(List<RedisURI> uris, boolean cluster, Settings settings, String server) {

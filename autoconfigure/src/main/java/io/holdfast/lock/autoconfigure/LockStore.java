@@ -23,7 +23,7 @@ import org.springframework.util.StringUtils;
  */
 enum LockStore {
 
-	REDIS("Add the dependency 'org.redisson:redisson' or 'spring-boot-starter-data-redis' and set 'distributed-lock.redis.address' or 'spring.data.redis.*', or define a RedissonClient bean.",
+	REDIS("Add the dependency %s and set 'distributed-lock.redis.address' or 'spring.data.redis.*', or define a RedissonClient bean.",
 			List.of("org.redisson.api.RedissonClient|io.lettuce.core.RedisClient"),
 			List.of("org.redisson.api.RedissonClient",
 					"org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails",
@@ -32,8 +32,8 @@ enum LockStore {
 			List.of("spring.data.redis.host", "spring.data.redis.url", "spring.data.redis.sentinel",
 					"spring.data.redis.cluster", "spring.data.redis.masterreplica")),
 
-	REDLOCK("Add the dependency 'org.redisson:redisson' and set 'distributed-lock.redlock.nodes' to the addresses of three or five independent Redis masters.",
-			List.of("org.redisson.api.RedissonClient"), List.of(), List.of(), List.of()),
+	REDLOCK("Add the dependency %s and set 'distributed-lock.redlock.nodes' to the addresses of three or five independent Redis masters.",
+			List.of("org.redisson.api.RedissonClient|io.lettuce.core.RedisClient"), List.of(), List.of(), List.of()),
 
 	ZOOKEEPER(
 			"Add 'spring-cloud-zookeeper-core' with 'curator-recipes' and set 'spring.cloud.zookeeper.connect-string', or define a CuratorFramework bean.",
@@ -67,7 +67,8 @@ enum LockStore {
 
 	/**
 	 * Creates a store.
-	 * @param remedy the steps that make the store usable
+	 * @param remedy the steps that make the store usable; {@code %s} stands for the
+	 * dependencies that bring a library for Redis
 	 * @param requiredTypes types without which the store cannot be used; a bar separates
 	 * alternatives
 	 * @param clients types of beans that locks can use or take the address from
@@ -89,8 +90,12 @@ enum LockStore {
 		return name().toLowerCase(Locale.ROOT);
 	}
 
-	String remedy() {
-		return this.remedy;
+	/**
+	 * Returns the steps that make the store usable, as a sentence.
+	 * @param environment may select the library that connects to the store
+	 */
+	String remedy(Environment environment) {
+		return this.remedy.formatted(RedisClientLibrary.dependencies(this, environment));
 	}
 
 	/** Whether the client of the store is on the class path. */

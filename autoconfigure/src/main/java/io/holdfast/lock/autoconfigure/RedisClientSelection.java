@@ -1,7 +1,6 @@
 package io.holdfast.lock.autoconfigure;
 
 import java.time.Duration;
-import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
@@ -27,8 +26,6 @@ final class RedisClientSelection {
 
 	/** The property of the address of locks. */
 	static final String ADDRESS = "distributed-lock.redis.address";
-
-	private static final String LIBRARY = "distributed-lock.redis.client";
 
 	private static final String BOOT_DETAILS = "org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails";
 
@@ -56,7 +53,7 @@ final class RedisClientSelection {
 	}
 
 	RedisClient select(ObjectProvider<SslBundles> bundles) {
-		requirePresent(this.redis.client());
+		this.redis.client().requirePresent(LockStore.REDIS, this.beanFactory.getBeanClassLoader());
 		if (StringUtils.hasText(this.redis.address())) {
 			return fromAddress(RedisAddress.parse(ADDRESS, this.redis.address()), bundles);
 		}
@@ -75,17 +72,8 @@ final class RedisClientSelection {
 		return client;
 	}
 
-	private void requirePresent(RedisClientLibrary library) {
-		if (library != RedisClientLibrary.AUTO && !library.isPresent(this.beanFactory.getBeanClassLoader())) {
-			throw new LockConfigurationException(
-					"The property '%s' is '%s', but this library is not on the class path. Add the dependency '%s', or remove the property."
-						.formatted(LIBRARY, library.name().toLowerCase(Locale.ROOT), library.dependency()));
-		}
-	}
-
 	private boolean uses(RedisClientLibrary library) {
-		return (this.redis.client() == library || this.redis.client() == RedisClientLibrary.AUTO)
-				&& library.isPresent(this.beanFactory.getBeanClassLoader());
+		return this.redis.client().permits(library, this.beanFactory.getBeanClassLoader());
 	}
 
 	private boolean isPresent(String type) {

@@ -8,6 +8,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -24,7 +25,7 @@ import io.holdfast.lock.backend.redlock.RedlockOptions;
 
 /**
  * Auto-configuration for the Redlock backend, with its own client for each of several
- * independent Redis masters.
+ * independent Redis masters. Redisson or Lettuce must be present.
  */
 @AutoConfiguration
 @ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
@@ -37,12 +38,13 @@ public final class RedlockLockAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	RedlockLockBackend redlockLockBackend(DistributedLockProperties locks, StartupChecks checks,
-			RedlockLockProperties redlock, ObjectProvider<SslBundles> bundles) {
+			RedlockLockProperties redlock, ObjectProvider<SslBundles> bundles,
+			ConfigurableListableBeanFactory beanFactory) {
 		List<RedisAddress> addresses = addresses(redlock);
 		Duration longest = redlock.longestLease();
 		RedlockOptions options = new RedlockOptions(locks.namespace(), locks.responseTimeout(), redlock.nodeTimeout(),
 				redlock.driftFactor(), (longest != null) ? longest : locks.leaseTime(), redlock.restartQuarantine());
-		RedisClients clients = RedissonClientFactory.ofNodes(redlock.connectionTimeout(), locks.responseTimeout());
+		RedisClients clients = clients(redlock, locks.responseTimeout(), beanFactory.getBeanClassLoader());
 		SslBundle ssl = redlock.ssl().find(bundles, "distributed-lock.redlock.ssl.bundle");
 		RedlockLockBackend backend = new RedlockLockBackend(
 				addresses.stream().map((address) -> node(clients, address, redlock, ssl, locks)).toList(), options);
@@ -67,6 +69,14 @@ public final class RedlockLockAutoConfiguration {
 			}
 		}
 		return addresses;
+	}
+
+	private static RedisClients clients(RedlockLockProperties redlock, Duration responseTimeout,
+			@Nullable ClassLoader classLoader) {
+		redlock.client().requirePresent(LockStore.REDLOCK, classLoader);
+		return redlock.client().permits(RedisClientLibrary.REDISSON, classLoader)
+				? RedissonClientFactory.ofNodes(redlock.connectionTimeout(), responseTimeout)
+				: new LettuceClientFactory(redlock.connectionTimeout(), responseTimeout, Duration.ZERO);
 	}
 
 	private static RedisNode node(RedisClients clients, RedisAddress address, RedlockLockProperties redlock,

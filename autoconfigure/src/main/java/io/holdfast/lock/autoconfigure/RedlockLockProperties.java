@@ -14,6 +14,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param nodes Addresses of the masters, an odd number of at least three, such as
  * 'redis://10.0.0.1:6379', or 'rediss://10.0.0.1:6379' for TLS.
+ * @param client Library that connects to the nodes. By default, Redisson if it is on the
+ * class path, otherwise Lettuce.
  * @param username Login username for nodes whose address has none.
  * @param password Login password for nodes whose address has none.
  * @param connectionTimeout Maximum time to wait for a connection.
@@ -31,17 +33,17 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param ssl TLS to the nodes.
  */
 @ConfigurationProperties("distributed-lock.redlock")
-record RedlockLockProperties(@DefaultValue List<String> nodes, @Nullable String username, @Nullable String password,
-		@DefaultValue("2s") Duration connectionTimeout, @DefaultValue("50ms") Duration nodeTimeout,
-		@DefaultValue("0.01") double driftFactor, @DefaultValue("true") boolean restartQuarantine,
-		@DefaultValue("1m") Duration quarantineWait, @Nullable Duration longestLease,
-		@NestedConfigurationProperty @DefaultValue LockSsl ssl) {
+record RedlockLockProperties(@DefaultValue List<String> nodes, @DefaultValue("auto") RedisClientLibrary client,
+		@Nullable String username, @Nullable String password, @DefaultValue("2s") Duration connectionTimeout,
+		@DefaultValue("50ms") Duration nodeTimeout, @DefaultValue("0.01") double driftFactor,
+		@DefaultValue("true") boolean restartQuarantine, @DefaultValue("1m") Duration quarantineWait,
+		@Nullable Duration longestLease, @NestedConfigurationProperty @DefaultValue LockSsl ssl) {
 
 	/** Omits secrets. */
 	@Override
 	public String toString() {
-		return "RedlockLockProperties[nodes=%s, connectionTimeout=%s, nodeTimeout=%s, driftFactor=%s, restartQuarantine=%s, quarantineWait=%s, longestLease=%s, ssl=%s]"
-			.formatted(this.nodes.stream().map(RedisAddress::redacted).toList(), this.connectionTimeout,
+		return "RedlockLockProperties[nodes=%s, client=%s, connectionTimeout=%s, nodeTimeout=%s, driftFactor=%s, restartQuarantine=%s, quarantineWait=%s, longestLease=%s, ssl=%s]"
+			.formatted(this.nodes.stream().map(RedisAddress::redacted).toList(), this.client, this.connectionTimeout,
 					this.nodeTimeout, this.driftFactor, this.restartQuarantine, this.quarantineWait, this.longestLease,
 					this.ssl);
 	}

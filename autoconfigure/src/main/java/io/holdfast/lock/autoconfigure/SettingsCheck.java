@@ -46,8 +46,8 @@ final class SettingsCheck {
 			"fencing.enabled", "fencing.initialize-schema", "fencing.table", "handoff.max-holds", "interrupt-on-loss",
 			"jdbc.data-source", "jdbc.initialize-schema", "jdbc.listen", "jdbc.table", "logging.mdc", "metrics.enabled",
 			"metrics.max-names", "namespace", "redis.address", "redis.client", "redis.database", "redis.password",
-			"redis.ssl.bundle", "redis.username", "redis.wait-replicas", "redlock.drift-factor", "redlock.nodes",
-			"redlock.password", "redlock.restart-quarantine", "redlock.ssl.bundle", "redlock.username",
+			"redis.ssl.bundle", "redis.username", "redis.wait-replicas", "redlock.client", "redlock.drift-factor",
+			"redlock.nodes", "redlock.password", "redlock.restart-quarantine", "redlock.ssl.bundle", "redlock.username",
 			"transaction.when-active", "watch-lock-order", "web.enabled", "web.status", "zookeeper.base-path",
 			"zookeeper.when-suspended");
 

@@ -132,6 +132,12 @@ class LettuceOfApplicationTests {
 				.rootCause()
 				.hasMessageContaining("'distributed-lock.redis.client' is 'redisson'")
 				.hasMessageContaining("org.redisson:redisson"));
+		this.runner
+			.withClassLoader(new FilteredClassLoader("org.redisson", "io.lettuce", "org.springframework.data.redis"))
+			.withPropertyValues("distributed-lock.redis.client=lettuce")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("dependency 'org.springframework.boot:spring-boot-starter-data-redis' and set"));
 	}
 
 	@Test

@@ -1,5 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -10,6 +12,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.redisson.api.RedissonClient;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -71,13 +75,14 @@ class RedlockLockAutoConfigurationTests {
 			});
 	}
 
-	@Test
-	void permissionsOfTheHowToAreEnough() {
+	@ParameterizedTest
+	@EnumSource(value = RedisClientLibrary.class, mode = EnumSource.Mode.EXCLUDE, names = "AUTO")
+	void permissionsOfTheHowToAreEnough(RedisClientLibrary library) {
 		servers.forEach((node) -> node.ask(("acl setuser app on >not-to-be-seen " + PERMISSIONS).split(" ")));
 		this.runner
 			.withPropertyValues(nodes(servers), "distributed-lock.redlock.username=app",
-					"distributed-lock.namespace=shop", "distributed-lock.lease-time=2100ms",
-					"distributed-lock.wait-time=10s")
+					"distributed-lock.redlock.client=" + library, "distributed-lock.namespace=shop",
+					"distributed-lock.lease-time=2100ms", "distributed-lock.wait-time=10s")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				context.getBean(LockOperations.class).acquire(LockRequest.of("auto", "3")).close();
@@ -207,11 +212,54 @@ class RedlockLockAutoConfigurationTests {
 	}
 
 	@Test
-	void backsOffWithoutTheClient() {
-		this.runner.withClassLoader(new FilteredClassLoader(RedissonClient.class))
-			.withPropertyValues("distributed-lock.backend=redlock")
-			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
-				.hasMessageContaining("Add the dependency 'org.redisson:redisson'"));
+	void lettuceSufficesWithTlsAndLogin() throws IOException {
+		try (RedisServer first = RedisServer.startedWithTls("requirepass s3cr@t", "user app on >s3cr@t ~* &* +@all");
+				RedisServer second = RedisServer.startedWithTls("requirepass s3cr@t");
+				RedisServer third = RedisServer.startedWithTls("requirepass s3cr@t")) {
+			this.runner.withClassLoader(new FilteredClassLoader("org.redisson", "org.springframework.data.redis"))
+				.withPropertyValues("distributed-lock.redlock.restart-quarantine=false",
+						"distributed-lock.redlock.password=s3cr@t",
+						nodes(List.of(first, second, third)).replaceFirst("//", "//app:s3cr%40t@") + "/2",
+						"distributed-lock.redlock.ssl.bundle=locks")
+				.withPropertyValues(
+						"spring.ssl.bundle.pem.locks.truststore.certificate=" + certificates(first, second, third))
+				.run((context) -> {
+					try (LockHandle lock = context.getBean(LockOperations.class).acquire(LockRequest.of("auto", "5"))) {
+						assertThat(lock.isHeld()).isTrue();
+						assertThat(first.ask("client", "list")).contains("name=holdfast", "user=app");
+						assertThat(third.ask("info", "keyspace")).contains("db2:keys=");
+					}
+				});
+		}
+	}
+
+	@Test
+	void libraryThatIsMissingIsNamed() {
+		ApplicationContextRunner named = this.runner.withPropertyValues("distributed-lock.backend=redlock");
+		named.withClassLoader(new FilteredClassLoader("org.redisson", "io.lettuce"))
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("Add the dependency 'org.redisson:redisson' or 'io.lettuce:lettuce-core'"));
+		named.withClassLoader(new FilteredClassLoader("org.redisson", "io.lettuce"))
+			.withPropertyValues("distributed-lock.redlock.client=Lettuce")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("Add the dependency 'io.lettuce:lettuce-core' and set"));
+		named.withClassLoader(new FilteredClassLoader("io.lettuce"))
+			.withPropertyValues(nodes(servers), "distributed-lock.redlock.client=lettuce")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'distributed-lock.redlock.client' is 'lettuce', but")
+				.hasMessageContaining("'io.lettuce:lettuce-core', or remove the property"));
+	}
+
+	/** Returns the certificates of servers in PEM format. */
+	private static String certificates(RedisServer... servers) throws IOException {
+		StringBuilder certificates = new StringBuilder();
+		for (RedisServer server : servers) {
+			certificates.append(Files.readString(server.certificate()));
+		}
+		return certificates.toString();
 	}
 
 	private static String nodes(List<RedisServer> servers) {

@@ -30,6 +30,12 @@ final class LettuceChannels implements NettyCustomizer {
 	/** Longest run of requests that are written together. */
 	private static final int FLUSH_AFTER = 256;
 
+	/**
+	 * Threads of each kind of a client that has its own: it has few connections, and
+	 * requests are short and never block a thread.
+	 */
+	private static final int THREADS = 2;
+
 	private static final Duration FIRST_RECONNECTION = Duration.ofMillis(100);
 
 	private static final Duration LAST_RECONNECTION = Duration.ofSeconds(1);
@@ -61,7 +67,10 @@ final class LettuceChannels implements NettyCustomizer {
 					FIRST_RECONNECTION.toMillis(), TimeUnit.MILLISECONDS))
 			.commandLatencyPublisherOptions(DefaultEventPublisherOptions.disabled());
 		if (this.shared == null) {
-			return builder.commandLatencyRecorder(CommandLatencyRecorder.disabled()).build();
+			return builder.commandLatencyRecorder(CommandLatencyRecorder.disabled())
+				.ioThreadPoolSize(THREADS)
+				.computationThreadPoolSize(THREADS)
+				.build();
 		}
 		return builder.eventLoopGroupProvider(this.shared.eventLoopGroupProvider())
 			.eventExecutorGroup(this.shared.eventExecutorGroup())

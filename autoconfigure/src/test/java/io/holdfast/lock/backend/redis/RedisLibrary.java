@@ -19,7 +19,7 @@ import io.holdfast.lock.test.server.RedisServer;
  * The libraries that connect to Redis. Tests of connections and faults run with each of
  * them, others only with {@code -Dthorough=true}.
  */
-enum RedisLibrary {
+public enum RedisLibrary {
 
 	REDISSON {
 
@@ -120,8 +120,9 @@ enum RedisLibrary {
 
 	/**
 	 * Returns the libraries for tests of what Redis does, which depends less on them.
+	 * @return Redisson, and with {@code -Dthorough=true} all
 	 */
-	static Stream<RedisLibrary> inDepth() {
+	public static Stream<RedisLibrary> inDepth() {
 		return Boolean.getBoolean("thorough") ? Stream.of(values()) : Stream.of(REDISSON);
 	}
 

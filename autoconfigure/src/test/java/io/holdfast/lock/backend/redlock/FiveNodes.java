@@ -13,11 +13,15 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.backend.redis.RedisLibrary;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
@@ -36,6 +40,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Base class for tests on five real masters, which hold no data when a test starts.
  */
+@ParameterizedClass(name = "{0}")
+@MethodSource("io.holdfast.lock.backend.redis.RedisLibrary#inDepth")
 abstract class FiveNodes {
 
 	static final Duration NODE_TIMEOUT = Duration.ofMillis(450);
@@ -50,7 +56,10 @@ abstract class FiveNodes {
 
 	private final List<RedlockLockBackend> opened = new ArrayList<>();
 
-	final RedlockLockBackend first = open(ports(0, 1, 2, 3, 4), OPTIONS);
+	@Parameter
+	RedisLibrary library;
+
+	RedlockLockBackend first;
 
 	@BeforeAll
 	static void startNodes() {
@@ -65,7 +74,8 @@ abstract class FiveNodes {
 	@BeforeEach
 	void allVote() {
 		nodes.each(TestNodes::admit);
-		this.first.verify();
+		this.first = open(ports(0, 1, 2, 3, 4), OPTIONS);
+		TestNodes.connect(this.first);
 	}
 
 	@AfterEach
@@ -96,7 +106,7 @@ abstract class FiveNodes {
 	}
 
 	RedlockLockBackend open(List<Integer> ports, RedlockOptions options) {
-		RedlockLockBackend backend = TestNodes.backend(ports, options);
+		RedlockLockBackend backend = TestNodes.backend(this.library, ports, options);
 		this.opened.add(backend);
 		return backend;
 	}

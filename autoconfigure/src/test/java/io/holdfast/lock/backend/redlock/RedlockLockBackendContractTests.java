@@ -12,6 +12,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 
+import io.holdfast.lock.backend.redis.RedisLibrary;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.test.contract.Ability;
 import io.holdfast.lock.test.contract.LockBackendContract;
@@ -38,8 +39,12 @@ class RedlockLockBackendContractTests extends LockBackendContract {
 		return this.nodes.all().stream().map((server) -> TcpProxy.to(server.port())).toList();
 	}
 
-	private static RedlockLockBackend client(List<TcpProxy> wires) {
-		return TestNodes.started(wires.stream().map(TcpProxy::port).toList(), OPTIONS);
+	RedisLibrary library() {
+		return RedisLibrary.REDISSON;
+	}
+
+	private RedlockLockBackend client(List<TcpProxy> wires) {
+		return TestNodes.started(library(), wires.stream().map(TcpProxy::port).toList(), OPTIONS);
 	}
 
 	/**

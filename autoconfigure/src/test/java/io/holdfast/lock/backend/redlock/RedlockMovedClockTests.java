@@ -9,6 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.MovedClockContract;
+import io.holdfast.lock.backend.redis.RedisLibrary;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.test.server.RedisServer;
@@ -38,7 +39,7 @@ class RedlockMovedClockTests extends MovedClockContract {
 	}
 
 	private RedlockLockBackend client(int portOfTheLast, Duration longestLease) {
-		return TestNodes.started(List.of(port(0), port(1), portOfTheLast),
+		return TestNodes.started(RedisLibrary.REDISSON, List.of(port(0), port(1), portOfTheLast),
 				TestNodes.options(Duration.ofMillis(450), longestLease));
 	}
 

@@ -7,11 +7,15 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.redis.RedisLibrary;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.AcquireResult.Indeterminate;
@@ -25,6 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for startup with nodes that have no memory of earlier locks.
  */
+@ParameterizedClass(name = "{0}")
+@MethodSource("io.holdfast.lock.backend.redis.RedisLibrary#inDepth")
 @ExtendWith(OutputCaptureExtension.class)
 class RedlockStartTests {
 
@@ -33,6 +39,9 @@ class RedlockStartTests {
 	private static final LockName LOCK = LockName.of("stock", "start");
 
 	private static final RedlockOptions OPTIONS = TestNodes.options(Duration.ofMillis(400), Duration.ofSeconds(2));
+
+	@Parameter
+	private RedisLibrary library;
 
 	private final TestNodes nodes = TestNodes.fresh(3);
 
@@ -43,8 +52,8 @@ class RedlockStartTests {
 
 	@Test
 	void firstStartWaitsOnceUntilNewNodesVoteAndSaysSo(CapturedOutput output) throws Exception {
-		try (RedlockLockBackend first = this.nodes.backend(OPTIONS);
-				RedlockLockBackend second = this.nodes.backend(OPTIONS)) {
+		try (RedlockLockBackend first = this.nodes.backend(this.library, OPTIONS);
+				RedlockLockBackend second = this.nodes.backend(this.library, OPTIONS)) {
 			start(first);
 			assertThat(output).containsOnlyOnce("No lock is granted for 2.02s")
 				.contains("Startup waits for this", "A majority of the Redis nodes votes after");
@@ -60,7 +69,7 @@ class RedlockStartTests {
 		this.nodes.each(TestNodes::admit);
 		this.nodes.each(RedisServer::kill);
 		this.nodes.each(RedisServer::start);
-		try (RedlockLockBackend backend = this.nodes.backend(OPTIONS)) {
+		try (RedlockLockBackend backend = this.nodes.backend(this.library, OPTIONS)) {
 			start(backend);
 			assertThat(output).contains("Startup waits for this");
 			assertThat(ask(backend, claim(LOCK))).isInstanceOf(Acquired.class);
@@ -69,8 +78,8 @@ class RedlockStartTests {
 
 	@Test
 	void startThatWouldWaitTooLongContinuesAndRequestsSayWhy(CapturedOutput output) throws Exception {
-		try (RedlockLockBackend backend = this.nodes
-			.backend(TestNodes.options(Duration.ofMillis(400), Duration.ofMinutes(5)))) {
+		try (RedlockLockBackend backend = this.nodes.backend(this.library,
+				TestNodes.options(Duration.ofMillis(400), Duration.ofMinutes(5)))) {
 			start(backend);
 			assertThat(output).contains("Startup does not wait for this");
 			assertThat(ask(backend, claim(LOCK))).isInstanceOfSatisfying(Indeterminate.class,
@@ -84,8 +93,8 @@ class RedlockStartTests {
 	void startDoesNotWaitForAMinority(CapturedOutput output) throws Exception {
 		TestNodes.admit(this.nodes.get(0));
 		TestNodes.admit(this.nodes.get(1));
-		try (RedlockLockBackend backend = this.nodes
-			.backend(TestNodes.options(Duration.ofMillis(400), Duration.ofMinutes(5)))) {
+		try (RedlockLockBackend backend = this.nodes.backend(this.library,
+				TestNodes.options(Duration.ofMillis(400), Duration.ofMinutes(5)))) {
 			start(backend);
 			assertThat(output).doesNotContain("No lock is granted for");
 			assertThat(ask(backend, claim(LOCK))).isInstanceOf(Acquired.class);
@@ -98,8 +107,8 @@ class RedlockStartTests {
 	@Test
 	void nodesThatRestartTogetherAreReportedOnce(CapturedOutput output) throws Exception {
 		this.nodes.each(TestNodes::admit);
-		try (RedlockLockBackend backend = this.nodes
-			.backend(TestNodes.options(Duration.ofMillis(400), Duration.ofMinutes(5)))) {
+		try (RedlockLockBackend backend = this.nodes.backend(this.library,
+				TestNodes.options(Duration.ofMillis(400), Duration.ofMinutes(5)))) {
 			start(backend);
 			assertThat(warnings(output)).isEmpty();
 			this.nodes.each(RedisServer::kill);
@@ -116,8 +125,8 @@ class RedlockStartTests {
 	@Test
 	void nodesThatAnotherClientHasAdmittedAreReportedAndTheNextRestartToo(CapturedOutput output) throws Exception {
 		this.nodes.each(TestNodes::admit);
-		try (RedlockLockBackend backend = this.nodes
-			.backend(TestNodes.options(Duration.ofMillis(400), Duration.ofMinutes(5)))) {
+		try (RedlockLockBackend backend = this.nodes.backend(this.library,
+				TestNodes.options(Duration.ofMillis(400), Duration.ofMinutes(5)))) {
 			start(backend);
 			for (int restarts = 1; restarts <= 2; restarts++) {
 				this.nodes.each(RedisServer::kill);

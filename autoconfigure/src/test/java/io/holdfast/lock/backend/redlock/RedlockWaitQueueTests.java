@@ -10,6 +10,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockHandle;
@@ -29,11 +30,16 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RedlockWaitQueueTests extends FiveNodes {
 
-	private final RedlockLockBackend second = started();
+	private RedlockLockBackend second;
+
+	@BeforeEach
+	void startSecond() {
+		this.second = started();
+	}
 
 	private RedlockLockBackend started() {
 		RedlockLockBackend backend = open(ports(0, 1, 2, 3, 4), OPTIONS);
-		backend.verify();
+		TestNodes.connect(backend);
 		return backend;
 	}
 

@@ -5,11 +5,18 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
+import io.lettuce.core.RedisURI;
+import org.awaitility.Awaitility;
 import org.redisson.Redisson;
 import org.redisson.config.Config;
 
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.backend.redis.LettuceScriptClient;
+import io.holdfast.lock.backend.redis.LettuceServers;
+import io.holdfast.lock.backend.redis.RedisLibrary;
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.RedissonScriptClient;
+import io.holdfast.lock.backend.redis.ScriptClient;
 import io.holdfast.lock.test.server.RedisServer;
 
 /**
@@ -18,6 +25,8 @@ import io.holdfast.lock.test.server.RedisServer;
 final class TestNodes implements AutoCloseable {
 
 	static final String NAMESPACE = "test";
+
+	private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(1);
 
 	/** The script that an operator runs on a node known to hold no lock. */
 	private static final String ADMIT = """
@@ -59,34 +68,51 @@ final class TestNodes implements AutoCloseable {
 		this.servers.forEach(action);
 	}
 
-	RedlockLockBackend backend(RedlockOptions options) {
-		return backend(this.servers.stream().map(RedisServer::port).toList(), options);
+	RedlockLockBackend backend(RedisLibrary library, RedlockOptions options) {
+		return backend(library, this.servers.stream().map(RedisServer::port).toList(), options);
 	}
 
-	static RedlockLockBackend backend(List<Integer> ports, RedlockOptions options) {
-		return new RedlockLockBackend(ports.stream().map((port) -> node(port, options)).toList(), options);
+	static RedlockLockBackend backend(RedisLibrary library, List<Integer> ports, RedlockOptions options) {
+		return new RedlockLockBackend(ports.stream().map((port) -> node(library, port, options)).toList(), options);
 	}
 
-	static RedlockLockBackend started(List<Integer> ports, RedlockOptions options) {
-		RedlockLockBackend backend = backend(ports, options);
-		backend.verify();
+	static RedlockLockBackend started(RedisLibrary library, List<Integer> ports, RedlockOptions options) {
+		RedlockLockBackend backend = backend(library, ports, options);
+		connect(backend);
 		return backend;
 	}
 
-	private static RedisNode node(int port, RedlockOptions options) {
+	/** Retries as an application does: loading a library may outlast one attempt. */
+	static void connect(RedlockLockBackend backend) {
+		Awaitility.await().pollDelay(Duration.ZERO).ignoreException(LockBackendException.class).until(() -> {
+			backend.verify();
+			return true;
+		});
+	}
+
+	private static RedisNode node(RedisLibrary library, int port, RedlockOptions options) {
 		String address = "127.0.0.1:" + port;
+		ScriptClient client = switch (library) {
+			case REDISSON -> redisson("redis://" + address, options);
+			case LETTUCE -> new LettuceScriptClient(
+					new LettuceServers(List.of(RedisURI.create("redis://" + address)), false, null, null),
+					CONNECTION_TIMEOUT, options.responseTimeout(), Duration.ZERO);
+		};
+		return new RedisNode(client, NAMESPACE, options.responseTimeout(), address);
+	}
+
+	private static ScriptClient redisson(String address, RedlockOptions options) {
 		Config config = new Config();
 		config.setThreads(1).setNettyThreads(1).setLazyInitialization(true).setUseScriptCache(false);
 		config.useSingleServer()
-			.setAddress("redis://" + address)
-			.setConnectTimeout(1000)
+			.setAddress(address)
+			.setConnectTimeout(Math.toIntExact(CONNECTION_TIMEOUT.toMillis()))
 			.setTimeout(1000)
 			.setRetryAttempts(0)
 			.setConnectionMinimumIdleSize(1)
 			.setConnectionPoolSize(16)
 			.setSubscriptionConnectionMinimumIdleSize(0);
-		return new RedisNode(new RedissonScriptClient(Redisson.create(config), true, options.responseTimeout()),
-				NAMESPACE, options.responseTimeout(), address);
+		return new RedissonScriptClient(Redisson.create(config), true, options.responseTimeout());
 	}
 
 	static RedlockOptions options(Duration nodeTimeout, Duration longestLease) {
