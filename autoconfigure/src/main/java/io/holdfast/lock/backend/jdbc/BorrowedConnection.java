@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
+import java.sql.Statement;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
@@ -59,6 +60,21 @@ final class BorrowedConnection implements AutoCloseable {
 		if (before != autoCommit) {
 			this.connection.setAutoCommit(autoCommit);
 			this.undo.push(() -> this.connection.setAutoCommit(before));
+		}
+	}
+
+	/**
+	 * Listens for notifications. If the connection breaks, its pool learns of it at the
+	 * end at the latest: then a statement fails that the pool sees.
+	 */
+	void listen(String channel) throws SQLException {
+		execute("LISTEN " + channel);
+		this.undo.push(() -> execute("UNLISTEN " + channel));
+	}
+
+	private void execute(String sql) throws SQLException {
+		try (Statement statement = this.connection.createStatement()) {
+			statement.execute(sql);
 		}
 	}
 

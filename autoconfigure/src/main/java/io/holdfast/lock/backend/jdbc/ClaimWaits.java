@@ -71,6 +71,33 @@ final class ClaimWaits implements AutoCloseable {
 				: null;
 	}
 
+	/**
+	 * Returns a signal for the demand of a claim's lease, or {@code null} if the lease is
+	 * not sticky, because its instance would not learn of a demand. Call this method
+	 * before the claim is sent.
+	 * @param notified whether the database delivers messages
+	 */
+	@Nullable CompletionStage<?> expectDemand(Claim claim, boolean notified) {
+		return (claim.sticky() && notified && this.options.listen()) ? notifications().expectDemand(claim.owner())
+				: null;
+	}
+
+	/** Signals that another claim waits for a sticky lease. */
+	void demand(OwnerId owner) {
+		ReleaseNotifications present = this.notifications;
+		if (present != null) {
+			present.demand(owner.value());
+		}
+	}
+
+	/** Forgets a sticky lease that has ended. */
+	void forgetDemand(OwnerId owner) {
+		ReleaseNotifications present = this.notifications;
+		if (present != null) {
+			present.forgetDemand(owner);
+		}
+	}
+
 	/** Returns how long a claim has waited since its first rejection. */
 	long waitedMicros(OwnerId owner) {
 		Wait wait = this.waiting.get(owner);
@@ -78,7 +105,12 @@ final class ClaimWaits implements AutoCloseable {
 	}
 
 	/** Creates the instance at the first use, because it needs PostgreSQL's driver. */
-	private synchronized ReleaseNotifications notifications() {
+	private ReleaseNotifications notifications() {
+		ReleaseNotifications present = this.notifications;
+		return (present != null) ? present : createNotifications();
+	}
+
+	private synchronized ReleaseNotifications createNotifications() {
 		ReleaseNotifications present = this.notifications;
 		if (present == null) {
 			present = new ReleaseNotifications(this.dataSource, this.clock);
@@ -87,6 +119,7 @@ final class ClaimWaits implements AutoCloseable {
 		return present;
 	}
 
+	/** Forgets the claim that waits, but not the lease that it may have by now. */
 	void forget(OwnerId owner) {
 		this.waiting.remove(owner);
 		ReleaseNotifications present = this.notifications;
@@ -99,14 +132,17 @@ final class ClaimWaits implements AutoCloseable {
 	 * Creates the result of a rejected attempt.
 	 * @param signal the signal that the claim expects, if any
 	 * @param first whether the claim is the first waiter
+	 * @param demanded whether a sticky lease was demanded
 	 */
-	AcquireResult contended(Claim claim, @Nullable CompletionStage<?> signal, boolean first) {
+	AcquireResult contended(Claim claim, @Nullable CompletionStage<?> signal, boolean first, boolean demanded) {
 		ReleaseNotifications present = this.notifications;
 		if (signal != null && present != null && present.isListening()) {
-			return new AcquireResult.Contended(signal, Duration.ofMillis(pause() * POLL_FACTOR));
+			return new AcquireResult.Contended(signal, Duration.ofMillis(pause() * POLL_FACTOR), demanded);
 		}
 		Duration pause = Duration.ofMillis(first ? pauseOfFirst(claim) : pause());
-		return (signal != null) ? new AcquireResult.Contended(signal, pause) : AcquireResult.Contended.polled(pause);
+		AcquireResult.Contended polled = AcquireResult.Contended.polled(pause);
+		return (signal != null || demanded)
+				? new AcquireResult.Contended((signal != null) ? signal : polled.signal(), pause, demanded) : polled;
 	}
 
 	private long pause() {
@@ -118,6 +154,12 @@ final class ClaimWaits implements AutoCloseable {
 				(owner, present) -> new Wait(present.since(), present.pollsAsFirst() + 1));
 		int doublings = (wait != null) ? Math.min(DOUBLINGS, wait.pollsAsFirst() - 1) : DOUBLINGS;
 		return Math.min(SHORTEST_POLL_MILLIS, FIRST_WAITER_MILLIS << doublings);
+	}
+
+	/** Returns how many claims and sticky leases expect a notification. */
+	int size() {
+		ReleaseNotifications present = this.notifications;
+		return (present != null) ? present.size() : 0;
 	}
 
 	/** Stops listening for releases. */

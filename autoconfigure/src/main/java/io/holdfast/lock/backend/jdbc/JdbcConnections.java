@@ -73,6 +73,15 @@ final class JdbcConnections {
 		return database().dialect();
 	}
 
+	/**
+	 * Whether the database can notify other connections; {@code true} if it is not known
+	 * yet.
+	 */
+	boolean mayNotify() {
+		Database known = this.database;
+		return known == null || known.dialect().notifies();
+	}
+
 	private Database database() throws SQLException {
 		Database known = this.database;
 		if (known == null) {

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
@@ -24,7 +23,6 @@ import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.StoreStatus;
@@ -51,19 +49,9 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true, true, false,
 			Duration.ofMillis(100));
 
-	private static final int NAME_LENGTH = 255;
-
-	/**
-	 * How long a waiting writer blocks new readers: several polls, each of which extends
-	 * this time.
-	 */
-	private static final long WRITER_MARK_MICROS = TimeUnit.SECONDS.toMicros(1);
-
-	/**
-	 * How long releases consider a claim that waits: several polls, each of which extends
-	 * this time.
-	 */
-	private static final long WAITER_MARK_MICROS = TimeUnit.SECONDS.toMicros(5);
+	/** On PostgreSQL, instances can demand the leases of others. */
+	private static final BackendCapabilities WITH_DEMAND = new BackendCapabilities(true, false, true, true, false,
+			Duration.ofMillis(100), true);
 
 	private final JdbcLockOptions options;
 
@@ -72,6 +60,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private final ClaimWaits waits;
 
 	private final JdbcLookup lookup;
+
+	private final JdbcClaims claims;
 
 	private volatile @Nullable JdbcStatements statements;
 
@@ -90,6 +80,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		this.connections = new JdbcConnections(dataSource, options.timeoutSeconds());
 		this.waits = new ClaimWaits(this.connections.dataSource(), options, clock);
 		this.lookup = new JdbcLookup(this.connections, this::statements, options);
+		this.claims = new JdbcClaims(this.connections, this::statements, this.waits, options);
 	}
 
 	/**
@@ -122,9 +113,14 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		return NAME;
 	}
 
+	/**
+	 * The capability {@code demand} requires PostgreSQL and
+	 * {@link JdbcLockOptions#listen}. PostgreSQL is assumed until a connection was used,
+	 * as in {@link #verify()}.
+	 */
 	@Override
 	public BackendCapabilities capabilities() {
-		return CAPABILITIES;
+		return (this.options.listen() && this.connections.mayNotify()) ? WITH_DEMAND : CAPABILITIES;
 	}
 
 	/**
@@ -141,15 +137,11 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		LockName lock = claim.lock();
 		try {
-			AcquireResult result = (claim.mode() == LockMode.SHARED) ? acquireShared(claim) : acquire(claim);
-			if (result instanceof AcquireResult.Acquired || claim.remainingWait().isZero()) {
-				this.waits.forget(claim.owner());
-			}
-			return CompletableFuture.completedFuture(result);
+			return CompletableFuture.completedFuture(this.claims.send(claim));
 		}
 		catch (SQLException ex) {
 			if (JdbcErrors.isDuplicate(ex)) {
-				return CompletableFuture.completedFuture(this.waits.contended(claim, null, false));
+				return CompletableFuture.completedFuture(this.waits.contended(claim, null, false, false));
 			}
 			LockBackendException definite = JdbcErrors.definite(ex, lock, this.options.table());
 			LockBackendException exhausted = JdbcErrors.poolExhausted(ex);
@@ -161,42 +153,16 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		}
 	}
 
-	/**
-	 * Expects a notification only after a rejection. The announcement that follows finds
-	 * out whether the lock was released in the meantime.
-	 */
-	private AcquireResult acquire(Claim claim) throws SQLException {
-		JdbcStatements sql = statements();
-		Map<String, Object> parameters = parameters(claim, 0);
-		return this.connections.direct((connection) -> {
-			long token = sql.acquire(connection, claim.owner(), parameters);
-			if (token > 0 || claim.remainingWait().isZero()) {
-				return result(claim, token, null, false);
-			}
-			CompletionStage<?> signal = this.waits.expect(claim, sql.notify != null);
-			JdbcStatements.Announced announced = sql.announce(connection, parameters);
-			return result(claim, announced.free() ? sql.acquire(connection, claim.owner(), parameters) : 0, signal,
-					announced.first());
-		});
-	}
-
-	/** Expects a notification before the transaction that may announce the reader. */
-	private AcquireResult acquireShared(Claim claim) throws SQLException {
-		CompletionStage<?> signal = this.waits.expect(claim, statements().notify != null);
-		SharedRows.Attempt attempt = sharedRows(parameters(claim, 0)).acquire(!claim.remainingWait().isZero());
-		return result(claim, attempt.token(), signal, attempt.first());
-	}
-
-	private AcquireResult result(Claim claim, long token, @Nullable CompletionStage<?> signal, boolean first) {
-		return (token > 0) ? new AcquireResult.Acquired(new Grant(claim, token, claim.leaseTime()))
-				: this.waits.contended(claim, signal, first);
-	}
-
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
 		try {
-			return CompletableFuture
-				.completedFuture(new JdbcRenewals(this.connections, statements(), this.options).renew(grants));
+			List<RenewResult> results = new JdbcRenewals(this.connections, statements(), this.options).renew(grants);
+			for (int i = 0; i < results.size(); i++) {
+				if (results.get(i) instanceof RenewResult.Refused) {
+					this.waits.forgetDemand(grants.get(i).claim().owner());
+				}
+			}
+			return CompletableFuture.completedFuture(results);
 		}
 		catch (SQLException | RuntimeException ex) {
 			return CompletableFuture.failedFuture(ex);
@@ -205,9 +171,10 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
+		this.waits.forgetDemand(grant.claim().owner());
 		try {
 			JdbcStatements sql = statements();
-			Map<String, Object> parameters = parameters(grant.claim(), grant.storeToken());
+			Map<String, Object> parameters = this.claims.parameters(grant.claim(), grant.storeToken());
 			boolean released = grant.claim().mode() == LockMode.SHARED ? sharedRows(parameters).release()
 					: this.connections.direct((connection) -> sql.release(connection, parameters));
 			return CompletableFuture
@@ -221,9 +188,10 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
 		this.waits.forget(claim.owner());
+		this.waits.forgetDemand(claim.owner());
 		try {
 			JdbcStatements sql = statements();
-			Map<String, Object> parameters = parameters(claim, 0);
+			Map<String, Object> parameters = this.claims.parameters(claim, 0);
 			if (claim.mode() == LockMode.SHARED) {
 				sharedRows(parameters).abandon();
 			}
@@ -246,9 +214,14 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		return this.lookup.find(lock);
 	}
 
+	/**
+	 * Callers of the holder's instance could otherwise take over an idle lease beside the
+	 * next holder, until its next renewal.
+	 */
 	@Override
 	public CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
-		return this.lookup.explained(LockBackend.super.revoke(lock, holder));
+		return (holder.mode() == LockMode.EXCLUSIVE) ? this.lookup.revoke(lock, holder)
+				: this.lookup.explained(LockBackend.super.revoke(lock, holder));
 	}
 
 	@Override
@@ -260,14 +233,6 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		return new SharedRows(this.connections, statements(), parameters);
 	}
 
-	private Map<String, Object> parameters(Claim claim, long token) {
-		return Map.of("id", this.options.id(claim.lock()), "name", LockDigest.readable(claim.lock(), NAME_LENGTH),
-				"owner", claim.owner().value(), "lease", TimeUnit.NANOSECONDS.toMicros(claim.leaseTime().toNanos()),
-				"mark", WRITER_MARK_MICROS, "token", token, "await", WAITER_MARK_MICROS, "writes",
-				(claim.mode() == LockMode.EXCLUSIVE) ? 1 : 0, "waited", this.waits.waitedMicros(claim.owner()),
-				"reserve", TimeUnit.MILLISECONDS.toMicros(this.options.responseTimeout().toMillis()));
-	}
-
 	private JdbcStatements statements() throws SQLException {
 		JdbcStatements known = this.statements;
 		if (known == null) {
@@ -275,6 +240,11 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			this.statements = known;
 		}
 		return known;
+	}
+
+	/** Returns how many claims and sticky leases expect a notification. */
+	int waiting() {
+		return this.waits.size();
 	}
 
 	/** Stops listening for releases. */

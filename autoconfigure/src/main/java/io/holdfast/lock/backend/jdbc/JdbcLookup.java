@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 
+import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
@@ -45,6 +47,29 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 	private static LockState.Holder holder(ResultSet row) throws SQLException {
 		return new LockState.Holder(row.getString(1), LockMode.valueOf(row.getString(4)),
 				Grant.fencingTokenOf(row.getLong(2)), Duration.of(row.getLong(3), ChronoUnit.MICROS));
+	}
+
+	/** Releases an exclusive lock by force. */
+	CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
+		Map<String, Object> parameters = Map.of("id", this.options.id(lock), "owner", holder.ownerId(), "token",
+				storeToken(holder.token()), "reserve",
+				TimeUnit.MILLISECONDS.toMicros(this.options.responseTimeout().toMillis()));
+		try {
+			JdbcStatements sql = this.statements.get();
+			return CompletableFuture
+				.completedStage(this.connections.direct((connection) -> sql.revoke(connection, parameters)));
+		}
+		catch (SQLException ex) {
+			return CompletableFuture.failedStage(JdbcErrors.ofQuery(ex, this.options.table()));
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedStage(ex);
+		}
+	}
+
+	/** The rest of a fencing token counts the holds of the lease. */
+	private static long storeToken(FencingToken token) {
+		return token.value() / Grant.fencingTokenOf(1).value();
 	}
 
 	/** Names the remedy if a request has failed because of the database. */

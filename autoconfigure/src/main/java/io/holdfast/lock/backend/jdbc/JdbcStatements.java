@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 
-import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.support.Resources;
 
 /**
@@ -26,12 +26,23 @@ final class JdbcStatements {
 
 	private final DirectStatement acquire;
 
+	/** For a claim that does not wait. */
+	private final DirectStatement acquireOrDemand;
+
+	/** For a claim whose lease is sticky. */
+	private final DirectStatement acquireSticky;
+
+	/** For a claim whose lease is sticky and which does not wait. */
+	private final DirectStatement acquireStickyOrDemand;
+
 	final String renew;
 
 	private final DirectStatement release;
 
 	/** Notifies waiters; {@code null} if the database does not support it. */
 	final @Nullable String notify;
+
+	private final DirectStatement revoke;
 
 	final String abandon;
 
@@ -69,12 +80,18 @@ final class JdbcStatements {
 		this.dialect = dialect;
 		this.table = table;
 		this.timeoutSeconds = timeoutSeconds;
-		this.acquire = direct(dialect.variant("acquire"));
+		String claim = dialect.variant("acquire");
+		String stickyClaim = dialect.notifies() ? dialect.variant("acquire-sticky") : claim;
+		this.acquire = direct(text(claim));
+		this.acquireSticky = direct(text(stickyClaim));
+		this.acquireOrDemand = dialect.notifies() ? orDemand(claim) : this.acquire;
+		this.acquireStickyOrDemand = dialect.notifies() ? orDemand(stickyClaim) : this.acquire;
 		this.renew = text(dialect.variant("renew"));
-		this.release = direct(dialect.notifies() ? "release-and-notify" : "release");
+		this.release = direct(text(dialect.notifies() ? "release-and-notify" : "release"));
+		this.revoke = dialect.notifies() ? direct(text("revoke")) : this.release;
 		this.notify = dialect.notifies() ? text("notify") : null;
 		this.abandon = text("abandon");
-		this.markWaiter = direct(dialect.variant("mark-waiter"));
+		this.markWaiter = direct(text(dialect.variant("mark-waiter")));
 		this.insertRow = text(dialect.variant("insert-row"));
 		this.lockRow = text("lock-row");
 		this.readState = text("read-state");
@@ -91,30 +108,44 @@ final class JdbcStatements {
 		this.findHolders = text("find-holders");
 	}
 
-	private DirectStatement direct(String name) {
-		return DirectStatement.of(text(name), this.dialect.needsStatementTimeout() ? this.timeoutSeconds : 0);
+	private DirectStatement orDemand(String claim) {
+		return direct(text("or-demand").replace("${claim}", text(claim)));
+	}
+
+	private DirectStatement direct(String text) {
+		return DirectStatement.of(text, this.dialect.needsStatementTimeout() ? this.timeoutSeconds : 0);
 	}
 
 	private String text(String name) {
 		String lockTimeout = this.dialect.lockTimeout(this.timeoutSeconds);
-		return resource(name).replace("${release}", resource("release"))
+		return resource(name).replace("${release-and-notify}", resource("release-and-notify").strip())
+			.replace("${release}", resource("release"))
+			.replace("${demand}", resource("demand").strip())
+			.replace("${written}", this.dialect.notifies() ? resource("written-postgresql").strip() : "1")
 			.replace("${waiter-columns}", resource("waiter-columns"))
 			.replace("${table}", this.table)
 			.replace("${now}", this.dialect.now())
 			.replace("${andLockTimeout}", lockTimeout.isEmpty() ? "" : "AND " + lockTimeout)
 			.replace("${lockTimeout}", lockTimeout)
-			.replace("${channel}", ReleaseNotifications.CHANNEL);
+			.replace("${channel}", ReleaseNotifications.CHANNEL)
+			.replace("${wanted}", ReleaseNotifications.WANTED);
 	}
 
 	private static String resource(String name) {
 		return Resources.text(JdbcStatements.class, name + ".sql");
 	}
 
-	/** Returns the token of the owner, or zero if another owner holds the lock. */
-	long acquire(Connection connection, OwnerId owner, Map<String, ?> parameters) throws SQLException {
-		Long token = this.acquire.first(connection, parameters,
-				(row) -> row.getString(1).equals(owner.value()) ? row.getLong(2) : 0L);
-		return (token != null) ? token : 0;
+	/**
+	 * Makes one attempt of a claim for an exclusive lock.
+	 * @param sticky whether the instance expects the demand for the lease
+	 */
+	Attempt acquire(Connection connection, Claim claim, boolean sticky, Map<String, ?> parameters) throws SQLException {
+		boolean waits = !claim.remainingWait().isZero();
+		DirectStatement statement = sticky ? (waits ? this.acquireSticky : this.acquireStickyOrDemand)
+				: (waits ? this.acquire : this.acquireOrDemand);
+		Attempt attempt = statement.first(connection, parameters,
+				(row) -> Attempt.of(row.getString(1).equals(claim.owner().value()), row.getLong(2)));
+		return (attempt != null) ? attempt : Attempt.REJECTED;
 	}
 
 	/**
@@ -122,8 +153,22 @@ final class JdbcStatements {
 	 * it. Returns whether there was a lease to release.
 	 */
 	boolean release(Connection connection, Map<String, ?> parameters) throws SQLException {
-		return (this.notify != null) ? this.release.first(connection, parameters, (row) -> true) != null
-				: this.release.update(connection, parameters) == 1;
+		return ended(this.release, connection, parameters);
+	}
+
+	/**
+	 * Releases an exclusive lock by force. If its lease is sticky and the database
+	 * supports it, demands the lease in the same statement. Returns whether there was a
+	 * lease to release.
+	 */
+	boolean revoke(Connection connection, Map<String, ?> parameters) throws SQLException {
+		return ended(this.revoke, connection, parameters);
+	}
+
+	private boolean ended(DirectStatement release, Connection connection, Map<String, ?> parameters)
+			throws SQLException {
+		return (this.notify != null) ? release.first(connection, parameters, (row) -> true) != null
+				: release.update(connection, parameters) == 1;
 	}
 
 	/**
@@ -131,19 +176,18 @@ final class JdbcStatements {
 	 * nor keep the lock for it.
 	 */
 	Announced announce(Connection connection, Map<String, ?> parameters) throws SQLException {
-		Announced announced = this.markWaiter.first(connection, parameters,
-				(row) -> new Announced(row.getInt(1) == 1, row.getString(2).equals(parameters.get("owner"))));
+		Announced announced = this.markWaiter.first(connection, parameters, (row) -> new Announced(row.getInt(1) == 1,
+				row.getString(2).equals(parameters.get("owner")), row.getInt(1) == 2));
 		return (announced != null) ? announced : Announced.WITHOUT_ROW;
 	}
 
 	/**
 	 * Announces a reader that waits, in the transaction that has locked the row.
-	 * @return whether it is the first waiter
 	 */
-	boolean announceReader(NamedParameterJdbcOperations jdbc, Map<String, ?> parameters) {
+	Announced announceReader(NamedParameterJdbcOperations jdbc, Map<String, ?> parameters) {
 		Announced announced = jdbc.getJdbcOperations()
 			.execute((ConnectionCallback<Announced>) (connection) -> announce(connection, parameters));
-		return announced != null && announced.first();
+		return (announced != null) ? announced : Announced.WITHOUT_ROW;
 	}
 
 	/**
@@ -156,16 +200,34 @@ final class JdbcStatements {
 	}
 
 	/**
+	 * The result of one attempt for an exclusive lock.
+	 *
+	 * @param token the token, or zero if it was rejected
+	 * @param wanted whether other claims wait for the lease, which is sticky, or the
+	 * sticky lease that rejects the claim was demanded
+	 */
+	record Attempt(long token, boolean wanted) {
+
+		private static final Attempt REJECTED = new Attempt(0, false);
+
+		private static Attempt of(boolean granted, long number) {
+			return new Attempt(granted ? Math.abs(number) : 0, number < 0);
+		}
+
+	}
+
+	/**
 	 * The position of a claim that was announced.
 	 *
 	 * @param free whether the lock is free by now, or kept for the claim, so that no
 	 * notification follows
 	 * @param first whether the claim is the first waiter
+	 * @param demanded whether the lock has a sticky lease, which was demanded
 	 */
-	record Announced(boolean free, boolean first) {
+	record Announced(boolean free, boolean first, boolean demanded) {
 
 		/** A lock without a row has no holder. */
-		private static final Announced WITHOUT_ROW = new Announced(true, false);
+		private static final Announced WITHOUT_ROW = new Announced(true, false, false);
 
 	}
 

@@ -2,7 +2,6 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -15,6 +14,7 @@ import javax.sql.DataSource;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
@@ -24,14 +24,21 @@ import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Threads;
 
 /**
- * Receives release notifications from PostgreSQL and signals the waiting claims. One
- * thread listens on one connection while claims wait, and ten seconds longer. Without
- * this connection, waiting claims poll.
+ * Receives notifications from PostgreSQL. A notification contains the id of a lock that
+ * was released, and signals the claims that wait for it, or {@code wanted:} and the owner
+ * id of a sticky lease that another instance demands.
+ *
+ * <p>
+ * One thread listens on one connection while claims wait or leases are sticky, and ten
+ * seconds longer. Without this connection, waiting claims poll and no lease is sticky.
  */
 final class ReleaseNotifications implements AutoCloseable {
 
 	/** The channel's name, which statements use as well. */
 	static final String CHANNEL = "holdfast";
+
+	/** Starts the demand for a sticky lease; the id of a lock has no colon. */
+	static final String WANTED = "wanted:";
 
 	private static final Log logger = LogFactory.getLog(ReleaseNotifications.class);
 
@@ -41,11 +48,19 @@ final class ReleaseNotifications implements AutoCloseable {
 
 	private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+	/** How often to check a connection that demands of sticky leases depend on. */
+	private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+	private static final int CHECK_TIMEOUT_SECONDS = 2;
+
 	private final DataSource dataSource;
 
 	private final SchedulingClock clock;
 
 	private final Map<OwnerId, Expected> expected = new ConcurrentHashMap<>();
+
+	/** Demands for the sticky leases of this instance, by the owner id. */
+	private final Map<String, CompletableFuture<Void>> demands = new ConcurrentHashMap<>();
 
 	private final AtomicBoolean running = new AtomicBoolean();
 
@@ -73,6 +88,40 @@ final class ReleaseNotifications implements AutoCloseable {
 		this.expected.remove(owner);
 	}
 
+	/**
+	 * Returns a signal for the demand of a lease. It also completes when the connection
+	 * is lost. In this order: the thread that loses the connection either sees the new
+	 * signal or is seen here.
+	 * @return the signal, or {@code null} if this instance does not listen yet
+	 */
+	@Nullable CompletionStage<?> expectDemand(OwnerId owner) {
+		CompletableFuture<Void> wanted = this.demands.computeIfAbsent(owner.value(),
+				(key) -> new CompletableFuture<>());
+		listen();
+		if (this.listening) {
+			return wanted.minimalCompletionStage();
+		}
+		forgetDemand(owner);
+		return null;
+	}
+
+	/** Signals that another claim waits for a sticky lease. */
+	void demand(String owner) {
+		CompletableFuture<Void> wanted = this.demands.get(owner);
+		if (wanted != null) {
+			wanted.complete(null);
+		}
+	}
+
+	void forgetDemand(OwnerId owner) {
+		this.demands.remove(owner.value());
+	}
+
+	/** Returns the number of claims that wait and of sticky leases. */
+	int size() {
+		return this.expected.size() + this.demands.size();
+	}
+
 	/** Whether a release would be noticed at this moment. */
 	boolean isListening() {
 		return this.listening;
@@ -86,51 +135,74 @@ final class ReleaseNotifications implements AutoCloseable {
 
 	private void run() {
 		try {
-			while (!this.closed && !this.expected.isEmpty()) {
+			do {
 				try (BorrowedConnection borrowed = new BorrowedConnection(this.dataSource)) {
 					borrowed.autoCommit(true);
-					listen(borrowed.connection());
+					listen(borrowed);
 				}
 				catch (SQLException | RuntimeException ex) {
 					logger.debug("Cannot listen for release notifications; waiters poll instead", ex);
 					LockSupport.parkNanos(RETRY_NANOS);
 				}
 			}
+			while (!this.closed && size() > 0);
 		}
 		finally {
 			this.running.set(false);
 		}
-		if (!this.expected.isEmpty()) {
+		if (size() > 0) {
 			listen();
 		}
 	}
 
-	private void listen(Connection connection) throws SQLException {
-		PGConnection postgres = connection.unwrap(PGConnection.class);
-		try (Statement statement = connection.createStatement()) {
-			statement.execute("LISTEN " + CHANNEL);
-			this.listening = true;
-			listen(postgres);
-			statement.execute("UNLISTEN " + CHANNEL);
+	private void listen(BorrowedConnection borrowed) throws SQLException {
+		PGConnection postgres = borrowed.connection().unwrap(PGConnection.class);
+		borrowed.listen(CHANNEL);
+		this.listening = true;
+		try {
+			listen(postgres, borrowed.connection());
 		}
 		finally {
 			this.listening = false;
 			// claims rejected a moment ago may rely on this connection: let them retry
 			this.expected.values().forEach((waiter) -> waiter.signal().complete(null));
+			// no lease may stay whose demand would not arrive
+			this.demands.values().forEach((wanted) -> wanted.complete(null));
 		}
 	}
 
-	private void listen(PGConnection postgres) throws SQLException {
+	private void listen(PGConnection postgres, Connection connection) throws SQLException {
 		long lastWaiter = this.clock.nanos();
+		long lastCheck = lastWaiter;
 		while (!this.closed && this.clock.nanos() - lastWaiter < IDLE_NANOS) {
 			for (PGNotification news : postgres.getNotifications(POLL_MILLIS)) {
-				wake(news.getParameter());
+				notified(news.getParameter());
 			}
 			long now = this.clock.nanos();
 			this.expected.values().removeIf((waiter) -> now - waiter.until() > 0);
-			if (!this.expected.isEmpty()) {
+			if (size() > 0) {
 				lastWaiter = now;
 			}
+			if (!this.demands.isEmpty() && now - lastCheck > CHECK_NANOS) {
+				lastCheck = now;
+				requireAlive(connection);
+			}
+		}
+	}
+
+	/** A connection may break in silence, and no poll follows a demand that is lost. */
+	private static void requireAlive(Connection connection) throws SQLException {
+		if (!connection.isValid(CHECK_TIMEOUT_SECONDS)) {
+			throw new SQLException("The connection that listens does not respond");
+		}
+	}
+
+	private void notified(String news) {
+		if (news.startsWith(WANTED)) {
+			demand(news.substring(WANTED.length()));
+		}
+		else {
+			wake(news);
 		}
 	}
 

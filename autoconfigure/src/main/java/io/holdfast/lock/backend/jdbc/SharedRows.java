@@ -55,14 +55,16 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, Map<String, O
 			lockRow(jdbc);
 			Optional<Attempt> attempt = jdbc
 				.query(this.sql.readState, this.parameters,
-						(row, number) -> new Attempt(nextToken(row), row.getInt("kept") == 1))
+						(row, number) -> new Attempt(nextToken(row), row.getInt("kept") == 1,
+								row.getInt("written") == 2))
 				.stream()
 				.findFirst();
 			if (attempt.isPresent() && attempt.get().token() > 0) {
 				admit(jdbc, attempt.get());
 			}
 			else if (attempt.isPresent() && announce) {
-				return Optional.of(new Attempt(0, this.sql.announceReader(jdbc, this.parameters)));
+				JdbcStatements.Announced announced = this.sql.announceReader(jdbc, this.parameters);
+				return Optional.of(new Attempt(0, announced.first(), announced.demanded()));
 			}
 			return attempt;
 		});
@@ -85,7 +87,7 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, Map<String, O
 
 	private static long nextToken(ResultSet row) throws SQLException {
 		long own = row.getLong("own");
-		if (row.getInt("written") == 1) {
+		if (row.getInt("written") > 0) {
 			return 0;
 		}
 		if (own > 0) {
@@ -137,10 +139,11 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, Map<String, O
 	 *
 	 * @param token the token, or zero if it was rejected
 	 * @param first whether the reader is, or was, the first waiter
+	 * @param demanded whether the sticky lease of a writer was demanded
 	 */
-	record Attempt(long token, boolean first) {
+	record Attempt(long token, boolean first, boolean demanded) {
 
-		private static final Attempt REJECTED = new Attempt(0, false);
+		private static final Attempt REJECTED = new Attempt(0, false, false);
 
 	}
 

@@ -1,5 +1,6 @@
 -- Announces a claim that waits. Returns 1 if the lock is free by now or kept for this claim,
--- else 0, and the first waiter.
+-- 2 if it has demanded a sticky lease, else 0, and the first waiter.
 UPDATE ${table} SET ${waiter-columns}
 WHERE lock_id = :id ${andLockTimeout}
-RETURNING CASE WHEN owner = :owner OR (until_us <= ${now} AND readers_until_us <= ${now}) THEN 1 ELSE 0 END, waiter
+RETURNING CASE WHEN owner = :owner OR (until_us <= ${now} AND readers_until_us <= ${now}) THEN 1
+	WHEN writer_until_us = -token THEN (SELECT 2 FROM ${demand}) ELSE 0 END, waiter

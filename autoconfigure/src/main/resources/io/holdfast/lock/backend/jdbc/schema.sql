@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS ${table} (
 	token BIGINT NOT NULL,                 -- the greatest token granted
 	until_us BIGINT NOT NULL,              -- end of the exclusive lease (microseconds by the database's clock); 0 if released
 	readers_until_us BIGINT NOT NULL,      -- end of the last shared lease
-	writer_until_us BIGINT NOT NULL,       -- no new reader before this time, because a writer waits
+	writer_until_us BIGINT NOT NULL,       -- no new reader before this time, because a writer waits; -token if the lease is sticky
 	waiter VARCHAR(36) DEFAULT '' NOT NULL, -- the first waiter: a release keeps the lock for it
 	waiter_since_us BIGINT DEFAULT 0 NOT NULL, -- since when the first waiter has waited
 	waiter_until_us BIGINT DEFAULT 0 NOT NULL -- releases consider waiters until this time

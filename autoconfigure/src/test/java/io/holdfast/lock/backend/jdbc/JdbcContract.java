@@ -53,8 +53,14 @@ abstract class JdbcContract extends LockBackendContract {
 	void open() {
 		this.inspection = pool(0);
 		createTables(this.inspection);
-		this.first = backend(pool(1));
-		this.second = backend(pool(2));
+		this.first = verified(backend(pool(1)));
+		this.second = verified(backend(pool(2)));
+	}
+
+	/** The capabilities depend on the kind of database. */
+	private static LockBackend verified(JdbcLockBackend backend) {
+		backend.verify();
+		return backend;
 	}
 
 	static void createTables(DataSource dataSource) {
@@ -62,7 +68,7 @@ abstract class JdbcContract extends LockBackendContract {
 			.execute(dataSource);
 	}
 
-	static LockBackend backend(DataSource dataSource) {
+	static JdbcLockBackend backend(DataSource dataSource) {
 		return new JdbcLockBackend(dataSource, new JdbcLockOptions("test", TABLE, RESPONSE_TIMEOUT, true));
 	}
 

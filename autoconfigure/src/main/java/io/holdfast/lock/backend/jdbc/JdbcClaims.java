@@ -1,0 +1,118 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.LockDigest;
+
+/**
+ * Sends claims to the database and interprets its answers. Blocks until the database has
+ * answered.
+ *
+ * @param connections provides the connections
+ * @param statements returns the statements
+ * @param waits how rejected claims wait, and how sticky leases are demanded
+ * @param options how locks are kept
+ */
+record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statements, ClaimWaits waits,
+		JdbcLockOptions options) {
+
+	private static final int NAME_LENGTH = 255;
+
+	/**
+	 * How long a waiting writer blocks new readers: several polls, each of which extends
+	 * this time.
+	 */
+	private static final long WRITER_MARK_MICROS = TimeUnit.SECONDS.toMicros(1);
+
+	/**
+	 * How long releases consider a claim that waits: several polls, each of which extends
+	 * this time.
+	 */
+	private static final long WAITER_MARK_MICROS = TimeUnit.SECONDS.toMicros(5);
+
+	/** Makes one attempt. */
+	AcquireResult send(Claim claim) throws SQLException {
+		AcquireResult result = (claim.mode() == LockMode.SHARED) ? acquireShared(claim) : acquire(claim);
+		if (result instanceof AcquireResult.Acquired || claim.remainingWait().isZero()) {
+			this.waits.forget(claim.owner());
+		}
+		return result;
+	}
+
+	/**
+	 * Expects the demand for a sticky lease before the request is sent, because it may
+	 * overtake the answer. Without the connection that listens, the lease is not sticky.
+	 */
+	private AcquireResult acquire(Claim claim) throws SQLException {
+		JdbcStatements sql = this.statements.get();
+		CompletionStage<?> wanted = this.waits.expectDemand(claim, sql.notify != null);
+		Map<String, Object> parameters = parameters(claim, 0);
+		return this.connections.direct((connection) -> {
+			JdbcStatements.Attempt attempt = sql.acquire(connection, claim, wanted != null, parameters);
+			if (attempt.token() > 0) {
+				return granted(claim, attempt, wanted);
+			}
+			this.waits.forgetDemand(claim.owner());
+			return claim.remainingWait().isZero() ? this.waits.contended(claim, null, false, attempt.wanted())
+					: announce(connection, claim, parameters);
+		});
+	}
+
+	/**
+	 * Expects a notification only after a rejection. The announcement that follows finds
+	 * out whether the lock was released in the meantime.
+	 */
+	private AcquireResult announce(Connection connection, Claim claim, Map<String, Object> parameters)
+			throws SQLException {
+		JdbcStatements sql = this.statements.get();
+		CompletionStage<?> signal = this.waits.expect(claim, sql.notify != null);
+		JdbcStatements.Announced announced = sql.announce(connection, parameters);
+		if (announced.free()) {
+			CompletionStage<?> wanted = this.waits.expectDemand(claim, sql.notify != null);
+			JdbcStatements.Attempt attempt = sql.acquire(connection, claim, wanted != null, parameters);
+			if (attempt.token() > 0) {
+				return granted(claim, attempt, wanted);
+			}
+			this.waits.forgetDemand(claim.owner());
+		}
+		return this.waits.contended(claim, signal, announced.first(), announced.demanded());
+	}
+
+	private AcquireResult granted(Claim claim, JdbcStatements.Attempt attempt, @Nullable CompletionStage<?> wanted) {
+		if (attempt.wanted()) {
+			this.waits.demand(claim.owner());
+		}
+		Grant grant = new Grant(claim, attempt.token(), claim.leaseTime());
+		return new AcquireResult.Acquired((wanted != null) ? grant.withDemand(wanted) : grant);
+	}
+
+	/** Expects a notification before the transaction that may announce the reader. */
+	private AcquireResult acquireShared(Claim claim) throws SQLException {
+		JdbcStatements sql = this.statements.get();
+		CompletionStage<?> signal = this.waits.expect(claim, sql.notify != null);
+		SharedRows.Attempt attempt = new SharedRows(this.connections, sql, parameters(claim, 0))
+			.acquire(!claim.remainingWait().isZero());
+		return (attempt.token() > 0) ? new AcquireResult.Acquired(new Grant(claim, attempt.token(), claim.leaseTime()))
+				: this.waits.contended(claim, signal, attempt.first(), attempt.demanded());
+	}
+
+	/** Returns the parameters of the statements for one claim or grant. */
+	Map<String, Object> parameters(Claim claim, long token) {
+		return Map.of("id", this.options.id(claim.lock()), "name", LockDigest.readable(claim.lock(), NAME_LENGTH),
+				"owner", claim.owner().value(), "lease", TimeUnit.NANOSECONDS.toMicros(claim.leaseTime().toNanos()),
+				"mark", WRITER_MARK_MICROS, "token", token, "await", WAITER_MARK_MICROS, "writes",
+				(claim.mode() == LockMode.EXCLUSIVE) ? 1 : 0, "waited", this.waits.waitedMicros(claim.owner()),
+				"reserve", TimeUnit.MILLISECONDS.toMicros(this.options.responseTimeout().toMillis()));
+	}
+
+}

@@ -1,0 +1,1 @@
+pg_notify('${channel}', '${wanted}' || owner)
