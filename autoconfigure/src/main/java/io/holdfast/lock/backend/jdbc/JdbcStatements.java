@@ -81,11 +81,10 @@ final class JdbcStatements {
 		this.table = table;
 		this.timeoutSeconds = timeoutSeconds;
 		String claim = dialect.variant("acquire");
-		String stickyClaim = dialect.notifies() ? dialect.variant("acquire-sticky") : claim;
 		this.acquire = direct(text(claim));
-		this.acquireSticky = direct(text(stickyClaim));
+		this.acquireSticky = direct(text(stickyClaim()));
 		this.acquireOrDemand = dialect.notifies() ? orDemand(claim) : this.acquire;
-		this.acquireStickyOrDemand = dialect.notifies() ? orDemand(stickyClaim) : this.acquire;
+		this.acquireStickyOrDemand = dialect.notifies() ? orDemand(stickyClaim()) : this.acquire;
 		this.renew = text(dialect.variant("renew"));
 		this.release = direct(text(dialect.notifies() ? "release-and-notify" : "release"));
 		this.revoke = dialect.notifies() ? direct(text("revoke")) : this.release;
@@ -106,6 +105,10 @@ final class JdbcStatements {
 		this.admitReaders = text("admit-readers");
 		this.probe = text("probe");
 		this.findHolders = text("find-holders");
+	}
+
+	private String stickyClaim() {
+		return this.dialect.variant(this.dialect.notifies() ? "acquire-sticky" : "acquire");
 	}
 
 	private DirectStatement orDemand(String claim) {

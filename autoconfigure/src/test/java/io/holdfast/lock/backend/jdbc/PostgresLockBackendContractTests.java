@@ -29,8 +29,8 @@ class PostgresLockBackendContractTests extends JdbcServerContract<PostgresServer
 	void listenBeforeCasesOfStickyLeases(TestInfo test) {
 		Class<?> cases = test.getTestMethod().orElseThrow().getDeclaringClass();
 		if (cases.getSimpleName().equals("StickyCases")) {
-			PostgresStickyTests.listens(backend());
-			PostgresStickyTests.listens(secondClient());
+			PostgresStickyFixture.listens(backend());
+			PostgresStickyFixture.listens(secondClient());
 		}
 	}
 

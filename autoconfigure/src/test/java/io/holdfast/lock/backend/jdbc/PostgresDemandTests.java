@@ -1,0 +1,184 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.time.Duration;
+import java.util.List;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.test.server.TcpProxy;
+
+import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.refused;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests how the backend marks and demands sticky leases in PostgreSQL, and the connection
+ * that receives the demands.
+ */
+class PostgresDemandTests extends PostgresStickyFixture {
+
+	private final TcpProxy wire = TcpProxy.to(this.server.port());
+
+	@AfterAll
+	void closeWire() {
+		this.wire.close();
+	}
+
+	private Claim sticky() {
+		return claim(this.lock, LockMode.EXCLUSIVE, Duration.ZERO, true);
+	}
+
+	private Claim waiting() {
+		return claim(this.lock, LockMode.EXCLUSIVE, LONG, false);
+	}
+
+	private Grant stickyGrant() throws Exception {
+		listens(this.first);
+		Grant grant = granted(this.first, sticky());
+		assertThat(grant.sticky()).isTrue();
+		assertThat(isWanted(grant)).isFalse();
+		return grant;
+	}
+
+	private static boolean isWanted(Grant grant) {
+		return grant.wanted().toCompletableFuture().isDone();
+	}
+
+	@Test
+	void waiterGetsTheLockOfADeadInstanceWhenItsLeaseEnds() throws Exception {
+		Grant idle = granted(this.first, new Claim(this.lock, OwnerId.random(), LockMode.EXCLUSIVE,
+				Duration.ofMillis(500), true, Duration.ZERO, false, true));
+		Claim waiter = waiting();
+		refused(this.second, waiter);
+		Grant next = soonGranted(this.second, waiter);
+		assertThat(next.storeToken()).isGreaterThan(idle.storeToken());
+		released(this.second, next);
+		assertThat(answer(this.first.release(idle))).isInstanceOf(ReleaseResult.NotHeld.class);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void rejectedClaimDemandsTheLease(LockMode mode) throws Exception {
+		for (Duration wait : List.of(Duration.ZERO, LONG)) {
+			Grant idle = stickyGrant();
+			Claim claim = claim(this.lock, mode, wait, false);
+			assertThat(demanded(this.second, claim)).isTrue();
+			awaitSignal(idle.wanted());
+			answer(this.second.abandon(claim));
+			released(this.first, idle);
+			expireMarks();
+		}
+	}
+
+	/** As if the last waiter had left long ago. */
+	private void expireMarks() {
+		this.jdbc.sql("UPDATE holdfast_lock SET waiter_until_us = 0").update();
+	}
+
+	@Test
+	void withdrawalOfAWaiterKeepsTheLeaseSticky() throws Exception {
+		Grant idle = stickyGrant();
+		Claim waiter = waiting();
+		refused(this.second, waiter);
+		answer(this.second.abandon(waiter));
+		assertThat(demanded(this.second, nonWaiting())).isTrue();
+		released(this.first, idle);
+	}
+
+	@Test
+	void lockThatIsKeptForAWaiterIsNotDemanded() throws Exception {
+		Grant idle = stickyGrant();
+		Claim waiter = waiting();
+		refused(this.second, waiter);
+		released(this.first, idle);
+		assertThat(demanded(this.first, nonWaiting())).isFalse();
+		released(this.second, granted(this.second, waiter));
+	}
+
+	@Test
+	void leaseThatIsNoLongerStickyIsNotDemanded() throws Exception {
+		released(this.first, stickyGrant());
+		Grant plain = granted(this.first, nonWaiting());
+		assertThat(demanded(this.second, nonWaiting())).isFalse();
+		released(this.first, plain);
+	}
+
+	@Test
+	void stickyLeaseIsWantedIfAClaimAlreadyWaits() throws Exception {
+		Grant held = granted(this.second, nonWaiting());
+		listens(this.first);
+		Claim next = claim(this.lock, LockMode.EXCLUSIVE, LONG, true);
+		refused(this.first, next);
+		Claim last = waiting();
+		refused(this.second, last);
+		released(this.second, held);
+		Grant idle = granted(this.first, next);
+		awaitSignal(idle.wanted());
+		released(this.first, idle);
+		released(this.second, soonGranted(this.second, last));
+		Grant later = granted(this.first, sticky());
+		assertThat(isWanted(later)).as("demand long after the wait").isFalse();
+		released(this.first, later);
+	}
+
+	@Test
+	void leaseIsNotStickyBeforeTheConnectionListens() throws Exception {
+		try (JdbcLockBackend fresh = backend(this.pool)) {
+			Grant grant = granted(fresh, sticky());
+			assertThat(grant.sticky()).isFalse();
+			assertThat(demanded(this.second, nonWaiting())).isFalse();
+			released(fresh, grant);
+		}
+	}
+
+	@Test
+	void lostConnectionDemandsAllLeases() throws Exception {
+		Grant idle = stickyGrant();
+		this.jdbc.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+			.query((row) -> {
+			});
+		awaitSignal(idle.wanted());
+		released(this.first, idle);
+		released(this.first, stickyGrant());
+	}
+
+	/** Without the check, the demands of other instances would be lost for hours. */
+	@Test
+	void silentConnectionDemandsAllLeases() throws Exception {
+		try (HikariDataSource silent = pool(this.wire.port()); JdbcLockBackend far = backend(silent)) {
+			listens(far);
+			Grant idle = granted(far, sticky());
+			this.wire.stall();
+			this.ahead.addAndGet(Duration.ofMinutes(1).toNanos());
+			awaitSignal(idle.wanted());
+			this.wire.flow();
+			released(this.first, idle);
+		}
+		finally {
+			this.wire.flow();
+		}
+	}
+
+	@Test
+	void capabilityRequiresNotifications() {
+		assertThat(this.first.capabilities().demand()).isTrue();
+		try (JdbcLockBackend deaf = new JdbcLockBackend(this.pool,
+				new JdbcLockOptions("test", JdbcContract.TABLE, JdbcContract.RESPONSE_TIMEOUT, false))) {
+			assertThat(deaf.capabilities().demand()).isFalse();
+		}
+	}
+
+}
