@@ -42,11 +42,22 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 
 	/** Makes one attempt. */
 	AcquireResult send(Claim claim) throws SQLException {
-		AcquireResult result = (claim.mode() == LockMode.SHARED) ? acquireShared(claim) : acquire(claim);
+		AcquireResult result = (claim.mode() == LockMode.SHARED) ? acquireShared(claim) : acquireOrForget(claim);
 		if (result instanceof AcquireResult.Acquired || claim.remainingWait().isZero()) {
 			this.waits.forget(claim.owner());
 		}
 		return result;
+	}
+
+	/** A claim that fails may never be made again, and expects no demand. */
+	private AcquireResult acquireOrForget(Claim claim) throws SQLException {
+		try {
+			return acquire(claim);
+		}
+		catch (SQLException | RuntimeException ex) {
+			this.waits.forgetDemand(claim.owner());
+			throw ex;
+		}
 	}
 
 	/**

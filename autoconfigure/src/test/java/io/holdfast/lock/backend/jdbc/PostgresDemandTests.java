@@ -145,6 +145,19 @@ class PostgresDemandTests extends PostgresStickyFixture {
 	}
 
 	@Test
+	void claimThatFailsExpectsNoDemand() throws Exception {
+		listens(this.first);
+		this.jdbc.sql("ALTER TABLE holdfast_lock RENAME TO hidden").update();
+		try {
+			assertThat(this.first.tryAcquire(sticky()).toCompletableFuture()).isCompletedExceptionally();
+			assertThat(this.first.waiting()).isZero();
+		}
+		finally {
+			this.jdbc.sql("ALTER TABLE hidden RENAME TO holdfast_lock").update();
+		}
+	}
+
+	@Test
 	void lostConnectionDemandsAllLeases() throws Exception {
 		Grant idle = stickyGrant();
 		this.jdbc.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
