@@ -1,8 +1,8 @@
 package io.holdfast.lock.backend.etcd;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
-import java.util.Optional;
 
 import io.etcd.jetcd.Client;
 import org.awaitility.Awaitility;
@@ -14,23 +14,19 @@ import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
-import io.holdfast.lock.engine.EngineInspector;
-import io.holdfast.lock.engine.LockBackends;
-import io.holdfast.lock.engine.LockEngine;
-import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.backend.StickyEngineCases;
+import io.holdfast.lock.backend.StickyInstance;
 import io.holdfast.lock.test.server.TcpProxy;
 
+import static io.holdfast.lock.backend.StickyInstance.LONG;
+import static io.holdfast.lock.backend.StickyInstance.request;
 import static io.holdfast.lock.backend.Verbs.BOUND;
-import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests sticky leases of two engines at one etcd server. The leases are so long that a
- * lock changes its engine only on demand.
+ * Tests sticky leases of two engines at one etcd server.
  */
-class EtcdStickyTests extends OneEtcdServer {
-
-	private static final Duration LONG = Duration.ofHours(1);
+class EtcdStickyTests extends OneEtcdServer implements StickyEngineCases {
 
 	private final TcpProxy wire = TcpProxy.to(server.port());
 
@@ -42,7 +38,12 @@ class EtcdStickyTests extends OneEtcdServer {
 	@BeforeEach
 	void connect() {
 		for (Instance instance : List.of(this.one, this.other)) {
-			instance.engine.acquire(request(LockName.of("first"), Duration.ZERO).fair(true).build()).close();
+			LockRequest request = LockRequest.forLock(LockName.of("first"))
+				.leaseTime(LONG)
+				.waitTime(Duration.ZERO)
+				.fair(true)
+				.build();
+			instance.instance.engine().acquire(request).close();
 			awaitNoLock();
 			instance.calls.sent();
 		}
@@ -55,16 +56,19 @@ class EtcdStickyTests extends OneEtcdServer {
 		this.wire.close();
 	}
 
-	private static void awaitNoLock() {
-		Awaitility.await().atMost(BOUND).until(() -> keys("locks/").isEmpty());
+	@Override
+	public StickyInstance first() {
+		return this.one.instance;
 	}
 
-	private static LockRequest.Builder request(LockName lock, Duration waitTime) {
-		return LockRequest.forLock(lock).waitTime(waitTime).leaseTime(LONG);
+	@Override
+	public StickyInstance second() {
+		return this.other.instance;
 	}
 
-	private static LockRequest request(Duration waitTime) {
-		return request(LOCK, waitTime).build();
+	@Override
+	public Collection<?> left() throws Exception {
+		return keys("locks/");
 	}
 
 	/** The holder's requests are the claim, the watch of its wait queue, the release. */
@@ -81,82 +85,42 @@ class EtcdStickyTests extends OneEtcdServer {
 	/** Both instances read once more if their watch may have missed an event. */
 	@Test
 	void waiterGetsAnIdleLeaseAfterItsHolderHasReleasedIt() {
-		FencingToken first = this.one.token();
-		FencingToken before = this.one.token();
+		FencingToken first = first().token();
+		FencingToken before = first().token();
 		assertThat(before).as("token of a hold that took the lease over").isGreaterThan(first);
 		this.one.calls.sent();
-		assertThat(this.other.token()).isGreaterThan(before);
+		assertThat(second().token()).isGreaterThan(before);
 		awaitNoLock();
 		assertThat(this.one.calls.sent()).as("release").isBetween(1, 2);
 		assertThat(this.other.calls.sent()).as("claim, watch, position, release").isBetween(4, 5);
-		assertThat(this.one.token()).isGreaterThan(before);
-	}
-
-	@Test
-	void callerThatDoesNotWaitGetsAnIdleLease() {
-		this.one.token();
-		Awaitility.await().atMost(BOUND).until(() -> {
-			Optional<LockHandle> handle = this.other.engine.tryAcquire(request(Duration.ZERO));
-			handle.ifPresent(LockHandle::close);
-			return handle.isPresent();
-		});
-	}
-
-	@Test
-	void demandDuringAHoldEndsTheLeaseWithThatHold() {
-		try (LockHandle held = this.one.engine.acquire(request(Duration.ZERO))) {
-			assertThat(this.other.engine.tryAcquire(request(Duration.ZERO))).isEmpty();
-			assertThat(held.isHeld()).isTrue();
-		}
-		awaitNoLock();
-	}
-
-	@Test
-	void idleLeaseIsNotTakenOverAfterAForcedReleaseThroughAnotherInstance() {
-		FencingToken before = this.one.token();
-		inspector(this.other).forceRelease(LOCK);
-		try (LockHandle next = this.other.engine.acquire(request(Duration.ZERO))) {
-			assertThat(next.fencingToken()).isGreaterThan(before);
-			Awaitility.await().atMost(BOUND).until(() -> inspector(this.one).held().isEmpty());
-			assertThat(this.one.engine.tryAcquire(request(Duration.ZERO))).isEmpty();
-			assertThat(next.isHeld()).isTrue();
-		}
+		assertThat(first().token()).isGreaterThan(before);
 	}
 
 	@Test
 	void forcedReleaseThroughAnotherInstanceIsNoticedDuringAHold() {
-		LockHandle held = this.one.engine.acquire(request(Duration.ZERO));
-		inspector(this.other).forceRelease(LOCK);
+		LockHandle held = first().engine().acquire(request(Duration.ZERO));
+		second().inspector().forceRelease(LOCK);
 		Awaitility.await().atMost(BOUND).until(() -> !held.isHeld());
 		held.close();
 	}
 
-	private static EngineInspector inspector(Instance instance) {
-		return new EngineInspector(instance.engine, new LockBackends(List.of(instance.backend), EtcdLockBackend.NAME),
-				(event) -> {
-				});
-	}
-
 	@Test
 	void demandReachesAnInstanceThatHasConnectedAgain() {
-		this.one.token();
+		first().token();
 		this.wire.cut();
-		assertThat(this.other.token()).isNotNull();
+		assertThat(second().token()).isNotNull();
 	}
 
 	@Test
 	void leaseOfASilentInstanceEndsWithItsSession() {
-		this.one.engine.acquire(request(LOCK, Duration.ZERO).leaseTime(Duration.ofSeconds(2)).build()).close();
+		LockRequest request = LockRequest.forLock(LOCK)
+			.waitTime(Duration.ZERO)
+			.leaseTime(Duration.ofSeconds(2))
+			.build();
+		first().engine().acquire(request).close();
 		this.wire.stall();
-		assertThat(this.other.token()).isNotNull();
+		assertThat(second().token()).isNotNull();
 		this.wire.flow();
-	}
-
-	@Test
-	void closedEngineLeavesNoIdleLease() throws Exception {
-		this.one.token();
-		this.one.engine.close();
-		assertThat(keys("locks/")).isEmpty();
 	}
 
 	/** An engine with a client of its own, whose requests are counted. */
@@ -164,34 +128,27 @@ class EtcdStickyTests extends OneEtcdServer {
 
 		private final FaultyCalls calls = new FaultyCalls();
 
-		private final EtcdLockBackend backend;
-
-		private final LockEngine engine;
+		private final StickyInstance instance;
 
 		Instance(String endpoint, Duration sticky) {
-			this.backend = new EtcdLockBackend(Client.builder().endpoints(endpoint).interceptor(this.calls), NAMESPACE,
-					Duration.ofSeconds(5));
-			this.engine = new LockEngine(new LockBackends(List.of(this.backend), EtcdLockBackend.NAME),
-					settings().sticky(sticky).build(), TransactionBoundary.NONE, List.of());
-		}
-
-		FencingToken token() {
-			return this.engine.execute(request(Duration.ofSeconds(30)), LockHandle::fencingToken);
+			this.instance = StickyInstance
+				.of(new EtcdLockBackend(Client.builder().endpoints(endpoint).interceptor(this.calls), NAMESPACE,
+						Duration.ofSeconds(5)), sticky);
 		}
 
 		/** Counts the requests, including the last release, which the engine awaits. */
 		int requestsOfPairs(int pairs) {
 			for (int i = 0; i < pairs; i++) {
-				token();
+				this.instance.token();
 			}
-			this.engine.close();
+			this.instance.engine().close();
 			return this.calls.sent();
 		}
 
 		@Override
 		public void close() {
-			this.engine.close();
-			this.backend.close();
+			this.instance.engine().close();
+			((EtcdLockBackend) this.instance.backend()).close();
 		}
 
 	}

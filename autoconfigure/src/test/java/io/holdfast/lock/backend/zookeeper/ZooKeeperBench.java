@@ -63,6 +63,13 @@ final class ZooKeeperBench implements AutoCloseable {
 		return opened(new ZooKeeperLockBackend(client, "/holdfast", this.namespace, whenSuspended, age(client)));
 	}
 
+	/** Returns a backend that sends its requests through the given calls. */
+	ZooKeeperLockBackend store(CuratorFramework client, ZooKeeperCalls calls) {
+		SystemSchedulingClock time = new SystemSchedulingClock("holdfast-test");
+		return opened(new ZooKeeperLockBackend(calls, "/holdfast", this.namespace, WhenSuspended.WAIT, time,
+				age(client), time::close));
+	}
+
 	/** Returns a backend that sends no requests on its own. */
 	ZooKeeperLockBackend storeWithoutHeartbeats(CuratorFramework client) {
 		SystemSchedulingClock time = new SystemSchedulingClock("holdfast-test");

@@ -14,7 +14,6 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
-import io.holdfast.lock.support.SchedulingClock;
 
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
@@ -227,24 +226,6 @@ class ZooKeeperClaimTests {
 	private CompletableFuture<AcquireResult> attempt(Claim claim) {
 		this.claim = claim;
 		return this.store.tryAcquire(claim).toCompletableFuture();
-	}
-
-	/**
-	 * A clock that never advances.
-	 */
-	private static final class StoppedClock implements SchedulingClock {
-
-		@Override
-		public long nanos() {
-			return 0;
-		}
-
-		@Override
-		public Runnable after(long delayNanos, Runnable task) {
-			return () -> {
-			};
-		}
-
 	}
 
 }

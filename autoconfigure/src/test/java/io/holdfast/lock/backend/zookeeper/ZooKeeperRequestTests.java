@@ -15,7 +15,6 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.RenewResult;
-import io.holdfast.lock.support.SchedulingClock;
 
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.claim;
@@ -206,24 +205,6 @@ class ZooKeeperRequestTests {
 		assertThat(answer(this.store.confirm(grant))).isFalse();
 		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Refused.class);
 		assertThat(this.store.remembered()).isZero();
-	}
-
-	/**
-	 * A clock that never advances.
-	 */
-	private static final class StoppedClock implements SchedulingClock {
-
-		@Override
-		public long nanos() {
-			return 0;
-		}
-
-		@Override
-		public Runnable after(long delayNanos, Runnable task) {
-			return () -> {
-			};
-		}
-
 	}
 
 }
