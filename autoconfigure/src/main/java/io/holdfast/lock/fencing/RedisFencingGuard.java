@@ -1,18 +1,20 @@
 package io.holdfast.lock.fencing;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
 import org.redisson.api.RScript;
+import org.redisson.api.RScript.Mode;
+import org.redisson.api.RScript.ReturnType;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
 import io.holdfast.lock.LockHandle;
-import io.holdfast.lock.support.Resources;
 
 /**
- * The guard of data in Redis. A hash contains the greatest token of each lock.
+ * The guard of data in Redis, for applications with Redisson. A hash contains the
+ * greatest token of each lock. See {@link SpringDataRedisFencingGuard} for applications
+ * with Lettuce.
  *
  * <p>
  * Redis has no blocking transactions, so another holder may pass between {@link #advance}
@@ -22,13 +24,7 @@ import io.holdfast.lock.support.Resources;
  */
 public final class RedisFencingGuard implements FencingGuard {
 
-	private static final String SCRIPT = Resources.text(RedisFencingGuard.class, "advance.lua");
-
-	private final RedissonClient redis;
-
-	private final String key;
-
-	private final Function<LockHandle, String> id;
+	private final RedisFence fence;
 
 	/**
 	 * Creates a guard.
@@ -38,14 +34,17 @@ public final class RedisFencingGuard implements FencingGuard {
 	 * for every two stores of one lock
 	 */
 	public RedisFencingGuard(RedissonClient redis, String key, Function<LockHandle, String> id) {
-		this.redis = redis;
-		this.key = key;
-		this.id = id;
+		this.fence = new RedisFence(new RedissonScripts(redis.getScript(StringCodec.INSTANCE)), key, id);
 	}
 
+	/**
+	 * {@inheritDoc}
+	 * @throws io.holdfast.lock.LockBackendException if Redis rejected the request or did
+	 * not answer
+	 */
 	@Override
 	public void advance(LockHandle hold) {
-		pass(hold, List.of(this.key), "");
+		this.fence.advance(hold);
 	}
 
 	/**
@@ -55,25 +54,25 @@ public final class RedisFencingGuard implements FencingGuard {
 	 * @param value the value to set
 	 * @throws io.holdfast.lock.StaleFencingTokenException if a newer holder was admitted
 	 * before; nothing was set
+	 * @throws io.holdfast.lock.LockBackendException if Redis rejected the request, or did
+	 * not answer and may have set the value
 	 */
 	public void write(LockHandle hold, String dataKey, String value) {
-		pass(hold, List.of(this.key, dataKey), value);
+		this.fence.write(hold, dataKey, value);
 	}
 
-	private void pass(LockHandle hold, List<Object> keys, String value) {
-		List<FenceEntry> entries = hold.parts()
-			.stream()
-			.map((part) -> FenceEntry.of(this.id.apply(part), part))
-			.toList();
-		List<Object> arguments = new ArrayList<>(List.of(value));
-		entries.forEach((entry) -> arguments
-			.addAll(List.of(entry.id(), Long.toString(entry.token()), entry.owner(), entry.shared() ? "1" : "0")));
-		List<String> refusal = this.redis.getScript(StringCodec.INSTANCE)
-			.eval(RScript.Mode.READ_WRITE, SCRIPT, RScript.ReturnType.LIST, keys, arguments.toArray());
-		if (!refusal.isEmpty()) {
-			int which = (int) Double.parseDouble(refusal.get(0)) - 1;
-			throw entries.get(which).refused(Long.parseLong(refusal.get(1)));
+	private record RedissonScripts(RScript scripts) implements RedisFence.Scripts {
+
+		@Override
+		public List<String> evalSha(String sha1, List<String> keys, List<String> arguments) {
+			return this.scripts.evalSha(Mode.READ_WRITE, sha1, ReturnType.LIST, List.copyOf(keys), arguments.toArray());
 		}
+
+		@Override
+		public List<String> eval(String text, List<String> keys, List<String> arguments) {
+			return this.scripts.eval(Mode.READ_WRITE, text, ReturnType.LIST, List.copyOf(keys), arguments.toArray());
+		}
+
 	}
 
 }

@@ -5,8 +5,8 @@
  *
  * <p>
  * This package imports {@code io.holdfast.lock} and its packages {@code spi} and
- * {@code support}. Spring's JDBC and transactions are optional, and so is Redisson, which
- * one guard requires.
+ * {@code support}. Spring's JDBC and transactions are optional. So are Redisson and
+ * Spring Data Redis, each of which one guard requires.
  *
  * <p>
  * Applications may use {@code FencingGuard} and its implementations. The other types are

@@ -160,6 +160,20 @@ class ArchitectureTests {
 			.check(CLASSES);
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "RedisFencingGuard, org.redisson..", "SpringDataRedisFencingGuard, org.springframework.data.." })
+	void onlyOneGuardUsesALibraryOfRedis(String guard, String library) {
+		noClasses().that()
+			.resideInAPackage(packageOf("fencing"))
+			.and()
+			.haveNameNotMatching(".*\\." + guard + "(\\$.*)?")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage(library)
+			.because("an application that lacks the library may use the other guard")
+			.check(CLASSES);
+	}
+
 	@Test
 	void engineHasNoSynchronizedMethod() {
 		methods().that()

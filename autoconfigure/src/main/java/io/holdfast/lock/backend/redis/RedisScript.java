@@ -1,11 +1,7 @@
 package io.holdfast.lock.backend.redis;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
-
 import io.holdfast.lock.support.Resources;
+import io.holdfast.lock.support.Sha1;
 
 /**
  * A Lua script and the digest by which Redis caches it.
@@ -43,7 +39,7 @@ public record RedisScript(String text, String sha1) {
 	 */
 	public static RedisScript loadWithMembers(Class<?> location, String... parts) {
 		String text = MEMBERS.text() + load(location, parts).text();
-		return new RedisScript(text, sha1(text));
+		return new RedisScript(text, Sha1.hex(text));
 	}
 
 	/**
@@ -57,17 +53,7 @@ public record RedisScript(String text, String sha1) {
 		for (String part : parts) {
 			text.append(Resources.text(location, part + ".lua"));
 		}
-		return new RedisScript(text.toString(), sha1(text.toString()));
-	}
-
-	private static String sha1(String text) {
-		try {
-			byte[] digest = MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
-			return HexFormat.of().formatHex(digest);
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException(ex);
-		}
+		return new RedisScript(text.toString(), Sha1.hex(text.toString()));
 	}
 
 }
