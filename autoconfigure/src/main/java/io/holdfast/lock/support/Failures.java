@@ -15,16 +15,19 @@ public final class Failures {
 	}
 
 	/**
-	 * Returns a description of the root cause.
+	 * Returns a description of the root cause, to which a sentence may append a period.
 	 * @param failure the failure
-	 * @return the simple class name and message of the root cause, such as
-	 * {@code ConnectException: Connection refused}
+	 * @return the simple class name and message of the root cause without a final period,
+	 * such as {@code ConnectException: Connection refused}
 	 */
 	public static String rootMessage(Throwable failure) {
 		Throwable root = root(failure);
 		@Nullable String message = root.getMessage();
 		String type = root.getClass().getSimpleName();
-		return (message != null && !message.isBlank()) ? type + ": " + message : type;
+		if (message == null || message.isBlank()) {
+			return type;
+		}
+		return type + ": " + (message.endsWith(".") ? message.substring(0, message.length() - 1) : message);
 	}
 
 	/**

@@ -1,0 +1,24 @@
+package io.holdfast.lock.support;
+
+import java.net.ConnectException;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link Failures}.
+ */
+class FailuresTests {
+
+	@Test
+	void rootCauseIsDescribedWithoutAFinalPeriod() {
+		Exception readOnly = new IllegalStateException("READONLY You can't write against a read only replica.");
+		assertThat(Failures.rootMessage(new RuntimeException("failed", readOnly)))
+			.isEqualTo("IllegalStateException: READONLY You can't write against a read only replica");
+		assertThat(Failures.rootMessage(new ConnectException("Connection refused")))
+			.isEqualTo("ConnectException: Connection refused");
+		assertThat(Failures.rootMessage(new ConnectException())).isEqualTo("ConnectException");
+	}
+
+}
