@@ -11,7 +11,10 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.LockException;
+import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
@@ -77,7 +80,7 @@ final class Retries {
 			this.lock.unlock();
 		}
 		String message = "The %s was not confirmed by backend %s (%s) and is retried.".formatted(request, this.store,
-				answer);
+				text(answer));
 		if (first && !request.isRefused(answer)) {
 			logger.info(message);
 		}
@@ -120,8 +123,16 @@ final class Retries {
 			this.warned = true;
 			logger.warn(
 					"Backend %s rejects the %s (%s). It is retried at growing intervals of up to %s, because the store may keep the lock for as long as this application runs. Further rejections are logged at DEBUG."
-						.formatted(this.store, request, answer, DurationText.of(LONGEST_REST)));
+						.formatted(this.store, request, text(answer), DurationText.of(LONGEST_REST)));
 		}
+	}
+
+	private static String text(Object answer) {
+		Object failure = (answer instanceof ReleaseResult.Indeterminate unknown) ? unknown.cause() : answer;
+		if (failure instanceof LockException ours) {
+			return String.valueOf(ours.getMessage());
+		}
+		return (failure instanceof Throwable cause) ? Failures.rootMessage(cause) : failure.toString();
 	}
 
 	private void rested(Request request) {
@@ -203,8 +214,8 @@ final class Retries {
 			int left = this.waiting.size() + this.underWay + this.resting;
 			if (left > 0) {
 				logger.warn(
-						"%s releases and withdrawals were not confirmed by backend %s when the application stopped. Remaining locks expire with their leases or with the session of the client."
-							.formatted(left, this.store));
+						"Number of releases and withdrawals that backend %s had not confirmed when the application stopped: %s. Remaining locks expire with their leases or with the session of the client."
+							.formatted(this.store, left));
 			}
 			this.waiting.clear();
 		}

@@ -159,10 +159,21 @@ class ReleaseRetrierTests {
 		}
 		handle.close();
 		this.fixture.engine.close();
-		assertThat(output).contains("1 releases and withdrawals were not confirmed by backend fake");
+		assertThat(output)
+			.contains("releases and withdrawals that backend fake had not confirmed when the application stopped: 1.");
 		this.backend.calls.clear();
 		this.time.advance(Retries.LONGEST_REST.multipliedBy(2));
 		assertThat(this.backend.calls).isEmpty();
+	}
+
+	@Test
+	void unconfirmedReleaseIsLoggedWithItsCause(CapturedOutput output) {
+		LockHandle handle = this.fixture.acquired(request());
+		this.backend.releases.add((grant) -> CompletableFuture
+			.completedFuture(new ReleaseResult.Indeterminate(new TimeoutException("No response within 1s"))));
+		handle.close();
+		assertThat(output).contains(
+				"The release of lock 'stock:42' was not confirmed by backend fake (TimeoutException: No response within 1s) and is retried.");
 	}
 
 	@Test
