@@ -23,7 +23,7 @@ import org.springframework.util.StringUtils;
  */
 enum LockStore {
 
-	REDIS("Add the dependency %s and set 'distributed-lock.redis.address' or 'spring.data.redis.*', or define a RedissonClient bean.",
+	REDIS("Add the dependency %s and set 'distributed-lock.redis.address' or 'spring.data.redis.*'%s.",
 			List.of("org.redisson.api.RedissonClient|io.lettuce.core.RedisClient"),
 			List.of("org.redisson.api.RedissonClient",
 					"org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails",
@@ -95,7 +95,8 @@ enum LockStore {
 	 * @param environment may select the library that connects to the store
 	 */
 	String remedy(Environment environment) {
-		return this.remedy.formatted(RedisClientLibrary.dependencies(this, environment));
+		return this.remedy.formatted(RedisClientLibrary.dependencies(this, environment),
+				RedisClientLibrary.LETTUCE.isSelected(this, environment) ? "" : ", or define a RedissonClient bean");
 	}
 
 	/** Whether the client of the store is on the class path. */

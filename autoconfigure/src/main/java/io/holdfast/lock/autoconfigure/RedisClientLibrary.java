@@ -45,13 +45,17 @@ enum RedisClientLibrary {
 	 * @param environment selects one library, or permits each
 	 */
 	static String dependencies(LockStore store, Environment environment) {
-		String selected = LockStore.normalized(environment.getProperty(property(store)));
 		for (RedisClientLibrary library : values()) {
-			if (library != AUTO && library.id().equals(selected)) {
+			if (library != AUTO && library.isSelected(store, environment)) {
 				return "'%s'".formatted(library.dependency(store));
 			}
 		}
 		return "'%s' or '%s'".formatted(REDISSON.dependency(store), LETTUCE.dependency(store));
+	}
+
+	/** Whether the property of a store selects this library. */
+	boolean isSelected(LockStore store, Environment environment) {
+		return id().equals(LockStore.normalized(environment.getProperty(property(store))));
 	}
 
 	/** Returns the property that selects the library for a store. */

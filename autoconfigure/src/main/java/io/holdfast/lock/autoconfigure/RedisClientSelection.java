@@ -66,8 +66,9 @@ final class RedisClientSelection {
 		}
 		if (client == null) {
 			throw new LockConfigurationException(
-					"The backend 'redis' is configured, but its address is unknown. Set '%s', define a RedissonClient bean, or add 'spring-boot-starter-data-redis' and set 'spring.data.redis.host'."
-						.formatted(ADDRESS));
+					"The backend 'redis' is configured, but its address is unknown. Set '%s', %sor add 'spring-boot-starter-data-redis' and set 'spring.data.redis.host'."
+						.formatted(ADDRESS, (this.redis.client() == RedisClientLibrary.LETTUCE) ? ""
+								: "define a RedissonClient bean, "));
 		}
 		return client;
 	}
