@@ -51,7 +51,7 @@ final class DemandWatch extends EtcdWatch {
 		if (revision != this.position.seenAt()) {
 			this.calls.readPredecessor(this.key, this.position.revision(), this.queue).whenComplete((now, failure) -> {
 				if (failure != null && Stages.cause(failure) instanceof EtcdCalls.KeyGoneException) {
-					deleted(this.key);
+					endAfter(this.keyGone);
 				}
 				else if (failure != null || now.wanted()) {
 					end();
@@ -60,17 +60,26 @@ final class DemandWatch extends EtcdWatch {
 		}
 	}
 
-	/** The holder's own key is not written again, except after the watch has ended. */
 	@Override
-	public void written(String key) {
-		end();
+	public void written(String key, long revision) {
+		if (isNews(revision)) {
+			end();
+		}
 	}
 
 	@Override
-	public void deleted(String key) {
-		if (key.equals(this.key)) {
+	public void deleted(String key, long revision) {
+		if (isNews(revision) && key.equals(this.key)) {
 			endAfter(this.keyGone);
 		}
+	}
+
+	/**
+	 * Whether an event follows the creation of the holder's key. Names of keys are used
+	 * again, so an earlier event may be about an earlier key of the same name.
+	 */
+	private boolean isNews(long revision) {
+		return revision > this.position.revision();
 	}
 
 }

@@ -105,12 +105,17 @@ interface EtcdClient extends AutoCloseable {
 
 		/**
 		 * Called when a key was created or changed, unless the watch is for deletions
-		 * alone.
+		 * alone. A server that lags behind also reports events that precede the request
+		 * for the watch.
+		 * @param revision the revision of this event
 		 */
-		void written(String key);
+		void written(String key, long revision);
 
-		/** Called when a key was deleted. */
-		void deleted(String key);
+		/**
+		 * Called when a key was deleted, perhaps before the request for the watch.
+		 * @param revision the revision of this event
+		 */
+		void deleted(String key, long revision);
 
 		/** Called when the watch has ended and reports nothing more. */
 		void broken();

@@ -213,11 +213,12 @@ final class JetcdClient implements EtcdClient {
 
 		private void forward(WatchEvent event) {
 			String key = text(event.getKeyValue().getKey());
+			long revision = event.getKeyValue().getModRevision();
 			if (event.getEventType() == WatchEvent.EventType.DELETE) {
-				this.listener.deleted(key);
+				this.listener.deleted(key, revision);
 			}
 			else {
-				this.listener.written(key);
+				this.listener.written(key, revision);
 			}
 		}
 

@@ -52,12 +52,12 @@ final class KeyWatch extends EtcdWatch {
 	}
 
 	@Override
-	public void written(String key) {
+	public void written(String key, long revision) {
 		// the watch is for deletions alone
 	}
 
 	@Override
-	public void deleted(String key) {
+	public void deleted(String key, long revision) {
 		end();
 	}
 

@@ -130,6 +130,20 @@ class EtcdDemandTests extends LateEtcdBackend {
 		released(this.backend, idle);
 	}
 
+	/** A member that lags behind reports them, and names of keys are used again. */
+	@Test
+	void eventsBeforeTheGrantAreIgnored() throws Exception {
+		Grant idle = granted(this.backend, sticky());
+		String key = key().getKey().toString(StandardCharsets.UTF_8);
+		EtcdClient.WatchListener watch = this.client.queueWatches().get(0);
+		watch.deleted(key, idle.storeToken() - 1);
+		watch.written(key, idle.storeToken());
+		assertThat(isWanted(idle)).isFalse();
+		assertThat(idle.revoked().toCompletableFuture()).isNotDone();
+		watch.deleted(key, idle.storeToken() + 1);
+		awaitSignal(idle.revoked());
+	}
+
 	@Test
 	void leaseThatOthersAlreadyWaitForIsNotWatched() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));

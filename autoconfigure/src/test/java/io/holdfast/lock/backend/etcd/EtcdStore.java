@@ -269,13 +269,13 @@ public class EtcdStore implements SimulatedStore {
 		}
 
 		@Override
-		public void written(String key) {
-			push(() -> this.listener.written(key));
+		public void written(String key, long revision) {
+			push(() -> this.listener.written(key, revision));
 		}
 
 		@Override
-		public void deleted(String key) {
-			push(() -> this.listener.deleted(key));
+		public void deleted(String key, long revision) {
+			push(() -> this.listener.deleted(key, revision));
 		}
 
 		private void push(Runnable notice) {

@@ -151,7 +151,7 @@ final class ModelEtcd {
 			this.revision = next;
 			this.keys.put(put.key(),
 					new Entry((before != null) ? before.created : next, next, put.value(), put.lease()));
-			watches(put.key()).stream().filter(Watch::all).forEach((watch) -> watch.listener.written(put.key()));
+			watches(put.key()).stream().filter(Watch::all).forEach((watch) -> watch.listener.written(put.key(), next));
 		}
 		else if (operation instanceof EtcdTransaction.Delete delete) {
 			if (this.keys.containsKey(delete.key())) {
@@ -185,7 +185,7 @@ final class ModelEtcd {
 
 	private void delete(String key) {
 		this.keys.remove(key);
-		watches(key).forEach((watch) -> watch.listener.deleted(key));
+		watches(key).forEach((watch) -> watch.listener.deleted(key, this.revision));
 	}
 
 	/** Returns the watches of a key, in the order of their creation. */

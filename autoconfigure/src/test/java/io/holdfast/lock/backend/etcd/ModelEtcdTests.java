@@ -157,12 +157,12 @@ class ModelEtcdTests {
 		}
 
 		@Override
-		public void written(String key) {
+		public void written(String key, long revision) {
 			this.seen.add("written " + key);
 		}
 
 		@Override
-		public void deleted(String key) {
+		public void deleted(String key, long revision) {
 			this.seen.add("deleted " + key);
 		}
 
