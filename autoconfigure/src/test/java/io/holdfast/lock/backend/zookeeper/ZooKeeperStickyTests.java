@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.zookeeper;
 
+import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -148,6 +149,23 @@ class ZooKeeperStickyTests implements StickyEngineCases {
 		FencingToken next = this.second.token();
 		assertThat(next).isGreaterThan(takenOver);
 		assertThat(this.first.token()).isGreaterThan(next);
+	}
+
+	@Test
+	void anIdleLeaseHasOneWatchAndLeavesNone() throws Exception {
+		int before = watches();
+		for (int round = 0; round < 20; round++) {
+			this.first.token();
+			assertThat(watches()).isEqualTo(before + 1);
+			this.second.token();
+			awaitNoLock();
+		}
+		assertThat(watches()).isEqualTo(before);
+	}
+
+	/** Counts those of data and those of children. */
+	private static int watches() throws IOException {
+		return Integer.parseInt(server.ask("mntr").replaceAll("(?s).*zk_watch_count\\s+(\\d+).*", "$1"));
 	}
 
 	@Test
