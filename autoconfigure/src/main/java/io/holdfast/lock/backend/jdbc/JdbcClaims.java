@@ -90,7 +90,8 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 		JdbcStatements.Announced announced = sql.announce(connection, parameters);
 		if (announced.free()) {
 			CompletionStage<?> wanted = this.waits.expectDemand(claim, sql.notify != null);
-			JdbcStatements.Attempt attempt = sql.acquire(connection, claim, wanted != null, parameters);
+			// it has waited by now, so others may wait behind it
+			JdbcStatements.Attempt attempt = sql.acquire(connection, claim, wanted != null, parameters(claim, 0));
 			if (attempt.token() > 0) {
 				return granted(claim, attempt, wanted);
 			}
