@@ -94,7 +94,9 @@ class JdbcFaultTests extends OnEveryDatabase {
 		released(store, granted(store, nonWaiting(newLock(), LockMode.EXCLUSIVE)));
 		int before = logged().size();
 		Grant grant = granted(store, nonWaiting(newLock(), LockMode.EXCLUSIVE));
-		assertThat(logged().stream().skip(before)).singleElement().asString().contains("Acquires the lock");
+		assertThat(logged().stream().skip(before)).singleElement()
+			.asString()
+			.contains("Makes a claim that does not wait");
 		released(store, grant);
 		assertThat(logged().stream().skip(before)).hasSize(2);
 	}

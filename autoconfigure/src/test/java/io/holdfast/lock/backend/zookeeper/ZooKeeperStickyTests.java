@@ -195,6 +195,7 @@ class ZooKeeperStickyTests implements StickyEngineCases {
 		this.wire.stall();
 		this.wire.cut();
 		Awaitility.await()
+			.ignoreExceptions()
 			.atMost(BOUND)
 			.until(() -> "suspended"
 				.equals(this.first.backend().status().toCompletableFuture().get().details().get("connection")));

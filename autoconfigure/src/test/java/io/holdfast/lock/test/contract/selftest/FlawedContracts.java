@@ -236,7 +236,7 @@ final class FlawedContracts {
 		/** What is left in the store stays there, so a longer bound would not help. */
 		@Override
 		protected Duration bound() {
-			return Duration.ofMillis(200);
+			return Duration.ofMillis(500);
 		}
 
 	}
