@@ -37,11 +37,17 @@ final class StickyTime {
 		this.context = context;
 	}
 
-	/** Listens for the demand of other instances. */
+	/**
+	 * Listens for the demand of other instances, which may be due to a forced release.
+	 */
 	void listen() {
 		this.lease.grant().wanted().whenComplete((news, failure) -> {
 			this.wanted = true;
 			this.lease.endIfIdle();
+			boolean takenOver = this.lease.holders > 1;
+			if (takenOver) {
+				this.context.watchdog().renewNow(this.lease.schedule);
+			}
 		});
 	}
 
@@ -50,12 +56,9 @@ final class StickyTime {
 		return this.wanted;
 	}
 
-	/**
-	 * Whether the lease may stay after a hold.
-	 * @param holders the number of holders so far
-	 */
-	boolean mayBegin(int holders) {
-		return !this.wanted && holders < EngineSettings.Handoff.MOST_HOLDS
+	/** Whether the lease may stay after a hold. */
+	boolean mayBegin() {
+		return !this.wanted && this.lease.holders < EngineSettings.Handoff.MOST_HOLDS
 				&& this.context.time().nanos() - this.lease.grantedAt < this.lease.length().toNanos();
 	}
 

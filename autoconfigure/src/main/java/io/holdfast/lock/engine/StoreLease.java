@@ -34,7 +34,7 @@ final class StoreLease extends LeaseState {
 
 	final LeaseEnd end;
 
-	private final RenewalSchedule schedule;
+	final RenewalSchedule schedule;
 
 	/** When the grant arrived. */
 	final long grantedAt;
@@ -52,7 +52,7 @@ final class StoreLease extends LeaseState {
 	LockContext.@Nullable Binding binding;
 
 	/** Number of holders so far; only the present or next holder changes it. */
-	private volatile int holders;
+	volatile int holders;
 
 	private volatile @Nullable Runnable cancelEndOfHandoffs;
 
@@ -158,7 +158,7 @@ final class StoreLease extends LeaseState {
 
 	/** Whether the lease may stay without a hold, although no caller waits for it. */
 	boolean mayStay() {
-		return this.sticky != null && !hasEnded() && this.sticky.mayBegin(this.holders);
+		return this.sticky != null && !hasEnded() && this.sticky.mayBegin();
 	}
 
 	private boolean isOver() {

@@ -234,6 +234,11 @@ final class Watchdog {
 		replan(schedule, null);
 	}
 
+	/** Renews a lease before it is due, because it may be lost. */
+	void renewNow(RenewalSchedule schedule) {
+		replan(schedule, this.time.nanos());
+	}
+
 	private void replan(RenewalSchedule schedule, @Nullable Long nextRenewal) {
 		this.lock.lock();
 		try {

@@ -77,6 +77,15 @@ public interface StickyEngineCases {
 	}
 
 	@Test
+	default void holdThatHasTakenTheLeaseOverNoticesAForcedReleaseThroughAnotherInstance() {
+		first().token();
+		try (LockHandle held = first().engine().acquire(request(Duration.ZERO))) {
+			second().inspector().forceRelease(LOCK);
+			Awaitility.await().atMost(BOUND).until(() -> !held.isHeld());
+		}
+	}
+
+	@Test
 	default void closedEngineLeavesNoIdleLease() throws Exception {
 		first().token();
 		first().engine().close();

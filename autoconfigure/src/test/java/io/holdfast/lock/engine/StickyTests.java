@@ -15,6 +15,7 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 
@@ -128,6 +129,33 @@ class StickyTests extends HandoffCallers {
 		close(handle);
 		assertThat(calls()).containsExactly("acquire stock:42", "release stock:42");
 		assertNothingLeft();
+	}
+
+	@Test
+	void demandRenewsALeaseThatWasTakenOver() {
+		acquireAndClose();
+		CompletableFuture<LockHandle> handle = acquire();
+		demand();
+		this.fixture.time.advance(Duration.ZERO);
+		assertThat(calls()).containsExactly("acquire stock:42", "renew");
+		assertThat(handle.join().isHeld()).isTrue();
+		close(handle);
+		assertThat(calls()).containsExactly("acquire stock:42", "renew", "release stock:42");
+		assertNothingLeft();
+	}
+
+	@Test
+	void demandOfAForcedReleaseReachesAHoldThatHasTakenTheLeaseOver() {
+		acquireAndClose();
+		CompletableFuture<LockHandle> handle = acquire();
+		this.fixture.backend.owners.clear();
+		this.fixture.backend.renewals
+			.add((grant) -> CompletableFuture.completedFuture(List.of(new RenewResult.Refused())));
+		demand();
+		this.fixture.time.advance(Duration.ZERO);
+		assertThat(handle.join().isHeld()).isFalse();
+		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.REFUSED);
+		this.fixture.assertNothingLeft();
 	}
 
 	@Test
