@@ -1,5 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -25,6 +27,8 @@ import io.holdfast.lock.backend.redis.RedisLockOptions;
 @EnableConfigurationProperties({ DistributedLockProperties.class, RedisLockProperties.class })
 public final class RedisLockAutoConfiguration {
 
+	private static final Log logger = LogFactory.getLog(RedisLockAutoConfiguration.class);
+
 	private static final String BEAN = "redisLockBackend";
 
 	@Bean(name = BEAN)
@@ -32,6 +36,7 @@ public final class RedisLockAutoConfiguration {
 	RedisLockBackend redisLockBackend(DistributedLockProperties locks, StartupChecks checks, RedisLockProperties redis,
 			ObjectProvider<SslBundles> bundles, ConfigurableListableBeanFactory beanFactory) {
 		RedisClient client = new RedisClientSelection(locks, redis, beanFactory, BEAN).select(bundles);
+		logger.info("Lock backend 'redis' connects with %s (%s)".formatted(client.client(), client.source()));
 		RedisLockOptions options = new RedisLockOptions(locks.namespace(), locks.responseTimeout(),
 				redis.waitReplicas(), redis.waitReplicasTimeout(), client.server());
 		RedisLockBackend backend = new RedisLockBackend(client.client(), options);

@@ -5,6 +5,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -32,6 +34,8 @@ import io.holdfast.lock.backend.redlock.RedlockOptions;
 @ConditionalOnLockStore(LockStore.REDLOCK)
 @EnableConfigurationProperties({ DistributedLockProperties.class, RedlockLockProperties.class })
 public final class RedlockLockAutoConfiguration {
+
+	private static final Log logger = LogFactory.getLog(RedlockLockAutoConfiguration.class);
 
 	private static final String NODES = "distributed-lock.redlock.nodes";
 
@@ -74,8 +78,10 @@ public final class RedlockLockAutoConfiguration {
 	private static RedisClients clients(RedlockLockProperties redlock, Duration responseTimeout,
 			@Nullable ClassLoader classLoader) {
 		redlock.client().requirePresent(LockStore.REDLOCK, classLoader);
-		return redlock.client().permits(RedisClientLibrary.REDISSON, classLoader)
-				? RedissonClientFactory.ofNodes(redlock.connectionTimeout(), responseTimeout)
+		boolean redisson = redlock.client().permits(RedisClientLibrary.REDISSON, classLoader);
+		logger
+			.info("Lock backend 'redlock' connects with %s ('%s')".formatted(redisson ? "Redisson" : "Lettuce", NODES));
+		return redisson ? RedissonClientFactory.ofNodes(redlock.connectionTimeout(), responseTimeout)
 				: new LettuceClientFactory(redlock.connectionTimeout(), responseTimeout, Duration.ZERO);
 	}
 

@@ -1,11 +1,16 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import io.lettuce.core.resource.ClientResources;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.redisson.api.RedissonClient;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -13,6 +18,8 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfigurat
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.data.redis.connection.ReactiveRedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
@@ -34,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for the Lettuce of an application, which Spring Data Redis brings.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class LettuceOfApplicationTests {
 
 	@AutoClose
@@ -47,9 +55,10 @@ class LettuceOfApplicationTests {
 		.withPropertyValues("spring.data.redis.port=" + server.port());
 
 	@Test
-	void springDataRedisSufficesWithoutRedisson() {
+	void springDataRedisSufficesWithoutRedisson(CapturedOutput output) {
 		this.here.withClassLoader(new FilteredClassLoader("org.redisson")).run((context) -> {
 			assertThat(context).doesNotHaveBean(RedissonClient.class);
+			assertThat(output).contains("Lock backend 'redis' connects with Lettuce (");
 			assertLocks(context, server);
 			assertThat(clients()).contains("name=holdfast");
 		});
@@ -78,15 +87,7 @@ class LettuceOfApplicationTests {
 	void waitOnAnEventLoopIsRefused() {
 		this.here.run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
-			CompletableFuture<LockHandle> handle = new CompletableFuture<>();
-			context.getBean(ReactiveRedisConnectionFactory.class).getReactiveConnection().ping().subscribe((pong) -> {
-				try {
-					handle.complete(locks.acquire(LockRequest.of("stock", 42)));
-				}
-				catch (LockConfigurationException ex) {
-					handle.completeExceptionally(ex);
-				}
-			});
+			CompletableFuture<LockHandle> handle = onLoop(context, () -> locks.acquire(LockRequest.of("stock", 42)));
 			assertThat(handle).failsWithin(1, TimeUnit.MINUTES)
 				.withThrowableThat()
 				.havingCause()
@@ -142,8 +143,9 @@ class LettuceOfApplicationTests {
 	}
 
 	@Test
-	void redissonIsUsedIfItIsAskedFor() {
+	void redissonIsUsedIfItIsAskedFor(CapturedOutput output) {
 		this.here.withPropertyValues("distributed-lock.redis.client=redisson").run((context) -> {
+			assertThat(output).contains("Lock backend 'redis' connects with Redisson ('spring.data.redis')");
 			assertLocks(context, server);
 			assertThat(context.getBean(RedisLockBackend.class).answersOn(loopOf(context))).isFalse();
 		});
@@ -162,13 +164,31 @@ class LettuceOfApplicationTests {
 		});
 	}
 
-	private static Thread loopOf(AssertableApplicationContext context) throws Exception {
-		CompletableFuture<Thread> loop = new CompletableFuture<>();
+	private static Thread loopOf(AssertableApplicationContext context) {
+		return onLoop(context, Thread::currentThread).orTimeout(1, TimeUnit.MINUTES).join();
+	}
+
+	/**
+	 * Runs a task on the event loop that delivers a response to the application. The
+	 * server responds only after the subscription, which could otherwise receive the
+	 * response on the thread that subscribes.
+	 */
+	private static <T> CompletableFuture<T> onLoop(AssertableApplicationContext context, Supplier<T> task) {
+		CompletableFuture<T> result = new CompletableFuture<>();
 		context.getBean(ReactiveRedisConnectionFactory.class)
 			.getReactiveConnection()
-			.ping()
-			.subscribe((pong) -> loop.complete(Thread.currentThread()));
-		return loop.get(10, TimeUnit.SECONDS);
+			.listCommands()
+			.blPop(List.of(StandardCharsets.US_ASCII.encode("loop")), Duration.ofMinutes(1))
+			.subscribe((element) -> {
+				try {
+					result.complete(task.get());
+				}
+				catch (LockConfigurationException ex) {
+					result.completeExceptionally(ex);
+				}
+			});
+		server.ask("rpush", "loop", "now");
+		return result;
 	}
 
 	private static String clients() {

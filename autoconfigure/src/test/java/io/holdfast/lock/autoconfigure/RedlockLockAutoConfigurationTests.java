@@ -77,7 +77,7 @@ class RedlockLockAutoConfigurationTests {
 
 	@ParameterizedTest
 	@EnumSource(value = RedisClientLibrary.class, mode = EnumSource.Mode.EXCLUDE, names = "AUTO")
-	void permissionsOfTheHowToAreEnough(RedisClientLibrary library) {
+	void permissionsOfTheHowToAreEnough(RedisClientLibrary library, CapturedOutput output) {
 		servers.forEach((node) -> node.ask(("acl setuser app on >not-to-be-seen " + PERMISSIONS).split(" ")));
 		this.runner
 			.withPropertyValues(nodes(servers), "distributed-lock.redlock.username=app",
@@ -85,6 +85,7 @@ class RedlockLockAutoConfigurationTests {
 					"distributed-lock.lease-time=2100ms", "distributed-lock.wait-time=10s")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
+				assertThat(output).containsIgnoringCase("Lock backend 'redlock' connects with " + library);
 				context.getBean(LockOperations.class).acquire(LockRequest.of("auto", "3")).close();
 				assertThat(servers).flatExtracting(RedlockLockAutoConfigurationTests::deniedTo)
 					.as("denied keys, but that of Redisson's own probe")

@@ -202,4 +202,10 @@ public final class LettuceScriptClient implements ScriptClient {
 		this.connections.close(this.responseTimeout);
 	}
 
+	/** Names the library, for messages. */
+	@Override
+	public String toString() {
+		return "Lettuce";
+	}
+
 }

@@ -150,4 +150,10 @@ public final class RedissonScriptClient implements ScriptClient {
 		}
 	}
 
+	/** Names the library, for messages. */
+	@Override
+	public String toString() {
+		return "Redisson";
+	}
+
 }
