@@ -5,75 +5,85 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
-import io.holdfast.lock.LockRequest;
-import io.holdfast.lock.engine.EngineInspector;
-import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.backend.StickyEngineCases;
+import io.holdfast.lock.backend.StickyInstance;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.LockDigest;
-import io.holdfast.lock.spi.TransactionBoundary;
 
+import static io.holdfast.lock.backend.StickyInstance.LOCK;
+import static io.holdfast.lock.backend.StickyInstance.request;
 import static io.holdfast.lock.backend.Verbs.BOUND;
-import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests sticky leases of two engines on PostgreSQL. Their leases are so long that a lock
- * changes its engine only on demand.
+ * Tests sticky leases of two engines on PostgreSQL.
  */
-class PostgresStickyTests extends PostgresStickyFixture {
+class PostgresStickyTests extends PostgresStickyFixture implements StickyEngineCases {
 
 	private static final int PAIRS = 1_000;
 
-	private LockEngine engine(LockBackend backend, Duration sticky) {
-		LockEngine engine = new LockEngine(new LockBackends(List.of(backend), JdbcLockBackend.NAME),
-				settings().leaseTime(LONG).sticky(sticky).build(), TransactionBoundary.NONE, List.of());
-		this.opened.add(engine);
-		return engine;
+	private StickyInstance one;
+
+	private StickyInstance other;
+
+	@BeforeEach
+	void start() {
+		this.jdbc.sql("DELETE FROM holdfast_lock").update();
+		listens(this.first);
+		this.one = instance(this.first, LONG);
+		this.other = instance(this.second, Duration.ZERO);
 	}
 
-	/** Returns an engine whose leases are sticky from now on. */
-	private LockEngine stickyEngine(JdbcLockBackend backend) throws Exception {
-		listens(backend);
-		return engine(backend, LONG);
+	private StickyInstance instance(LockBackend backend, Duration sticky) {
+		StickyInstance instance = StickyInstance.of(backend, sticky);
+		this.opened.add(instance.engine());
+		return instance;
 	}
 
-	private LockRequest request(Duration waitTime) {
-		return LockRequest.forLock(this.lock).waitTime(waitTime).build();
+	@Override
+	public StickyInstance first() {
+		return this.one;
 	}
 
-	private FencingToken token(LockEngine engine) {
-		return engine.execute(request(BOUND), LockHandle::fencingToken);
+	@Override
+	public StickyInstance second() {
+		return this.other;
+	}
+
+	@Override
+	public Collection<String> left() {
+		return this.jdbc.sql("SELECT lock_name FROM holdfast_lock WHERE owner <> ''").query(String.class).list();
 	}
 
 	@Test
-	void twoStatementsServeManyPairs() throws Exception {
-		assertThat(statementsOfPairs(stickyEngine(this.first), PAIRS)).isEqualTo(2);
+	void twoStatementsServeManyPairs() {
+		assertThat(statementsOfPairs(this.one, PAIRS)).isEqualTo(2);
 	}
 
 	@Test
 	void eachPairTakesTwoStatementsByDefault() {
-		assertThat(statementsOfPairs(engine(this.first, Duration.ZERO), 100)).isEqualTo(2 * 100);
+		assertThat(statementsOfPairs(this.other, 100)).isEqualTo(2 * 100);
 	}
 
 	/** Counts the statements, including the last release, which the engine awaits. */
-	private int statementsOfPairs(LockEngine engine, int pairs) {
+	private int statementsOfPairs(StickyInstance instance, int pairs) {
 		this.statements.set(0);
 		for (int i = 0; i < pairs; i++) {
-			token(engine);
+			instance.token();
 		}
-		engine.close();
+		instance.engine().close();
 		return this.statements.get();
 	}
 
@@ -83,21 +93,18 @@ class PostgresStickyTests extends PostgresStickyFixture {
 	 */
 	@Test
 	void waiterGetsAnIdleLeaseWithADemandAndANotification() throws Exception {
-		LockEngine one = stickyEngine(this.first);
-		LockEngine other = engine(this.second, Duration.ZERO);
 		listens(this.second);
 		try (Connection listener = this.pool.getConnection(); Statement statement = listener.createStatement()) {
 			statement.execute("LISTEN " + ReleaseNotifications.CHANNEL);
-			String owner = one.execute(request(BOUND), LockHandle::ownerId);
-			FencingToken before = token(one);
+			String owner = this.one.engine().execute(request(BOUND), LockHandle::ownerId);
+			FencingToken before = this.one.token();
 			this.statements.set(0);
-			FencingToken after = token(other);
-			assertThat(after).isGreaterThan(before);
-			other.close();
+			assertThat(this.other.token()).isGreaterThan(before);
+			this.other.engine().close();
 			// two claims, one announcement, and the releases of both engines
 			assertThat(this.statements).hasValue(5);
 			assertThat(notifications(listener)).containsExactly(ReleaseNotifications.WANTED + owner,
-					LockDigest.of("test", this.lock));
+					LockDigest.of("test", LOCK));
 			statement.execute("UNLISTEN *");
 		}
 	}
@@ -116,60 +123,12 @@ class PostgresStickyTests extends PostgresStickyFixture {
 	}
 
 	@Test
-	void callerThatDoesNotWaitGetsAnIdleLease() throws Exception {
-		LockEngine one = stickyEngine(this.first);
-		LockEngine other = engine(this.second, Duration.ZERO);
-		FencingToken before = token(one);
-		Awaitility.await().atMost(BOUND).until(() -> {
-			Optional<LockHandle> handle = other.tryAcquire(request(Duration.ZERO));
-			handle.ifPresent((held) -> assertThat(held.fencingToken()).isGreaterThan(before));
-			handle.ifPresent(LockHandle::close);
-			return handle.isPresent();
-		});
-	}
-
-	@Test
-	void leaseInUseIsRefusedAndReleasedAtTheEndOfItsHold() throws Exception {
-		LockEngine one = stickyEngine(this.first);
-		LockEngine other = engine(this.second, Duration.ZERO);
-		try (LockHandle held = one.acquire(request(Duration.ZERO))) {
-			assertThat(other.tryAcquire(request(Duration.ZERO))).isEmpty();
-			assertThat(held.isHeld()).isTrue();
-			assertThat(owners()).isOne();
-			Awaitility.await("the demand").atMost(BOUND).until(() -> demanded(this.second, nonWaiting()));
-		}
-		Awaitility.await("the release").atMost(BOUND).until(() -> owners() == 0);
-	}
-
-	private int owners() {
-		return this.jdbc.sql("SELECT COUNT(*) FROM holdfast_lock WHERE owner <> ''").query(Integer.class).single();
-	}
-
-	@Test
-	void idleLeaseIsNotTakenOverAfterAForcedReleaseThroughAnotherInstance() throws Exception {
-		LockEngine one = stickyEngine(this.first);
-		LockEngine other = engine(this.second, Duration.ZERO);
-		token(one);
-		inspector(other, this.second).forceRelease(this.lock);
-		try (LockHandle next = other.acquire(request(Duration.ZERO))) {
-			Awaitility.await().atMost(BOUND).until(() -> inspector(one, this.first).held().isEmpty());
-			assertThat(one.tryAcquire(request(Duration.ZERO))).isEmpty();
-			assertThat(next.isHeld()).isTrue();
-		}
-	}
-
-	private static EngineInspector inspector(LockEngine engine, LockBackend backend) {
-		return new EngineInspector(engine, new LockBackends(List.of(backend), JdbcLockBackend.NAME), (event) -> {
-		});
-	}
-
-	@Test
-	void severalInstancesTakeTurns() throws Exception {
-		LockEngine one = stickyEngine(this.first);
-		LockEngine other = stickyEngine(this.second);
+	void severalInstancesTakeTurns() {
+		listens(this.second);
+		LockEngine sticky = instance(this.second, LONG).engine();
 		List<CompletableFuture<Void>> callers = new ArrayList<>();
 		List<FencingToken> tokens = new ArrayList<>();
-		for (LockEngine engine : List.of(one, other)) {
+		for (LockEngine engine : List.of(this.one.engine(), sticky)) {
 			callers.add(CompletableFuture.runAsync(() -> {
 				for (int i = 0; i < 20; i++) {
 					engine.execute(request(BOUND), (handle) -> tokens.add(handle.fencingToken()));

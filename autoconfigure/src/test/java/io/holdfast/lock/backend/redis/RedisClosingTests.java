@@ -9,6 +9,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.backend.StickyInstance;
 import io.holdfast.lock.engine.LockEngine;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,15 +21,18 @@ class RedisClosingTests extends OneRedisServer {
 
 	private static final Duration STICKY = Duration.ofSeconds(30);
 
-	private final LockRequest request = LockRequest.forLock(this.lock).waitTime(Duration.ofSeconds(2)).build();
+	private final LockRequest request = LockRequest.forLock(this.lock)
+		.waitTime(Duration.ofSeconds(2))
+		.leaseTime(StickyInstance.LONG)
+		.build();
 
 	private final List<Thread> callers = new ArrayList<>();
 
 	@RepeatedTest(20)
 	void closedApplicationLeavesNoLock() throws Exception {
 		RedisLockBackend ownClient = this.library.backend(server.address());
-		LockEngine closing = RedisStickyTests.engine(ownClient, STICKY);
-		LockEngine staying = RedisStickyTests.engine(second, STICKY);
+		LockEngine closing = StickyInstance.of(ownClient, STICKY).engine();
+		LockEngine staying = StickyInstance.of(second, STICKY).engine();
 		call(closing);
 		call(staying);
 		closing.execute(this.request, LockHandle::fencingToken);

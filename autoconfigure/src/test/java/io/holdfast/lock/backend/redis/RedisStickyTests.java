@@ -1,63 +1,55 @@
 package io.holdfast.lock.backend.redis;
 
 import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
+import java.util.Collection;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.FencingToken;
-import io.holdfast.lock.LockHandle;
-import io.holdfast.lock.LockRequest;
-import io.holdfast.lock.engine.EngineInspector;
-import io.holdfast.lock.engine.LockBackends;
-import io.holdfast.lock.engine.LockEngine;
-import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.backend.StickyEngineCases;
+import io.holdfast.lock.backend.StickyInstance;
 
-import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
+import static io.holdfast.lock.backend.StickyInstance.LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests sticky leases of two engines at one Redis server. The leases are so long that a
- * lock changes its engine only on demand.
+ * Tests sticky leases of two engines at one Redis server.
  */
-class RedisStickyTests extends OneRedisServer {
+class RedisStickyTests extends OneRedisServer implements StickyEngineCases {
 
 	private static final Pattern SCRIPT_CALLS = Pattern.compile("cmdstat_eval(?:sha)?:calls=(\\d+)");
 
 	private static final int PAIRS = 1_000;
 
-	private static final Duration LONG = Duration.ofHours(1);
+	private final StickyInstance one = StickyInstance.of(first, LONG);
 
-	private final LockEngine one = engine(first, LONG);
-
-	private final LockEngine other = engine(second, Duration.ZERO);
-
-	/** Returns an engine whose leases last longer than any test. */
-	static LockEngine engine(RedisLockBackend backend, Duration sticky) {
-		return new LockEngine(new LockBackends(List.of(backend), RedisLockBackend.NAME),
-				settings().leaseTime(LONG).sticky(sticky).build(), TransactionBoundary.NONE, List.of());
-	}
+	private final StickyInstance other = StickyInstance.of(second, Duration.ZERO);
 
 	@Override
 	@AfterEach
 	void nothingIsLeftButTokens() {
-		this.one.close();
-		this.other.close();
+		this.one.engine().close();
+		this.other.engine().close();
 		super.nothingIsLeftButTokens();
 		assertThat(first.waiting()).isZero();
 	}
 
-	private LockRequest request(Duration waitTime) {
-		return LockRequest.forLock(this.lock).waitTime(waitTime).build();
+	@Override
+	public StickyInstance first() {
+		return this.one;
 	}
 
-	private FencingToken token(LockEngine engine) {
-		return engine.execute(request(Duration.ofSeconds(30)), LockHandle::fencingToken);
+	@Override
+	public StickyInstance second() {
+		return this.other;
+	}
+
+	@Override
+	public Collection<String> left() {
+		return server.keys("*").stream().filter((key) -> !key.endsWith("}:token")).toList();
 	}
 
 	private static long scriptCalls() {
@@ -80,55 +72,20 @@ class RedisStickyTests extends OneRedisServer {
 	}
 
 	/** Counts the scripts, including the last release, which the engine awaits. */
-	private long requestsOfPairs(LockEngine engine) {
+	private static long requestsOfPairs(StickyInstance instance) {
 		server.ask("config", "resetstat");
 		for (int i = 0; i < PAIRS; i++) {
-			token(engine);
+			instance.token();
 		}
-		engine.close();
+		instance.engine().close();
 		return scriptCalls();
 	}
 
 	@Test
 	void engineWithoutStickyLeasesDemandsThem() {
-		FencingToken before = token(this.one);
-		assertThat(token(this.other)).isGreaterThan(before);
-		assertThat(token(this.one)).isGreaterThan(before);
-	}
-
-	@Test
-	void callerThatDoesNotWaitDemandsTheLease() {
-		token(this.one);
-		Awaitility.await().until(() -> {
-			Optional<LockHandle> handle = this.other.tryAcquire(request(Duration.ZERO));
-			handle.ifPresent(LockHandle::close);
-			return handle.isPresent();
-		});
-	}
-
-	@Test
-	void idleLeaseIsNotTakenOverAfterAForcedReleaseThroughAnotherInstance() {
-		token(this.one);
-		inspector(this.other, second).forceRelease(this.lock);
-		try (LockHandle next = this.other.acquire(request(Duration.ZERO))) {
-			Awaitility.await().until(() -> inspector(this.one, first).held().isEmpty());
-			assertThat(this.one.tryAcquire(request(Duration.ZERO))).isEmpty();
-			assertThat(next.isHeld()).isTrue();
-		}
-	}
-
-	private static EngineInspector inspector(LockEngine engine, RedisLockBackend backend) {
-		return new EngineInspector(engine, new LockBackends(List.of(backend), RedisLockBackend.NAME), (event) -> {
-		});
-	}
-
-	@Test
-	void leaseInUseIsRefused() {
-		try (LockHandle held = this.one.acquire(request(Duration.ZERO))) {
-			assertThat(this.other.tryAcquire(request(Duration.ZERO))).isEmpty();
-			assertThat(held.isHeld()).isTrue();
-		}
-		Awaitility.await().until(() -> server.keys("*").stream().allMatch((key) -> key.endsWith("}:token")));
+		FencingToken before = this.one.token();
+		assertThat(this.other.token()).isGreaterThan(before);
+		assertThat(this.one.token()).isGreaterThan(before);
 	}
 
 }
