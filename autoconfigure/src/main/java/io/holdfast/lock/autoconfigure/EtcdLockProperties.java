@@ -47,7 +47,7 @@ record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String
 
 	private static URI uri(String endpoint) {
 		try {
-			URI uri = new URI(endpoint.trim());
+			URI uri = new URI(endpoint.strip());
 			boolean known = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
 			if (known && uri.getHost() != null && uri.getUserInfo() == null) {
 				return uri;

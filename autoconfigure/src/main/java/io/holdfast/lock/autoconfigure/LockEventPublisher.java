@@ -16,7 +16,6 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
-import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockAcquiredEvent;
@@ -27,6 +26,7 @@ import io.holdfast.lock.LockReleasedEvent;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.spi.observation.LockObserver;
+import io.holdfast.lock.support.Threads;
 
 /**
  * Publishes events of locks to the application's event listeners: each loss, and what
@@ -60,10 +60,8 @@ final class LockEventPublisher implements LockObserver, ApplicationListener<Cont
 
 	LockEventPublisher(ApplicationEventPublisher publisher) {
 		this.publisher = publisher;
-		CustomizableThreadFactory threads = new CustomizableThreadFactory("holdfast-event-");
-		threads.setDaemon(true);
 		this.executor = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
-				threads);
+				(task) -> Threads.daemon("holdfast-events", task));
 		this.executor.allowCoreThreadTimeOut(true);
 	}
 

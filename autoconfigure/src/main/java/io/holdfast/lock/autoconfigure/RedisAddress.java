@@ -30,7 +30,7 @@ record RedisAddress(boolean tls, String hostAndPort, @Nullable String username, 
 	private static final String DEFAULT_PORT = ":6379";
 
 	static RedisAddress parse(String property, String text) {
-		String address = text.trim();
+		String address = text.strip();
 		int scheme = address.indexOf("://");
 		String name = (scheme > 0) ? address.substring(0, scheme) : "";
 		int at = address.lastIndexOf('@');

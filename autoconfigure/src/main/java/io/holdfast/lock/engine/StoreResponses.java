@@ -54,14 +54,10 @@ final class StoreResponses {
 	 */
 	static <T> CompletionStage<T> ask(Supplier<? extends @Nullable CompletionStage<T>> call,
 			Supplier<? extends RuntimeException> missing) {
-		try {
+		return Stages.attempt(() -> {
 			CompletionStage<T> asked = call.get();
 			return (asked != null) ? asked : CompletableFuture.failedFuture(missing.get());
-		}
-		catch (Throwable ex) {
-			// Kotlin throws checked exceptions undeclared
-			return CompletableFuture.failedFuture(ex);
-		}
+		});
 	}
 
 	/**

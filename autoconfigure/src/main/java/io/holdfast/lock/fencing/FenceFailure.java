@@ -9,6 +9,8 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.dao.QueryTimeoutException;
 
+import io.holdfast.lock.support.Failures;
+
 /**
  * Explains why a database prevented a transaction from passing its fence.
  */
@@ -59,12 +61,7 @@ final class FenceFailure {
 	}
 
 	private static boolean causedBy(DataAccessException failure, Predicate<SQLException> condition) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			if (cause instanceof SQLException sql && condition.test(sql)) {
-				return true;
-			}
-		}
-		return false;
+		return Failures.causes(failure).anyMatch((cause) -> cause instanceof SQLException sql && condition.test(sql));
 	}
 
 }

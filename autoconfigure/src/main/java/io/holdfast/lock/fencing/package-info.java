@@ -6,7 +6,9 @@
  * <p>
  * This package imports {@code io.holdfast.lock} and its packages {@code spi} and
  * {@code support}. Spring's JDBC and transactions are optional. So are Redisson and
- * Spring Data Redis, each of which one guard requires.
+ * Spring Data Redis, each of which one guard requires. The statements that advance a
+ * token are resources in this package; {@code FenceSql} selects the one of the database
+ * and contains those that are the same everywhere.
  *
  * <p>
  * Applications may use {@code FencingGuard} and its implementations. The other types are

@@ -14,10 +14,10 @@ import io.holdfast.lock.LockState;
  * attempt.
  *
  * <p>
- * A backend never waits for a lock, retries a request or schedules one; the engine does.
- * Expiry is judged by the store's clock, so a wrong wall clock on this host cannot break
- * exclusion. A long pause of this process still can; the fencing token protects against
- * that.
+ * A backend never waits for a lock and never repeats an attempt; the engine does. It may
+ * repeat a request to restore its session. Expiry is judged by the store's clock, so a
+ * wrong wall clock on this host cannot break exclusion. A long pause of this process
+ * still can; the fencing token protects against that.
  *
  * <p>
  * Implementations are thread-safe. No method throws an exception. A permanent failure,
@@ -42,7 +42,7 @@ public interface LockBackend {
 
 	/**
 	 * Returns the capabilities of this backend.
-	 * @return the capabilities; always the same
+	 * @return the capabilities; the same from the first response of the store on
 	 */
 	BackendCapabilities capabilities();
 

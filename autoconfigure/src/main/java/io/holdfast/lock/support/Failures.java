@@ -1,5 +1,8 @@
 package io.holdfast.lock.support;
 
+import java.util.Objects;
+import java.util.stream.Stream;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.ReflectionUtils;
@@ -31,6 +34,25 @@ public final class Failures {
 	}
 
 	/**
+	 * Returns a failure and its causes.
+	 * @param failure the failure
+	 * @return the failure itself first; at most {@value #DEEPEST}, since causes may form
+	 * a circle
+	 */
+	public static Stream<Throwable> causes(Throwable failure) {
+		return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(DEEPEST);
+	}
+
+	/**
+	 * Returns the root cause of a failure.
+	 * @param failure the failure
+	 * @return its last cause, or the failure itself
+	 */
+	public static Throwable root(Throwable failure) {
+		return causes(failure).reduce((outer, cause) -> cause).orElse(failure);
+	}
+
+	/**
 	 * Runs tasks one after another, each of them even if an earlier one fails.
 	 * @param tasks the tasks
 	 * @throws RuntimeException or an {@link Error}: the first failure, to which the
@@ -52,18 +74,6 @@ public final class Failures {
 		if (first != null) {
 			ReflectionUtils.rethrowRuntimeException(first);
 		}
-	}
-
-	private static Throwable root(Throwable failure) {
-		Throwable root = failure;
-		for (int depth = 0; depth < DEEPEST; depth++) {
-			Throwable cause = root.getCause();
-			if (cause == null) {
-				break;
-			}
-			root = cause;
-		}
-		return root;
 	}
 
 }

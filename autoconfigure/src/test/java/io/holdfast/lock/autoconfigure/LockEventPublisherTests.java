@@ -124,7 +124,7 @@ class LockEventPublisherTests {
 	void eventsArePublishedInOrderOnAnotherThread() throws InterruptedException {
 		List<Object> published = new CopyOnWriteArrayList<>();
 		LockEventPublisher publisher = new LockEventPublisher((event) -> {
-			assertThat(Thread.currentThread().getName()).startsWith("holdfast-event-");
+			assertThat(Thread.currentThread().getName()).startsWith("holdfast-events");
 			published.add(event);
 		});
 		LockLostEvent second = new LockLostEvent(LockName.of("stock"), "redis", new FencingToken(2), LossCause.REVOKED);

@@ -10,6 +10,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.Stages;
 
 /**
@@ -82,10 +83,7 @@ final class EtcdErrors {
 
 	/** Describes a failure and its root cause. */
 	private static String describe(Throwable failure) {
-		Throwable root = failure;
-		while (root.getCause() != null) {
-			root = root.getCause();
-		}
+		Throwable root = Failures.root(failure);
 		return (root == failure) ? text(failure) : text(failure) + ": " + text(root);
 	}
 

@@ -178,7 +178,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			return CompletableFuture.completedFuture(new ReleaseResult.NotHeld());
 		}
 		queueNode.release();
-		return this.queue.end(queueNode, grant.storeToken()).handle((wasCurrent, failure) -> {
+		return this.queue.release(queueNode, grant.storeToken()).handle((wasCurrent, failure) -> {
 			if (failure != null) {
 				Throwable cause = Stages.cause(failure);
 				LockBackendException definite = EtcdErrors.definite(cause, grant.claim().lock(), this.keys.root());

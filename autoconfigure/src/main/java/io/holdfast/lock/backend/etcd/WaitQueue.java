@@ -157,7 +157,7 @@ final class WaitQueue {
 	 * that this revision created. Only the response to the deletion proves that: jetcd
 	 * may have sent the revocation of a lease twice, so its response is ambiguous.
 	 */
-	CompletableFuture<Boolean> end(QueueNode queueNode, long revision) {
+	CompletableFuture<Boolean> release(QueueNode queueNode, long revision) {
 		EtcdLease own = ownLease(queueNode);
 		if (own == null) {
 			return noneUnderWay(queueNode).thenCompose((done) -> delete(queueNode, revision));

@@ -6,8 +6,6 @@ import java.util.NoSuchElementException;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.NestedExceptionUtils;
-
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockException;
@@ -96,8 +94,7 @@ final class JdbcErrors {
 						.formatted(table, table),
 					ex);
 		}
-		return new LockBackendException(
-				"%s (SQL state %s)".formatted(NestedExceptionUtils.getMostSpecificCause(ex), ex.getSQLState()), ex);
+		return new LockBackendException("%s (SQL state %s)".formatted(Failures.root(ex), ex.getSQLState()), ex);
 	}
 
 	/**
@@ -130,13 +127,9 @@ final class JdbcErrors {
 	}
 
 	private static boolean hasClass(SQLException ex, String stateClass) {
-		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
-			if (cause instanceof SQLException sql && sql.getSQLState() != null
-					&& sql.getSQLState().startsWith(stateClass)) {
-				return true;
-			}
-		}
-		return false;
+		return Failures.causes(ex)
+			.anyMatch((cause) -> cause instanceof SQLException sql && sql.getSQLState() != null
+					&& sql.getSQLState().startsWith(stateClass));
 	}
 
 }

@@ -31,7 +31,7 @@ import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
- * {@link LockBackend} that keeps locks as rows of a database. The database's clock
+ * Lock backend for databases, which keeps locks as rows of a table. The database's clock
  * decides when leases expire. One statement compares and changes owner and state; for
  * shared locks, several statements do so while they lock one row. Waiters poll after a
  * short pause. PostgreSQL also notifies them of releases. A release keeps the lock for

@@ -4,8 +4,9 @@
  *
  * <p>
  * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi} and
- * {@code io.holdfast.lock.support}. The statements are resources in this package.
- * {@code JdbcDialect} contains the differences between databases.
+ * {@code io.holdfast.lock.support}. The statements on locks are resources in this
+ * package. {@code JdbcDialect} contains the expressions in which databases differ, and
+ * {@code BorrowedConnection} listens for notifications of PostgreSQL.
  *
  * <p>
  * Applications may use {@code JdbcLockBackend} and {@code JdbcLockOptions}.

@@ -26,8 +26,8 @@ import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.support.StripedMap;
 
 /**
- * Lock backend for locks in this JVM. In-memory locks exclude the threads of one process
- * only: two instances of an application do not see each other's locks.
+ * Lock backend for this JVM. In-memory locks exclude the threads of one process only: two
+ * instances of an application do not see each other's locks.
  *
  * <p>
  * Each instance is a separate store. Leases are measured on the clock given to the

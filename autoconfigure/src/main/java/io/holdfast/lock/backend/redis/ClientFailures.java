@@ -6,6 +6,8 @@ import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.support.Failures;
+
 /**
  * Recognizes the exceptions of the Redis client libraries. It compares names, because
  * each of the libraries may be absent from the class path.
@@ -51,12 +53,8 @@ final class ClientFailures {
 
 	/** Whether this side rejected the certificate of the server. */
 	static boolean isCertificateRejected(Throwable failure) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			if (cause instanceof CertificateException || cause instanceof CertPathBuilderException) {
-				return true;
-			}
-		}
-		return false;
+		return Failures.causes(failure)
+			.anyMatch((cause) -> cause instanceof CertificateException || cause instanceof CertPathBuilderException);
 	}
 
 	/** Compares with subclasses too. */

@@ -12,6 +12,7 @@ import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.ScriptClient.Replicated;
 import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.Stages;
 
 /**
@@ -109,8 +110,7 @@ final class RedisErrors {
 	 * @return the code, or {@code null} if the outcome is unknown
 	 */
 	static @Nullable String definiteCode(Throwable failure) {
-		int depth = 0;
-		for (Throwable cause = Stages.cause(failure); cause != null && depth < 10; cause = cause.getCause(), depth++) {
+		for (Throwable cause : Failures.causes(Stages.cause(failure)).toList()) {
 			if (ClientFailures.isShutdown(cause)) {
 				return "SHUTDOWN";
 			}

@@ -34,9 +34,9 @@ import io.holdfast.lock.support.Stages;
 import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
- * {@link LockBackend} that keeps locks in Redis. One script acquires a lock and assigns
- * its token, another releases it. A contended claim enters the wait queue in the same
- * request and is notified over one channel per JVM. Supports shared and fair claims.
+ * Lock backend for Redis. One script acquires a lock and assigns its token, another
+ * releases it. A contended claim enters the wait queue in the same request and is
+ * notified over one channel per JVM. Supports shared and fair claims.
  *
  * <p>
  * Thread-safe. Does not block the caller, except in {@link #verify()} and

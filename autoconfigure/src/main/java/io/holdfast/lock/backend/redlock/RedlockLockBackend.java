@@ -31,9 +31,9 @@ import io.holdfast.lock.support.SystemSchedulingClock;
 import io.holdfast.lock.support.Threads;
 
 /**
- * {@link LockBackend} that keeps locks on several independent Redis masters. An owner
- * holds a lock if a majority has granted it. All nodes are asked in parallel, and those
- * that are down, frozen or slow are not waited for. Supports shared claims.
+ * Lock backend for several independent Redis masters. An owner holds a lock if a majority
+ * has granted it. All nodes are asked in parallel, and those that are down, frozen or
+ * slow are not waited for. Supports shared claims.
  *
  * <p>
  * Thread-safe. Does not block the caller, except in {@link #verify()},

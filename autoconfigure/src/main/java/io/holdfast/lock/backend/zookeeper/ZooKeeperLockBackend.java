@@ -35,7 +35,7 @@ import io.holdfast.lock.support.SystemSchedulingClock;
  * order of arrival.
  *
  * <p>
- * Thread-safe. Never blocks.
+ * Thread-safe. Only {@link #verify()} blocks.
  */
 public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
