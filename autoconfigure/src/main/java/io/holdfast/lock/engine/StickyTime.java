@@ -1,8 +1,11 @@
 package io.holdfast.lock.engine;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LossCause;
 
 /**
  * The time for which a lease stays in this JVM while no hold uses it, unless another
@@ -20,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class StickyTime {
 
+	/** News that arrive later after a hold are not about that hold. */
+	private static final long LATEST_NEWS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
 	private final StoreLease lease;
 
 	private final EngineContext context;
@@ -31,6 +37,11 @@ final class StickyTime {
 	private volatile long until;
 
 	private volatile boolean wanted;
+
+	private volatile long idleSince;
+
+	/** The number of holders before the lease was idle, or zero. */
+	private volatile int idleAfter;
 
 	StickyTime(StoreLease lease, EngineContext context) {
 		this.lease = lease;
@@ -64,12 +75,26 @@ final class StickyTime {
 
 	/** The lease is idle from now on. It is released if it is wanted meanwhile. */
 	void begin() {
+		this.idleSince = this.context.time().nanos();
+		this.idleAfter = this.lease.holders;
 		this.until = Math.min(this.context.time().nanos() + this.context.settings().sticky().toNanos(),
 				this.lease.freshUntil());
 		endInTime();
 		if (this.wanted) {
 			this.lease.endIfIdle();
 		}
+	}
+
+	/**
+	 * Whether the store may have ended the idle lease since its last hold: it has
+	 * expired, or another instance has released it by force. A demand shows that the
+	 * store kept it until then.
+	 * @param cause the cause of the end, or {@code null} if none is known
+	 */
+	boolean mayBeGone(@Nullable LossCause cause) {
+		long now = this.context.time().nanos();
+		boolean unused = this.lease.holders == this.idleAfter && now - this.idleSince >= LATEST_NEWS_NANOS;
+		return now >= this.lease.validUntil() || (unused && (this.wanted || cause == LossCause.REVOKED));
 	}
 
 	private void endInTime() {

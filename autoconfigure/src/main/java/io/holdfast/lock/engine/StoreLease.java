@@ -235,8 +235,8 @@ final class StoreLease extends LeaseState {
 	}
 
 	private void end(Lease last, @Nullable LossCause cause) {
-		boolean unused = this.sticky != null && this.validUntil - this.context.time().nanos() <= 0;
-		this.end.endIdle(last, cause, unused || cause == LossCause.FORCED, unwatch());
+		boolean mayBeGone = cause == LossCause.FORCED || (this.sticky != null && this.sticky.mayBeGone(cause));
+		this.end.endIdle(last, cause, mayBeGone, unwatch());
 		this.context.registry().end(last);
 	}
 

@@ -267,6 +267,37 @@ class StickyTests extends HandoffCallers {
 	}
 
 	@Test
+	void forcedReleaseThroughAnotherInstanceIsNoLossIfNoHoldHasUsedTheLeaseForAWhile() {
+		acquireAndClose();
+		this.fixture.time.advance(Duration.ofMillis(100));
+		this.fixture.backend.owners.clear();
+		demand();
+		assertThat(calls()).containsExactly("acquire stock:42", "release stock:42");
+		assertNothingLeft();
+	}
+
+	@Test
+	void revocationIsNoLossIfNoHoldHasUsedTheLeaseForAWhile() {
+		acquireAndClose();
+		this.fixture.time.advance(Duration.ofMillis(100));
+		this.fixture.backend.owners.clear();
+		this.fixture.backend.revoked.complete(null);
+		runSteps();
+		assertNothingLeft();
+	}
+
+	@Test
+	void forcedReleaseRightAfterAHoldMayBeItsLoss() {
+		acquireAndClose();
+		this.fixture.time.advance(Duration.ofMillis(200));
+		acquireAndClose();
+		this.fixture.backend.owners.clear();
+		demand();
+		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.REFUSED);
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
 	void revokedLeaseIsNotTakenOver() {
 		acquireAndClose();
 		this.fixture.backend.owners.clear();

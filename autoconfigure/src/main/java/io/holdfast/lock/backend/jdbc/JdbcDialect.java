@@ -44,7 +44,23 @@ enum JdbcDialect {
 	 * of a short statement.
 	 */
 	String lockTimeout(int seconds) {
-		return (this == POSTGRESQL) ? "set_config('lock_timeout', '%ss', true) <> ''".formatted(seconds) : "";
+		return (this == POSTGRESQL) ? setting("lock_timeout", seconds) : "";
+	}
+
+	/**
+	 * Returns a condition like {@link #lockTimeout} for the statement that locks the rows
+	 * of a transaction, after {@code AND}, or an empty string. PostgreSQL then also ends
+	 * the transaction of a process that is paused in it. Its rows would otherwise stay
+	 * locked, so no holder of these locks could renew its lease.
+	 */
+	String andTransactionTimeouts(int seconds) {
+		return (this == POSTGRESQL)
+				? "AND " + lockTimeout(seconds) + " AND " + setting("idle_in_transaction_session_timeout", seconds)
+				: "";
+	}
+
+	private static String setting(String name, int seconds) {
+		return "set_config('%s', '%ss', true) <> ''".formatted(name, seconds);
 	}
 
 	/**

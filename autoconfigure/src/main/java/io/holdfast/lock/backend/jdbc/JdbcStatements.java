@@ -128,6 +128,7 @@ final class JdbcStatements {
 			.replace("${waiter-columns}", resource("waiter-columns"))
 			.replace("${table}", this.table)
 			.replace("${now}", this.dialect.now())
+			.replace("${andTransactionTimeouts}", this.dialect.andTransactionTimeouts(this.timeoutSeconds))
 			.replace("${andLockTimeout}", lockTimeout.isEmpty() ? "" : "AND " + lockTimeout)
 			.replace("${lockTimeout}", lockTimeout)
 			.replace("${channel}", ReleaseNotifications.CHANNEL)

@@ -44,6 +44,8 @@ final class ReleaseNotifications implements AutoCloseable {
 
 	private static final int POLL_MILLIS = 250;
 
+	private static final long LONGEST_CLOSE_MILLIS = 4 * POLL_MILLIS;
+
 	private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
 	private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -67,6 +69,8 @@ final class ReleaseNotifications implements AutoCloseable {
 	private volatile boolean listening;
 
 	private volatile boolean closed;
+
+	private volatile @Nullable Thread thread;
 
 	ReleaseNotifications(DataSource dataSource, SchedulingClock clock) {
 		this.dataSource = dataSource;
@@ -129,7 +133,9 @@ final class ReleaseNotifications implements AutoCloseable {
 
 	private void listen() {
 		if (!this.closed && this.running.compareAndSet(false, true)) {
-			Threads.daemon("holdfast-jdbc-listener", this::run).start();
+			Thread listener = Threads.daemon("holdfast-jdbc-listener", this::run);
+			this.thread = listener;
+			listener.start();
 		}
 	}
 
@@ -213,9 +219,23 @@ final class ReleaseNotifications implements AutoCloseable {
 			.forEach((waiter) -> waiter.signal().complete(null));
 	}
 
+	/**
+	 * Waits until the connection is returned: the pool may close right after this
+	 * backend. Does not wait for a database that does not respond.
+	 */
 	@Override
 	public void close() {
 		this.closed = true;
+		Thread listener = this.thread;
+		if (listener != null) {
+			LockSupport.unpark(listener);
+			try {
+				listener.join(LONGEST_CLOSE_MILLIS);
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		}
 	}
 
 	/**

@@ -89,6 +89,16 @@ class PostgresDemandTests extends PostgresStickyFixture {
 	}
 
 	@Test
+	void closedBackendHasReturnedTheConnectionThatListens() {
+		try (HikariDataSource own = pool(this.server.port()); JdbcLockBackend backend = backend(own)) {
+			listens(backend);
+			assertThat(own.getHikariPoolMXBean().getActiveConnections()).isOne();
+			backend.close();
+			assertThat(own.getHikariPoolMXBean().getActiveConnections()).isZero();
+		}
+	}
+
+	@Test
 	void withdrawalOfAWaiterKeepsTheLeaseSticky() throws Exception {
 		Grant idle = stickyGrant();
 		Claim waiter = waiting();

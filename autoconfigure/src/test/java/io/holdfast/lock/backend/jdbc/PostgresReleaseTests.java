@@ -10,7 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
@@ -104,6 +106,54 @@ class PostgresReleaseTests {
 			released(this.store, granted(this.store, waiting));
 			statement.execute("UNLISTEN *");
 		}
+	}
+
+	/**
+	 * A transaction of a process that is paused stays open: here, until the test ends.
+	 */
+	@Test
+	void readerThatIsPausedInItsTransactionKeepsTheLockFromOthersForAShortTime() throws Exception {
+		LockName lock = OnEveryDatabase.newLock();
+		released(this.store, granted(this.store, waiting(lock, LockMode.EXCLUSIVE)));
+		CountDownLatch paused = new CountDownLatch(1);
+		CountDownLatch resumed = new CountDownLatch(1);
+		LockBackend reader = JdbcContract.backend(pausedAtCommit(paused, resumed));
+		CompletableFuture<AcquireResult> result = CompletableFuture
+			.supplyAsync(() -> reader.tryAcquire(OnEveryDatabase.nonWaiting(lock, LockMode.SHARED)))
+			.thenCompose(Function.identity());
+		try {
+			assertThat(paused.await(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
+			Claim writer = waiting(lock, LockMode.EXCLUSIVE);
+			Awaitility.await().atMost(BOUND).until(() -> ask(this.store, writer) instanceof AcquireResult.Acquired);
+		}
+		finally {
+			resumed.countDown();
+		}
+		assertThat(result.get(BOUND.toSeconds(), TimeUnit.SECONDS)).isInstanceOf(AcquireResult.Indeterminate.class);
+	}
+
+	private DataSource pausedAtCommit(CountDownLatch paused, CountDownLatch resumed) {
+		return new DelegatingDataSource(this.pool) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				Connection connection = super.getConnection();
+				return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
+						new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
+							if (method.getName().equals("commit")) {
+								paused.countDown();
+								resumed.await();
+							}
+							try {
+								return method.invoke(connection, arguments);
+							}
+							catch (InvocationTargetException ex) {
+								throw ex.getCause();
+							}
+						});
+			}
+
+		};
 	}
 
 	/** Returns the notifications of a lock up to that of a commit of its own. */
