@@ -12,12 +12,13 @@ import io.holdfast.lock.support.Sha1;
 public record RedisScript(String text, String sha1) {
 
 	/**
-	 * Functions for sorted sets whose members expire individually, and for wait queues.
+	 * Functions for sorted sets whose members expire individually, for wait queues, and
+	 * for sticky leases.
 	 */
-	private static final RedisScript MEMBERS = load(RedisScript.class, "clock", "members");
+	private static final RedisScript MEMBERS = load(RedisScript.class, "clock", "members", "demand");
 
-	static final RedisScript ACQUIRE = load(RedisScript.class, "clock", "token", "acquire-free", "members", "queue",
-			"acquire");
+	static final RedisScript ACQUIRE = load(RedisScript.class, "clock", "token", "acquire-free", "members", "demand",
+			"queue", "acquire");
 
 	static final RedisScript RENEW = loadWithMembers(RedisScript.class, "queue", "renew");
 
@@ -31,10 +32,11 @@ public record RedisScript(String text, String sha1) {
 	static final RedisScript PROBE = load(RedisScript.class, "probe");
 
 	/**
-	 * Loads a script that uses sorted sets whose members expire individually.
+	 * Loads a script that uses sorted sets whose members expire individually, or demands
+	 * sticky leases.
 	 * @param location the class in whose package the files are
-	 * @param parts the names of its files without '.lua', concatenated after 'clock.lua'
-	 * and 'members.lua' of this package
+	 * @param parts the names of its files without '.lua', concatenated after 'clock.lua',
+	 * 'members.lua' and 'demand.lua' of this package
 	 * @return the script
 	 */
 	public static RedisScript loadWithMembers(Class<?> location, String... parts) {

@@ -17,8 +17,8 @@ import io.holdfast.lock.support.SharedAttempt;
 
 /**
  * The waiting claims and the sticky leases of this JVM, and the channel that notifies
- * them. A message contains the owner id of the claim that should retry, or
- * {@code wanted:} and the owner id of the lease that another claim demands.
+ * them. A message contains the owner id of the claim that should retry, or the demand of
+ * a lease.
  *
  * <p>
  * Without the subscription, waiting claims poll.
@@ -27,13 +27,9 @@ final class ReleaseNotifications {
 
 	private static final Log logger = LogFactory.getLog(ReleaseNotifications.class);
 
-	/** Starts the message to a sticky lease; an owner id has no colon. */
-	private static final String WANTED = "wanted:";
-
 	private final Map<String, CompletableFuture<Void>> waiting = new ConcurrentHashMap<>();
 
-	/** Demands for the sticky leases, by the owner id. */
-	private final Map<String, CompletableFuture<Void>> demands = new ConcurrentHashMap<>();
+	private final LeaseDemands demands = new LeaseDemands();
 
 	private final SharedAttempt<Subscription> subscription = new SharedAttempt<>(this::addListener);
 
@@ -96,8 +92,7 @@ final class ReleaseNotifications {
 	 */
 	@Nullable CompletionStage<Void> expectDemand(OwnerId owner) {
 		subscribe();
-		return this.subscription.hasSucceeded()
-				? this.demands.computeIfAbsent(owner.value(), (key) -> new CompletableFuture<>()) : null;
+		return this.subscription.hasSucceeded() ? this.demands.expect(owner) : null;
 	}
 
 	/** Forgets the waiting claim, but not the lease that it may have by now. */
@@ -107,7 +102,7 @@ final class ReleaseNotifications {
 
 	void forgetAll(OwnerId owner) {
 		forget(owner);
-		this.demands.remove(owner.value());
+		this.demands.forget(owner);
 	}
 
 	int size() {
@@ -141,23 +136,17 @@ final class ReleaseNotifications {
 	}
 
 	private void received(String message) {
-		if (message.startsWith(WANTED)) {
-			demand(message.substring(WANTED.length()));
-		}
-		else {
-			complete(this.waiting.get(message));
+		if (!this.demands.receive(message)) {
+			CompletableFuture<Void> signal = this.waiting.get(message);
+			if (signal != null) {
+				signal.complete(null);
+			}
 		}
 	}
 
 	/** Signals that another claim waits for a sticky lease, or asks for it. */
 	void demand(String owner) {
-		complete(this.demands.get(owner));
-	}
-
-	private static void complete(@Nullable CompletableFuture<Void> signal) {
-		if (signal != null) {
-			signal.complete(null);
-		}
+		this.demands.demand(owner);
 	}
 
 	/**

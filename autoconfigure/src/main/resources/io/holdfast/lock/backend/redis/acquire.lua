@@ -28,7 +28,7 @@ if held then
   blocked(redis.call('PTTL', KEYS[1]))
   local holder, channel = string.match(held, '^(.-):%d+|(.*)$')
   if channel then
-    redis.call('PUBLISH', channel, 'wanted:' .. holder)
+    demand(channel, holder)
     demanded = 1
   end
 end

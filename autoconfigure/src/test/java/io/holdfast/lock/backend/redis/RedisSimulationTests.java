@@ -27,7 +27,7 @@ class RedisSimulationTests {
 	/** The mutant drops the demands of other processes. */
 	@Test
 	void demandThatIsDroppedIsFound() {
-		Mutant mutant = new Mutant().skip("backend.redis.ReleaseNotifications#demand");
+		Mutant mutant = new Mutant().skip("backend.redis.LeaseDemands#demand");
 		assertThat(mutant.find(StickyRedisStore.class, SEEDS, "idle")).isPositive();
 	}
 
