@@ -19,6 +19,9 @@ record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Th
 
 	private static final long NO_VOTE = -1;
 
+	/** The element of the response to an attempt that only sticky leases have. */
+	private static final int DEMAND = 4;
+
 	static boolean isNoVote(List<Object> value) {
 		return (Long) value.get(0) == NO_VOTE;
 	}
@@ -34,6 +37,14 @@ record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Th
 	/** Whether the node has restarted or was flushed, and therefore does not vote. */
 	boolean isNoVote() {
 		return is(NO_VOTE);
+	}
+
+	/**
+	 * Whether the response to an attempt says that other claims wait for the sticky lease
+	 * that the node has granted, or that the node has demanded the one that blocks it.
+	 */
+	boolean demands() {
+		return this.value != null && this.value.size() > DEMAND;
 	}
 
 	private boolean is(long code) {

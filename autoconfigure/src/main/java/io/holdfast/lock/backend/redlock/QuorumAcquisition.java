@@ -1,12 +1,14 @@
 package io.holdfast.lock.backend.redlock;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -57,6 +59,8 @@ final class QuorumAcquisition {
 	/** Completes when a majority reserves the lock for the claim, or {@code null}. */
 	private final @Nullable CompletionStage<?> signal;
 
+	private final DemandPaths demandPaths;
+
 	/** Whether the attempt is over, so that later grants are discarded. */
 	private volatile boolean over;
 
@@ -81,6 +85,7 @@ final class QuorumAcquisition {
 		if (this.signal == null) {
 			nodes.notifications().forget(claim.owner());
 		}
+		this.demandPaths = DemandPaths.of(claim, nodes);
 	}
 
 	CompletionStage<AcquireResult> run() {
@@ -88,16 +93,31 @@ final class QuorumAcquisition {
 		QuorumCall<Votes> call = new QuorumCall<>(this.nodes.count(), this.nodes.clock(), this::decide);
 		return call
 			.ask(this.nodes.all(), this.options.nodeTimeout(),
-					(node) -> this.nodes.vote(node, () -> !call.isDecided() && !this.over, RedlockScripts.ACQUIRE,
-							this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), this.lease.toMillis(),
-							this.number, RedlockTimes.IDLE_TOKEN_MILLIS, this.claim.mode().name(),
-							position().toMillis(), this.nodes.notifications().waited(this.claim.owner()).toMillis(),
-							this.nodes.notifications().instance())
+					(node) -> vote(node, () -> !call.isDecided() && !this.over)
 						.whenComplete((value, failure) -> answered(new NodeResponse(node, value, failure))))
 			.thenCompose((votes) -> (votes.yes() >= this.nodes.quorum()) ? granted(votes) : refused(votes));
 	}
 
+	private CompletionStage<List<Object>> vote(RedlockNode node, BooleanSupplier wanted) {
+		return this.nodes.vote(node, wanted, RedlockScripts.ACQUIRE, this.nodes.keys().of(this.claim.lock()),
+				arguments(node));
+	}
+
+	private Object[] arguments(RedlockNode node) {
+		ReleaseNotifications notifications = this.nodes.notifications();
+		List<Object> arguments = new ArrayList<>(List.of(this.claim.owner().value(), this.lease.toMillis(), this.number,
+				RedlockTimes.IDLE_TOKEN_MILLIS, this.claim.mode().name(), position().toMillis(),
+				notifications.waited(this.claim.owner()).toMillis(), notifications.instance()));
+		if (this.demandPaths.nodes().contains(node)) {
+			arguments.add(notifications.channels() + notifications.instance());
+		}
+		return arguments.toArray();
+	}
+
 	private void answered(NodeResponse response) {
+		if (response.isYes() && response.demands()) {
+			this.nodes.notifications().demand(this.claim.owner());
+		}
 		response(response.node()).complete(response);
 		if (this.unanswered.decrementAndGet() == 0) {
 			this.allAnswered.accept(this);
@@ -120,7 +140,8 @@ final class QuorumAcquisition {
 	private @Nullable Votes decide(Votes votes) {
 		boolean enough = votes.yes() >= this.nodes.quorum();
 		boolean hopeless = votes.yes() + votes.pending() < this.nodes.quorum();
-		boolean clear = isContended(votes, votes.no()) || !isContended(votes, votes.no() + votes.pending());
+		boolean clear = votes.isContended(votes.no(), this.nodes)
+				|| !votes.isContended(votes.no() + votes.pending(), this.nodes);
 		return (enough || (hopeless && clear)) ? votes : null;
 	}
 
@@ -139,7 +160,7 @@ final class QuorumAcquisition {
 		List<NodeResponse> grants = votes.those(NodeResponse::isYes);
 		grants.forEach((answer) -> this.nodes.noteLongestLease(answer.number(2)));
 		OptionalLong before = this.notified.find(this.claim.owner());
-		if (before.isPresent() && isUnbroken(grants)) {
+		if (before.isPresent() && votes.isUnbroken(this.nodes)) {
 			return CompletableFuture.completedStage(heldIfInTime(before.getAsLong()));
 		}
 		TokenAgreement agreement = TokenAgreement.of(grants.stream().map((answer) -> answer.number(1)).toList(),
@@ -164,7 +185,7 @@ final class QuorumAcquisition {
 				if (agreement.yes() >= this.nodes.quorum()) {
 					return CompletableFuture.completedStage(heldIfInTime(token));
 				}
-				long greatest = greatest(agreement);
+				long greatest = agreement.greatestRejected();
 				if (greatest >= token && round < MOST_ROUNDS && isInTime()) {
 					return agree(greatest + 1 + this.nodes.clock().jitter(LARGEST_STEP - 1), round + 1);
 				}
@@ -173,28 +194,16 @@ final class QuorumAcquisition {
 			});
 	}
 
-	/** Returns the greatest token below which a node did not go, or zero. */
-	private static long greatest(Votes agreement) {
-		return agreement.those(NodeResponse::isNo).stream().mapToLong((answer) -> answer.number(1)).max().orElse(0);
-	}
-
-	/**
-	 * Whether a majority belonged to this owner before this attempt. If the lease of an
-	 * earlier grant has not expired either, no other owner can have held the lock since.
-	 * It is the same grant with the same token, although other nodes may have agreed on
-	 * it.
-	 */
-	private boolean isUnbroken(List<NodeResponse> grants) {
-		return grants.stream().filter((answer) -> answer.number(3) == 1).count() >= this.nodes.quorum();
-	}
-
 	private AcquireResult heldIfInTime(long token) {
 		if (isInTime()) {
 			this.notified.put(this.claim.owner(), token,
 					this.startedAt + ClockDrift.validity(this.lease, this.options));
 			this.nodes.notifications().forget(this.claim.owner());
-			return new AcquireResult.Acquired(
-					new Grant(this.claim, token, ClockDrift.trustedLease(this.lease, this.options)));
+			Grant grant = new Grant(this.claim, token, ClockDrift.trustedLease(this.lease, this.options));
+			Stream<NodeResponse> answered = this.responses.stream()
+				.filter(CompletableFuture::isDone)
+				.map(CompletableFuture::join);
+			return new AcquireResult.Acquired(this.demandPaths.withDemand(grant, answered, this.nodes.quorum()));
 		}
 		return discarded(
 				this.errors.tooSlow(this.claim.lock(), this.lease, this.nodes.clock().nanos() - this.startedAt));
@@ -210,8 +219,11 @@ final class QuorumAcquisition {
 	}
 
 	private CompletionStage<AcquireResult> refused(Votes votes) {
-		if (isContended(votes, votes.no())) {
-			undo(isSplit(votes));
+		if (votes.isContended(votes.no(), this.nodes)) {
+			undo(votes.isSplit(this.nodes));
+			if (this.signal == null) {
+				this.nodes.notifications().forgetAll(this.claim.owner());
+			}
 			return CompletableFuture.completedStage(contended(votes));
 		}
 		LockBackendException cause = this.errors.noMajority("could not be acquired", this.claim.lock(), votes);
@@ -221,32 +233,22 @@ final class QuorumAcquisition {
 		}
 		// the engine does not withdraw a claim that failed definitely
 		end();
-		this.nodes.notifications().forget(this.claim.owner());
+		this.nodes.notifications().forgetAll(this.claim.owner());
 		undo(false);
 		return CompletableFuture.failedStage(cause);
 	}
 
-	/** Whether other owners, rather than missing responses, prevent a majority. */
-	private boolean isContended(Votes votes, int no) {
-		boolean majorityKnown = votes.yes() + no + votes.noVote() >= this.nodes.quorum();
-		return no > this.nodes.tolerated() || (no > 0 && majorityKnown && votes.noVote() <= this.nodes.tolerated());
-	}
-
-	/**
-	 * Whether no owner has a majority, not even with the nodes that have not answered.
-	 */
-	private boolean isSplit(Votes votes) {
-		int unknown = this.nodes.count() - votes.yes() - votes.no();
-		return votes.mostBlocked() + unknown < this.nodes.quorum();
-	}
-
 	private AcquireResult contended(Votes votes) {
 		List<Long> rests = votes.those(NodeResponse::isNo).stream().map((answer) -> answer.number(1)).toList();
+		boolean demanded = votes.count((answer) -> answer.isNo() && answer.demands()) > 0;
+		if (demanded) {
+			this.nodes.notifications().isFree(this.claim.owner(), votes.those(NodeResponse::isYes));
+		}
 		int needed = this.nodes.quorum() - (this.nodes.count() - rests.size());
 		Duration retryAfter = RedlockTimes.retryAfter(this.nodes.clock(), rests, needed,
 				rests.size() >= this.nodes.quorum());
-		return (this.signal != null) ? new AcquireResult.Contended(this.signal, retryAfter)
-				: AcquireResult.Contended.polled(retryAfter);
+		AcquireResult.Contended polled = AcquireResult.Contended.polled(retryAfter);
+		return new AcquireResult.Contended((this.signal != null) ? this.signal : polled.signal(), retryAfter, demanded);
 	}
 
 	/**

@@ -46,7 +46,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	/** Two rounds and a slow node could use up a shorter lease. */
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true, false, false,
-			Duration.ofMillis(200));
+			Duration.ofMillis(200), true);
 
 	private static final int FEWEST_NODES = 3;
 
@@ -203,7 +203,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	 */
 	private CompletableFuture<Votes> release(Claim claim) {
 		this.notified.remove(claim.owner());
-		this.nodes.notifications().forget(claim.owner());
+		this.nodes.notifications().forgetAll(claim.owner());
 		QuorumAcquisition attempt = this.underWay.get(claim.owner());
 		if (attempt == null) {
 			return this.nodes.ask(this::confirmed, (node) -> this.nodes.release(node, claim));
@@ -243,7 +243,12 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 		return this.nodes.notifications().instance();
 	}
 
-	/** Returns how many claims wait for a notification in this JVM. */
+	/** Returns how many nodes notify this JVM. */
+	long listening() {
+		return this.nodes.all().stream().filter(RedlockNode::isListening).count();
+	}
+
+	/** Returns how many claims and leases of this JVM expect a message. */
 	int waiting() {
 		return this.nodes.notifications().size();
 	}

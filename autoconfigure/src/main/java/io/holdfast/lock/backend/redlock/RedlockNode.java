@@ -105,6 +105,11 @@ final class RedlockNode {
 		}
 	}
 
+	/** Whether notifications from the node reach this JVM. */
+	boolean isListening() {
+		return this.subscription.hasSucceeded();
+	}
+
 	private CompletionStage<String> probe() {
 		return this.redis.connect(RedlockScripts.PROBE, this.keys.ofProbe(), probeArguments()).thenApply((answer) -> {
 			String runId = (String) answer.get(0);
@@ -117,7 +122,7 @@ final class RedlockNode {
 	private CompletionStage<Boolean> subscribe() {
 		return this.redis
 			.subscribe(this.notifications.channels() + this.notifications.instance(),
-					(owner) -> this.notifications.notified(this, owner))
+					(message) -> this.notifications.received(this, message))
 			.<Boolean>thenApply((listener) -> true)
 			.whenComplete((subscribed, failure) -> {
 				if (failure != null) {

@@ -91,6 +91,14 @@ final class RedlockNodes {
 		return this.notifications.expect(owner);
 	}
 
+	/**
+	 * Returns the signal for the demand of a sticky lease.
+	 */
+	CompletionStage<?> expectDemand(OwnerId owner) {
+		this.all.forEach(RedlockNode::listen);
+		return this.notifications.expectDemand(owner);
+	}
+
 	QuarantineLog quarantineLog() {
 		return this.quarantineLog;
 	}

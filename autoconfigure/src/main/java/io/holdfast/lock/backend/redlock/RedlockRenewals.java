@@ -71,6 +71,7 @@ final class RedlockRenewals {
 		}
 		else if (result instanceof RenewResult.Refused) {
 			this.notified.remove(claim.owner());
+			this.nodes.notifications().forgetAll(claim.owner());
 		}
 	}
 

@@ -53,6 +53,38 @@ record Votes(List<NodeResponse> answers, int pending) {
 		return blockers.stream().mapToInt((blocker) -> Collections.frequency(blockers, blocker)).max().orElse(0);
 	}
 
+	/**
+	 * Whether other owners, rather than missing responses, prevent a majority.
+	 * @param no the number of nodes that reject the claim
+	 */
+	boolean isContended(int no, RedlockNodes nodes) {
+		boolean majorityKnown = yes() + no + noVote() >= nodes.quorum();
+		return no > nodes.tolerated() || (no > 0 && majorityKnown && noVote() <= nodes.tolerated());
+	}
+
+	/**
+	 * Whether no owner has a majority, not even with the nodes that have not answered.
+	 */
+	boolean isSplit(RedlockNodes nodes) {
+		int unknown = nodes.count() - yes() - no();
+		return mostBlocked() + unknown < nodes.quorum();
+	}
+
+	/**
+	 * Whether a majority belonged to the owner of the claim before this attempt. If the
+	 * lease of an earlier grant has not expired either, no other owner can have held the
+	 * lock since. It is the same grant with the same token, although other nodes may have
+	 * agreed on it.
+	 */
+	boolean isUnbroken(RedlockNodes nodes) {
+		return count((answer) -> answer.isYes() && answer.number(3) == 1) >= nodes.quorum();
+	}
+
+	/** Returns the greatest token below which a node did not go, or zero. */
+	long greatestRejected() {
+		return those(NodeResponse::isNo).stream().mapToLong((answer) -> answer.number(1)).max().orElse(0);
+	}
+
 	List<NodeResponse> those(Predicate<NodeResponse> which) {
 		return this.answers.stream().filter(which).toList();
 	}

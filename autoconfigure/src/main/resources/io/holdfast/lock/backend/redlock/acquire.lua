@@ -6,11 +6,14 @@
 --       7 EXCLUSIVE or SHARED
 --       8 how long a contended claim keeps its position (ms, 0: no position)
 --       9 how long the claim has waited (ms) · 10 its instance
+--       11 channel of its instance; only if its lease is sticky
 -- Returns {1, token, longest lease (ms), 1 if the owner already held it, else 0} if the
 --         owner holds the lock here,
 --         {0, remaining time (ms) or -1, longest lease (ms), blocker} if others block the
 --         claim: the owner that holds the lock, 'readers', or the owner of a waiter,
 --         {-1, name of the memory} if this node does not vote
+--         A fifth element 1 means that other claims wait for a sticky lease, or that the
+--         instance with a sticky lease was asked to release it
 
 local name = ARGV[2] == '1' and unproven(KEYS[3], ARGV[1])
 if name then
@@ -33,12 +36,22 @@ local function next_token()
   return token
 end
 
-local holding, last, held = holder(KEYS[1])
+-- Returns 1 if the lease is sticky and other claims wait for it, else nil.
+local waiters = queue(KEYS[5])
+local function wanted()
+  for _, waiter in ipairs(ARGV[11] and waiters or {}) do
+    if waiter.owner ~= owner then
+      return 1
+    end
+  end
+end
+
+local holding, last, held, channel = holder(KEYS[1])
 if holding == owner then
   -- The owner retries: the same token, with a new lease.
   raise(KEYS[3], 'longest', node[1], lease)
-  hold(KEYS[1], owner, math.max(last, attempt), held, ARGV[4])
-  return {1, held, longest, 1}
+  hold(KEYS[1], owner, math.max(last, attempt), held, ARGV[4], ARGV[11] or channel)
+  return {1, held, longest, 1, wanted()}
 end
 local mine, rest = reader(KEYS[4], owner)
 if mine then
@@ -52,10 +65,15 @@ end
 
 -- The exclusive holder blocks every claim, and readers block a writer. So do waiters
 -- before it in the wait queue, as position() says.
-local present, blocker = position(queue(KEYS[5]), owner, shared)
+local present, blocker = position(waiters, owner, shared)
 local left = -1
+local demanded -- stays nil unless a sticky lease blocks the claim
 if holding then
   blocker, left = holding, redis.call('PTTL', KEYS[1])
+  if channel then
+    demand(channel, holding)
+    demanded = 1
+  end
 elseif rest and not shared then
   blocker, left = 'readers', rest
 end
@@ -65,7 +83,7 @@ if blocker then
   elseif present then
     remove(KEYS[5], present.member)
   end
-  return {0, left, longest, blocker}
+  return {0, left, longest, blocker, demanded}
 end
 if present then
   remove(KEYS[5], present.member)
@@ -76,6 +94,6 @@ local token = next_token()
 if shared then
   share(KEYS[4], nil, owner, attempt, token, now + lease)
 else
-  hold(KEYS[1], owner, attempt, token, ARGV[4])
+  hold(KEYS[1], owner, attempt, token, ARGV[4], ARGV[11])
 end
-return {1, token, longest, 0}
+return {1, token, longest, 0, wanted()}

@@ -14,7 +14,7 @@ if name then
   return {-1, name}
 end
 
-local owner, attempt, token = holder(KEYS[1])
+local owner, attempt, token, channel = holder(KEYS[1])
 local rest = redis.call('PTTL', KEYS[1])
 local mine = reader(KEYS[4], ARGV[3])
 if mine then
@@ -37,6 +37,6 @@ redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[5])
 if mine then
   share(KEYS[4], mine, ARGV[3], mine.attempt, agreed, mine.ends)
 else
-  hold(KEYS[1], owner, attempt, agreed, rest)
+  hold(KEYS[1], owner, attempt, agreed, rest, channel)
 end
 return {1}

@@ -20,18 +20,22 @@ local function unproven(key, random)
   return name
 end
 
--- Returns owner, attempt and token of the exclusive holder, or nil.
+-- Returns owner, attempt and token of the exclusive holder, and the channel of its
+-- instance if its lease is sticky, or nil.
 local function holder(key)
   local held = redis.call('GET', key)
   if not held then
     return nil
   end
-  local owner, attempt, token = string.match(held, '^(.*):(%d+):(%d+)$')
-  return owner or held, tonumber(attempt or '0'), tonumber(token or '0')
+  local grant, channel = string.match(held, '^(.-)|(.*)$')
+  local owner, attempt, token = string.match(grant or held, '^(.*):(%d+):(%d+)$')
+  return owner or held, tonumber(attempt or '0'), tonumber(token or '0'), channel
 end
 
-local function hold(key, owner, attempt, token, millis)
-  redis.call('SET', key, string.format('%s:%.0f:%.0f', owner, attempt, token), 'PX', millis)
+-- Sets the exclusive holder; channel is nil unless its lease is sticky.
+local function hold(key, owner, attempt, token, millis, channel)
+  local grant = string.format('%s:%.0f:%.0f', owner, attempt, token)
+  redis.call('SET', key, grant .. (channel and '|' .. channel or ''), 'PX', millis)
 end
 
 -- Raises a number in the node's hash if the value is greater.

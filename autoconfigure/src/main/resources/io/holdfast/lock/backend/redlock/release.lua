@@ -13,10 +13,14 @@
 local last = tonumber(ARGV[2])
 local found = false
 
-local owner, attempt = holder(KEYS[1])
+local owner, attempt, _, channel = holder(KEYS[1])
 if owner == ARGV[1] and (last < 0 or attempt <= last) then
   redis.call('DEL', KEYS[1])
   found = true
+  if channel and channel ~= ARGV[7] .. ARGV[6] then
+    -- By force from another instance: the holder's instance must not use the idle lease again.
+    demand(channel, owner)
+  end
 end
 local mine = reader(KEYS[2], ARGV[1])
 if mine and (last < 0 or mine.attempt <= last) then

@@ -106,7 +106,7 @@ class RedlockLockBackendContractTests extends LockBackendContract {
 
 	@Override
 	protected Map<Ability, String> lacks() {
-		return Map.of(Ability.DEMAND, "its instances send each other no messages", Ability.UNDIVIDED_VOTE,
+		return Map.of(Ability.UNDIVIDED_VOTE,
 				"claims of the same moment may split the votes, and all of them come again", Ability.FAIR,
 				"independent masters have no common wait queue", Ability.KILLED_SESSION,
 				"a grant is tied to no session");

@@ -2,7 +2,6 @@ package io.holdfast.lock.backend.redlock;
 
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -13,6 +12,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.backend.redis.RedisScript;
+import io.holdfast.lock.backend.redlock.RedlockLockModel.Part;
+import io.holdfast.lock.backend.redlock.RedlockLockModel.QueuePosition;
 
 /**
  * Java model of the Redlock scripts on one node, with the same keys, arguments and
@@ -20,16 +21,14 @@ import io.holdfast.lock.backend.redis.RedisScript;
  */
 final class RedlockNodeModel {
 
-	private static final long STEP_MILLIS = 50;
-
 	private final LongSupplier clockMicros;
 
 	/**
-	 * Sends an owner id to a channel, and returns whether anyone has subscribed to it.
+	 * Sends a message to a channel, and returns whether anyone has subscribed to it.
 	 */
 	private final BiPredicate<String, String> publisher;
 
-	private final Map<String, Lock> locks = new TreeMap<>();
+	private final Map<String, RedlockLockModel> locks = new TreeMap<>();
 
 	private String run;
 
@@ -127,8 +126,8 @@ final class RedlockNodeModel {
 		return (name != null) ? List.of(-1L, name) : null;
 	}
 
-	private Lock lock(String stem) {
-		Lock lock = this.locks.computeIfAbsent(stem, (key) -> new Lock());
+	private RedlockLockModel lock(String stem) {
+		RedlockLockModel lock = this.locks.computeIfAbsent(stem, (key) -> new RedlockLockModel());
 		lock.tidy(millis());
 		return lock;
 	}
@@ -143,27 +142,49 @@ final class RedlockNodeModel {
 		long attempt = Long.parseLong(args.get(4));
 		boolean shared = args.get(6).equals("SHARED");
 		long known = Math.max(this.longest, lease);
-		Lock lock = lock(stem);
+		RedlockLockModel lock = lock(stem);
+		String channel = (args.size() > 10) ? args.get(10) : null;
+		boolean wanted = channel != null && lock.hasOtherWaiter(owner);
 		Part mine = lock.parts.get(owner);
 		if (mine != null) {
 			this.longest = known;
 			long token = (!mine.shared() || mine.token() == lock.token) ? mine.token() : nextToken(lock);
-			lock.parts.put(owner, new Part(mine.shared(), Math.max(mine.attempt(), attempt), token, millis() + lease));
-			return List.of(1L, token, known, 1L);
+			lock.parts.put(owner, new Part(mine.shared(), Math.max(mine.attempt(), attempt), token, millis() + lease,
+					(channel != null && !mine.shared()) ? channel : mine.channel()));
+			return answer(wanted && !mine.shared(), 1L, token, known, 1L);
 		}
 		String blocker = lock.blocker(owner, shared);
 		if (blocker != null) {
+			boolean demanded = demand(blocker, lock.parts.get(blocker), "");
 			lock.updatePosition(owner, millis(), args.subList(6, 10));
-			return List.of(0L, lock.rest(shared, millis()), known, blocker);
+			return answer(demanded, 0L, lock.rest(shared, millis()), known, blocker);
 		}
 		lock.positions.remove(owner);
 		this.longest = known;
 		long token = nextToken(lock);
-		lock.parts.put(owner, new Part(shared, attempt, token, millis() + lease));
-		return List.of(1L, token, known, 0L);
+		lock.parts.put(owner, new Part(shared, attempt, token, millis() + lease, shared ? null : channel));
+		return answer(wanted, 1L, token, known, 0L);
 	}
 
-	private long nextToken(Lock lock) {
+	private static List<Object> answer(boolean demands, Object... items) {
+		List<Object> answer = new ArrayList<>(List.of(items));
+		if (demands) {
+			answer.add(1L);
+		}
+		return answer;
+	}
+
+	/** Asks the instance with a sticky lease to release it, unless it asks itself. */
+	private boolean demand(String owner, @Nullable Part part, String askingChannel) {
+		String channel = (part != null) ? part.channel() : null;
+		if (channel == null || channel.equals(askingChannel)) {
+			return false;
+		}
+		this.publisher.test(channel, "wanted:" + owner);
+		return true;
+	}
+
+	private long nextToken(RedlockLockModel lock) {
 		long token = (lock.token > 0) ? lock.token + 1 : Math.max(micros(), this.highest + 1);
 		lock.token = Math.max(token, this.floor);
 		this.highest = Math.max(this.highest, lock.token);
@@ -175,7 +196,7 @@ final class RedlockNodeModel {
 		if (noVote != null) {
 			return noVote;
 		}
-		Lock lock = lock(stem);
+		RedlockLockModel lock = lock(stem);
 		Part mine = lock.parts.get(args.get(2));
 		if (mine == null) {
 			return List.of(0L, 0L);
@@ -187,7 +208,7 @@ final class RedlockNodeModel {
 		}
 		this.highest = Math.max(this.highest, agreed);
 		lock.token = agreed;
-		lock.parts.put(args.get(2), new Part(mine.shared(), mine.attempt(), agreed, mine.ends()));
+		lock.parts.put(args.get(2), mine.with(agreed, mine.ends()));
 		return List.of(1L);
 	}
 
@@ -198,14 +219,14 @@ final class RedlockNodeModel {
 		}
 		List<Object> answer = new ArrayList<>(List.of(1L));
 		for (int i = 1; i < keys.size(); i++) {
-			Lock lock = lock(keys.get(i).replaceAll("-readers$", ""));
+			RedlockLockModel lock = lock(keys.get(i).replaceAll("-readers$", ""));
 			String owner = args.get(3 * i - 1);
 			boolean shared = args.get(3 * i + 1).equals("SHARED");
 			Part mine = lock.parts.get(owner);
 			boolean found = mine != null && mine.shared() == shared;
 			if (found) {
 				long lease = Long.parseLong(args.get(3 * i));
-				lock.parts.put(owner, new Part(shared, mine.attempt(), mine.token(), millis() + lease));
+				lock.parts.put(owner, mine.with(mine.token(), millis() + lease));
 				this.longest = Math.max(this.longest, lease);
 			}
 			answer.add(found ? 1L : 0L);
@@ -217,11 +238,12 @@ final class RedlockNodeModel {
 		String owner = args.get(0);
 		long last = Long.parseLong(args.get(1));
 		long position = Long.parseLong(args.get(3));
-		Lock lock = lock(stem);
+		RedlockLockModel lock = lock(stem);
 		Part mine = lock.parts.get(owner);
 		boolean found = mine != null && (last < 0 || mine.attempt() <= last);
 		if (found) {
 			lock.parts.remove(owner);
+			demand(owner, mine, args.get(6) + args.get(5));
 		}
 		if (position == 0 || found) {
 			lock.updatePosition(owner, millis(), args.subList(2, 6));
@@ -232,7 +254,7 @@ final class RedlockNodeModel {
 		return List.of(found ? 1L : 0L);
 	}
 
-	private void notify(Lock lock, String channels, long millis) {
+	private void notify(RedlockLockModel lock, String channels, long millis) {
 		if (lock.parts.values().stream().anyMatch((part) -> !part.shared())) {
 			return;
 		}
@@ -275,99 +297,6 @@ final class RedlockNodeModel {
 	private List<Object> probe(List<String> args) {
 		String name = unproven(args.get(0));
 		return List.of(this.run, (name != null) ? name : "", "");
-	}
-
-	/** The state of one lock on the node. */
-	private static final class Lock {
-
-		private final Map<String, Part> parts = new TreeMap<>();
-
-		private final Map<String, QueuePosition> positions = new TreeMap<>();
-
-		private long token;
-
-		void tidy(long now) {
-			this.parts.values().removeIf((part) -> part.ends() <= now);
-			this.positions.values().removeIf((position) -> position.ends() <= now);
-		}
-
-		boolean isUsed() {
-			return !this.parts.isEmpty() || !this.positions.isEmpty();
-		}
-
-		/** Returns the waiters and their positions, the first one first. */
-		List<Map.Entry<String, QueuePosition>> inOrder() {
-			return this.positions.entrySet()
-				.stream()
-				.sorted(Comparator.comparing((Map.Entry<String, QueuePosition> waiter) -> waiter.getValue().number())
-					.thenComparing(Map.Entry::getKey))
-				.toList();
-		}
-
-		/** Returns the owner that blocks a claim, or {@code null}. */
-		@Nullable String blocker(String owner, boolean shared) {
-			for (Map.Entry<String, Part> part : this.parts.entrySet()) {
-				if (!part.getValue().shared()) {
-					return part.getKey();
-				}
-			}
-			if (!shared && !this.parts.isEmpty()) {
-				return "readers";
-			}
-			for (Map.Entry<String, QueuePosition> waiter : inOrder()) {
-				if (waiter.getKey().equals(owner)) {
-					return null;
-				}
-				QueuePosition position = waiter.getValue();
-				if (!(shared && position.shared()) && (shared || position.number() == 0)) {
-					return waiter.getKey();
-				}
-			}
-			return null;
-		}
-
-		/** Returns how long others hold the lock at most, in milliseconds, or -1. */
-		long rest(boolean shared, long now) {
-			return this.parts.values()
-				.stream()
-				.filter((part) -> !(shared && part.shared()))
-				.mapToLong((part) -> part.ends() - now)
-				.max()
-				.orElse(-1);
-		}
-
-		/**
-		 * Keeps, appends or removes the owner's position in the wait queue.
-		 * @param claim its mode, how long it keeps the position, how long it has waited,
-		 * and its instance
-		 */
-		void updatePosition(String owner, long now, List<String> claim) {
-			QueuePosition present = this.positions.remove(owner);
-			long millis = Long.parseLong(claim.get(1));
-			if (millis > 0) {
-				long number = Math.max(1, (now - Long.parseLong(claim.get(2))) / STEP_MILLIS);
-				boolean keeps = present != null && present.number() > 0;
-				this.positions.put(owner, new QueuePosition(keeps ? Math.min(present.number(), number) : number,
-						claim.get(0).equals("SHARED"), claim.get(3), now + millis));
-			}
-		}
-
-		@Override
-		public String toString() {
-			return this.parts + " " + inOrder();
-		}
-
-	}
-
-	private record Part(boolean shared, long attempt, long token, long ends) {
-	}
-
-	/**
-	 * A position in the wait queue.
-	 *
-	 * @param number orders the waiters; zero if the waiter was notified
-	 */
-	private record QueuePosition(long number, boolean shared, String instance, long ends) {
 	}
 
 }

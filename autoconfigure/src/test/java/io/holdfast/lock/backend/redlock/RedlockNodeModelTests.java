@@ -109,8 +109,14 @@ class RedlockNodeModelTests {
 		long lease = 60_000 + 1_000L * random.nextInt(5);
 		long positionMillis = random.nextBoolean() ? 0 : 60_000;
 		return switch (random.nextInt(8)) {
-			case 0, 1, 2, 3 -> new Request("acquire", RedlockScripts.ACQUIRE, this.keys.of(lock), "r", "1", owner,
-					lease, attempt, RedlockTimes.IDLE_TOKEN_MILLIS, mode, positionMillis, waited, instance);
+			case 0, 1, 2, 3 -> {
+				List<Object> args = new ArrayList<>(List.of("r", "1", owner, lease, attempt,
+						RedlockTimes.IDLE_TOKEN_MILLIS, mode, positionMillis, waited, instance));
+				if (random.nextBoolean()) {
+					args.add(CHANNELS + instance);
+				}
+				yield new Request("acquire", RedlockScripts.ACQUIRE, this.keys.of(lock), args.toArray());
+			}
 			case 4 -> new Request("agree", RedlockScripts.AGREE, this.keys.of(lock), "r", "1", owner,
 					FLOOR + random.nextInt(30), RedlockTimes.IDLE_TOKEN_MILLIS);
 			case 5 -> new Request("renew", RedlockScripts.RENEW,

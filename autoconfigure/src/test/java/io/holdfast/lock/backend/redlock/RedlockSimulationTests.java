@@ -24,6 +24,32 @@ class RedlockSimulationTests {
 		Simulations.of("redlock-late-grants", LateGrantsStore::new).run(300);
 	}
 
+	@Test
+	void redlockKeepsItsPromisesWhileLeasesStayWithoutHolds() {
+		Simulations.of("sticky redlock", StickyRedlockStore::new).run(200);
+	}
+
+	/** The mutant drops the demands of other processes. */
+	@Test
+	void demandThatIsDroppedIsFound() {
+		Mutant mutant = new Mutant().skip("backend.redis.LeaseDemands#demand");
+		assertThat(mutant.find(StickyRedlockStore.class, SEEDS, "idle")).isPositive();
+	}
+
+	/** In the mutant, all nodes of a majority must notify a claim. */
+	@Test
+	void claimThatIgnoresFreeNodesIsFound() {
+		Mutant mutant = new Mutant().skip("backend.redlock.ReleaseNotifications#isFree");
+		assertThat(mutant.find(StickyRedlockStore.class, SEEDS, "idle")).isPositive();
+	}
+
+	/** The mutant keeps the signal of a sticky lease that has ended. */
+	@Test
+	void demandThatIsNotForgottenIsFound() {
+		Mutant mutant = new Mutant().replace("backend.redlock.ReleaseNotifications#forgetAll", "forget");
+		assertThat(mutant.find(StickyRedlockStore.class, SEEDS, "leftovers")).isPositive();
+	}
+
 	/**
 	 * The mutant uses a token again after its lease has expired, below the token of
 	 * another owner.

@@ -1,0 +1,222 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.redis.RedisScript;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.AcquireResult.Contended;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.support.SchedulingClock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the demand of sticky leases on five nodes whose responses and messages the
+ * test sends. Its clock stands still, so no timer runs.
+ */
+class RedlockDemandTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(2);
+
+	private static final List<Object> GRANTED = List.of(1L, 7L, 1_000L, 0L);
+
+	private static final List<Object> GRANTED_AND_WANTED = List.of(1L, 7L, 1_000L, 0L, 1L);
+
+	private static final List<Object> REJECTED = List.of(0L, 5_000L, 1_000L, "holder");
+
+	private static final List<Object> REJECTED_AND_DEMANDED = List.of(0L, 5_000L, 1_000L, "holder", 1L);
+
+	private final List<Node> nodes = IntStream.range(0, 5).mapToObj(Node::new).toList();
+
+	private final RedlockLockBackend backend = new RedlockLockBackend(List.copyOf(this.nodes),
+			new RedlockOptions("test", TIMEOUT, TIMEOUT, 0.01, Duration.ofSeconds(30), true), new StoppedClock(),
+			() -> {
+			});
+
+	private final OwnerId owner = OwnerId.random();
+
+	@BeforeEach
+	void connect() {
+		this.backend.verify();
+	}
+
+	private Claim claim(Duration remainingWait) {
+		return new Claim(LockName.of("stock", "42"), this.owner, LockMode.EXCLUSIVE, Duration.ofSeconds(30), true,
+				remainingWait, false, true);
+	}
+
+	private AcquireResult ask(Duration remainingWait) {
+		return this.backend.tryAcquire(claim(remainingWait)).toCompletableFuture().join();
+	}
+
+	private Grant granted() {
+		return ((Acquired) ask(Duration.ZERO)).grant();
+	}
+
+	private static boolean isDone(CompletionStage<?> signal) {
+		return signal.toCompletableFuture().isDone();
+	}
+
+	private void respond(int from, int to, List<Object> response) {
+		this.nodes.subList(from, to).forEach((node) -> node.acquired = CompletableFuture.completedFuture(response));
+	}
+
+	private void down(int from, int to) {
+		this.nodes.subList(from, to)
+			.forEach((node) -> node.acquired = CompletableFuture.failedFuture(new IllegalStateException("down")));
+	}
+
+	@Test
+	void firstMessageIsADemand() {
+		respond(0, 5, GRANTED);
+		Grant grant = granted();
+		assertThat(isDone(grant.wanted())).isFalse();
+		this.nodes.get(4).listener.accept("wanted:" + OwnerId.random());
+		assertThat(isDone(grant.wanted())).isFalse();
+		this.nodes.get(4).listener.accept("wanted:" + this.owner);
+		assertThat(isDone(grant.wanted())).isTrue();
+	}
+
+	@Test
+	void leaseIsWantedIfOthersWaitAtANodeThatRespondsLate() {
+		respond(0, 4, GRANTED);
+		CompletableFuture<List<Object>> late = new CompletableFuture<>();
+		this.nodes.get(4).acquired = late;
+		Grant grant = granted();
+		assertThat(isDone(grant.wanted())).isFalse();
+		late.complete(GRANTED_AND_WANTED);
+		assertThat(isDone(grant.wanted())).isTrue();
+	}
+
+	@Test
+	void oneNodeOfTheMajorityDemandsTheLease() {
+		respond(0, 2, REJECTED);
+		respond(2, 3, REJECTED_AND_DEMANDED);
+		down(3, 5);
+		assertThat(((Contended) ask(Duration.ZERO)).demanded()).isTrue();
+		respond(2, 3, REJECTED);
+		assertThat(((Contended) ask(Duration.ZERO)).demanded()).isFalse();
+	}
+
+	@Test
+	void nodesThatGrantedAClaimBesideADemandedLeaseNeedNotNotifyIt() {
+		respond(0, 1, GRANTED);
+		respond(1, 3, REJECTED_AND_DEMANDED);
+		down(3, 5);
+		Contended contended = (Contended) ask(Duration.ofSeconds(1));
+		this.nodes.get(1).listener.accept(this.owner.value());
+		assertThat(isDone(contended.signal())).isFalse();
+		this.nodes.get(2).listener.accept(this.owner.value());
+		assertThat(isDone(contended.signal())).isTrue();
+	}
+
+	@Test
+	void nodesThatGrantedAClaimBesideAnotherLeaseMustNotifyIt() {
+		respond(0, 1, GRANTED);
+		respond(1, 3, REJECTED);
+		down(3, 5);
+		Contended contended = (Contended) ask(Duration.ofSeconds(1));
+		this.nodes.get(1).listener.accept(this.owner.value());
+		this.nodes.get(2).listener.accept(this.owner.value());
+		assertThat(isDone(contended.signal())).isFalse();
+		this.nodes.get(0).listener.accept(this.owner.value());
+		assertThat(isDone(contended.signal())).isTrue();
+	}
+
+	@Test
+	void leaseIsNotStickyIfAMinorityNotifiesItsInstance() {
+		List<Node> deaf = IntStream.range(0, 5).mapToObj(Node::new).toList();
+		deaf.subList(2, 5).forEach((node) -> node.subscribes = false);
+		deaf.forEach((node) -> node.acquired = CompletableFuture.completedFuture(GRANTED));
+		RedlockLockBackend other = new RedlockLockBackend(List.copyOf(deaf),
+				new RedlockOptions("test", TIMEOUT, TIMEOUT, 0.01, Duration.ofSeconds(30), true), new StoppedClock(),
+				() -> {
+				});
+		other.verify();
+		Acquired acquired = (Acquired) other.tryAcquire(claim(Duration.ZERO)).toCompletableFuture().join();
+		assertThat(acquired.grant().sticky()).isFalse();
+		assertThat(deaf).extracting((node) -> node.arguments).containsExactly(11, 11, 10, 10, 10);
+	}
+
+	/** A node that responds to attempts as the test says. */
+	private static final class Node implements NodeClient {
+
+		private final int number;
+
+		private CompletionStage<List<Object>> acquired = new CompletableFuture<>();
+
+		private Consumer<String> listener = (message) -> {
+		};
+
+		private boolean subscribes = true;
+
+		private int arguments;
+
+		Node(int number) {
+			this.number = number;
+		}
+
+		@Override
+		public CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
+			if (script == RedlockScripts.PROBE) {
+				return CompletableFuture.completedFuture(List.of("run-" + this.number, "", ""));
+			}
+			if (script == RedlockScripts.ACQUIRE) {
+				this.arguments = args.length;
+				return this.acquired;
+			}
+			return CompletableFuture.completedFuture(List.of(1L));
+		}
+
+		@Override
+		public CompletionStage<List<Object>> connect(RedisScript script, List<Object> keys, Object... args) {
+			return run(script, keys, args);
+		}
+
+		@Override
+		public CompletionStage<?> subscribe(String channel, Consumer<String> listener) {
+			this.listener = listener;
+			return this.subscribes ? CompletableFuture.completedFuture(1)
+					: CompletableFuture.failedFuture(new IllegalStateException("no subscription"));
+		}
+
+		@Override
+		public String address() {
+			return "node-" + this.number;
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+	private static final class StoppedClock implements SchedulingClock {
+
+		@Override
+		public long nanos() {
+			return 0;
+		}
+
+		@Override
+		public Runnable after(long delayNanos, Runnable task) {
+			return () -> {
+			};
+		}
+
+	}
+
+}
