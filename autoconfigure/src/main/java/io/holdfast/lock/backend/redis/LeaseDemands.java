@@ -5,8 +5,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
-import org.jspecify.annotations.Nullable;
-
 import io.holdfast.lock.spi.OwnerId;
 
 /**
@@ -51,7 +49,7 @@ public final class LeaseDemands {
 	 * @param owner the owner id of the lease
 	 */
 	public void demand(String owner) {
-		@Nullable CompletableFuture<Void> signal = this.signals.get(owner);
+		CompletableFuture<Void> signal = this.signals.get(owner);
 		if (signal != null) {
 			signal.complete(null);
 		}

@@ -61,6 +61,9 @@ final class QuorumAcquisition {
 
 	private final DemandPaths demandPaths;
 
+	/** The previous attempt if it is under way without a retry, but this one has one. */
+	private final @Nullable QuorumAcquisition finalBefore;
+
 	/** Whether the attempt is over, so that later grants are discarded. */
 	private volatile boolean over;
 
@@ -85,6 +88,7 @@ final class QuorumAcquisition {
 		if (this.signal == null) {
 			nodes.notifications().forget(claim.owner());
 		}
+		this.finalBefore = (before != null && !RedlockTimes.waits(before.claim) && this.signal != null) ? before : null;
 		this.demandPaths = DemandPaths.of(claim, nodes);
 	}
 
@@ -93,9 +97,25 @@ final class QuorumAcquisition {
 		QuorumCall<Votes> call = new QuorumCall<>(this.nodes.count(), this.nodes.clock(), this::decide);
 		return call
 			.ask(this.nodes.all(), this.options.nodeTimeout(),
-					(node) -> vote(node, () -> !call.isDecided() && !this.over)
+					(node) -> send(node, () -> !call.isDecided() && !this.over)
 						.whenComplete((value, failure) -> answered(new NodeResponse(node, value, failure))))
 			.thenCompose((votes) -> (votes.yes() >= this.nodes.quorum()) ? granted(votes) : refused(votes));
+	}
+
+	/**
+	 * Sends the attempt to a node. It follows the response to a previous one without a
+	 * retry, which would remove the position of the claim if it came late.
+	 */
+	private CompletionStage<List<Object>> send(RedlockNode node, BooleanSupplier wanted) {
+		if (this.finalBefore == null) {
+			return vote(node, wanted);
+		}
+		return this.finalBefore.response(node).thenCompose((response) -> {
+			if (this.over) {
+				throw new IllegalStateException("The attempt was over before " + node + " answered the previous one");
+			}
+			return vote(node, wanted);
+		});
 	}
 
 	private CompletionStage<List<Object>> vote(RedlockNode node, BooleanSupplier wanted) {
@@ -242,7 +262,7 @@ final class QuorumAcquisition {
 		List<Long> rests = votes.those(NodeResponse::isNo).stream().map((answer) -> answer.number(1)).toList();
 		boolean demanded = votes.count((answer) -> answer.isNo() && answer.demands()) > 0;
 		if (demanded) {
-			this.nodes.notifications().isFree(this.claim.owner(), votes.those(NodeResponse::isYes));
+			this.nodes.notifications().noteFree(this.claim.owner(), votes.those(NodeResponse::isYes));
 		}
 		int needed = this.nodes.quorum() - (this.nodes.count() - rests.size());
 		Duration retryAfter = RedlockTimes.retryAfter(this.nodes.clock(), rests, needed,

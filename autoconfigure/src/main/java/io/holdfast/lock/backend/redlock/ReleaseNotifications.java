@@ -120,7 +120,7 @@ final class ReleaseNotifications {
 	 * was demanded kept the others. It is notified by the rest of a majority: that lease
 	 * may be released while the attempt is under way.
 	 */
-	void isFree(OwnerId owner, List<NodeResponse> grants) {
+	void noteFree(OwnerId owner, List<NodeResponse> grants) {
 		Waiter waiter = this.waiting.get(owner.value());
 		if (waiter != null) {
 			grants.forEach((grant) -> waiter.free().add(grant.node()));

@@ -36,8 +36,9 @@ local function next_token()
   return token
 end
 
--- Returns 1 if the lease is sticky and other claims wait for it, else nil.
 local waiters = queue(KEYS[5])
+
+-- Returns 1 if the lease is sticky and other claims wait for it, else nil.
 local function wanted()
   for _, waiter in ipairs(ARGV[11] and waiters or {}) do
     if waiter.owner ~= owner then

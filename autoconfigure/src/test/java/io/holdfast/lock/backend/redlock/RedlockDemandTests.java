@@ -136,6 +136,20 @@ class RedlockDemandTests {
 		assertThat(isDone(contended.signal())).isTrue();
 	}
 
+	/** Otherwise the first attempt, which will not retry, could remove the position. */
+	@Test
+	void attemptAfterADemandFollowsThePreviousOneAtEachNode() {
+		respond(0, 4, REJECTED_AND_DEMANDED);
+		CompletableFuture<List<Object>> late = new CompletableFuture<>();
+		this.nodes.get(4).acquired = late;
+		ask(Duration.ZERO);
+		this.nodes.subList(2, 4).forEach((node) -> node.acquired = new CompletableFuture<>());
+		this.backend.tryAcquire(claim(Duration.ofSeconds(1)));
+		assertThat(this.nodes).extracting((node) -> node.attempts).containsExactly(2, 2, 2, 2, 1);
+		late.complete(REJECTED_AND_DEMANDED);
+		assertThat(this.nodes).extracting((node) -> node.attempts).containsExactly(2, 2, 2, 2, 2);
+	}
+
 	@Test
 	void leaseIsNotStickyIfAMinorityNotifiesItsInstance() {
 		List<Node> deaf = IntStream.range(0, 5).mapToObj(Node::new).toList();
@@ -163,6 +177,8 @@ class RedlockDemandTests {
 
 		private boolean subscribes = true;
 
+		private int attempts;
+
 		private int arguments;
 
 		Node(int number) {
@@ -175,6 +191,7 @@ class RedlockDemandTests {
 				return CompletableFuture.completedFuture(List.of("run-" + this.number, "", ""));
 			}
 			if (script == RedlockScripts.ACQUIRE) {
+				this.attempts++;
 				this.arguments = args.length;
 				return this.acquired;
 			}

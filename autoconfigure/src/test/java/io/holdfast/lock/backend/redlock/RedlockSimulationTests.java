@@ -36,13 +36,6 @@ class RedlockSimulationTests {
 		assertThat(mutant.find(StickyRedlockStore.class, SEEDS, "idle")).isPositive();
 	}
 
-	/** In the mutant, all nodes of a majority must notify a claim. */
-	@Test
-	void claimThatIgnoresFreeNodesIsFound() {
-		Mutant mutant = new Mutant().skip("backend.redlock.ReleaseNotifications#isFree");
-		assertThat(mutant.find(StickyRedlockStore.class, SEEDS, "idle")).isPositive();
-	}
-
 	/** The mutant keeps the signal of a sticky lease that has ended. */
 	@Test
 	void demandThatIsNotForgottenIsFound() {
