@@ -81,7 +81,7 @@ class DocsTests {
 				page.replace(block, source.text());
 			}
 			else if (source != null) {
-				assertThat(block.text()).as("%s in %s; to write it anew: -Ddocs.write", block.before(), page)
+				assertThat(block.text()).as("%s in %s; to regenerate it: -Ddocs.write", block.before(), page)
 					.isEqualTo(source.text());
 			}
 		}

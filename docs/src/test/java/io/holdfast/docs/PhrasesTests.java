@@ -24,7 +24,8 @@ class PhrasesTests {
 			new Phrase("whoever", "name who acts"), new Phrase("nobody", "name who does not act"),
 			new Phrase("(is|are|be|was|were) told", "notify, report"), new Phrase("for ever", "forever"),
 			new Phrase("g[ia]ven? back|gives? back", "release"), new Phrase("in vain", "discarded"),
-			new Phrase("time-outs?", "timeout"), new Phrase("census|errand", "registry, request"));
+			new Phrase("time-outs?", "timeout"), new Phrase("census|errand", "registry, request"),
+			new Phrase("anew", "again"));
 
 	static Stream<Path> files() throws IOException {
 		try (Stream<Path> files = Files.walk(Page.PROJECT)) {
@@ -34,13 +35,14 @@ class PhrasesTests {
 
 	private static boolean isPublished(Path file) {
 		String path = Page.PROJECT.relativize(file).toString().replace('\\', '/');
-		return !path.contains("target/") && (path.endsWith(".md") || path.matches(".*/src/main/.*\\.(java|lua|sql)"));
+		return !path.contains("target/")
+				&& (path.endsWith(".md") || path.matches(".*/src/main/.*\\.(java|lua|sql|factories|imports|json)"));
 	}
 
 	@ParameterizedTest
 	@MethodSource("files")
 	void textUsesStandardTerms(Path file) {
-		String text = Page.text(file).replaceAll("\\s+(\\*|//)?\\s*", " ").toLowerCase(Locale.ROOT);
+		String text = Page.text(file).replaceAll("\\s+(\\*|//|--|#)?\\s*", " ").toLowerCase(Locale.ROOT);
 		assertThat(PHRASES.stream().filter((phrase) -> phrase.isIn(text)))
 			.as("phrases in %s", Page.PROJECT.relativize(file))
 			.isEmpty();

@@ -86,7 +86,7 @@ class ReferenceTests {
 		}
 		else {
 			assertThat(text.substring(begin, end))
-				.as("%s; to write it anew: mvn -pl docs -am test -Dtest=ReferenceTests -Dsurefire.failIfNoSpecifiedTests=false -Ddocs.write",
+				.as("%s; to regenerate it: mvn -pl docs -am test -Dtest=ReferenceTests -Dsurefire.failIfNoSpecifiedTests=false -Ddocs.write",
 						page)
 				.isEqualTo(table);
 		}

@@ -32,7 +32,7 @@ class SalePageCodeTests {
 			Files.writeString(PAGE, current);
 		}
 		assertThat(BLOCK.matcher(page).results()).as("blocks of code").hasSizeGreaterThanOrEqualTo(4);
-		assertThat(Files.readString(PAGE)).as("to write it anew: -Ddocs.write").isEqualTo(current);
+		assertThat(Files.readString(PAGE)).as("to regenerate it: -Ddocs.write").isEqualTo(current);
 	}
 
 	private static String withCode(MatchResult block) {

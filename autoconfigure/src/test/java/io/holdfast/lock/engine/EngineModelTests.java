@@ -4,7 +4,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Explores interleavings in the parts of the engine whose order decides, with Lincheck.
- * All models run in one JVM, because Lincheck instruments the classes of each JVM anew.
+ * All models run in one JVM, because Lincheck instruments the classes in each JVM again.
  */
 class EngineModelTests {
 

@@ -69,7 +69,7 @@ final class ZooKeeperErrors {
 	 */
 	static LockBackendException numbersUsedUp(LockName lock) {
 		return new LockBackendException(
-				"Lock '%s' (backend zookeeper): its wait queue has used nearly all 2^31 sequence numbers, and was never empty for a minute. The numbers begin anew once no caller has asked for the lock for about a minute. Pause the callers of this lock for that time."
+				"Lock '%s' (backend zookeeper): its wait queue has used nearly all 2^31 sequence numbers, and was never empty for a minute. The numbers restart at zero once no caller has asked for the lock for about a minute. Pause the callers of this lock for that time."
 					.formatted(lock));
 	}
 
