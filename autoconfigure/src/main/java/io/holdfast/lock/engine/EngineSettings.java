@@ -110,8 +110,8 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 	}
 
 	/**
-	 * Limits of the handoff of one lease between callers of this JVM, so that callers
-	 * elsewhere get their turn.
+	 * Limits of the handoff of one lease between callers of this JVM, so that callers in
+	 * other JVMs can acquire the lock, too.
 	 *
 	 * @param maxHolds the number of holds that one lease serves, from 1, which disables
 	 * handoff, to {@value #MOST_HOLDS}

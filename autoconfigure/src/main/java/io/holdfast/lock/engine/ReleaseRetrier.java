@@ -239,7 +239,7 @@ final class ReleaseRetrier {
 
 		private Retries retries() {
 			return ReleaseRetrier.this.retries.computeIfAbsent(this.backend,
-					(store) -> new Retries(store.name(), ReleaseRetrier.this.time));
+					(backend) -> new Retries(backend.name(), ReleaseRetrier.this.time));
 		}
 
 		@Override

@@ -37,7 +37,7 @@ final class Retries {
 	/** Maximum retry interval of a rejected request. */
 	static final Duration LONGEST_REST = Duration.ofMinutes(1);
 
-	private final String store;
+	private final String backend;
 
 	private final SchedulingClock time;
 
@@ -60,8 +60,8 @@ final class Retries {
 
 	private boolean closed;
 
-	Retries(String store, SchedulingClock time) {
-		this.store = store;
+	Retries(String backend, SchedulingClock time) {
+		this.backend = backend;
 		this.time = time;
 	}
 
@@ -79,7 +79,7 @@ final class Retries {
 		finally {
 			this.lock.unlock();
 		}
-		String message = "The %s was not confirmed by backend %s (%s) and is retried.".formatted(request, this.store,
+		String message = "The %s was not confirmed by backend %s (%s) and is retried.".formatted(request, this.backend,
 				text(answer));
 		if (first && !request.isRefused(answer)) {
 			logger.info(message);
@@ -123,7 +123,7 @@ final class Retries {
 			this.warned = true;
 			logger.warn(
 					"Backend %s rejects the %s (%s). It is retried at growing intervals of up to %s, because the store may keep the lock for as long as this application runs. Further rejections are logged at DEBUG."
-						.formatted(this.store, request, text(answer), DurationText.of(LONGEST_REST)));
+						.formatted(this.backend, request, text(answer), DurationText.of(LONGEST_REST)));
 		}
 	}
 
@@ -197,7 +197,7 @@ final class Retries {
 					return next;
 				}
 				logger.warn("The %s was never confirmed by backend %s. Any remaining lock has expired with its lease."
-					.formatted(next, this.store));
+					.formatted(next, this.backend));
 			}
 			return null;
 		}
@@ -215,7 +215,7 @@ final class Retries {
 			if (left > 0) {
 				logger.warn(
 						"Number of releases and withdrawals that backend %s had not confirmed when the application stopped: %s. Remaining locks expire with their leases or with the session of the client."
-							.formatted(this.store, left));
+							.formatted(this.backend, left));
 			}
 			this.waiting.clear();
 		}

@@ -168,7 +168,7 @@ final class Workers implements AutoCloseable {
 	}
 
 	private StoreRequest.Sender limiter(LockBackend backend) {
-		return this.limiters.computeIfAbsent(backend, (store) -> new AttemptLimiter());
+		return this.limiters.computeIfAbsent(backend, (key) -> new AttemptLimiter());
 	}
 
 	/** Returns the executor for renewals with blocking backends. */
