@@ -12,6 +12,10 @@ import org.jspecify.annotations.Nullable;
  * check before a commit read this context.
  *
  * <p>
+ * Internal: Holdfast and tests use this class, and it may change in any release.
+ * Applications call {@link LockHandle#current()}.
+ *
+ * <p>
  * Any thread may end a binding. All other operations concern only the calling thread: it
  * alone adds bindings and unlinks those that have ended.
  */
@@ -207,7 +211,7 @@ public final class LockContext {
 		}
 
 		/**
-		 * Awaits an interrupt that another thread has begun, which takes no longer than
+		 * Awaits an interrupt that another thread has started, which takes no longer than
 		 * the call of a method. The JDK's futures do the same.
 		 */
 		private void end() {

@@ -3,6 +3,10 @@
  * the fencing token, the exceptions and the events.
  *
  * <p>
+ * One type is internal: {@code LockContext} is public for the other packages of Holdfast
+ * and for tests, and may change in any release.
+ *
+ * <p>
  * From Holdfast, this package imports only {@code io.holdfast.lock.support}. Every other
  * package may import it.
  */

@@ -1,5 +1,6 @@
 /**
- * The meters for locks: their names, their tags, and the events that they count.
+ * The meters for locks, the observations that become spans of a trace, and the lock in
+ * the logging context (MDC).
  *
  * <p>
  * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi.observation}
@@ -7,8 +8,11 @@
  * notifies a {@link io.holdfast.lock.spi.observation.LockObserver}.
  *
  * <p>
- * Applications may use both public types, for example to rename a meter with a
- * {@code MeterFilter}.
+ * Applications may use the names and tags in {@code LockMeterDocumentation} and
+ * {@code LockObservationDocumentation}, for example to rename a meter with a
+ * {@code MeterFilter}. They may also use {@code LockObservationContext} and implement
+ * {@code LockObservationConvention} or extend its default. The three observers are
+ * internal: they are public for the auto-configuration, and may change in any release.
  */
 @NullMarked
 package io.holdfast.lock.observation;
