@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store knows about a lock, as it was at the moment of the query.
+ * The holders and waiters of a lock in its store, at the moment of the query.
  *
  * @param lock the lock
  * @param backend the name of the backend

@@ -42,7 +42,7 @@ public final class LockDescriptors {
 	}
 
 	/**
-	 * How many locks and acquisitions there are, listed or not.
+	 * The number of locks and acquisitions, listed or not.
 	 *
 	 * @param held the number of locks that are held
 	 * @param waiting the number of acquisitions in progress
@@ -141,7 +141,7 @@ public final class LockDescriptors {
 	}
 
 	/**
-	 * What the store knows about a lock.
+	 * The holders and waiters of a lock in its store.
 	 *
 	 * @param holders the holders in all instances
 	 * @param waiters the claims in the wait queue of the store, or {@code null} if it has

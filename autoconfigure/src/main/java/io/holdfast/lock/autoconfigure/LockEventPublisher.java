@@ -55,7 +55,7 @@ final class LockEventPublisher implements LockObserver, ApplicationListener<Cont
 
 	private final AtomicBoolean dropping = new AtomicBoolean();
 
-	/** What is listened to; {@code null} until all listeners are known. */
+	/** The events that have listeners; {@code null} until all listeners are known. */
 	private volatile @Nullable LockEventListeners listeners;
 
 	LockEventPublisher(ApplicationEventPublisher publisher) {

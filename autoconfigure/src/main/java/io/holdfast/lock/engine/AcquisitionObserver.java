@@ -122,7 +122,7 @@ final class AcquisitionObserver {
 	}
 
 	/**
-	 * What a caller does if another holder keeps the lock.
+	 * The reaction of a caller if another holder keeps the lock.
 	 */
 	enum IfRefused {
 

@@ -4,7 +4,8 @@ import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * What the acquisitions of one engine share with the leases that they create.
+ * Collaborators that the acquisitions of one engine share with the leases that they
+ * create.
  *
  * @param settings the settings of the engine
  * @param time the clock
@@ -12,7 +13,7 @@ import io.holdfast.lock.support.SchedulingClock;
  * @param watchdog renews leases and detects their expiry
  * @param retrier releases leases and withdraws claims at the store
  * @param registry the current holders and waiters
- * @param observer is notified of lock events
+ * @param observer receives the events of locks
  */
 record EngineContext(EngineSettings settings, SchedulingClock time, LocalWaitQueues queues, Watchdog watchdog,
 		ReleaseRetrier retrier, HoldRegistry registry, LockObserver observer) {

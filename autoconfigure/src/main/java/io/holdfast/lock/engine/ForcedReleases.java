@@ -155,7 +155,7 @@ final class ForcedReleases {
 	}
 
 	/**
-	 * What was decided about a holder in this JVM.
+	 * The decision about a holder in this JVM.
 	 *
 	 * @param holder the present holder, with its own token
 	 * @param accepted whether the condition accepts it

@@ -116,7 +116,11 @@ final class Lease {
 		}
 	}
 
-	/** Under the lock, so that the lease is not lost at the same moment. */
+	/**
+	 * Ends the time after the last hold, under the lock, so that the lease is not lost at
+	 * the same moment.
+	 * @return whether this call has ended it
+	 */
 	private boolean endsLingering() {
 		synchronized (this) {
 			boolean ends = this.lingering;

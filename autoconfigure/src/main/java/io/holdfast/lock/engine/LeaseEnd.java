@@ -116,7 +116,7 @@ final class LeaseEnd {
 	}
 
 	/**
-	 * Has the store keep the lock for the rest of its {@code minHold}, which outlasts
+	 * Asks the store to keep the lock for the rest of its {@code minHold}, which outlasts
 	 * this JVM. This is not the end of the lease: a late response to the acquisition must
 	 * not withdraw the lock that is kept.
 	 * @param quiet completes when no renewal of the lease is in progress

@@ -82,8 +82,8 @@ final class ReleaseRetrier {
 	}
 
 	/**
-	 * Has the store keep a lock for a time without this JVM, or releases it if that time
-	 * is over.
+	 * Asks the store to keep a lock for a time without this JVM, or releases it if that
+	 * time is over.
 	 * @param quiet completes when no earlier request for the lease is in progress
 	 * @param remaining supplies the remaining time when the request is sent
 	 */
@@ -186,7 +186,7 @@ final class ReleaseRetrier {
 		}
 
 		/**
-		 * Blocks neither the timer nor a caller that must not wait.
+		 * Sends the request without blocking the timer or a caller that must not wait.
 		 */
 		@Override
 		void sendAgain() {
@@ -248,8 +248,9 @@ final class ReleaseRetrier {
 		}
 
 		/**
-		 * Only a session-bound store keeps the lock after a rejected request. In any
-		 * other store, the lease expires without an operator's action.
+		 * Returns whether a session-bound store has rejected the request, so that the
+		 * lock remains. In any other store, the lease expires without an operator's
+		 * action.
 		 */
 		@Override
 		boolean isRefused(Object answer) {

@@ -107,8 +107,9 @@ final class StickyTime {
 		}
 	}
 
-	/** In this order: a hold that ends now either sets a timer or is seen here. */
+	/** Releases an idle lease whose time is over, or sets the next timer. */
 	private void onTimer() {
+		// first, so that a hold that ends now either sets a timer or is seen below
 		this.timerSet.set(false);
 		if (this.lease.isIdle()) {
 			endInTime();

@@ -34,7 +34,7 @@ final class RedisFence {
 	private static final String LOGIN = "Check the username and password of this client.";
 
 	/**
-	 * What to do about errors after which nothing is written, by a part of their text.
+	 * Remedies for errors after which nothing is written, by a part of their text.
 	 */
 	private static final Map<String, String> REMEDIES = Map
 		.ofEntries(Map.entry("WRONGTYPE", "The key of the guard holds other data. Use another key."), Map.entry(

@@ -154,19 +154,19 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 		BACKEND("backend", "the backend, such as `redis`"),
 
 		/**
-		 * How an acquisition ended.
+		 * The outcome of an acquisition.
 		 * @see AcquireOutcome
 		 */
 		OUTCOME_OF_ACQUISITION("outcome", values(AcquireOutcome.values())),
 
 		/**
-		 * How a renewal ended.
+		 * The outcome of a renewal.
 		 * @see RenewalOutcome
 		 */
 		OUTCOME_OF_RENEWAL("outcome", values(RenewalOutcome.values())),
 
 		/**
-		 * Why a hold was lost.
+		 * The cause of a loss.
 		 * @see LossCause
 		 */
 		CAUSE("cause", values(LossCause.values()));

@@ -7,7 +7,8 @@ import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockName;
 
 /**
- * What is known about an acquisition or a hold while it is observed.
+ * Context of the observation of an acquisition or a hold: the lock, the backend, and the
+ * outcome and the fencing token as soon as they are known.
  */
 public final class LockObservationContext extends Observation.Context {
 
@@ -28,7 +29,7 @@ public final class LockObservationContext extends Observation.Context {
 	}
 
 	/**
-	 * Returns what is observed.
+	 * Returns the kind of the observation.
 	 * @return the acquisition or the hold
 	 */
 	public LockObservationDocumentation observed() {

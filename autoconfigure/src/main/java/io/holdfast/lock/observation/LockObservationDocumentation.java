@@ -58,8 +58,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 		BACKEND("lock.backend"),
 
 		/**
-		 * How the acquisition or the hold ended: an outcome of an acquisition, or
-		 * {@code released} or {@code lost}.
+		 * The outcome of an acquisition, or {@code released} or {@code lost} for a hold.
 		 */
 		OUTCOME("lock.outcome");
 

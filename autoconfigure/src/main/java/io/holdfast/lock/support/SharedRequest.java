@@ -8,8 +8,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that is in progress at most once: who needs it meanwhile shares its response.
- * Unlike a {@link SharedAttempt}, it is sent again after it has succeeded. Thread-safe.
+ * A request that is in progress at most once; callers that need it meanwhile share its
+ * response. Unlike a {@link SharedAttempt}, it is sent again after it has succeeded.
+ * Thread-safe.
  *
  * @param <T> the type of the response
  */
@@ -19,8 +20,8 @@ public final class SharedRequest<T extends @Nullable Object> {
 
 	/**
 	 * Sends the request unless it is in progress.
-	 * @param request sends the request; what it does with the response is done before the
-	 * next request may be sent
+	 * @param request sends the request; it has processed the response before the next
+	 * request may be sent
 	 * @return the response
 	 */
 	public CompletableFuture<T> send(Supplier<? extends CompletionStage<T>> request) {

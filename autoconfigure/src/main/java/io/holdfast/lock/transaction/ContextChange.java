@@ -4,8 +4,8 @@ import java.util.Collections;
 import java.util.SortedSet;
 
 /**
- * What a locked call has changed about one persistence context of its thread, until its
- * holds have ended.
+ * A change that a locked call has made to one persistence context of its thread, until
+ * its holds have ended.
  */
 interface ContextChange {
 

@@ -90,7 +90,7 @@ public final class LockExceptionResolver implements HandlerExceptionResolver, Or
 		return present;
 	}
 
-	/** Has the servlet container show the error page for the status. */
+	/** Makes the servlet container show the error page for the status. */
 	private @Nullable ModelAndView page(HttpServletResponse response, LockException failure) {
 		ResponseEntity<ProblemDetail> answer = this.problems.respond(failure);
 		answer.getHeaders().forEach((name, values) -> values.forEach((value) -> response.addHeader(name, value)));

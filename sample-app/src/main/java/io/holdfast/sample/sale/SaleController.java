@@ -51,7 +51,7 @@ class SaleController {
 	}
 
 	/**
-	 * What can be chosen.
+	 * The options of the page.
 	 *
 	 * @param stores the names of the configured stores, with the default first
 	 * @param fewestBuyers the smallest number of buyers

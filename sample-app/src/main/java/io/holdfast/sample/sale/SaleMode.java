@@ -8,7 +8,7 @@ import org.springframework.core.convert.converter.Converter;
 import org.springframework.stereotype.Component;
 
 /**
- * How the buyers of a sale lock the stock.
+ * The way in which the buyers of a sale lock the stock.
  */
 enum SaleMode {
 

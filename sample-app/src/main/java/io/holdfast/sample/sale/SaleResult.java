@@ -1,11 +1,12 @@
 package io.holdfast.sample.sale;
 
 /**
- * What the database says after a sale.
+ * The result of a sale in the database.
  *
  * @param sold the number of committed orders
  * @param stock the stock that is left
- * @param shouldBe the stock that should be left: what there was less what was sold
+ * @param shouldBe the stock that should be left: the stock before the sale less the
+ * orders
  * @param lost the number of orders that are missing from the stock
  * @param refused the number of buyers that could not commit, because they had lost the
  * lock

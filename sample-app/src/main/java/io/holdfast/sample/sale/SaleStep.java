@@ -5,7 +5,7 @@ import java.util.Locale;
 import com.fasterxml.jackson.annotation.JsonValue;
 
 /**
- * What a buyer did.
+ * A step of a buyer.
  */
 enum SaleStep {
 

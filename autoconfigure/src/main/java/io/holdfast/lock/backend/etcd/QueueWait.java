@@ -6,9 +6,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a claim needs while it waits: the watch of its predecessor, and the timer that
- * renews a lease of its own. Thread-safe: guarded by its own monitor, which is never held
- * during a request to the store.
+ * The wait of a claim: the watch of its predecessor, and the timer that renews a lease of
+ * its own. Thread-safe: guarded by its own monitor, which is never held during a request
+ * to the store.
  */
 final class QueueWait {
 

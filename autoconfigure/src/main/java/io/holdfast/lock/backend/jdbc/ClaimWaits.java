@@ -16,8 +16,8 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * How rejected claims wait: for the notification of a release, if there are any, and for
- * a pause. Thread-safe.
+ * The waits of rejected claims: each for a pause and, where releases are notified, for a
+ * notification. Thread-safe.
  */
 final class ClaimWaits implements AutoCloseable {
 

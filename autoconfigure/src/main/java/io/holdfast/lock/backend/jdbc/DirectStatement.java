@@ -12,9 +12,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A statement of the path that every lock takes. Its named parameters are replaced by
- * positions once, not for each execution as in a template. Its text is always the same
- * instance, by which drivers find the statement that they have already prepared.
+ * A statement that every acquisition or release executes. Its named parameters are
+ * replaced by positions once, not for each execution as in a template. Its text is always
+ * the same instance, by which drivers find the statement that they have already prepared.
  *
  * @param text the statement with positional parameters
  * @param names the names of the parameters in the order of their positions

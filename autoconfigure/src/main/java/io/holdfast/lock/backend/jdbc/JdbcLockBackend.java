@@ -124,9 +124,9 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * A thread with a transaction, or with a persistence context, may have the connection
-	 * that the release would wait for. No caller waits for a database that has stopped
-	 * responding either.
+	 * Returns {@code false} on a thread with a transaction or a persistence context,
+	 * which may have the connection that the release would wait for. Also returns
+	 * {@code false} while the database does not respond, because no caller waits for it.
 	 */
 	@Override
 	public boolean releasesOnCaller() {
@@ -215,8 +215,9 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Callers of the holder's instance could otherwise take over an idle lease beside the
-	 * next holder, until its next renewal.
+	 * Revokes the lease and, if it is sticky, demands it from the holder's instance.
+	 * Otherwise, callers of that instance could take over an idle lease beside the next
+	 * holder, until its next renewal.
 	 */
 	@Override
 	public CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {

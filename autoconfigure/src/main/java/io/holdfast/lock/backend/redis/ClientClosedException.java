@@ -1,7 +1,7 @@
 package io.holdfast.lock.backend.redis;
 
 /**
- * Rejects a request to a client that was closed before.
+ * Thrown for a request to a client that was closed before.
  */
 final class ClientClosedException extends RuntimeException {
 

@@ -8,7 +8,8 @@ import io.lettuce.core.resource.ClientResources;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where Lettuce finds Redis, and what it shares with the client of the application.
+ * The addresses of Redis for Lettuce, and the resources and options that it shares with
+ * the client of the application.
  *
  * @param uris one server, one master with its sentinels, or the known nodes of a Cluster;
  * with credentials. Its client sets their name and timeout
