@@ -10,8 +10,8 @@ import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
- * Records when this application context began to create its beans. A client bean of this
- * context has no session older than that; any other client may be as old as the JVM.
+ * Records when this application context started to create its beans. A client bean of
+ * this context has no session older than that; any other client may be as old as the JVM.
  */
 final class ZooKeeperContextStart implements BeanFactoryPostProcessor {
 

@@ -57,9 +57,9 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		return this.outcome;
 	}
 
-	/** Starts the acquisition on its executor. Call this or {@link #beginHere} once. */
-	void begin() {
-		this.steps.run(this::start);
+	/** Starts the acquisition on its executor. Call this or {@link #startHere} once. */
+	void start() {
+		this.steps.run(this::firstStep);
 	}
 
 	@Override
@@ -73,17 +73,17 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	}
 
 	/** Starts the acquisition on the calling thread, which runs all of its steps. */
-	void beginHere() {
-		this.steps.runHere(this::start);
+	void startHere() {
+		this.steps.runHere(this::firstStep);
 	}
 
-	private void start() {
+	private void firstStep() {
 		if (this.outcome.isDone()) {
 			// cancelled before: there is no one left to leave the queue
 			return;
 		}
-		this.observer.begins();
-		if (!this.context.registry().begin(this)) {
+		this.observer.started();
+		if (!this.context.registry().add(this)) {
 			end(AcquireOutcome.INTERRUPTED,
 					new Outcome.Failed<>(AcquisitionFailures.stopping(this.request, elapsed())));
 			return;
@@ -119,7 +119,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 			ask();
 		}
 		else if (idle.takeOver(this.request)) {
-			begin(idle, this.time.nanos());
+			startHold(idle, this.time.nanos());
 		}
 		else {
 			askAfter(idle.endIfIdle());
@@ -189,13 +189,13 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 			onIndeterminate(StoreResponses.longerThan(acquired.grant().lease()));
 			return;
 		}
-		begin(lease, lease.grantedAt);
+		startHold(lease, lease.grantedAt);
 	}
 
-	private void begin(StoreLease granted, long at) {
+	private void startHold(StoreLease granted, long at) {
 		this.observer.granted(this.refused, at);
 		this.steps.nextPhase();
-		Lease lease = granted.begin(this.request, this, at, this.observer);
+		Lease lease = granted.start(this.request, this, at, this.observer);
 		this.outcome.complete(AcquisitionFailures.unlessLost(lease));
 	}
 
@@ -276,7 +276,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	private void end(AcquireOutcome how, Outcome<Lease> reason) {
 		this.observer.notGranted(how);
 		this.steps.nextPhase();
-		this.context.registry().end(this);
+		this.context.registry().remove(this);
 		this.outcome.complete(reason);
 	}
 

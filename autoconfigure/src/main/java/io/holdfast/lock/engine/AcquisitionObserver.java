@@ -32,7 +32,7 @@ final class AcquisitionObserver {
 
 	private final LockObservation observation;
 
-	private volatile boolean begun;
+	private volatile boolean reported;
 
 	private AcquireOutcome granted = AcquireOutcome.ACQUIRED;
 
@@ -48,16 +48,16 @@ final class AcquisitionObserver {
 		this.observation = observer.observe(request.lock(), request.backend().name());
 	}
 
-	void begins() {
+	void started() {
 		if (!this.tentative) {
-			begun();
+			report();
 		}
 	}
 
 	void granted(boolean afterWaiting, long at) {
 		this.granted = afterWaiting ? AcquireOutcome.CONTENDED : AcquireOutcome.ACQUIRED;
 		this.waited = Duration.ofNanos(at - this.wait.startedAt);
-		if (this.begun) {
+		if (this.reported) {
 			ended(this.granted);
 		}
 	}
@@ -65,7 +65,7 @@ final class AcquisitionObserver {
 	/** Follows the hold, too, from now on. */
 	void holds(FencingToken token) {
 		this.token = token;
-		if (this.begun) {
+		if (this.reported) {
 			this.observation.granted(this.granted, this.waited, token);
 		}
 	}
@@ -75,7 +75,7 @@ final class AcquisitionObserver {
 	 * @return {@code true}
 	 */
 	boolean keep() {
-		begun();
+		report();
 		ended(this.granted);
 		this.observation.granted(this.granted, this.waited, Objects.requireNonNull(this.token));
 		return true;
@@ -83,11 +83,11 @@ final class AcquisitionObserver {
 
 	/** Returns whether the acquisition is reported. */
 	boolean isReported() {
-		return this.begun;
+		return this.reported;
 	}
 
 	void notGranted(AcquireOutcome how) {
-		if (this.begun) {
+		if (this.reported) {
 			this.waited = Duration.ofNanos(this.wait.elapsed());
 			ended(how);
 			this.observation.notGranted(how, this.waited);
@@ -104,15 +104,15 @@ final class AcquisitionObserver {
 	}
 
 	void released(Duration held, Duration lease) {
-		if (this.begun) {
+		if (this.reported) {
 			this.observer.released(this.request.lock(), this.request.backend().name(), held, lease);
 			this.observation.released(held);
 		}
 	}
 
-	private void begun() {
-		this.begun = true;
-		this.observation.begun();
+	private void report() {
+		this.reported = true;
+		this.observation.started();
 		this.observer.acquiring(this.request.lock(), this.request.backend().name());
 	}
 

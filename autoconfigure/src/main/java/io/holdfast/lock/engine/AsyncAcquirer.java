@@ -72,12 +72,12 @@ final class AsyncAcquirer {
 		catch (LockException ex) {
 			return CompletableFuture.completedFuture(new Outcome.Failed<>(ex));
 		}
-		return begin();
+		return start();
 	}
 
-	private CompletableFuture<Outcome<HeldLocks>> begin() {
+	private CompletableFuture<Outcome<HeldLocks>> start() {
 		LockBackend backend = this.all.get(0).backend();
-		if (!this.workers.acquisitionBegins(backend)) {
+		if (!this.workers.acquisitionStarts(backend)) {
 			return CompletableFuture.completedFuture(
 					new Outcome.Failed<>(AcquisitionFailures.tooMany(this.all.get(0), Workers.MOST_ACQUISITIONS)));
 		}
@@ -105,7 +105,7 @@ final class AsyncAcquirer {
 		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, this.all, this::steps, this.sender,
 				this.toHold);
 		this.cancelUnderWay = ahead::cancel;
-		ahead.begin().thenAccept((kept) -> {
+		ahead.start().thenAccept((kept) -> {
 			this.holds.addAll(kept);
 			proceed();
 		});
@@ -121,7 +121,7 @@ final class AsyncAcquirer {
 		Acquisition acquisition = new Acquisition(this.context, request, this.ifRefused, steps(), this.sender);
 		this.cancelUnderWay = acquisition::cancel;
 		acquisition.outcome().thenAccept(this::arrived);
-		acquisition.begin();
+		acquisition.start();
 		if (this.result.isDone()) {
 			acquisition.cancel();
 		}

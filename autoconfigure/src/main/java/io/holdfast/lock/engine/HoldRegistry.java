@@ -30,7 +30,7 @@ final class HoldRegistry {
 
 	/**
 	 * The closing engine's own thread judges whether it waits on: a grant that was under
-	 * way may still begin a lease after another one has ended.
+	 * way may still start a lease after another one has ended.
 	 */
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -38,14 +38,14 @@ final class HoldRegistry {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	/** Whether leases that begin now are too late for the shutdown. */
+	/** Whether leases that start now are too late for the shutdown. */
 	private volatile boolean ended;
 
 	/**
 	 * Registers an acquisition, unless this JVM has stopped acquiring.
 	 * @return whether the acquisition may proceed
 	 */
-	boolean begin(Acquisition acquisition) {
+	boolean add(Acquisition acquisition) {
 		this.callers.add(acquisition);
 		if (this.closed.get()) {
 			this.callers.remove(acquisition);
@@ -54,7 +54,7 @@ final class HoldRegistry {
 		return true;
 	}
 
-	void end(Acquisition acquisition) {
+	void remove(Acquisition acquisition) {
 		this.callers.remove(acquisition);
 		changed();
 	}
@@ -63,14 +63,14 @@ final class HoldRegistry {
 	 * Registers the lease of a registered caller, or ends it if the others were ended at
 	 * shutdown before.
 	 */
-	void begin(Lease lease) {
+	void add(Lease lease) {
 		lease.ticket.lease = lease;
 		if (this.ended) {
 			lease.endAtShutdown();
 		}
 	}
 
-	void end(Lease lease) {
+	void remove(Lease lease) {
 		this.callers.remove(lease.ticket);
 		changed();
 	}

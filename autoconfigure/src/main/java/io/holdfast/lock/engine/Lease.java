@@ -142,7 +142,7 @@ final class Lease {
 			return this.loss.happened() ? ClosableHold.DONE : release(quiet);
 		}
 		finally {
-			this.context.registry().end(this);
+			this.context.registry().remove(this);
 		}
 	}
 
@@ -169,7 +169,7 @@ final class Lease {
 	/** Stops watching the lease; completes when no renewal is in progress. */
 	private CompletableFuture<?> unwatch() {
 		CompletableFuture<?> quiet = this.store.unwatch();
-		this.context.registry().end(this);
+		this.context.registry().remove(this);
 		return quiet;
 	}
 

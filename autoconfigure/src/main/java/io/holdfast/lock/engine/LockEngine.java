@@ -208,7 +208,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		CallerThreadExecutor steps = new CallerThreadExecutor();
 		ParallelFirstAttempt ahead = new ParallelFirstAttempt(this.context, all, () -> steps, senderFor(all.get(0)),
 				this::holdOf);
-		CompletableFuture<List<Hold>> holds = ahead.begin();
+		CompletableFuture<List<Hold>> holds = ahead.start();
 		steps.runUntilDone(holds, ahead::cancel);
 		return holds.join();
 	}
@@ -224,7 +224,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		this.boundary.beforeAcquire(request.lock());
 		CallerThreadExecutor steps = new CallerThreadExecutor();
 		Acquisition acquisition = new Acquisition(this.context, request, ifRefused, steps, senderFor(request));
-		steps.runUntilDone(acquisition::beginHere, acquisition.outcome(), acquisition::cancel);
+		steps.runUntilDone(acquisition::startHere, acquisition.outcome(), acquisition::cancel);
 		return acquisition.outcome().join().map((lease) -> holdOf(lease).bind(depth));
 	}
 

@@ -51,11 +51,11 @@ final class ParallelFirstAttempt {
 	 * Starts the attempt. Call it once.
 	 * @return the holds that are kept, in the order of the request
 	 */
-	CompletableFuture<List<Hold>> begin() {
+	CompletableFuture<List<Hold>> start() {
 		CompletableFuture<?>[] outcomes = this.acquisitions.stream()
 			.map(Acquisition::outcome)
 			.toArray(CompletableFuture[]::new);
-		this.acquisitions.forEach(Acquisition::begin);
+		this.acquisitions.forEach(Acquisition::start);
 		return CompletableFuture.allOf(outcomes).thenApply((done) -> keep());
 	}
 

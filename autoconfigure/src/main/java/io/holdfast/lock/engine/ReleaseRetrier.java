@@ -152,7 +152,7 @@ final class ReleaseRetrier {
 
 		private final CompletableFuture<T> firstAnswer = new CompletableFuture<>();
 
-		/** Whether a response has arrived; a retry may begin before callers see it. */
+		/** Whether a response has arrived; a retry may start before callers see it. */
 		private volatile boolean answered;
 
 		/**

@@ -68,17 +68,17 @@ final class RenewalSchedule {
 	}
 
 	/** Returns whether to send a renewal now; if so, it counts as in progress. */
-	boolean beginsRenewal(long now) {
+	boolean startsRenewal(long now) {
 		if (!wantsRenewal(now)) {
 			return false;
 		}
-		boolean begins = this.renewal.isDone();
-		if (begins) {
+		boolean starts = this.renewal.isDone();
+		if (starts) {
 			this.renewal = new CompletableFuture<>();
 			this.renewalDue = this.nextRenewal;
 		}
 		this.nextRenewal = now + interval();
-		return begins;
+		return starts;
 	}
 
 	/** Returns the delay of a renewal that is sent at the given time. */

@@ -12,7 +12,7 @@ import io.holdfast.lock.LossCause;
  * instance demands the lock.
  *
  * <p>
- * It begins again with the end of each hold. It never exceeds the first half of the
+ * It starts again with the end of each hold. It never exceeds the first half of the
  * validity, so an idle lease needs no renewal. One lease time after the grant, the lease
  * stays no longer: if the demand of another instance is lost, that instance waits for a
  * limited time.
@@ -68,13 +68,13 @@ final class StickyTime {
 	}
 
 	/** Whether the lease may stay after a hold. */
-	boolean mayBegin() {
+	boolean mayStart() {
 		return !this.wanted && this.lease.holders < EngineSettings.Handoff.MOST_HOLDS
 				&& this.context.time().nanos() - this.lease.grantedAt < this.lease.length().toNanos();
 	}
 
 	/** The lease is idle from now on. It is released if it is wanted meanwhile. */
-	void begin() {
+	void start() {
 		this.idleSince = this.context.time().nanos();
 		this.idleAfter = this.lease.holders;
 		this.until = Math.min(this.context.time().nanos() + this.context.settings().sticky().toNanos(),

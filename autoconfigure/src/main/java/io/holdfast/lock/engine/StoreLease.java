@@ -78,16 +78,16 @@ final class StoreLease extends LeaseState {
 	}
 
 	/**
-	 * Begins the time of the next holder, which may be lost at once. A shared holder lets
+	 * Starts the time of the next holder, which may be lost at once. A shared holder lets
 	 * the next caller ask the store.
 	 * @param at the present time
 	 * @param observer follows the hold
 	 */
-	Lease begin(ResolvedRequest request, LocalWaitQueues.Ticket ticket, long at, AcquisitionObserver observer) {
+	Lease start(ResolvedRequest request, LocalWaitQueues.Ticket ticket, long at, AcquisitionObserver observer) {
 		try {
 			Lease next = new Lease(this.context, request, this, ticket, at, observer);
 			this.end.keepClosedFor(request.minHold());
-			begin(next);
+			start(next);
 			if (request.mode() == LockMode.SHARED) {
 				ticket.leave();
 			}
@@ -102,11 +102,11 @@ final class StoreLease extends LeaseState {
 	/**
 	 * Starts renewal with the first holder, and listens for a revocation by the store.
 	 */
-	private void begin(Lease next) {
+	private void start(Lease next) {
 		Lease previous = this.holder;
 		this.holder = next;
 		this.holders++;
-		this.context.registry().begin(next);
+		this.context.registry().add(next);
 		if (previous == null) {
 			this.context.watchdog().watch(this.schedule);
 			if (this.grant.revocable()) {
@@ -117,7 +117,7 @@ final class StoreLease extends LeaseState {
 			}
 			return;
 		}
-		this.context.registry().end(previous);
+		this.context.registry().remove(previous);
 		this.context.watchdog().replan(this.schedule);
 		LossCause lostMeanwhile = this.loss;
 		if (lostMeanwhile != null) {
@@ -144,7 +144,7 @@ final class StoreLease extends LeaseState {
 			return false;
 		}
 		if (stays != null) {
-			stays.begin();
+			stays.start();
 		}
 		else if (this.cancelEndOfHandoffs == null) {
 			this.cancelEndOfHandoffs = this.context.time().after(left, this::endOfHandoffs);
@@ -158,7 +158,7 @@ final class StoreLease extends LeaseState {
 
 	/** Whether the lease may stay without a hold, although no caller waits for it. */
 	boolean mayStay() {
-		return this.sticky != null && !hasEnded() && this.sticky.mayBegin();
+		return this.sticky != null && !hasEnded() && this.sticky.mayStart();
 	}
 
 	private boolean isOver() {
@@ -226,7 +226,7 @@ final class StoreLease extends LeaseState {
 		return true;
 	}
 
-	/** Releases the lease of a holder that could not begin. */
+	/** Releases the lease of a holder that could not start. */
 	private void endAfterFailure() {
 		Lease present = this.holder;
 		if (present != null && endsHeld()) {
@@ -237,7 +237,7 @@ final class StoreLease extends LeaseState {
 	private void end(Lease last, @Nullable LossCause cause) {
 		boolean mayBeGone = cause == LossCause.FORCED || (this.sticky != null && this.sticky.mayBeGone(cause));
 		this.end.endIdle(last, cause, mayBeGone, unwatch());
-		this.context.registry().end(last);
+		this.context.registry().remove(last);
 	}
 
 	/**
@@ -292,7 +292,7 @@ final class StoreLease extends LeaseState {
 	Lease holder() {
 		Lease present = this.holder;
 		if (present == null) {
-			throw new IllegalStateException("No holder has begun");
+			throw new IllegalStateException("No holder has started");
 		}
 		return present;
 	}

@@ -11,7 +11,7 @@ class WaitTime {
 
 	final SchedulingClock time;
 
-	/** When the wait began, on that clock. */
+	/** When the wait started, on that clock. */
 	final long startedAt;
 
 	/** Changed by steps of the caller, but read for operators by any thread. */

@@ -147,7 +147,7 @@ final class Watchdog {
 					over.add(schedule);
 					continue;
 				}
-				if (schedule.beginsRenewal(now)) {
+				if (schedule.startsRenewal(now)) {
 					toRenew.computeIfAbsent(schedule.lease.holder().request().backend(), (backend) -> new ArrayList<>())
 						.add(schedule);
 				}

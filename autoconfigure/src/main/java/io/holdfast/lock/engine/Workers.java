@@ -133,7 +133,7 @@ final class Workers implements AutoCloseable {
 	 * Registers an asynchronous acquisition.
 	 * @return whether it is accepted; if so, {@link #acquisitionEnds} must follow
 	 */
-	boolean acquisitionBegins(LockBackend backend) {
+	boolean acquisitionStarts(LockBackend backend) {
 		if (!backend.capabilities().blocking() || this.blockingAcquisitions.incrementAndGet() <= MOST_ACQUISITIONS) {
 			return true;
 		}

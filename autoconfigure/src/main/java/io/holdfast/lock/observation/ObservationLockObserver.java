@@ -89,7 +89,7 @@ public final class ObservationLockObserver implements LockObserver {
 		}
 
 		@Override
-		public void begun() {
+		public void started() {
 			start(LockObservationDocumentation.ACQUISITION, null);
 		}
 

@@ -26,8 +26,8 @@ import io.holdfast.lock.test.server.ZooKeeperServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests that a store is used if it becomes reachable only after the application has begun
- * to start.
+ * Tests that a store is used if it becomes reachable only after the application has
+ * started to start.
  */
 class LateStoreTests {
 

@@ -56,7 +56,7 @@ class AcquisitionTests {
 		Acquisition acquisition = new Acquisition(this.fixture.engine.context(), terms, IfRefused.FAIL, Runnable::run,
 				StoreRequest::send);
 		acquisition.cancel();
-		acquisition.begin();
+		acquisition.start();
 		assertThat(this.backend.calls).isEmpty();
 		assertThat(this.fixture.record.outcomes).isEmpty();
 		this.fixture.assertNothingLeft();

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for closing an engine while a hold ends or begins.
+ * Tests for closing an engine while a hold ends or starts.
  */
 class ClosingTests {
 

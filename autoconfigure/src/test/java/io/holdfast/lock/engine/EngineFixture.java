@@ -62,10 +62,10 @@ final class EngineFixture {
 	}
 
 	/** Returns the observer of an acquisition that has started. */
-	static AcquisitionObserver begun(EngineContext context, ResolvedRequest request) {
+	static AcquisitionObserver started(EngineContext context, ResolvedRequest request) {
 		AcquisitionObserver observer = new AcquisitionObserver(context.observer(),
 				new WaitTime(context.time(), context.time().nanos(), 0), request, IfRefused.FAIL);
-		observer.begins();
+		observer.started();
 		return observer;
 	}
 
@@ -116,8 +116,8 @@ final class EngineFixture {
 		public LockObservation observe(LockName lock, String backend) {
 			return new LockObservation() {
 				@Override
-				public void begun() {
-					follow("begun");
+				public void started() {
+					follow("started");
 				}
 
 				@Override

@@ -218,7 +218,7 @@ class EngineInspectorTests {
 		assertThat(this.inspector.forceRelease(LOCK)).hasSize(1);
 		assertThat(this.fixture.backend.holds(LOCK)).isFalse();
 		assertThat(this.fixture.record.losses).isEmpty();
-		assertThat(this.fixture.record.followed).containsExactly("begun", "granted", "released");
+		assertThat(this.fixture.record.followed).containsExactly("started", "granted", "released");
 		this.fixture.assertNothingLeft();
 	}
 

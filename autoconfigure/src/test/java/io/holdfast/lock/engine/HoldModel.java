@@ -83,7 +83,7 @@ public class HoldModel {
 		LocalWaitQueues.Ticket ticket = new FakeTicket(this.context.queues(), terms, 0, Runnable::run, () -> {
 		});
 		Lease lease = new StoreLease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0)
-			.begin(terms, ticket, 0, EngineFixture.begun(this.context, terms));
+			.start(terms, ticket, 0, EngineFixture.started(this.context, terms));
 		return new Hold(lease, new ClosableHold.Rules(TransactionBoundary.NONE, false, Runnable::run));
 	}
 

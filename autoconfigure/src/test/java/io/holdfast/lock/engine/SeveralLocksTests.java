@@ -191,13 +191,13 @@ class SeveralLocksTests {
 		assertThat(this.fixture.record.waiting).isOne();
 		assertThat(this.fixture.record.outcomes).isEmpty();
 		assertThat(this.fixture.record.holds).isEmpty();
-		assertThat(this.fixture.record.followed).containsExactly("begun");
+		assertThat(this.fixture.record.followed).containsExactly("started");
 		this.backend.freedByAnother(A);
 		waiting.join().close();
 		assertThat(this.fixture.record.outcomes).containsExactly(AcquireOutcome.CONTENDED, AcquireOutcome.ACQUIRED);
 		assertThat(this.fixture.record.waiting).isZero();
 		assertThat(this.fixture.record.holds).hasSize(2);
-		assertThat(this.fixture.record.followed).containsExactly("begun", "granted", "begun", "granted", "released",
+		assertThat(this.fixture.record.followed).containsExactly("started", "granted", "started", "granted", "released",
 				"released");
 	}
 
@@ -219,7 +219,7 @@ class SeveralLocksTests {
 		assertThat(this.fixture.record.outcomes).containsExactly(AcquireOutcome.ACQUIRED, AcquireOutcome.ACQUIRED);
 		all.join().close();
 		assertThat(this.fixture.record.holds).containsExactly(Duration.ofMillis(100), Duration.ZERO);
-		assertThat(this.fixture.record.followed).containsExactly("begun", "granted", "begun", "granted", "released",
+		assertThat(this.fixture.record.followed).containsExactly("started", "granted", "started", "granted", "released",
 				"released");
 	}
 

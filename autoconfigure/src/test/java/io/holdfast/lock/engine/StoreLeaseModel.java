@@ -87,7 +87,7 @@ public class StoreLeaseModel {
 		this.waiter.enter();
 		StoreLease granted = new StoreLease(this.context, this.request,
 				new Grant(claim, 1, LEASE).withDemand(this.wanted), 0);
-		granted.begin(this.request, first, 0, EngineFixture.begun(this.context, this.request)).endHold();
+		granted.start(this.request, first, 0, EngineFixture.started(this.context, this.request)).endHold();
 		return granted;
 	}
 
@@ -96,7 +96,7 @@ public class StoreLeaseModel {
 		if (!this.lease.takeOver(this.request)) {
 			return false;
 		}
-		this.next = this.lease.begin(this.request, this.waiter, 0, EngineFixture.begun(this.context, this.request));
+		this.next = this.lease.start(this.request, this.waiter, 0, EngineFixture.started(this.context, this.request));
 		return true;
 	}
 

@@ -54,7 +54,7 @@ class ScheduledJobTests {
 		Job job = new Job();
 		ApplicationContextRunner scheduled = this.instance.withUserConfiguration(Scheduling.class);
 		scheduled.withBean(Job.class, () -> job).run((first) -> {
-			assertThat(job.begun.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
+			assertThat(job.started.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
 			scheduled.withBean(Job.class, () -> job).run((second) -> {
 				Awaitility.await()
 					.atMost(Duration.ofSeconds(TIMEOUT_SECONDS))
@@ -128,7 +128,7 @@ class ScheduledJobTests {
 
 	static class Job {
 
-		private final CountDownLatch begun = new CountDownLatch(1);
+		private final CountDownLatch started = new CountDownLatch(1);
 
 		private final CountDownLatch mayEnd = new CountDownLatch(1);
 
@@ -138,7 +138,7 @@ class ScheduledJobTests {
 		@DistributedLock(name = "job", whenNotAcquired = WhenNotAcquired.SKIP)
 		public void run() throws InterruptedException {
 			this.runs.incrementAndGet();
-			this.begun.countDown();
+			this.started.countDown();
 			this.mayEnd.await(TIMEOUT_SECONDS, TimeUnit.SECONDS);
 		}
 

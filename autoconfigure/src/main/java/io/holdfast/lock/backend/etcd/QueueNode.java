@@ -212,8 +212,8 @@ final class QueueNode {
 	}
 
 	/** Waits for a key, which is watched unless it is watched already. */
-	CompletionStage<Void> waitFor(String before, Supplier<KeyWatch> begin) {
-		return this.wait.waitFor(before, begin);
+	CompletionStage<Void> waitFor(String before, Supplier<KeyWatch> start) {
+		return this.wait.waitFor(before, start);
 	}
 
 	/**
@@ -239,16 +239,16 @@ final class QueueNode {
 
 	/**
 	 * Completes when another claim demands the sticky lease of this one.
-	 * @param begin starts the watch for demands, unless an earlier grant of this claim
+	 * @param start starts the watch for demands, unless an earlier grant of this claim
 	 * has started it; may return {@code null}
 	 * @return the signal, or {@code null} if there is no watch
 	 */
-	@Nullable CompletionStage<Void> demand(Supplier<@Nullable DemandWatch> begin) {
+	@Nullable CompletionStage<Void> demand(Supplier<@Nullable DemandWatch> start) {
 		DemandWatch present = demand();
 		if (present != null) {
 			return present.signal();
 		}
-		DemandWatch started = begin.get();
+		DemandWatch started = start.get();
 		if (started == null) {
 			return null;
 		}

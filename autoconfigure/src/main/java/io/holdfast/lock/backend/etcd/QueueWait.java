@@ -19,13 +19,13 @@ final class QueueWait {
 	private boolean over;
 
 	/** Waits for a key, which is watched unless it is watched already. */
-	CompletionStage<Void> waitFor(String before, Supplier<KeyWatch> begin) {
+	CompletionStage<Void> waitFor(String before, Supplier<KeyWatch> start) {
 		synchronized (this) {
 			if (this.watch != null && this.watch.key().equals(before) && !this.watch.isOver()) {
 				return this.watch.signal();
 			}
 		}
-		KeyWatch next = begin.get();
+		KeyWatch next = start.get();
 		swap(next);
 		stopIfOver();
 		return next.signal();

@@ -10,7 +10,7 @@ import io.holdfast.lock.support.Stages;
 
 /**
  * Sends pipelines, at most some at a time. Otherwise the response timeout of the last one
- * of many would begin long before Redis can read it.
+ * of many would start long before Redis can read it.
  */
 final class LettucePipelines {
 

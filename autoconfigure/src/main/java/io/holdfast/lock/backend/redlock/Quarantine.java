@@ -40,7 +40,7 @@ final class Quarantine {
 		Sighting now = new Sighting(memory, this.clock.nanos());
 		Sighting before = this.sight.getAndUpdate((present) -> now.isOf(present) ? present : now);
 		if (before == null || !now.isOf(before)) {
-			this.log.begins(this.address, length);
+			this.log.started(this.address, length);
 			return length;
 		}
 		return length.minusNanos(now.since() - before.since());
@@ -69,7 +69,7 @@ final class Quarantine {
 	/** Records that the node votes. Any client may have admitted it. */
 	void voted() {
 		if (this.sight.get() != null && this.sight.getAndSet(null) != null) {
-			this.log.ends(this.address);
+			this.log.ended(this.address);
 		}
 	}
 

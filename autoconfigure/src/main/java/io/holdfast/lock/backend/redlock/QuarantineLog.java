@@ -22,13 +22,13 @@ final class QuarantineLog {
 
 	private final Set<String> quarantined = new HashSet<>();
 
-	private boolean starting;
+	private boolean collecting;
 
 	/** Reports a node whose memory is not admitted. */
-	void begins(String address, Duration length) {
+	void started(String address, Duration length) {
 		boolean first;
 		synchronized (this) {
-			first = this.quarantined.isEmpty() && !this.starting;
+			first = this.quarantined.isEmpty() && !this.collecting;
 			this.quarantined.add(address);
 		}
 		if (first) {
@@ -40,7 +40,7 @@ final class QuarantineLog {
 	}
 
 	/** Reports that a node votes again. */
-	void ends(String address) {
+	void ended(String address) {
 		synchronized (this) {
 			this.quarantined.remove(address);
 		}
@@ -51,13 +51,13 @@ final class QuarantineLog {
 	 * Starts collecting nodes for the startup check, which asks all nodes and logs the
 	 * result.
 	 */
-	synchronized void startBegins() {
-		this.starting = true;
+	synchronized void startCollecting() {
+		this.collecting = true;
 	}
 
 	/** Returns the nodes that the startup check found. */
-	synchronized List<String> startEnds() {
-		this.starting = false;
+	synchronized List<String> stopCollecting() {
+		this.collecting = false;
 		return this.quarantined.stream().sorted().toList();
 	}
 

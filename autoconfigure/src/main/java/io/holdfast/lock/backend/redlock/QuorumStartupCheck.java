@@ -62,9 +62,9 @@ final class QuorumStartupCheck {
 	 */
 	void awaitVotes(Duration longest) {
 		QuarantineLog log = this.nodes.quarantineLog();
-		log.startBegins();
+		log.startCollecting();
 		boolean enough = enoughVote();
-		List<String> quarantined = log.startEnds();
+		List<String> quarantined = log.stopCollecting();
 		Duration quarantine = this.nodes.quarantine();
 		if (enough && !quarantined.isEmpty()) {
 			log.warn(quarantined, quarantine);

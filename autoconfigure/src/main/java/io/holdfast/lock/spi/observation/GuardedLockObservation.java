@@ -21,8 +21,8 @@ final class GuardedLockObservation implements LockObservation {
 	}
 
 	@Override
-	public void begun() {
-		forEach(LockObservation::begun);
+	public void started() {
+		forEach(LockObservation::started);
 	}
 
 	@Override

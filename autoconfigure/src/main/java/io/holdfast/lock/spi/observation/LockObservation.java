@@ -6,7 +6,7 @@ import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LossCause;
 
 /**
- * Follows one acquisition, and the hold that it may lead to, from begin to end. Every
+ * Follows one acquisition, and the hold that it may lead to, from start to end. Every
  * method does nothing by default.
  *
  * <p>
@@ -20,7 +20,7 @@ public interface LockObservation {
 	};
 
 	/** Called when the acquisition starts. */
-	default void begun() {
+	default void started() {
 	}
 
 	/**

@@ -71,7 +71,7 @@ final class ModelClient {
 
 	void step() {
 		switch (this.state) {
-			case IDLE -> begin();
+			case IDLE -> start();
 			case ASKS -> ask();
 			case AGREES -> agree();
 			case RENEWS -> renew();
@@ -80,7 +80,7 @@ final class ModelClient {
 		}
 	}
 
-	private void begin() {
+	private void start() {
 		this.owner = this.world.newOwner();
 		this.shared = this.world.chance(2);
 		this.attempt = 0;
