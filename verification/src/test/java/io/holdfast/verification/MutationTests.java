@@ -3,6 +3,7 @@ package io.holdfast.verification;
 import java.util.Map;
 
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,7 +38,8 @@ class MutationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "none", "inside" })
-	void ordersWithoutTheLockAndThoseThatReleaseItBeforeTheCommitLoseUpdates(String lock) throws Exception {
+	@DisplayName("Orders without a lock lose updates, and so do orders that release it before the commit")
+	void ordersWithNoLockOrALockInsideTheTransactionLoseUpdates(String lock) throws Exception {
 		try (Run run = unfenced(Mutation.NONE)) {
 			int lost = 0;
 			for (int orders = 100; lost == 0 && orders <= 1600; orders *= 2) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Limits the length of source files, and of methods in main code.
+ * Limits the length of source files, of methods in main code, and of the names of tests.
  */
 class SourceSizeTests {
 
@@ -31,6 +32,8 @@ class SourceSizeTests {
 	private static final int LONGEST_TEST_FILE = 400;
 
 	private static final int LONGEST_METHOD = 30;
+
+	private static final Pattern LONG_TEST_NAME = Pattern.compile("\\bvoid (\\w{61,})\\(");
 
 	@Test
 	void filesAreShort() {
@@ -41,6 +44,15 @@ class SourceSizeTests {
 	void testFilesAreShort() {
 		assertThat(Sources.tests()).as("files seen").hasSizeGreaterThan(100);
 		assertThat(longerThan(LONGEST_TEST_FILE, Sources.tests())).isEmpty();
+	}
+
+	@Test
+	void testNamesAreShort() {
+		assertThat(Sources.tests())
+			.allSatisfy((file) -> assertThat(LONG_TEST_NAME.matcher(Sources.text(file)).results())
+				.extracting((name) -> name.group(1))
+				.as("names of more than 60 characters in %s: shorten them, and state the fact in @DisplayName", file)
+				.isEmpty());
 	}
 
 	private static List<String> longerThan(int limit, List<Path> files) {

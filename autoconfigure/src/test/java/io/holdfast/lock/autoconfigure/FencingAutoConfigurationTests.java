@@ -8,6 +8,7 @@ import javax.sql.DataSource;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -126,7 +127,8 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void requiredFenceStopsACallThatAdviceMovedToAThreadWithoutTheLock() {
+	@DisplayName("A required fence stops a call that advice has moved to a thread without the lock")
+	void requiredFenceStopsACallOnAThreadWithoutTheLock() {
 		this.runner.withUserConfiguration(OtherThread.class).run((context) -> {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> context.getBean(Shop.class).fenced(() -> {

@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.Optional;
 
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.FencingToken;
@@ -65,7 +66,8 @@ public interface StickyEngineCases {
 	}
 
 	@Test
-	default void idleLeaseIsNotTakenOverAfterAForcedReleaseThroughAnotherInstance() {
+	@DisplayName("An idle lease is not taken over after a forced release through another instance")
+	default void idleLeaseIsNotTakenOverAfterAForcedRelease() {
 		FencingToken before = first().token();
 		second().inspector().forceRelease(LOCK);
 		try (LockHandle next = second().engine().acquire(request(Duration.ZERO))) {
@@ -77,7 +79,8 @@ public interface StickyEngineCases {
 	}
 
 	@Test
-	default void holdThatHasTakenTheLeaseOverNoticesAForcedReleaseThroughAnotherInstance() {
+	@DisplayName("A hold that has taken the lease over notices a forced release through another instance")
+	default void holdThatHasTakenTheLeaseOverNoticesAForcedRelease() {
 		first().token();
 		try (LockHandle held = first().engine().acquire(request(Duration.ZERO))) {
 			second().inspector().forceRelease(LOCK);

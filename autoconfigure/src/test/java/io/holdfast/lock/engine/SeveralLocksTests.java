@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -52,7 +53,8 @@ class SeveralLocksTests {
 	private final FakeBackend backend = this.fixture.backend;
 
 	@Test
-	void transactionDoesNotDeferTheReleaseOfALockThatTheParallelAttemptDiscards() throws Exception {
+	@DisplayName("A transaction does not defer the release of a lock that the parallel attempt discards")
+	void transactionDoesNotDeferTheReleaseOfADiscardedLock() throws Exception {
 		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new TransactionBoundary() {
 			@Override
 			public boolean defersReleases() {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -173,7 +174,8 @@ class StickyTests extends HandoffCallers {
 	}
 
 	@Test
-	void leasePassesToWaitersBeyondTheLimitsOfHandoffsUntilItIsDemanded() {
+	@DisplayName("A sticky lease passes to waiters beyond the limits of handoffs, until another instance demands it")
+	void leasePassesBeyondTheLimitsOfHandoffsUntilItIsDemanded() {
 		CompletableFuture<LockHandle> first = acquire();
 		CompletableFuture<LockHandle> second = acquire();
 		this.fixture.time.advance(Duration.ofSeconds(1));
@@ -310,7 +312,8 @@ class StickyTests extends HandoffCallers {
 	}
 
 	@Test
-	void nextCallerAsksTheStoreAfterTheReleaseOfTheIdleLeaseIsAnswered() {
+	@DisplayName("The next caller asks the store after it has responded to the release of the idle lease")
+	void nextCallerAsksTheStoreAfterTheReleaseIsAnswered() {
 		CompletableFuture<ReleaseResult> answer = new CompletableFuture<>();
 		this.fixture.backend.releases.add((grant) -> answer);
 		acquireAndClose();

@@ -7,6 +7,7 @@ import java.util.function.UnaryOperator;
 
 import javax.sql.DataSource;
 
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -139,7 +140,8 @@ class AfterCompletionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void lockedTransactionAfterTheCommitIsFencedAndCommitsUnderItsLock(Application application) {
+	@DisplayName("A locked transaction after the commit is fenced, and it commits under its lock")
+	void lockedTransactionAfterTheCommitCommitsUnderItsLock(Application application) {
 		run(application, (context) -> {
 			Audit audit = context.getBean(Audit.class);
 			context.getBean(Shop.class).afterCommit(() -> {
@@ -159,7 +161,8 @@ class AfterCompletionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void methodThatJoinsTheFinishedTransactionDoesNotTakeItsLockIntoIt(Application application) {
+	@DisplayName("A method that joins the finished transaction does not take its lock into that transaction")
+	void methodThatJoinsTheFinishedTransactionLocksOutsideIt(Application application) {
 		run(application, (context) -> {
 			Shop shop = context.getBean(Shop.class);
 			Audit audit = context.getBean(Audit.class);
@@ -202,7 +205,8 @@ class AfterCompletionTests {
 	/** The manager of a second data source, as Spring Boot documents it. */
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void managerThatIsNoDefaultCandidateIsSuspendedAndOneThatIsNoBeanRefused(boolean bean) {
+	@DisplayName("A manager that is no default candidate is suspended, and one that is no bean is rejected")
+	void managerThatIsNoDefaultCandidateIsSuspended(boolean bean) {
 		run(Application.JDBC_HOLD, (runner) -> bean ? runner.withUserConfiguration(Second.class) : runner,
 				(context) -> {
 					PlatformTransactionManager second = bean

@@ -1,6 +1,7 @@
 package io.holdfast.lock.transaction;
 
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.transaction.TransactionDefinition;
@@ -33,7 +34,8 @@ class EntityAfterTheLockTests {
 	}
 
 	@Test
-	void entityOfTheSuspendedCallerKeepsTheWritesOfTheLockedTransaction() {
+	@DisplayName("An entity of the suspended caller does not overwrite the writes of the locked transaction")
+	void entityOfTheSuspendedCallerKeepsTheWritesUnderTheLock() {
 		run((application) -> {
 			application.caller().readCallAndRename(application.stock()::sellInNew);
 			assertRenamed(application, 99);
@@ -65,7 +67,8 @@ class EntityAfterTheLockTests {
 	}
 
 	@Test
-	void entityReadUnderTheLockDoesNotOverwriteTheWritesOfOthersAfterIt() {
+	@DisplayName("An entity that was read under the lock does not overwrite the writes of others after it")
+	void entityReadUnderTheLockDoesNotOverwriteLaterWrites() {
 		run((application) -> application.inOpenView(() -> {
 			application.stock().sell();
 			application.changeElsewhere();

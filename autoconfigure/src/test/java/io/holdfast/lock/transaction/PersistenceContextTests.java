@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import org.hibernate.Session;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.orm.jpa.EntityManagerFactoryInfo;
@@ -60,7 +61,8 @@ class PersistenceContextTests {
 
 	/** As in a transactional event listener, whose repository has cleaned up before. */
 	@Test
-	void lockedTransactionAfterACommitWritesAlthoughTheListenerHasRead() {
+	@DisplayName("A locked transaction after a commit writes, although the listener has read before")
+	void lockedTransactionWritesAlthoughTheListenerHasRead() {
 		run((application) -> {
 			application.caller().call(() -> {
 				application.find();

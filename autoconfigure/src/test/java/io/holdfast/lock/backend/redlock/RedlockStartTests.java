@@ -5,6 +5,7 @@ import java.util.List;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.Parameter;
@@ -123,7 +124,8 @@ class RedlockStartTests {
 	}
 
 	@Test
-	void nodesThatAnotherClientHasAdmittedAreReportedAndTheNextRestartToo(CapturedOutput output) throws Exception {
+	@DisplayName("Nodes that another client has admitted are reported to vote, and so is their next restart")
+	void nodesThatAnotherClientHasAdmittedAreReported(CapturedOutput output) throws Exception {
 		this.nodes.each(TestNodes::admit);
 		try (RedlockLockBackend backend = this.nodes.backend(this.library,
 				TestNodes.options(Duration.ofMillis(400), Duration.ofMinutes(5)))) {

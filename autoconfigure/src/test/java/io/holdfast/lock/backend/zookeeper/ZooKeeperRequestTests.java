@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.zookeeper;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockMode;
@@ -165,7 +166,8 @@ class ZooKeeperRequestTests {
 	}
 
 	@Test
-	void sharedWaiterIsGrantedBesideSharedHoldersOnceTheExclusiveClaimIsGone() throws Exception {
+	@DisplayName("A shared waiter is granted the lock beside shared holders once the exclusive claim is gone")
+	void sharedWaiterIsGrantedOnceTheExclusiveClaimIsGone() throws Exception {
 		Grant holder = granted(this.other, shared());
 		Claim exclusive = claim(LOCK);
 		refused(this.other, exclusive);

@@ -1,5 +1,6 @@
 package io.holdfast.lock.test.simulation;
 
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -33,7 +34,8 @@ class SimulationTests {
 	}
 
 	@Test
-	void engineKeepsItsGuaranteesWhileLeasesOfABlockingStorePassFromCallerToCaller() {
+	@DisplayName("The engine keeps its guarantees while leases of a blocking store pass from caller to caller")
+	void engineKeepsItsGuaranteesWithHandoffsOfABlockingStore() {
 		Simulations.of("blocking-handoff", BlockingHandoffStore::new).run(250);
 	}
 
