@@ -150,6 +150,18 @@ class DocsTests {
 		}
 	}
 
+	@Test
+	void pageOfTheEngineNamesEachOfItsTypes() throws IOException {
+		String page = Page.text(Page.PROJECT.resolve("docs/internals/engine.md"));
+		Path engine = Page.PROJECT.resolve("autoconfigure/src/main/java/io/holdfast/lock/engine");
+		try (Stream<Path> files = Files.list(engine)) {
+			assertThat(files.map((file) -> file.getFileName().toString().replace(".java", "")))
+				.filteredOn((type) -> !type.equals("package-info"))
+				.hasSizeGreaterThan(20)
+				.allMatch((type) -> Pattern.compile("`" + type + "\\b").matcher(page).find(), "is named in the page");
+		}
+	}
+
 	/** Covers the named tests, so that a page cannot make a claim that no test proves. */
 	@ParameterizedTest
 	@MethodSource("pages")
