@@ -18,11 +18,13 @@ class Stocktaking {
 		this.warehouse = warehouse;
 	}
 
+	// tag::set[]
 	@DistributedLock(name = "stock", key = "#productId")
 	@Transactional
 	public Product set(long productId, int stock) {
 		this.warehouse.setStock(productId, stock);
 		return new Product(productId, stock);
 	}
+	// end::set[]
 
 }
