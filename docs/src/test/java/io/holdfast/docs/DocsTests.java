@@ -31,6 +31,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class DocsTests {
 
+	private static final int LONGEST_LINE = 120;
+
 	private static final Pattern SETTING = Pattern.compile("\\bdistributed-lock((?:\\.[a-z][a-z-]*)+)");
 
 	private static final Pattern TEST = Pattern.compile("`([A-Z]\\w+)#([a-z]\\w+)`");
@@ -85,6 +87,15 @@ class DocsTests {
 					.isEqualTo(source.text());
 			}
 		}
+	}
+
+	/** Tables and HTML are exempt: their lines cannot be wrapped. */
+	@ParameterizedTest
+	@MethodSource("pages")
+	void proseIsWrapped(Page page) {
+		assertThat(page.prose().lines()).filteredOn((line) -> !line.startsWith("|") && !line.strip().startsWith("<"))
+			.as("lines of %s", page)
+			.allMatch((line) -> line.length() <= LONGEST_LINE, "has at most " + LONGEST_LINE + " characters");
 	}
 
 	@ParameterizedTest
