@@ -142,7 +142,7 @@ class Buyers {
 		this.stopping = true;
 	}
 
-	/** Waits until the buyers that have begun are done. */
+	/** Waits until the buyers that have started are done. */
 	void close() throws InterruptedException {
 		this.threads.shutdown();
 		this.threads.awaitTermination(WAIT_TIME.toMillis(), TimeUnit.MILLISECONDS);

@@ -90,7 +90,7 @@ class Sales {
 		this.selling.set(false);
 	}
 
-	/** Waits until the buyers that have begun are done. No others begin. */
+	/** Waits until the buyers that have started are done. No others start. */
 	void close() throws InterruptedException {
 		this.buyers.close();
 	}
