@@ -161,6 +161,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	}
 
 	private void answered(Attempts.Attempt attempt, @Nullable AcquireResult result, @Nullable Throwable failure) {
+		attempt.processed = true;
 		if (this.outcome.isDone()) {
 			Lease lease = (this.outcome.join() instanceof Outcome.Granted<Lease> granted) ? granted.value() : null;
 			this.attempts.withdrawUnlessKept(lease, attempt, result);

@@ -126,6 +126,7 @@ final class Attempts {
 	boolean end() {
 		Attempt attempt = this.latest;
 		if (attempt != null && attempt.withdraw()) {
+			this.latest = null;
 			this.mayHaveLeftClaim = attempt.mayHaveLeftClaimBefore;
 		}
 		return this.mayHaveLeftClaim;
@@ -134,11 +135,13 @@ final class Attempts {
 	/**
 	 * Withdraws the claim; completes with the store's first response. The latest attempt
 	 * may still grant the claim after that, so a closing engine awaits its response, too.
+	 * If that has arrived, the withdrawal covers the attempt.
 	 */
 	CompletableFuture<Void> withdraw() {
 		Attempt attempt = this.latest;
-		if (attempt != null && attempt.isSent() && !attempt.isDone()) {
-			attempt.onAnswered = this.retrier.unanswered().sentBefore();
+		if (attempt != null && attempt.isSent() && !attempt.processed) {
+			attempt.precedesWithdrawal = attempt.hasDefiniteResponse();
+			attempt.onAnswered = attempt.precedesWithdrawal ? NOTHING : this.retrier.unanswered().sentBefore();
 		}
 		return abandon();
 	}
@@ -156,7 +159,7 @@ final class Attempts {
 	void withdrawUnlessKept(@Nullable Lease lease, Attempt attempt, @Nullable AcquireResult result) {
 		boolean kept = lease != null && lease.keepsLock();
 		boolean leftNothing = result instanceof AcquireResult.Contended && !attempt.willRetry;
-		if (!kept && !leftNothing) {
+		if (!kept && !leftNothing && !attempt.precedesWithdrawal) {
 			abandon();
 		}
 		attempt.onAnswered.run();
@@ -185,6 +188,12 @@ final class Attempts {
 		/** Whether the store may have held state of the claim before this attempt. */
 		final boolean mayHaveLeftClaimBefore;
 
+		/** Whether a step of the acquisition has processed the response. */
+		boolean processed;
+
+		/** Whether the response had arrived when the claim was withdrawn. */
+		private boolean precedesWithdrawal;
+
 		/** Runs after a response that arrives after the decision was processed. */
 		private Runnable onAnswered = NOTHING;
 
@@ -197,6 +206,11 @@ final class Attempts {
 			this.phase = acquisition.steps.phase();
 			this.willRetry = willRetry;
 			this.mayHaveLeftClaimBefore = mayHaveLeftClaimBefore;
+		}
+
+		/** Whether the store has processed the attempt, and the response is here. */
+		private boolean hasDefiniteResponse() {
+			return isDone() && !isCompletedExceptionally() && !(join() instanceof AcquireResult.Indeterminate);
 		}
 
 		/** Sends the claim, unless a retry has waited for a thread past the deadline. */

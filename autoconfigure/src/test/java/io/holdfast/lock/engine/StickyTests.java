@@ -269,7 +269,7 @@ class StickyTests extends HandoffCallers {
 	}
 
 	@Test
-	void forcedReleaseThroughAnotherInstanceIsNoLossIfNoHoldHasUsedTheLeaseForAWhile() {
+	void forcedReleaseOfALeaseIdleForAWhileIsNoLoss() {
 		acquireAndClose();
 		this.fixture.time.advance(Duration.ofMillis(100));
 		this.fixture.backend.owners.clear();
@@ -279,7 +279,7 @@ class StickyTests extends HandoffCallers {
 	}
 
 	@Test
-	void revocationIsNoLossIfNoHoldHasUsedTheLeaseForAWhile() {
+	void revocationOfALeaseIdleForAWhileIsNoLoss() {
 		acquireAndClose();
 		this.fixture.time.advance(Duration.ofMillis(100));
 		this.fixture.backend.owners.clear();

@@ -112,7 +112,7 @@ class PostgresReleaseTests {
 	 * A transaction of a process that is paused stays open: here, until the test ends.
 	 */
 	@Test
-	void readerThatIsPausedInItsTransactionKeepsTheLockFromOthersForAShortTime() throws Exception {
+	void pausedReaderKeepsTheLockFromOthersForAShortTime() throws Exception {
 		LockName lock = OnEveryDatabase.newLock();
 		released(this.store, granted(this.store, waiting(lock, LockMode.EXCLUSIVE)));
 		CountDownLatch paused = new CountDownLatch(1);
