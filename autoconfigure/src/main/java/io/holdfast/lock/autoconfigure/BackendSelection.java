@@ -118,7 +118,7 @@ final class BackendSelection {
 			Stream<String> stores = Arrays.stream(LockStore.values()).map(LockStore::id);
 			String nearest = NearestName.of(named, Stream.concat(this.names.stream(), stores).toList());
 			throw new LockConfigurationException(
-					"The property '%s' is '%s', but no such backend exists. %sUse one of the configured backends %s, or define a LockBackend bean with that name."
+					"The property '%s' is '%s', but no such backend exists. %sConfigured are %s. Configure the store of the one that you mean, or define a LockBackend bean with that name."
 						.formatted(LockStore.BACKEND, named,
 								(nearest != null) ? "Did you mean '%s'? ".formatted(nearest) : "", this.names));
 		}

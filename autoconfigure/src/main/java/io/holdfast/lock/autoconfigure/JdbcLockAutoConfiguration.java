@@ -2,6 +2,8 @@ package io.holdfast.lock.autoconfigure;
 
 import javax.sql.DataSource;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -32,6 +34,8 @@ import io.holdfast.lock.backend.jdbc.JdbcLockOptions;
 @EnableConfigurationProperties({ DistributedLockProperties.class, JdbcLockProperties.class })
 public final class JdbcLockAutoConfiguration {
 
+	private static final Log logger = LogFactory.getLog(JdbcLockAutoConfiguration.class);
+
 	/**
 	 * Creates the backend after the application's own migrations, which may create the
 	 * tables and expect to run first.
@@ -44,7 +48,7 @@ public final class JdbcLockAutoConfiguration {
 		DataSource dataSource = LockDatabase.dataSource(beanFactory, "distributed-lock.jdbc.data-source",
 				jdbc.dataSource());
 		JdbcLockBackend backend = new JdbcLockBackend(dataSource, new JdbcLockOptions(locks.namespace(), jdbc.table(),
-				locks.responseTimeout(), jdbc.listen() && LockDatabase.hasConnectionToSpare(dataSource, pools)));
+				locks.responseTimeout(), jdbc.listen() && hasConnectionToSpare(dataSource, pools)));
 		// StartupCheck bounds the time for the database, however long the pool waits
 		Runnable prepare = () -> prepare(dataSource, locks, jdbc);
 		StartupCheck check = checks.of(LockStore.JDBC, "the database of the backend 'jdbc'",
@@ -57,6 +61,16 @@ public final class JdbcLockAutoConfiguration {
 			check.runOnce(prepare);
 		}
 		return backend;
+	}
+
+	private static boolean hasConnectionToSpare(DataSource dataSource,
+			ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+		boolean spare = LockDatabase.hasConnectionToSpare(dataSource, pools);
+		if (!spare) {
+			logger.info(
+					"Lock backend 'jdbc' does not listen for notifications of PostgreSQL, because its connection pool has less than three connections. Waiters poll instead");
+		}
+		return spare;
 	}
 
 	/** Creates the tables if the settings ask for it. */

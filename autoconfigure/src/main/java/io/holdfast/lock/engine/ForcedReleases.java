@@ -57,12 +57,23 @@ final class ForcedReleases {
 					null);
 		}
 		try {
-			Duration timeout = this.context.settings().responseTimeout();
-			List<LockState.Holder> found = this.queries.ask(backend, timeout, () -> backend.find(lock)).holders();
-			return evict(target, backend, found, onlyIf);
+			return evict(target, backend, find(target, backend), onlyIf);
 		}
 		finally {
 			this.underWay.remove(target);
+		}
+	}
+
+	private List<LockState.Holder> find(LockAtBackend target, LockBackend backend) {
+		try {
+			Duration timeout = this.context.settings().responseTimeout();
+			return this.queries.ask(backend, timeout, () -> backend.find(target.lock())).holders();
+		}
+		catch (LockBackendException ex) {
+			throw new LockBackendException(target.lock(), target.backend(),
+					"Lock '%s' (backend %s) was not released by force, because its holders are unknown. %s"
+						.formatted(target.lock(), target.backend(), ex.getMessage()),
+					ex);
 		}
 	}
 

@@ -44,7 +44,7 @@ record FenceEntry(String id, LockName lock, String backend, long token, String o
 
 	StaleFencingTokenException refused(long seenToken) {
 		return new StaleFencingTokenException(this.lock, this.backend,
-				"%s: the fence has seen token %s of another holder, so this holder is stale, after a pause or a lost lease. It must not write, and its transaction is rolled back. Repeat the call.%s"
+				"%s: the fence has seen token %s of another holder, so this holder is stale, after a pause or a lost lease. It must not write, and a transaction around it is rolled back. Repeat the call.%s"
 					.formatted(this, seenToken, this.diagnosis.get()));
 	}
 

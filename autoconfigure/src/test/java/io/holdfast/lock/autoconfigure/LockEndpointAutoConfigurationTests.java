@@ -301,7 +301,8 @@ class LockEndpointAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "silent, 50ms, failed: The store", "broken, 1m, it is unknown whether owner" })
+	@CsvSource({ "silent, 50ms, (backend silent) was not released by force",
+			"broken, 1m, it is unknown whether owner" })
 	void failedReleaseIsAudited(String backend, String timeout, String outcome) {
 		InMemoryAuditEventRepository audit = new InMemoryAuditEventRepository();
 		this.unrestricted

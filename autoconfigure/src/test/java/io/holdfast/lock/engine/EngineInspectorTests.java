@@ -238,6 +238,16 @@ class EngineInspectorTests {
 	}
 
 	@Test
+	void failedLookupReleasesNothing() {
+		this.fixture.backend.heldByAnother(LOCK);
+		this.fixture.backend.lookups.add(CompletableFuture.failedFuture(new IllegalStateException("connection reset")));
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.inspector.forceRelease(LOCK))
+			.withMessageStartingWith("Lock 'stock:42' (backend fake) was not released by force")
+			.withMessageContaining("connection reset");
+		assertThat(this.events).isEmpty();
+	}
+
+	@Test
 	void unknownRevocationIsReported() {
 		this.fixture.backend.heldByAnother(LOCK);
 		this.fixture.backend.withdrawals

@@ -2,9 +2,9 @@ package io.holdfast.lock.backend.redlock;
 
 import java.time.Duration;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -13,26 +13,38 @@ import io.holdfast.lock.support.DurationText;
 
 /**
  * Logs nodes that remember nothing of earlier locks. Nodes often restart together, so the
- * first one is logged at WARN. Further ones are logged at DEBUG while any node is in
- * quarantine. Thread-safe.
+ * first one is logged at WARN, and so is the one that leaves no majority. Others are
+ * logged at DEBUG while any node is in quarantine. Thread-safe.
  */
 final class QuarantineLog {
 
 	private static final Log logger = LogFactory.getLog(QuarantineLog.class);
 
-	private final Set<String> quarantined = new HashSet<>();
+	private final int tolerated;
+
+	private final Set<String> quarantined = new TreeSet<>();
 
 	private boolean collecting;
 
+	/**
+	 * Creates a log.
+	 * @param tolerated the number of nodes without which the others are a majority
+	 */
+	QuarantineLog(int tolerated) {
+		this.tolerated = tolerated;
+	}
+
 	/** Reports a node whose memory is not admitted. */
 	void started(String address, Duration length) {
-		boolean first;
+		List<String> all;
+		boolean matters;
 		synchronized (this) {
-			first = this.quarantined.isEmpty() && !this.collecting;
-			this.quarantined.add(address);
+			matters = this.quarantined.add(address) && !this.collecting
+					&& (this.quarantined.size() == 1 || this.quarantined.size() == this.tolerated + 1);
+			all = List.copyOf(this.quarantined);
 		}
-		if (first) {
-			warn(List.of(address), length);
+		if (matters) {
+			warn(all, length);
 		}
 		else {
 			logger.debug(message(List.of(address), length));
@@ -58,16 +70,18 @@ final class QuarantineLog {
 	/** Returns the nodes that the startup check found. */
 	synchronized List<String> stopCollecting() {
 		this.collecting = false;
-		return this.quarantined.stream().sorted().toList();
+		return List.copyOf(this.quarantined);
 	}
 
 	void warn(Collection<String> addresses, Duration length) {
 		logger.warn(message(addresses, length));
 	}
 
-	private static String message(Collection<String> addresses, Duration length) {
-		return "The Redis nodes %s remember nothing of earlier locks: they are new, have restarted or were flushed. They do not vote for %s, the longest that an earlier lock may last. Further nodes that do not vote are logged at DEBUG."
-			.formatted(addresses, DurationText.of(length));
+	private String message(Collection<String> addresses, Duration length) {
+		return "The Redis nodes %s remember nothing of earlier locks: they are new, have restarted or were flushed. They do not vote for %s, the longest that an earlier lock may last. %s"
+			.formatted(addresses, DurationText.of(length),
+					(addresses.size() > this.tolerated) ? "The others are no majority, so no lock is granted meanwhile."
+							: "Further nodes are logged at DEBUG, unless the others are no majority any more.");
 	}
 
 }

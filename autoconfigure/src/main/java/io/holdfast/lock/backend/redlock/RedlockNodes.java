@@ -34,7 +34,7 @@ final class RedlockNodes {
 
 	private final ReleaseNotifications notifications;
 
-	private final QuarantineLog quarantineLog = new QuarantineLog();
+	private final QuarantineLog quarantineLog;
 
 	/** Longest known lease, in milliseconds. */
 	private final AtomicLong longestLease;
@@ -42,6 +42,7 @@ final class RedlockNodes {
 	RedlockNodes(List<NodeClient> nodes, RedlockOptions options, SchedulingClock clock) {
 		this.options = options;
 		this.clock = clock;
+		this.quarantineLog = new QuarantineLog((nodes.size() - 1) / 2);
 		this.keys = new RedlockKeys(options.namespace());
 		this.notifications = new ReleaseNotifications(options.namespace(), nodes.size() / 2 + 1, clock);
 		Map<String, RedlockNode> identities = new ConcurrentHashMap<>();
