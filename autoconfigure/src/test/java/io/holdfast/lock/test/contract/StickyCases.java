@@ -1,6 +1,9 @@
 package io.holdfast.lock.test.contract;
 
+import java.util.Comparator;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 
@@ -40,12 +43,17 @@ interface StickyCases {
 		bench.assertReleased(bench.first(), holder);
 	}
 
+	/** Redlock orders claims of the same moment by their owners. */
 	@Needs(Ability.DEMAND)
 	default void stickyLeaseIsWantedIfOthersAlreadyWait(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		Grant holder = bench.acquire(bench.first(), Claims.exclusive(lock));
-		Claim next = Claims.waiting(Claims.sticky(Claims.exclusive(lock)));
-		Claim last = Claims.waiting(Claims.exclusive(lock));
+		List<Claim> waiters = Stream.generate(() -> Claims.waiting(Claims.sticky(Claims.exclusive(lock))))
+			.limit(2)
+			.sorted(Comparator.comparing((waiter) -> waiter.owner().value()))
+			.toList();
+		Claim next = waiters.get(0);
+		Claim last = waiters.get(1);
 		bench.assertContended(bench.second(), next);
 		bench.assertContended(bench.first(), last);
 		bench.assertReleased(bench.first(), holder);
