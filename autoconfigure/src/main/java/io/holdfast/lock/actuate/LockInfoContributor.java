@@ -24,6 +24,8 @@ public final class LockInfoContributor implements InfoContributor {
 
 	private final Duration leaseTime;
 
+	private final Duration sticky;
+
 	private final @Nullable Boolean fenced;
 
 	/**
@@ -31,12 +33,15 @@ public final class LockInfoContributor implements InfoContributor {
 	 * @param backends the backends
 	 * @param waitTime the default wait time
 	 * @param leaseTime the default lease time
+	 * @param sticky the time for which leases stay after their last hold, or zero
 	 * @param fenced whether transactions are fenced, or {@code null} if there are none
 	 */
-	public LockInfoContributor(LockBackends backends, Duration waitTime, Duration leaseTime, @Nullable Boolean fenced) {
+	public LockInfoContributor(LockBackends backends, Duration waitTime, Duration leaseTime, Duration sticky,
+			@Nullable Boolean fenced) {
 		this.backends = backends;
 		this.waitTime = waitTime;
 		this.leaseTime = leaseTime;
+		this.sticky = sticky;
 		this.fenced = fenced;
 	}
 
@@ -47,6 +52,9 @@ public final class LockInfoContributor implements InfoContributor {
 		locks.put("backends", this.backends.inUse());
 		locks.put("waitTime", DurationText.of(this.waitTime));
 		locks.put("leaseTime", DurationText.of(this.leaseTime));
+		if (!this.sticky.isZero()) {
+			locks.put("sticky", DurationText.of(this.sticky));
+		}
 		if (this.fenced != null) {
 			locks.put("fencing", this.fenced);
 		}

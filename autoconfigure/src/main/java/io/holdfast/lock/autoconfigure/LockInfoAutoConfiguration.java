@@ -30,7 +30,7 @@ public final class LockInfoAutoConfiguration {
 	LockInfoContributor distributedLocksInfoContributor(LockBackends backends, DistributedLockProperties locks,
 			ObjectProvider<Fence> fences) {
 		Fence fence = fences.getIfAvailable();
-		return new LockInfoContributor(backends, locks.waitTime(), locks.leaseTime(),
+		return new LockInfoContributor(backends, locks.waitTime(), locks.leaseTime(), locks.sticky(),
 				(fence != null) ? fence.unfencedReason() == null : null);
 	}
 

@@ -1,5 +1,6 @@
 package io.holdfast.lock.support;
 
+import java.lang.reflect.Modifier;
 import java.util.Objects;
 import java.util.stream.Stream;
 
@@ -20,17 +21,23 @@ public final class Failures {
 	/**
 	 * Returns a description of the root cause, to which a sentence may append a period.
 	 * @param failure the failure
-	 * @return the simple class name and message of the root cause without a final period,
-	 * such as {@code ConnectException: Connection refused}
+	 * @return the simple name of the root cause's class, or of its first public
+	 * superclass, and its message without a final period, such as
+	 * {@code ConnectException: Connection refused}
 	 */
 	public static String rootMessage(Throwable failure) {
 		Throwable root = root(failure);
 		@Nullable String message = root.getMessage();
-		String type = root.getClass().getSimpleName();
+		String type = publicType(root.getClass()).getSimpleName();
 		if (message == null || message.isBlank()) {
 			return type;
 		}
 		return type + ": " + (message.endsWith(".") ? message.substring(0, message.length() - 1) : message);
+	}
+
+	/** An internal class says nothing to the reader of a message. */
+	private static Class<?> publicType(Class<?> type) {
+		return Modifier.isPublic(type.getModifiers()) ? type : publicType(type.getSuperclass());
 	}
 
 	/**

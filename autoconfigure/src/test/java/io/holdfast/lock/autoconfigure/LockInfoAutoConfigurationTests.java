@@ -40,6 +40,14 @@ class LockInfoAutoConfigurationTests {
 	}
 
 	@Test
+	void stickyLeasesAreInTheInfo() {
+		this.runner.withPropertyValues("distributed-lock.sticky=500ms")
+			.run((context) -> assertThat(info(context.getBean(LockInfoContributor.class)))
+				.extractingByKey("distributedLocks")
+				.hasFieldOrPropertyWithValue("sticky", "500ms"));
+	}
+
+	@Test
 	void fencingIsInTheInfoIfThereAreTransactions() {
 		this.runner
 			.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class, FencingAutoConfiguration.class))

@@ -1,6 +1,7 @@
 package io.holdfast.lock.support;
 
 import java.net.ConnectException;
+import java.util.concurrent.TimeoutException;
 
 import org.junit.jupiter.api.Test;
 
@@ -19,6 +20,22 @@ class FailuresTests {
 		assertThat(Failures.rootMessage(new ConnectException("Connection refused")))
 			.isEqualTo("ConnectException: Connection refused");
 		assertThat(Failures.rootMessage(new ConnectException())).isEqualTo("ConnectException");
+	}
+
+	@Test
+	void internalClassIsNotNamed() {
+		assertThat(Failures.rootMessage(new Internal("no response in time")))
+			.isEqualTo("TimeoutException: no response in time");
+	}
+
+	private static final class Internal extends TimeoutException {
+
+		private static final long serialVersionUID = 1L;
+
+		Internal(String message) {
+			super(message);
+		}
+
 	}
 
 }

@@ -45,6 +45,7 @@ class GrowthBenchmark {
 
 	@Test
 	void measure() throws Exception {
+		Files.createDirectories(DIRECTORY);
 		for (String store : STORES) {
 			grow(store, Curve.THREADS, Curve.KEYS, Curve.PROCESSES);
 			if (store.equals("redlock")) {
@@ -96,7 +97,6 @@ class GrowthBenchmark {
 	}
 
 	private void write() throws IOException {
-		Files.createDirectories(DIRECTORY);
 		Files.writeString(DIRECTORY.resolve("growth.md"), this.report.toMarkdown());
 		Files.writeString(DIRECTORY.resolve("growth.svg"), this.report.toSvg());
 	}

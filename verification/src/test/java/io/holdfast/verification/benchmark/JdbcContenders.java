@@ -28,6 +28,8 @@ final class JdbcContenders {
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl(url);
 		config.setMaximumPoolSize(CONNECTIONS);
+		// sixteen processes would otherwise exceed the limit of the server
+		config.setMinimumIdle(1);
 		JdbcTemplate jdbc = new JdbcTemplate(new HikariDataSource(config));
 		for (String statement : schema) {
 			jdbc.execute(statement);

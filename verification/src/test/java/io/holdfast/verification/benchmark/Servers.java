@@ -70,7 +70,7 @@ final class Servers implements AutoCloseable {
 		List<String> arguments = new ArrayList<>(List.of("--logging.level.root=warn", "--spring.main.banner-mode=off",
 				"--spring.flyway.enabled=false", "--distributed-lock.fencing.enabled=false",
 				"--distributed-lock.wait-time=" + Contender.WAIT_SECONDS + "s", "--spring.datasource.url=" + url(),
-				"--spring.datasource.hikari.maximum-pool-size=20",
+				"--spring.datasource.hikari.maximum-pool-size=20", "--spring.datasource.hikari.minimum-idle=1",
 				"--distributed-lock.backend=" + (this.store.equals("h2") ? "jdbc" : this.store)));
 		switch (this.store) {
 			case "redis" -> arguments.add("--distributed-lock.redis.address=" + all("redis"));
