@@ -23,7 +23,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.autoconfigure.RedisClients.Settings;
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redlock.RedlockLockBackend;
-import io.holdfast.lock.backend.redlock.RedlockOptions;
+import io.holdfast.lock.backend.redlock.RedlockLockOptions;
 
 /**
  * Auto-configuration for the Redlock backend, with its own client for each of several
@@ -46,8 +46,9 @@ public final class RedlockLockAutoConfiguration {
 			ConfigurableListableBeanFactory beanFactory) {
 		List<RedisAddress> addresses = addresses(redlock);
 		Duration longest = redlock.longestLease();
-		RedlockOptions options = new RedlockOptions(locks.namespace(), locks.responseTimeout(), redlock.nodeTimeout(),
-				redlock.driftFactor(), (longest != null) ? longest : locks.leaseTime(), redlock.restartQuarantine());
+		RedlockLockOptions options = new RedlockLockOptions(locks.namespace(), locks.responseTimeout(),
+				redlock.nodeTimeout(), redlock.driftFactor(), (longest != null) ? longest : locks.leaseTime(),
+				redlock.restartQuarantine());
 		RedisClients clients = clients(redlock, locks.responseTimeout(), beanFactory.getBeanClassLoader());
 		SslBundle ssl = redlock.ssl().find(bundles, "distributed-lock.redlock.ssl.bundle");
 		RedlockLockBackend backend = new RedlockLockBackend(

@@ -16,12 +16,12 @@ final class ClockDrift {
 	private ClockDrift() {
 	}
 
-	static double factor(RedlockOptions options) {
+	static double factor(RedlockLockOptions options) {
 		return Math.max(options.driftFactor(), ENGINE_DRIFT);
 	}
 
 	/** Returns the lease to report to the engine. */
-	static Duration trustedLease(Duration lease, RedlockOptions options) {
+	static Duration trustedLease(Duration lease, RedlockLockOptions options) {
 		double share = (1 - factor(options)) / (1 - ENGINE_DRIFT);
 		return (share < 1) ? Duration.ofNanos((long) (lease.toNanos() * share)) : lease;
 	}
@@ -30,7 +30,7 @@ final class ClockDrift {
 	 * Returns the validity of a lease, counted from before the first request was sent.
 	 * @return nanoseconds
 	 */
-	static long validity(Duration lease, RedlockOptions options) {
+	static long validity(Duration lease, RedlockLockOptions options) {
 		long nanos = lease.toNanos();
 		return nanos - (long) (nanos * factor(options)) - MARGIN.toNanos();
 	}

@@ -36,19 +36,16 @@ final class QuarantineLog {
 
 	/** Reports a node whose memory is not admitted. */
 	void started(String address, Duration length) {
-		List<String> all;
-		boolean matters;
+		// in the lock, so that the entries are in the order of the events
 		synchronized (this) {
-			matters = this.quarantined.add(address) && !this.collecting
-					&& (this.quarantined.size() == 1 || this.quarantined.size() == this.tolerated + 1);
-			all = List.copyOf(this.quarantined);
+			boolean added = this.quarantined.add(address);
+			int count = this.quarantined.size();
+			if (added && !this.collecting && (count == 1 || count == this.tolerated + 1)) {
+				warn(List.copyOf(this.quarantined), length);
+				return;
+			}
 		}
-		if (matters) {
-			warn(all, length);
-		}
-		else {
-			logger.debug(message(List.of(address), length));
-		}
+		logger.debug(message(List.of(address), length));
 	}
 
 	/** Reports that a node votes again. */

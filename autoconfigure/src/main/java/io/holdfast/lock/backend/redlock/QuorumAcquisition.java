@@ -35,7 +35,7 @@ final class QuorumAcquisition {
 
 	private final RedlockNodes nodes;
 
-	private final RedlockOptions options;
+	private final RedlockLockOptions options;
 
 	private final RedlockErrors errors;
 
@@ -70,7 +70,7 @@ final class QuorumAcquisition {
 	/** Whether the claim was released or withdrawn, and so no longer waits. */
 	private final AtomicBoolean ended;
 
-	QuorumAcquisition(RedlockNodes nodes, RedlockOptions options, RedlockErrors errors, Claim claim, long number,
+	QuorumAcquisition(RedlockNodes nodes, RedlockLockOptions options, RedlockErrors errors, Claim claim, long number,
 			NotifiedTokens notified, @Nullable QuorumAcquisition before, Consumer<QuorumAcquisition> allAnswered) {
 		this.nodes = nodes;
 		this.options = options;

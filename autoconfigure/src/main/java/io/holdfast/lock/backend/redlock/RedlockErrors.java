@@ -17,9 +17,9 @@ final class RedlockErrors {
 
 	private final RedlockNodes nodes;
 
-	private final RedlockOptions options;
+	private final RedlockLockOptions options;
 
-	RedlockErrors(RedlockNodes nodes, RedlockOptions options) {
+	RedlockErrors(RedlockNodes nodes, RedlockLockOptions options) {
 		this.nodes = nodes;
 		this.options = options;
 	}

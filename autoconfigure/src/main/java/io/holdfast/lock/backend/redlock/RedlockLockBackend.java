@@ -59,13 +59,13 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	private final RedlockNodes nodes;
 
-	private final RedlockOptions options;
+	private final RedlockLockOptions options;
 
 	private final Runnable stopClock;
 
 	private final RedlockErrors errors;
 
-	private final RedlockRenewals renewal;
+	private final RedlockRenewals renewals;
 
 	private final RedlockLookup lookup;
 
@@ -76,11 +76,11 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	 * @throws LockConfigurationException if the number of nodes is less than three or
 	 * even
 	 */
-	public RedlockLockBackend(List<RedisNode> nodes, RedlockOptions options) {
+	public RedlockLockBackend(List<RedisNode> nodes, RedlockLockOptions options) {
 		this(nodes, options, new SystemSchedulingClock("holdfast-redlock-timer"));
 	}
 
-	private RedlockLockBackend(List<RedisNode> nodes, RedlockOptions options, SystemSchedulingClock clock) {
+	private RedlockLockBackend(List<RedisNode> nodes, RedlockLockOptions options, SystemSchedulingClock clock) {
 		this(nodes.stream().<NodeClient>map(NodeClient.OfRedis::new).toList(), options, clock, clock::close);
 	}
 
@@ -93,14 +93,14 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	 * @throws LockConfigurationException if the number of nodes is less than three or
 	 * even
 	 */
-	RedlockLockBackend(List<NodeClient> nodes, RedlockOptions options, SchedulingClock clock, Runnable stopClock) {
+	RedlockLockBackend(List<NodeClient> nodes, RedlockLockOptions options, SchedulingClock clock, Runnable stopClock) {
 		checkCount(nodes.size());
 		this.options = options;
 		this.stopClock = stopClock;
 		this.notified = new NotifiedTokens(clock);
 		this.nodes = new RedlockNodes(nodes, options, clock);
 		this.errors = new RedlockErrors(this.nodes, options);
-		this.renewal = new RedlockRenewals(this.nodes, options, this.errors, this.notified);
+		this.renewals = new RedlockRenewals(this.nodes, options, this.errors, this.notified);
 		this.lookup = new RedlockLookup(this.nodes, options, this.errors);
 	}
 
@@ -168,7 +168,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-		return Stages.attempt(() -> this.renewal.renew(grants));
+		return Stages.attempt(() -> this.renewals.renew(grants));
 	}
 
 	@Override

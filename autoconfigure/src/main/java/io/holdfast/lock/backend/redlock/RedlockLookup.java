@@ -26,7 +26,7 @@ import io.holdfast.lock.spi.StoreStatus;
  * @param options how locks are kept
  * @param errors explains why there is no majority
  */
-record RedlockLookup(RedlockNodes nodes, RedlockOptions options, RedlockErrors errors) {
+record RedlockLookup(RedlockNodes nodes, RedlockLockOptions options, RedlockErrors errors) {
 
 	/** The elements of each grant in the answer of the script. */
 	private static final int PER_GRANT = 4;

@@ -26,7 +26,7 @@ final class RedlockNodes {
 
 	private final List<RedlockNode> all;
 
-	private final RedlockOptions options;
+	private final RedlockLockOptions options;
 
 	private final RedlockKeys keys;
 
@@ -39,7 +39,7 @@ final class RedlockNodes {
 	/** Longest known lease, in milliseconds. */
 	private final AtomicLong longestLease;
 
-	RedlockNodes(List<NodeClient> nodes, RedlockOptions options, SchedulingClock clock) {
+	RedlockNodes(List<NodeClient> nodes, RedlockLockOptions options, SchedulingClock clock) {
 		this.options = options;
 		this.clock = clock;
 		this.quarantineLog = new QuarantineLog((nodes.size() - 1) / 2);

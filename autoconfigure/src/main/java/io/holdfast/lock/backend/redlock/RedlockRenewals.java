@@ -24,13 +24,13 @@ final class RedlockRenewals {
 
 	private final RedlockNodes nodes;
 
-	private final RedlockOptions options;
+	private final RedlockLockOptions options;
 
 	private final RedlockErrors errors;
 
 	private final NotifiedTokens notified;
 
-	RedlockRenewals(RedlockNodes nodes, RedlockOptions options, RedlockErrors errors, NotifiedTokens notified) {
+	RedlockRenewals(RedlockNodes nodes, RedlockLockOptions options, RedlockErrors errors, NotifiedTokens notified) {
 		this.nodes = nodes;
 		this.options = options;
 		this.errors = errors;

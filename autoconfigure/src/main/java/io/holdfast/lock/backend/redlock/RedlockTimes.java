@@ -45,7 +45,7 @@ final class RedlockTimes {
 	 * Returns how long a contended claim keeps its position in the wait queue; zero if it
 	 * will not retry.
 	 */
-	static Duration position(Claim claim, RedlockOptions options) {
+	static Duration position(Claim claim, RedlockLockOptions options) {
 		if (!waits(claim)) {
 			return Duration.ZERO;
 		}
@@ -57,7 +57,7 @@ final class RedlockTimes {
 	/**
 	 * Returns for how long a node reserves a free lock for a waiter that it has notified.
 	 */
-	static Duration reservation(RedlockOptions options) {
+	static Duration reservation(RedlockLockOptions options) {
 		return options.nodeTimeout().multipliedBy(2);
 	}
 

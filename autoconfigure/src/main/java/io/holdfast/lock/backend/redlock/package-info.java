@@ -6,7 +6,7 @@
  * {@code io.holdfast.lock.support} and {@code io.holdfast.lock.backend.redis}.
  *
  * <p>
- * Applications may use {@code RedlockLockBackend} and {@code RedlockOptions}.
+ * Applications may use {@code RedlockLockBackend} and {@code RedlockLockOptions}.
  */
 @NullMarked
 package io.holdfast.lock.backend.redlock;

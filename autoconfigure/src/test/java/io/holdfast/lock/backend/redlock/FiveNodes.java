@@ -50,7 +50,7 @@ abstract class FiveNodes {
 
 	static TestNodes nodes;
 
-	static final RedlockOptions OPTIONS = TestNodes.options(NODE_TIMEOUT, LONGEST_LEASE);
+	static final RedlockLockOptions OPTIONS = TestNodes.options(NODE_TIMEOUT, LONGEST_LEASE);
 
 	final LockName lock = LockName.of("stock", UUID.randomUUID().toString());
 
@@ -105,7 +105,7 @@ abstract class FiveNodes {
 		return LockRequest.forLock(this.lock).waitTime(waitTime).leaseTime(LONGEST_LEASE).build();
 	}
 
-	RedlockLockBackend open(List<Integer> ports, RedlockOptions options) {
+	RedlockLockBackend open(List<Integer> ports, RedlockLockOptions options) {
 		RedlockLockBackend backend = TestNodes.backend(this.library, ports, options);
 		this.opened.add(backend);
 		return backend;

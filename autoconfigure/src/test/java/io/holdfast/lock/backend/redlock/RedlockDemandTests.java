@@ -42,7 +42,7 @@ class RedlockDemandTests {
 	private final List<Node> nodes = IntStream.range(0, 5).mapToObj(Node::new).toList();
 
 	private final RedlockLockBackend backend = new RedlockLockBackend(List.copyOf(this.nodes),
-			new RedlockOptions("test", TIMEOUT, TIMEOUT, 0.01, Duration.ofSeconds(30), true), new StoppedClock(),
+			new RedlockLockOptions("test", TIMEOUT, TIMEOUT, 0.01, Duration.ofSeconds(30), true), new StoppedClock(),
 			() -> {
 			});
 
@@ -156,8 +156,8 @@ class RedlockDemandTests {
 		deaf.subList(2, 5).forEach((node) -> node.subscribes = false);
 		deaf.forEach((node) -> node.acquired = CompletableFuture.completedFuture(GRANTED));
 		RedlockLockBackend other = new RedlockLockBackend(List.copyOf(deaf),
-				new RedlockOptions("test", TIMEOUT, TIMEOUT, 0.01, Duration.ofSeconds(30), true), new StoppedClock(),
-				() -> {
+				new RedlockLockOptions("test", TIMEOUT, TIMEOUT, 0.01, Duration.ofSeconds(30), true),
+				new StoppedClock(), () -> {
 				});
 		other.verify();
 		Acquired acquired = (Acquired) other.tryAcquire(claim(Duration.ZERO)).toCompletableFuture().join();

@@ -195,7 +195,7 @@ class RedlockFaultTests extends FiveNodes {
 		List<TcpProxy> wires = nodes.all().stream().map((node) -> TcpProxy.to(node.port())).toList();
 		try {
 			RedlockLockBackend still = open(wires.stream().map(TcpProxy::port).toList(),
-					new RedlockOptions(TestNodes.NAMESPACE, Duration.ofSeconds(5), Duration.ofSeconds(4), 0.01,
+					new RedlockLockOptions(TestNodes.NAMESPACE, Duration.ofSeconds(5), Duration.ofSeconds(4), 0.01,
 							Duration.ofMinutes(1), true));
 			still.verify();
 			granted(still, claim(LockName.of("warm", "up"), LONGEST_LEASE));

@@ -23,7 +23,7 @@ import io.holdfast.lock.test.server.TcpProxy;
 class RedlockLockBackendContractTests extends LockBackendContract {
 
 	/** Generous timeouts, because a busy machine must not affect the result. */
-	private static final RedlockOptions OPTIONS = TestNodes.options(Duration.ofMillis(800), Duration.ofSeconds(30));
+	private static final RedlockLockOptions OPTIONS = TestNodes.options(Duration.ofMillis(800), Duration.ofSeconds(30));
 
 	private final TestNodes nodes = TestNodes.admitted(5);
 

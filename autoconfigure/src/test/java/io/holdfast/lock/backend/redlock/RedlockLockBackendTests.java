@@ -130,8 +130,8 @@ class RedlockLockBackendTests extends FiveNodes {
 
 	@Test
 	void restartedNodeWouldHelpASecondOwnerWithoutTheQuarantine() throws Exception {
-		RedlockOptions careless = new RedlockOptions(TestNodes.NAMESPACE, Duration.ofSeconds(1), NODE_TIMEOUT, 0.01,
-				LONGEST_LEASE, false);
+		RedlockLockOptions careless = new RedlockLockOptions(TestNodes.NAMESPACE, Duration.ofSeconds(1), NODE_TIMEOUT,
+				0.01, LONGEST_LEASE, false);
 		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), careless);
 		RedlockLockBackend other = open(ports(0, 1, 2, 3, 4), careless);
 		granted(cutOff, claim());
@@ -319,7 +319,7 @@ class RedlockLockBackendTests extends FiveNodes {
 
 	@Test
 	void greaterDriftFactorShortensTheLease() throws Exception {
-		RedlockLockBackend careful = open(ports(0, 1, 2, 3, 4), new RedlockOptions(TestNodes.NAMESPACE,
+		RedlockLockBackend careful = open(ports(0, 1, 2, 3, 4), new RedlockLockOptions(TestNodes.NAMESPACE,
 				Duration.ofSeconds(1), NODE_TIMEOUT, 0.109, LONGEST_LEASE, true));
 		careful.verify();
 		Grant grant = granted(careful, claim(this.lock, Duration.ofSeconds(10)));

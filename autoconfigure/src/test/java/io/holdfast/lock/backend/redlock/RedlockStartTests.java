@@ -39,7 +39,7 @@ class RedlockStartTests {
 
 	private static final LockName LOCK = LockName.of("stock", "start");
 
-	private static final RedlockOptions OPTIONS = TestNodes.options(Duration.ofMillis(400), Duration.ofSeconds(2));
+	private static final RedlockLockOptions OPTIONS = TestNodes.options(Duration.ofMillis(400), Duration.ofSeconds(2));
 
 	@Parameter
 	private RedisLibrary library;

@@ -40,8 +40,8 @@ class RedlockStatusTests {
 	private void assertReportedAfter(Duration timeout, Duration expected) {
 		RedlockLockBackend backend = new RedlockLockBackend(
 				IntStream.range(0, 3).<NodeClient>mapToObj(Node::new).toList(),
-				new RedlockOptions("test", NODE_TIMEOUT, NODE_TIMEOUT, 0.01, Duration.ofSeconds(30), true), this.timers,
-				() -> {
+				new RedlockLockOptions("test", NODE_TIMEOUT, NODE_TIMEOUT, 0.01, Duration.ofSeconds(30), true),
+				this.timers, () -> {
 				});
 		CompletableFuture<StoreStatus> status = backend.status(timeout).toCompletableFuture();
 		this.timers.runUpTo(expected.minusNanos(1));

@@ -27,7 +27,7 @@ public class RedlockStore implements SimulatedStore {
 
 	private static final Duration LONGEST_LEASE = Duration.ofSeconds(30);
 
-	private static final RedlockOptions OPTIONS = new RedlockOptions("sim", Duration.ofSeconds(1),
+	private static final RedlockLockOptions OPTIONS = new RedlockLockOptions("sim", Duration.ofSeconds(1),
 			Duration.ofMillis(50), 0.01, LONGEST_LEASE, true);
 
 	private final List<SimulatedNode> servers = new ArrayList<>();

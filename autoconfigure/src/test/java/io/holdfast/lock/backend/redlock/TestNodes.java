@@ -68,15 +68,15 @@ final class TestNodes implements AutoCloseable {
 		this.servers.forEach(action);
 	}
 
-	RedlockLockBackend backend(RedisLibrary library, RedlockOptions options) {
+	RedlockLockBackend backend(RedisLibrary library, RedlockLockOptions options) {
 		return backend(library, this.servers.stream().map(RedisServer::port).toList(), options);
 	}
 
-	static RedlockLockBackend backend(RedisLibrary library, List<Integer> ports, RedlockOptions options) {
+	static RedlockLockBackend backend(RedisLibrary library, List<Integer> ports, RedlockLockOptions options) {
 		return new RedlockLockBackend(ports.stream().map((port) -> node(library, port, options)).toList(), options);
 	}
 
-	static RedlockLockBackend started(RedisLibrary library, List<Integer> ports, RedlockOptions options) {
+	static RedlockLockBackend started(RedisLibrary library, List<Integer> ports, RedlockLockOptions options) {
 		RedlockLockBackend backend = backend(library, ports, options);
 		connect(backend);
 		return backend;
@@ -90,7 +90,7 @@ final class TestNodes implements AutoCloseable {
 		});
 	}
 
-	private static RedisNode node(RedisLibrary library, int port, RedlockOptions options) {
+	private static RedisNode node(RedisLibrary library, int port, RedlockLockOptions options) {
 		String address = "127.0.0.1:" + port;
 		ScriptClient client = switch (library) {
 			case REDISSON -> redisson("redis://" + address, options);
@@ -101,7 +101,7 @@ final class TestNodes implements AutoCloseable {
 		return new RedisNode(client, NAMESPACE, options.responseTimeout(), address);
 	}
 
-	private static ScriptClient redisson(String address, RedlockOptions options) {
+	private static ScriptClient redisson(String address, RedlockLockOptions options) {
 		Config config = new Config();
 		config.setThreads(1).setNettyThreads(1).setLazyInitialization(true).setUseScriptCache(false);
 		config.useSingleServer()
@@ -115,8 +115,8 @@ final class TestNodes implements AutoCloseable {
 		return new RedissonScriptClient(Redisson.create(config), true, options.responseTimeout());
 	}
 
-	static RedlockOptions options(Duration nodeTimeout, Duration longestLease) {
-		return new RedlockOptions(NAMESPACE, Duration.ofSeconds(1), nodeTimeout, 0.01, longestLease, true);
+	static RedlockLockOptions options(Duration nodeTimeout, Duration longestLease) {
+		return new RedlockLockOptions(NAMESPACE, Duration.ofSeconds(1), nodeTimeout, 0.01, longestLease, true);
 	}
 
 	@Override

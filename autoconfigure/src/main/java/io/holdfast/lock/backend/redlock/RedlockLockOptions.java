@@ -19,7 +19,7 @@ import io.holdfast.lock.support.DurationText;
  * @param restartQuarantine whether a node that restarted or was flushed does not vote for
  * that time
  */
-public record RedlockOptions(String namespace, Duration responseTimeout, Duration nodeTimeout, double driftFactor,
+public record RedlockLockOptions(String namespace, Duration responseTimeout, Duration nodeTimeout, double driftFactor,
 		Duration longestLease, boolean restartQuarantine) {
 
 	private static final double LARGEST_DRIFT = 0.5;
@@ -28,7 +28,7 @@ public record RedlockOptions(String namespace, Duration responseTimeout, Duratio
 	 * Validates the values.
 	 * @throws LockConfigurationException if one of them can never work
 	 */
-	public RedlockOptions {
+	public RedlockLockOptions {
 		require(!nodeTimeout.minusMillis(1).isNegative() && nodeTimeout.compareTo(responseTimeout) <= 0,
 				"'distributed-lock.redlock.node-timeout' is %s. Set at least 1ms and at most 'distributed-lock.response-timeout', which is %s."
 					.formatted(DurationText.of(nodeTimeout), DurationText.of(responseTimeout)));
