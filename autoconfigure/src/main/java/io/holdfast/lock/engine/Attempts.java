@@ -134,14 +134,13 @@ final class Attempts {
 
 	/**
 	 * Withdraws the claim; completes with the store's first response. The latest attempt
-	 * may still grant the claim after that, so a closing engine awaits its response, too.
-	 * If that has arrived, the withdrawal covers the attempt.
+	 * may still grant the claim after that, so a closing engine awaits the step that
+	 * processes its response, too.
 	 */
 	CompletableFuture<Void> withdraw() {
 		Attempt attempt = this.latest;
 		if (attempt != null && attempt.isSent() && !attempt.processed) {
-			attempt.precedesWithdrawal = attempt.hasDefiniteResponse();
-			attempt.onAnswered = attempt.precedesWithdrawal ? NOTHING : this.retrier.unanswered().sentBefore();
+			attempt.onAnswered = this.retrier.unanswered().sentBefore();
 		}
 		return abandon();
 	}
@@ -159,7 +158,7 @@ final class Attempts {
 	void withdrawUnlessKept(@Nullable Lease lease, Attempt attempt, @Nullable AcquireResult result) {
 		boolean kept = lease != null && lease.keepsLock();
 		boolean leftNothing = result instanceof AcquireResult.Contended && !attempt.willRetry;
-		if (!kept && !leftNothing && !attempt.precedesWithdrawal) {
+		if (!kept && !leftNothing) {
 			abandon();
 		}
 		attempt.onAnswered.run();
@@ -191,9 +190,6 @@ final class Attempts {
 		/** Whether a step of the acquisition has processed the response. */
 		boolean processed;
 
-		/** Whether the response had arrived when the claim was withdrawn. */
-		private boolean precedesWithdrawal;
-
 		/** Runs after a response that arrives after the decision was processed. */
 		private Runnable onAnswered = NOTHING;
 
@@ -206,11 +202,6 @@ final class Attempts {
 			this.phase = acquisition.steps.phase();
 			this.willRetry = willRetry;
 			this.mayHaveLeftClaimBefore = mayHaveLeftClaimBefore;
-		}
-
-		/** Whether the store has processed the attempt, and the response is here. */
-		private boolean hasDefiniteResponse() {
-			return isDone() && !isCompletedExceptionally() && !(join() instanceof AcquireResult.Indeterminate);
 		}
 
 		/** Sends the claim, unless a retry has waited for a thread past the deadline. */

@@ -193,7 +193,7 @@ class EtcdFaultTests {
 	@ValueSource(longs = { 9_223_372_036L, Long.MAX_VALUE, 0, -1, Long.MIN_VALUE })
 	void renewalWithAnInvalidTimeExtendsNoLease(long seconds) throws Exception {
 		EtcdLockBackend backend = backend(server().endpoint());
-		Grant grant = granted(backend, claim(LOCK));
+		Grant grant = soonGranted(backend, claim(LOCK));
 		this.calls.change((answer) -> (answer instanceof LeaseKeepAliveResponse alive)
 				? alive.toBuilder().setTTL(seconds).build() : answer);
 		RenewResult result = renewed(backend, grant);
