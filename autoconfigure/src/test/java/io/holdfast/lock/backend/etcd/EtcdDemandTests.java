@@ -237,7 +237,8 @@ class EtcdDemandTests extends LateEtcdBackend {
 
 	private Grant grantedBy(ClaimResults results, QueueNode node, EtcdLease lease) throws Exception {
 		node.bind(lease, null);
-		QueuePosition position = new QueuePosition(1, null, 1, false);
+		// a watch from an earlier revision sees claims of other tests as a demand
+		QueuePosition position = new QueuePosition(1, null, revision(), false);
 		return ((Acquired) answer(results.of(node, node.claim, position, this.clock.nanos()))).grant();
 	}
 

@@ -185,10 +185,6 @@ class EtcdKeyTests extends LateEtcdBackend {
 		inspection.getKVClient().delete(name).get(10, TimeUnit.SECONDS);
 	}
 
-	private static long revision() throws Exception {
-		return inspection.getKVClient().get(bytes("/elsewhere")).get(10, TimeUnit.SECONDS).getHeader().getRevision();
-	}
-
 	/** Returns the names of all keys of claims that were written after a revision. */
 	private static Set<String> namesSince(long revision) throws Exception {
 		Set<String> names = ConcurrentHashMap.newKeySet();

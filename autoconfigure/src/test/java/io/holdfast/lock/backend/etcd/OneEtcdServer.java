@@ -1,9 +1,11 @@
 package io.holdfast.lock.backend.etcd;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.concurrent.TimeUnit;
 
+import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
 import org.junit.jupiter.api.AfterAll;
@@ -26,6 +28,8 @@ abstract class OneEtcdServer {
 	static final LockName LOCK = LockName.of("stock", "42");
 
 	static final String NAMESPACE = "shop";
+
+	private static final ByteSequence ELSEWHERE = ByteSequence.from("/elsewhere", StandardCharsets.UTF_8);
 
 	static EtcdServer server;
 
@@ -64,6 +68,11 @@ abstract class OneEtcdServer {
 	/** Returns the key of the first claim. */
 	static KeyValue key() throws Exception {
 		return keys("locks/").iterator().next();
+	}
+
+	/** Returns the present revision of the server. */
+	static long revision() throws Exception {
+		return inspection.getKVClient().get(ELSEWHERE).get(10, TimeUnit.SECONDS).getHeader().getRevision();
 	}
 
 	static void deleteKey() throws Exception {

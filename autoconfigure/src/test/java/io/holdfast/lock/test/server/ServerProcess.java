@@ -59,10 +59,19 @@ public abstract class ServerProcess implements AutoCloseable {
 	 * @param name the name of the server in messages, such as {@code postgres}
 	 */
 	protected ServerProcess(String name) {
+		this(name, Path.of(System.getProperty("java.io.tmpdir")));
+	}
+
+	/**
+	 * Reserves a port and creates a directory, without starting the server.
+	 * @param name the name of the server in messages, such as {@code postgres}
+	 * @param parent the directory in which to create that of the server
+	 */
+	protected ServerProcess(String name, Path parent) {
 		this.name = name;
 		this.port = freePort();
 		try {
-			this.directory = Files.createTempDirectory("holdfast-" + name + "-");
+			this.directory = Files.createTempDirectory(parent, "holdfast-" + name + "-");
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -203,40 +212,7 @@ public abstract class ServerProcess implements AutoCloseable {
 		// a busy machine delivers the signal late, and threads would answer until then
 		Process running = this.process;
 		if (running != null) {
-			family(running).forEach(ServerProcess::awaitStopped);
-		}
-	}
-
-	/** Waits until no thread runs. Returns at once where there is no {@code /proc}. */
-	private static void awaitStopped(ProcessHandle process) {
-		Path threads = Path.of("/proc", Long.toString(process.pid()), "task");
-		long deadline = System.nanoTime() + STOP_TIMEOUT.toNanos();
-		while (Files.isDirectory(threads) && !areStopped(threads)) {
-			if (System.nanoTime() - deadline > 0) {
-				throw new IllegalStateException("Process %s was not paused in %s".formatted(process, STOP_TIMEOUT));
-			}
-			Thread.onSpinWait();
-		}
-	}
-
-	private static boolean areStopped(Path threads) {
-		try (Stream<Path> all = Files.list(threads)) {
-			return all.map((thread) -> thread.resolve("stat")).allMatch(ServerProcess::isStopped);
-		}
-		catch (IOException | UncheckedIOException ex) {
-			return false;
-		}
-	}
-
-	/** The state follows the name of the thread, which is in parentheses. */
-	private static boolean isStopped(Path stat) {
-		try {
-			String text = Files.readString(stat);
-			char state = text.charAt(text.lastIndexOf(')') + 2);
-			return state == 'T' || state == 'Z' || state == 'X';
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+			family(running).forEach((member) -> PausedProcess.await(member, STOP_TIMEOUT));
 		}
 	}
 
