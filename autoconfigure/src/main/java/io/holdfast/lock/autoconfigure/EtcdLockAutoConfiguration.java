@@ -27,6 +27,7 @@ import org.springframework.util.StringUtils;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.etcd.EtcdLockBackend;
+import io.holdfast.lock.backend.etcd.EtcdLockOptions;
 
 /**
  * Auto-configuration for the etcd backend, with its own client.
@@ -43,7 +44,8 @@ public final class EtcdLockAutoConfiguration {
 	EtcdLockBackend etcdLockBackend(DistributedLockProperties locks, StartupChecks checks, EtcdLockProperties etcd,
 			ObjectProvider<SslBundles> bundles) {
 		SslBundle ssl = etcd.ssl().find(bundles, "distributed-lock.etcd.ssl.bundle");
-		EtcdLockBackend backend = new EtcdLockBackend(client(etcd, ssl), locks.namespace(), locks.responseTimeout());
+		EtcdLockBackend backend = new EtcdLockBackend(client(etcd, ssl),
+				new EtcdLockOptions(locks.namespace(), locks.responseTimeout()));
 		StartupCheck check = checks.of(LockStore.ETCD, "etcd at " + etcd.uris(),
 				"Start etcd, or correct '%s'.".formatted(EtcdLockProperties.ENDPOINTS));
 		checks.run(LockStore.ETCD, (close) -> check.run(backend::verify, close), backend::close);

@@ -14,6 +14,7 @@ import org.springframework.context.annotation.Bean;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperLockBackend;
+import io.holdfast.lock.backend.zookeeper.ZooKeeperLockOptions;
 
 /**
  * Auto-configuration for the ZooKeeper backend, with the application's
@@ -45,8 +46,9 @@ public final class ZooKeeperLockAutoConfiguration {
 			// keeps the client alive until locks are released at shutdown
 			beanFactory.registerDependentBean(name, BEAN);
 		}
-		ZooKeeperLockBackend backend = new ZooKeeperLockBackend(client, zooKeeper.basePath(), locks.namespace(),
-				zooKeeper.whenSuspended(), start.longestAge(client, beanFactory));
+		ZooKeeperLockBackend backend = new ZooKeeperLockBackend(client,
+				new ZooKeeperLockOptions(zooKeeper.basePath(), locks.namespace(), zooKeeper.whenSuspended()),
+				start.longestAge(client, beanFactory));
 		StartupCheck check = checks.of(LockStore.ZOOKEEPER,
 				"ZooKeeper at '%s'".formatted(client.getZookeeperClient().getCurrentConnectionString()),
 				"Start ZooKeeper, or correct 'spring.cloud.zookeeper.connect-string'.");

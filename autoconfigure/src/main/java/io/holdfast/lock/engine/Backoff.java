@@ -3,6 +3,7 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
@@ -39,7 +40,7 @@ final class Backoff {
 	 */
 	static long forResponse(ResolvedRequest request, int attempt, boolean sent, long left, EngineSettings settings) {
 		long timeout = settings.responseTimeout().toNanos();
-		if (!sent || request.backend().capabilities().blocking()) {
+		if (!sent || request.backend().capabilities().has(Capability.BLOCKING)) {
 			return Math.max(left, (attempt == 1) ? timeout : MIN_TIMEOUT);
 		}
 		return (attempt == 1) ? timeout : Math.min(timeout, Math.max(left, MIN_TIMEOUT));

@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.LockBackend;
 
 /**
@@ -29,7 +30,7 @@ final class CallerReleases {
 	 * @param backend the backend of the hold; one that does not block sends them at once
 	 */
 	static <T> T close(LockBackend backend, Supplier<T> closing) {
-		if (!backend.capabilities().blocking()) {
+		if (!backend.capabilities().has(Capability.BLOCKING)) {
 			return closing.get();
 		}
 		Deque<Runnable> outer = COLLECTED.get();

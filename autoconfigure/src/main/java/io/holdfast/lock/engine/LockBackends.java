@@ -16,6 +16,7 @@ import org.springframework.util.StringUtils;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.NearestName;
@@ -138,12 +139,12 @@ public final class LockBackends {
 			this.requested.add(backend.name());
 		}
 		BackendCapabilities able = backend.capabilities();
-		if (mode == LockMode.SHARED && !able.shared()) {
+		if (mode == LockMode.SHARED && !able.has(Capability.SHARED)) {
 			throw new LockConfigurationException(
 					"%s asks for mode = SHARED, which the lock backend '%s' does not support. Use EXCLUSIVE, or another backend."
 						.formatted(user.get(), backend.name()));
 		}
-		if (fair && !able.fair()) {
+		if (fair && !able.has(Capability.FAIR)) {
 			throw new LockConfigurationException(
 					"%s asks for fair = true, but the lock backend '%s' keeps no order of arrival. Remove it, or use another backend."
 						.formatted(user.get(), backend.name()));
@@ -163,7 +164,7 @@ public final class LockBackends {
 	 * @throws LockConfigurationException if it does not support them
 	 */
 	public void requireDemand(String user) {
-		if (!this.defaultBackend.capabilities().demand()) {
+		if (!this.defaultBackend.capabilities().has(Capability.DEMAND)) {
 			throw new LockConfigurationException(
 					"%s asks for sticky leases, which the lock backend '%s' does not support: other instances could not demand an idle lease. Remove it, or use another backend; 'jdbc' supports it on PostgreSQL with 'distributed-lock.jdbc.listen=true' and a connection pool of three or more."
 						.formatted(user, this.defaultBackend.name()));

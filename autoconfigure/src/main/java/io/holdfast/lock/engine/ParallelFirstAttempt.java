@@ -8,6 +8,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
+import io.holdfast.lock.spi.Capability;
 
 /**
  * First attempt of a request for several locks. It requests all of them in parallel, so
@@ -43,7 +44,7 @@ final class ParallelFirstAttempt {
 	 */
 	static boolean saves(List<ResolvedRequest> all, EngineSettings settings) {
 		ResolvedRequest first = all.get(0);
-		return all.size() > 1 && first.minHold().isZero() && !first.backend().capabilities().blocking()
+		return all.size() > 1 && first.minHold().isZero() && !first.backend().capabilities().has(Capability.BLOCKING)
 				&& first.waitTime().compareTo(settings.responseTimeout()) >= 0;
 	}
 

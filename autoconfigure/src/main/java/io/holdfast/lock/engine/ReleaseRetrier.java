@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -66,7 +67,7 @@ final class ReleaseRetrier {
 	 */
 	CompletableFuture<ReleaseResult> release(LockBackend backend, Grant grant, CompletableFuture<?> quiet) {
 		CompletionStage<ReleaseResult> first = null;
-		if (quiet.isDone() && !backend.capabilities().blocking()) {
+		if (quiet.isDone() && !backend.capabilities().has(Capability.BLOCKING)) {
 			first = StoreResponses.ask(() -> backend.release(grant));
 			if (Stages.hasResult(first) && isConfirmed(first.toCompletableFuture().join())) {
 				return first.toCompletableFuture();
@@ -164,7 +165,7 @@ final class ReleaseRetrier {
 			this.backend = backend;
 			this.lock = lock;
 			this.what = what;
-			this.deadline = backend.capabilities().sessionBound() ? Long.MAX_VALUE
+			this.deadline = backend.capabilities().has(Capability.SESSION_BOUND) ? Long.MAX_VALUE
 					: ReleaseRetrier.this.time.nanos() + lease.toNanos();
 			this.call = call;
 			this.settled = settled;
@@ -190,7 +191,7 @@ final class ReleaseRetrier {
 		 */
 		@Override
 		void sendAgain() {
-			if (!this.backend.capabilities().blocking()) {
+			if (!this.backend.capabilities().has(Capability.BLOCKING)) {
 				send();
 			}
 			else if (!CallerReleases.add(this::sendHereIfPossible)) {
@@ -254,7 +255,7 @@ final class ReleaseRetrier {
 		 */
 		@Override
 		boolean isRefused(Object answer) {
-			return answer instanceof LockBackendException && this.backend.capabilities().sessionBound();
+			return answer instanceof LockBackendException && this.backend.capabilities().has(Capability.SESSION_BOUND);
 		}
 
 		@Override

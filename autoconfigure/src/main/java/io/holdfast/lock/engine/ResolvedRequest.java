@@ -10,6 +10,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.support.DurationText;
 
@@ -108,6 +109,11 @@ record ResolvedRequest(LockRequest original, LockName lock, LockMode mode, LockB
 	 */
 	boolean mayShareLease() {
 		return renew() && !fair() && this.mode == LockMode.EXCLUSIVE;
+	}
+
+	/** Whether the next caller may take the lease over. */
+	boolean mayPassLeaseOn() {
+		return mayShareLease() && this.backend.capabilities().has(Capability.WAIT_QUEUE);
 	}
 
 	boolean waits() {

@@ -166,8 +166,7 @@ final class StoreLease extends LeaseState {
 	}
 
 	private boolean mayPassOn(ResolvedRequest request) {
-		return request.mayShareLease() && request.backend().capabilities().waitQueue()
-				&& !this.context.settings().awaitRelease() && isFresh();
+		return request.mayPassLeaseOn() && !this.context.settings().awaitRelease() && isFresh();
 	}
 
 	/** Whether the lease is renewed in time, so that the next holder can rely on it. */

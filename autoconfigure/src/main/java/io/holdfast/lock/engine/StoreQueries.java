@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockException;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.Failures;
@@ -77,9 +78,9 @@ final class StoreQueries {
 
 	private static LockBackendException failure(LockBackend backend, String reason, Throwable cause) {
 		return new LockBackendException(null, backend.name(),
-				"The store of backend '%s' cannot be queried: %s. Check that it is reachable%s.".formatted(
-						backend.name(), reason,
-						backend.capabilities().blocking() ? " and that its connection pool is not exhausted" : ""),
+				"The store of backend '%s' cannot be queried: %s. Check that it is reachable%s."
+					.formatted(backend.name(), reason, backend.capabilities().has(Capability.BLOCKING)
+							? " and that its connection pool is not exhausted" : ""),
 				cause);
 	}
 

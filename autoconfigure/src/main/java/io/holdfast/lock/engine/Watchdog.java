@@ -14,6 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.observation.LockObserver;
@@ -177,7 +178,7 @@ final class Watchdog {
 	}
 
 	private void renew(LockBackend backend, List<RenewalSchedule> schedules) {
-		if (backend.capabilities().blocking()) {
+		if (backend.capabilities().has(Capability.BLOCKING)) {
 			this.threads.execute(() -> send(backend, schedules));
 		}
 		else {

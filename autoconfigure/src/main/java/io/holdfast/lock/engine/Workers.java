@@ -15,6 +15,7 @@ import java.util.function.Function;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.support.Threads;
 
@@ -134,7 +135,8 @@ final class Workers implements AutoCloseable {
 	 * @return whether it is accepted; if so, {@link #acquisitionEnds} must follow
 	 */
 	boolean acquisitionStarts(LockBackend backend) {
-		if (!backend.capabilities().blocking() || this.blockingAcquisitions.incrementAndGet() <= MOST_ACQUISITIONS) {
+		if (!backend.capabilities().has(Capability.BLOCKING)
+				|| this.blockingAcquisitions.incrementAndGet() <= MOST_ACQUISITIONS) {
 			return true;
 		}
 		this.blockingAcquisitions.decrementAndGet();
@@ -143,7 +145,7 @@ final class Workers implements AutoCloseable {
 
 	/** Unregisters an asynchronous acquisition. */
 	void acquisitionEnds(LockBackend backend) {
-		if (backend.capabilities().blocking()) {
+		if (backend.capabilities().has(Capability.BLOCKING)) {
 			this.blockingAcquisitions.decrementAndGet();
 		}
 	}
@@ -155,7 +157,7 @@ final class Workers implements AutoCloseable {
 
 	/** Returns the sender for attempts of asynchronous acquisitions. */
 	StoreRequest.Sender attempts(LockBackend backend) {
-		return backend.capabilities().blocking() ? (request) -> this.acquisitions.execute(request::send)
+		return backend.capabilities().has(Capability.BLOCKING) ? (request) -> this.acquisitions.execute(request::send)
 				: limiter(backend);
 	}
 
@@ -164,7 +166,7 @@ final class Workers implements AutoCloseable {
 	 * sends on their thread.
 	 */
 	StoreRequest.Sender attemptsOnCaller(LockBackend backend) {
-		return backend.capabilities().blocking() ? StoreRequest::send : limiter(backend);
+		return backend.capabilities().has(Capability.BLOCKING) ? StoreRequest::send : limiter(backend);
 	}
 
 	private StoreRequest.Sender limiter(LockBackend backend) {

@@ -1,43 +1,46 @@
 package io.holdfast.lock.spi;
 
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
 
 /**
  * The capabilities of a backend. An annotation that requires a missing capability
  * prevents application startup. A request in code that requires one is rejected when it
  * is made.
  *
- * @param shared whether it supports {@code LockMode.SHARED}
- * @param fair whether it can grant strictly in order of arrival
- * @param waitQueue whether a waiter of any instance has precedence after a release: the
- * store notifies waiters in the order of a queue, or keeps the lock for the waiter that
- * comes first until it retries. Only then may a lease pass from caller to caller within
- * one instance: others would rarely find the lock free
- * @param blocking whether its methods block the calling thread until the store has
- * answered, so that they must not be called from an event loop
- * @param sessionBound whether the state in the store lives with a session of its client,
- * as in ZooKeeper and etcd, and not with the lease of the lock. The remains of a claim or
- * a grant can then outlive the lease, so the engine withdraws them until the store has
- * confirmed that
  * @param shortestLease the shortest lease that the store keeps reliably
- * @param demand whether a rejected claim reaches the instance that has the lease, so that
- * it releases an idle one. Only then can leases be sticky
+ * @param all the capabilities
  */
-public record BackendCapabilities(boolean shared, boolean fair, boolean waitQueue, boolean blocking,
-		boolean sessionBound, Duration shortestLease, boolean demand) {
+public record BackendCapabilities(Duration shortestLease, Set<Capability> all) {
 
 	/**
-	 * Creates the capabilities of a backend whose leases end with their last hold.
-	 * @param shared whether it supports {@code LockMode.SHARED}
-	 * @param fair whether it can grant strictly in order of arrival
-	 * @param waitQueue whether waiters of all instances form a queue
-	 * @param blocking whether its methods block the calling thread
-	 * @param sessionBound whether the state in the store lives with a session
-	 * @param shortestLease the shortest lease that the store keeps reliably
+	 * Copies the set.
 	 */
-	public BackendCapabilities(boolean shared, boolean fair, boolean waitQueue, boolean blocking, boolean sessionBound,
-			Duration shortestLease) {
-		this(shared, fair, waitQueue, blocking, sessionBound, shortestLease, false);
+	public BackendCapabilities {
+		EnumSet<Capability> copy = EnumSet.noneOf(Capability.class);
+		copy.addAll(all);
+		all = Collections.unmodifiableSet(copy);
+	}
+
+	/**
+	 * Creates the capabilities of a backend.
+	 * @param shortestLease the shortest lease that the store keeps reliably
+	 * @param all the capabilities
+	 */
+	public BackendCapabilities(Duration shortestLease, Capability... all) {
+		this(shortestLease, Set.copyOf(Arrays.asList(all)));
+	}
+
+	/**
+	 * Whether the backend has a capability.
+	 * @param capability the capability
+	 * @return whether the backend has it
+	 */
+	public boolean has(Capability capability) {
+		return this.all.contains(capability);
 	}
 
 }

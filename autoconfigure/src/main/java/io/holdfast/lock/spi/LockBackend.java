@@ -125,7 +125,7 @@ public interface LockBackend {
 	 * A stage that fails means that the outcome is unknown
 	 */
 	default CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
-		if (capabilities().sessionBound()) {
+		if (capabilities().has(Capability.SESSION_BOUND)) {
 			return CompletableFuture.completedStage(false);
 		}
 		return renew(List.of(grant.withLease(remaining))).thenCompose((results) -> results.get(0).isRenewed());
@@ -160,7 +160,7 @@ public interface LockBackend {
 	default CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
 		Claim claim = new Claim(lock, new OwnerId(holder.ownerId()), holder.mode(), capabilities().shortestLease(),
 				false, Duration.ZERO, false);
-		if (capabilities().sessionBound()) {
+		if (capabilities().has(Capability.SESSION_BOUND)) {
 			return abandon(claim).thenApply((done) -> true);
 		}
 		return release(Grant.heldBy(claim, holder.token())).thenCompose(ReleaseResult::isReleased);

@@ -18,6 +18,7 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.ForwardingBackend;
@@ -43,7 +44,7 @@ class BlockingStoreTests {
 	private final LockEngine engine;
 
 	BlockingStoreTests() {
-		this.backend.capabilities = FakeBackend.capabilities(true, false);
+		this.backend.capabilities = FakeBackend.capableOf(Capability.BLOCKING);
 		this.engine = engine(false);
 	}
 

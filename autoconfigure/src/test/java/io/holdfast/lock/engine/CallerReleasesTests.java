@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -32,7 +33,7 @@ class CallerReleasesTests {
 
 	@BeforeEach
 	void recordTheSender() {
-		this.backend.capabilities = FakeBackend.capabilities(true, false);
+		this.backend.capabilities = FakeBackend.capableOf(Capability.BLOCKING);
 		this.backend.releasesOnCaller = true;
 		this.backend.releases.add((grant) -> {
 			this.sender.complete(Thread.currentThread());

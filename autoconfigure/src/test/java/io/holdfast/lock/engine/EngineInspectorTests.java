@@ -19,6 +19,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.WaitingAcquisition;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.PoorLockBackend;
 
@@ -142,7 +143,7 @@ class EngineInspectorTests {
 		silent.backend.lookups.add(new CompletableFuture<>());
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> inspector(silent).find(LOCK))
 			.withMessageEndingWith("no response within 20ms. Check that it is reachable.");
-		silent.backend.capabilities = FakeBackend.capabilities(true, false);
+		silent.backend.capabilities = FakeBackend.capableOf(Capability.BLOCKING);
 		silent.backend.lookups.add(new CompletableFuture<>());
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> inspector(silent).find(LOCK))
 			.withMessageEndingWith("Check that it is reachable and that its connection pool is not exhausted.");

@@ -1,6 +1,7 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -20,6 +21,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -69,7 +71,7 @@ final class FakeBackend implements LockBackend {
 
 	CompletionStage<Boolean> confirmation = CERTAIN;
 
-	BackendCapabilities capabilities = capabilities(false, false);
+	BackendCapabilities capabilities = capableOf();
 
 	boolean releasesOnCaller;
 
@@ -77,8 +79,11 @@ final class FakeBackend implements LockBackend {
 
 	private long tokens = 1;
 
-	static BackendCapabilities capabilities(boolean blocking, boolean sessionBound) {
-		return new BackendCapabilities(true, true, true, blocking, sessionBound, Duration.ofMillis(10));
+	/** Returns the capabilities of most stores and further ones. */
+	static BackendCapabilities capableOf(Capability... further) {
+		Set<Capability> all = EnumSet.of(Capability.SHARED, Capability.FAIR, Capability.WAIT_QUEUE);
+		all.addAll(List.of(further));
+		return new BackendCapabilities(Duration.ofMillis(10), all);
 	}
 
 	@Override

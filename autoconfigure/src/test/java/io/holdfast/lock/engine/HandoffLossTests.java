@@ -12,6 +12,7 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
@@ -143,8 +144,7 @@ class HandoffLossTests extends HandoffCallers {
 
 	@Test
 	void storeWithoutWaitQueueIsAskedAgain() {
-		this.fixture.backend.capabilities = new BackendCapabilities(true, false, false, false, false,
-				Duration.ofMillis(10));
+		this.fixture.backend.capabilities = new BackendCapabilities(Duration.ofMillis(10), Capability.SHARED);
 		CompletableFuture<LockHandle> first = acquire();
 		CompletableFuture<LockHandle> second = acquire();
 		close(first);

@@ -23,6 +23,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -276,7 +277,8 @@ public class HoldModel {
 
 		@Override
 		public BackendCapabilities capabilities() {
-			return new BackendCapabilities(true, true, true, false, false, Duration.ofMillis(10));
+			return new BackendCapabilities(Duration.ofMillis(10), Capability.SHARED, Capability.FAIR,
+					Capability.WAIT_QUEUE);
 		}
 
 		@Override

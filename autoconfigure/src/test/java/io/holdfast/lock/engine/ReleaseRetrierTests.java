@@ -18,6 +18,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 
@@ -43,7 +44,8 @@ class ReleaseRetrierTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void thousandsOfReleasesCompleteAfterAnOutage(boolean sessionBound) {
-		this.backend.capabilities = FakeBackend.capabilities(false, sessionBound);
+		this.backend.capabilities = sessionBound ? FakeBackend.capableOf(Capability.SESSION_BOUND)
+				: FakeBackend.capableOf();
 		List<LockHandle> handles = new ArrayList<>();
 		for (int i = 0; i < 1_500; i++) {
 			handles.add(this.fixture.acquired(LockRequest.forLock(stock(i))));
@@ -59,7 +61,7 @@ class ReleaseRetrierTests {
 
 	@Test
 	void unavailableStoreIsNotOverrunByRetries() {
-		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		this.backend.capabilities = FakeBackend.capableOf(Capability.SESSION_BOUND);
 		List<LockHandle> handles = new ArrayList<>();
 		for (int i = 0; i < 1_500; i++) {
 			handles.add(this.fixture.acquired(LockRequest.forLock(stock(i))));
@@ -77,7 +79,7 @@ class ReleaseRetrierTests {
 
 	@Test
 	void unansweredRetriesAreBounded() {
-		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		this.backend.capabilities = FakeBackend.capableOf(Capability.SESSION_BOUND);
 		List<LockHandle> handles = new ArrayList<>();
 		for (int i = 0; i < 500; i++) {
 			handles.add(this.fixture.acquired(LockRequest.forLock(stock(i))));
@@ -97,7 +99,7 @@ class ReleaseRetrierTests {
 
 	@Test
 	void releaseAtASessionStoreIsRetriedBeyondTheLease() {
-		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		this.backend.capabilities = FakeBackend.capableOf(Capability.SESSION_BOUND);
 		LockHandle handle = this.fixture.acquired(request());
 		outage(1_000);
 		handle.close();
@@ -109,7 +111,7 @@ class ReleaseRetrierTests {
 
 	@Test
 	void withdrawalAtASessionStoreIsRetriedBeyondTheLease() {
-		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		this.backend.capabilities = FakeBackend.capableOf(Capability.SESSION_BOUND);
 		for (int i = 0; i < 1_000; i++) {
 			this.backend.withdrawals.add((claim) -> CompletableFuture.failedFuture(new TimeoutException("away")));
 		}
@@ -126,7 +128,7 @@ class ReleaseRetrierTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void withdrawalRefusedByASessionStoreIsRetriedRarely(boolean silentFirst, CapturedOutput output) {
-		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		this.backend.capabilities = FakeBackend.capableOf(Capability.SESSION_BOUND);
 		this.backend.heldByAnother(LOCK);
 		if (silentFirst) {
 			this.backend.withdrawals.add((claim) -> CompletableFuture.failedFuture(new TimeoutException("away")));
@@ -151,7 +153,7 @@ class ReleaseRetrierTests {
 
 	@Test
 	void requestsRefusedByASessionStoreAreReportedOnClose(CapturedOutput output) {
-		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		this.backend.capabilities = FakeBackend.capableOf(Capability.SESSION_BOUND);
 		LockHandle handle = this.fixture.acquired(request());
 		for (int i = 0; i < 1_000; i++) {
 			this.backend.releases.add((grant) -> CompletableFuture.failedFuture(
@@ -190,7 +192,7 @@ class ReleaseRetrierTests {
 
 	@Test
 	void nothingIsRetriedOnceTheEngineIsClosed() {
-		this.backend.capabilities = FakeBackend.capabilities(false, true);
+		this.backend.capabilities = FakeBackend.capableOf(Capability.SESSION_BOUND);
 		LockHandle handle = this.fixture.acquired(request());
 		outage(1_000);
 		handle.close();

@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -68,7 +69,8 @@ final class UnreliableStore implements LockBackend {
 
 	@Override
 	public BackendCapabilities capabilities() {
-		return new BackendCapabilities(true, true, true, false, false, Duration.ofMillis(10));
+		return new BackendCapabilities(Duration.ofMillis(10), Capability.SHARED, Capability.FAIR,
+				Capability.WAIT_QUEUE);
 	}
 
 	@Override

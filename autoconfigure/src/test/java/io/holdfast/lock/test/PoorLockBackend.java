@@ -30,7 +30,7 @@ public record PoorLockBackend(String name) implements LockBackend {
 
 	@Override
 	public BackendCapabilities capabilities() {
-		return new BackendCapabilities(false, false, false, false, false, Duration.ofMillis(1));
+		return new BackendCapabilities(Duration.ofMillis(1));
 	}
 
 	@Override

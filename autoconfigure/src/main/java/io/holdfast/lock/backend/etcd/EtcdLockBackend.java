@@ -15,6 +15,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -50,8 +51,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	/** The name of this backend. */
 	public static final String NAME = "etcd";
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, true,
-			Duration.ofSeconds(2), true);
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(Duration.ofSeconds(2),
+			Capability.SHARED, Capability.FAIR, Capability.WAIT_QUEUE, Capability.SESSION_BOUND, Capability.DEMAND);
 
 	/** Each of them has a stream to etcd. All others end with their last hold. */
 	private static final int MOST_STICKY_LEASES = 1_000;
@@ -79,11 +80,11 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	/**
 	 * Creates the backend with a client of its own, which connects on the first request.
 	 * @param where the endpoints and credentials of etcd
-	 * @param namespace distinguishes the locks of this application from those of others
-	 * @param responseTimeout the longest wait for a response
+	 * @param options the options
 	 */
-	public EtcdLockBackend(ClientBuilder where, String namespace, Duration responseTimeout) {
-		this(JetcdClient.create(where, responseTimeout), namespace, new SystemSchedulingClock("holdfast-etcd"));
+	public EtcdLockBackend(ClientBuilder where, EtcdLockOptions options) {
+		this(JetcdClient.create(where, options.responseTimeout()), options.namespace(),
+				new SystemSchedulingClock("holdfast-etcd"));
 	}
 
 	private EtcdLockBackend(EtcdClient client, String namespace, SystemSchedulingClock clock) {
@@ -91,7 +92,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Creates a backend on a client and a clock of the caller's.
+	 * Creates the backend with a given client and clock.
 	 * @param client sends the requests; closed with the backend
 	 * @param namespace distinguishes the locks of this application
 	 * @param id distinguishes the keys of this client; without a dot

@@ -20,6 +20,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -46,12 +47,12 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	/** The name of this backend. */
 	public static final String NAME = "jdbc";
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true, true, false,
-			Duration.ofMillis(100));
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(Duration.ofMillis(100),
+			Capability.SHARED, Capability.WAIT_QUEUE, Capability.BLOCKING);
 
 	/** On PostgreSQL, instances can demand the leases of others. */
-	private static final BackendCapabilities WITH_DEMAND = new BackendCapabilities(true, false, true, true, false,
-			Duration.ofMillis(100), true);
+	private static final BackendCapabilities WITH_DEMAND = new BackendCapabilities(Duration.ofMillis(100),
+			Capability.SHARED, Capability.WAIT_QUEUE, Capability.BLOCKING, Capability.DEMAND);
 
 	private final JdbcLockOptions options;
 

@@ -17,6 +17,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -39,8 +40,8 @@ public final class LocalLockBackend implements LockBackend {
 	/** The name of this backend in properties, annotations, and meters. */
 	public static final String NAME = "local";
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, false,
-			Duration.ofMillis(1), true);
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(Duration.ofMillis(1),
+			Capability.SHARED, Capability.FAIR, Capability.WAIT_QUEUE, Capability.DEMAND);
 
 	private static final long SWEEP_NANOS = Duration.ofSeconds(10).toNanos();
 

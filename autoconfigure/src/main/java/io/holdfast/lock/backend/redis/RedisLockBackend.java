@@ -22,6 +22,7 @@ import io.holdfast.lock.backend.redis.ScriptClient.Call;
 import io.holdfast.lock.backend.redis.ScriptClient.Replicated;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -50,8 +51,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	private static final Log logger = LogFactory.getLog(RedisLockBackend.class);
 
 	/** Expiry is exact to 1 ms, but a usual round trip would use up a shorter lease. */
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, false,
-			Duration.ofMillis(100), true);
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(Duration.ofMillis(100),
+			Capability.SHARED, Capability.FAIR, Capability.WAIT_QUEUE, Capability.DEMAND);
 
 	private final ScriptClient client;
 

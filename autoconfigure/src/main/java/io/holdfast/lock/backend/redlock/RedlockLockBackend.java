@@ -18,6 +18,7 @@ import io.holdfast.lock.LockState;
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -45,8 +46,8 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	public static final String NAME = "redlock";
 
 	/** Two rounds and a slow node could use up a shorter lease. */
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true, false, false,
-			Duration.ofMillis(200), true);
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(Duration.ofMillis(200),
+			Capability.SHARED, Capability.WAIT_QUEUE, Capability.DEMAND);
 
 	private static final int FEWEST_NODES = 3;
 

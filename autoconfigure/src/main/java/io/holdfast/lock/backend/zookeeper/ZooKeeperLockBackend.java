@@ -12,6 +12,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -42,8 +43,8 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	/** The name of this backend. */
 	public static final String NAME = "zookeeper";
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, true,
-			Duration.ofMillis(100), true);
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(Duration.ofMillis(100),
+			Capability.SHARED, Capability.FAIR, Capability.WAIT_QUEUE, Capability.SESSION_BOUND, Capability.DEMAND);
 
 	private final ProvingCalls calls;
 
@@ -64,54 +65,42 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	/**
 	 * Creates the backend.
 	 * @param client the client, started or to be started; not closed by this backend
-	 * @param basePath the parent node of all locks, such as {@code /holdfast}
-	 * @param namespace distinguishes the locks of this application from those of others
-	 * @param whenSuspended how a check of a hold behaves while the connection is
-	 * suspended
+	 * @param options the options
 	 */
-	public ZooKeeperLockBackend(CuratorFramework client, String basePath, String namespace,
-			WhenSuspended whenSuspended) {
-		this(client, basePath, namespace, whenSuspended, CuratorCalls.longestAge(client));
+	public ZooKeeperLockBackend(CuratorFramework client, ZooKeeperLockOptions options) {
+		this(client, options, CuratorCalls.longestAge(client));
 	}
 
 	/**
 	 * Creates the backend for a client whose age is known. How long a session of unknown
 	 * age lasts must be proven first, which delays the first grants.
 	 * @param client the client, started or to be started; not closed by this backend
-	 * @param basePath the parent node of all locks, such as {@code /holdfast}
-	 * @param namespace distinguishes the locks of this application from those of others
-	 * @param whenSuspended how a check of a hold behaves while the connection is
-	 * suspended
+	 * @param options the options
 	 * @param longestAge an upper bound of the time since the client was started
 	 */
-	public ZooKeeperLockBackend(CuratorFramework client, String basePath, String namespace, WhenSuspended whenSuspended,
-			Duration longestAge) {
-		this(new CuratorCalls(client), basePath, namespace, whenSuspended,
-				new SystemSchedulingClock("holdfast-zookeeper"), longestAge);
+	public ZooKeeperLockBackend(CuratorFramework client, ZooKeeperLockOptions options, Duration longestAge) {
+		this(new CuratorCalls(client), options, new SystemSchedulingClock("holdfast-zookeeper"), longestAge);
 	}
 
-	private ZooKeeperLockBackend(ZooKeeperCalls calls, String basePath, String namespace, WhenSuspended whenSuspended,
-			SystemSchedulingClock clock, Duration longestAge) {
-		this(calls, basePath, namespace, whenSuspended, clock, longestAge, clock::close);
+	private ZooKeeperLockBackend(ZooKeeperCalls calls, ZooKeeperLockOptions options, SystemSchedulingClock clock,
+			Duration longestAge) {
+		this(calls, options, clock, longestAge, clock::close);
 	}
 
 	/**
-	 * Creates the backend.
+	 * Creates the backend with a given clock.
 	 * @param calls sends the requests
-	 * @param basePath the parent node of all locks
-	 * @param namespace distinguishes the locks of this application
-	 * @param whenSuspended how a check of a hold behaves while the connection is
-	 * suspended
+	 * @param options the options
 	 * @param clock the source of time
 	 * @param longestAge an upper bound of the session's age
 	 * @param stopClock called when the backend is closed
 	 */
-	ZooKeeperLockBackend(ZooKeeperCalls calls, String basePath, String namespace, WhenSuspended whenSuspended,
-			SchedulingClock clock, Duration longestAge, Runnable stopClock) {
-		this.calls = new ProvingCalls(calls, clock, clock.nanos() - longestAge.toNanos(), basePath);
-		this.queueNodes = new QueueNodes(basePath, namespace);
+	ZooKeeperLockBackend(ZooKeeperCalls calls, ZooKeeperLockOptions options, SchedulingClock clock, Duration longestAge,
+			Runnable stopClock) {
+		this.calls = new ProvingCalls(calls, clock, clock.nanos() - longestAge.toNanos(), options.basePath());
+		this.queueNodes = new QueueNodes(options.basePath(), options.namespace());
 		this.queue = new WaitQueue(this.calls);
-		this.suspension = new Suspension(whenSuspended);
+		this.suspension = new Suspension(options.whenSuspended());
 		this.renewals = new ZooKeeperRenewals(this.calls, this.queueNodes, this.suspension, clock);
 		this.claims = new ZooKeeperClaims(this.calls, this.queueNodes, this.queue, this.suspension, this.renewals,
 				clock);

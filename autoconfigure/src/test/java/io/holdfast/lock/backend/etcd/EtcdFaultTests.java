@@ -109,8 +109,8 @@ class EtcdFaultTests {
 	}
 
 	private EtcdLockBackend backend(String... endpoints) {
-		return open(new EtcdLockBackend(Client.builder().endpoints(endpoints).interceptor(this.calls), "shop",
-				Duration.ofSeconds(2)));
+		return open(new EtcdLockBackend(Client.builder().endpoints(endpoints).interceptor(this.calls),
+				new EtcdLockOptions("shop", Duration.ofSeconds(2))));
 	}
 
 	private EtcdLockBackend backend(TcpProxy wire) {

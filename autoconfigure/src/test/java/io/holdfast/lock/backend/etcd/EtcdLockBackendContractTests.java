@@ -24,8 +24,8 @@ class EtcdLockBackendContractTests extends SingleServerContract<EtcdServer> {
 
 	@Override
 	protected LockBackend connect(int port) {
-		return track(new EtcdLockBackend(Client.builder().endpoints("http://127.0.0.1:" + port), "test",
-				Duration.ofSeconds(2)));
+		return track(new EtcdLockBackend(Client.builder().endpoints("http://127.0.0.1:" + port),
+				new EtcdLockOptions("test", Duration.ofSeconds(2))));
 	}
 
 	@Override

@@ -68,7 +68,8 @@ class EtcdLockBackendTests extends OneEtcdServer {
 	}
 
 	private static EtcdLockBackend backend(String... endpoints) {
-		return new EtcdLockBackend(Client.builder().endpoints(endpoints), NAMESPACE, Duration.ofSeconds(2));
+		return new EtcdLockBackend(Client.builder().endpoints(endpoints),
+				new EtcdLockOptions(NAMESPACE, Duration.ofSeconds(2)));
 	}
 
 	private EtcdLockBackend anotherOn(String... endpoints) {
@@ -283,7 +284,7 @@ class EtcdLockBackendTests extends OneEtcdServer {
 			guarded.enableAuthentication("shop", "secret", "/holdfast/shop/");
 			EtcdLockBackend one = new EtcdLockBackend(
 					Client.builder().endpoints(guarded.endpoint()).user(bytes("shop")).password(bytes("secret")),
-					"shop", Duration.ofSeconds(1));
+					new EtcdLockOptions("shop", Duration.ofSeconds(1)));
 			this.others.add(one);
 			Grant holder = granted(one, claim(LOCK));
 			// the server keeps its login tokens only in memory

@@ -132,8 +132,8 @@ class EtcdStickyTests extends OneEtcdServer implements StickyEngineCases {
 
 		Instance(String endpoint, Duration sticky) {
 			this.instance = StickyInstance
-				.of(new EtcdLockBackend(Client.builder().endpoints(endpoint).interceptor(this.calls), NAMESPACE,
-						Duration.ofSeconds(5)), sticky);
+				.of(new EtcdLockBackend(Client.builder().endpoints(endpoint).interceptor(this.calls),
+						new EtcdLockOptions(NAMESPACE, Duration.ofSeconds(5))), sticky);
 		}
 
 		/** Counts the requests, including the last release, which the engine awaits. */

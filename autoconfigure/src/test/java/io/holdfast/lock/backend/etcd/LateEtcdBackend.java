@@ -18,7 +18,8 @@ abstract class LateEtcdBackend extends OneEtcdServer {
 
 	final EtcdLockBackend backend = new EtcdLockBackend(this.client, NAMESPACE, "test", this.clock, this.clock::close);
 
-	final EtcdLockBackend other = new EtcdLockBackend(Client.builder().endpoints(server.endpoint()), NAMESPACE, BOUND);
+	final EtcdLockBackend other = new EtcdLockBackend(Client.builder().endpoints(server.endpoint()),
+			new EtcdLockOptions(NAMESPACE, BOUND));
 
 	@AfterEach
 	void closeAll() {

@@ -43,8 +43,8 @@ abstract class OneEtcdServer {
 	static void startServer() throws Exception {
 		server = EtcdServer.started();
 		inspection = Client.builder().endpoints(server.endpoint()).build();
-		try (EtcdLockBackend first = new EtcdLockBackend(Client.builder().endpoints(server.endpoint()), NAMESPACE,
-				Duration.ofSeconds(20))) {
+		try (EtcdLockBackend first = new EtcdLockBackend(Client.builder().endpoints(server.endpoint()),
+				new EtcdLockOptions(NAMESPACE, Duration.ofSeconds(20)))) {
 			released(first, granted(first, lasting(LOCK, Duration.ofSeconds(30))));
 		}
 	}

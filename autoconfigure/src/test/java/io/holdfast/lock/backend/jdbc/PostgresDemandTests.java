@@ -10,6 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import io.holdfast.lock.LockMode;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
@@ -197,10 +198,10 @@ class PostgresDemandTests extends PostgresStickyFixture {
 
 	@Test
 	void capabilityRequiresNotifications() {
-		assertThat(this.first.capabilities().demand()).isTrue();
+		assertThat(this.first.capabilities().has(Capability.DEMAND)).isTrue();
 		try (JdbcLockBackend deaf = new JdbcLockBackend(this.pool,
 				new JdbcLockOptions("test", JdbcContract.TABLE, JdbcContract.RESPONSE_TIMEOUT, false))) {
-			assertThat(deaf.capabilities().demand()).isFalse();
+			assertThat(deaf.capabilities().has(Capability.DEMAND)).isFalse();
 		}
 	}
 

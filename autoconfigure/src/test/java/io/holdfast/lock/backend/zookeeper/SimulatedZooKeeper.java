@@ -150,8 +150,8 @@ public class SimulatedZooKeeper implements SimulatedStore {
 		SimulatedZooKeeperClient client = new SimulatedZooKeeperClient(this, process);
 		this.clients.add(client);
 		started(client);
-		ZooKeeperLockBackend backend = new ZooKeeperLockBackend(client, "/holdfast", "shop", WhenSuspended.WAIT,
-				process, Duration.ZERO, () -> {
+		ZooKeeperLockBackend backend = new ZooKeeperLockBackend(client,
+				new ZooKeeperLockOptions("/holdfast", "shop", WhenSuspended.WAIT), process, Duration.ZERO, () -> {
 				});
 		this.backends.put(process, backend);
 		return backend;

@@ -60,14 +60,16 @@ final class ZooKeeperBench implements AutoCloseable {
 	}
 
 	ZooKeeperLockBackend store(CuratorFramework client, WhenSuspended whenSuspended) {
-		return opened(new ZooKeeperLockBackend(client, "/holdfast", this.namespace, whenSuspended, age(client)));
+		return opened(new ZooKeeperLockBackend(client,
+				new ZooKeeperLockOptions("/holdfast", this.namespace, whenSuspended), age(client)));
 	}
 
 	/** Returns a backend that sends its requests through the given calls. */
 	ZooKeeperLockBackend store(CuratorFramework client, ZooKeeperCalls calls) {
 		SystemSchedulingClock time = new SystemSchedulingClock("holdfast-test");
-		return opened(new ZooKeeperLockBackend(calls, "/holdfast", this.namespace, WhenSuspended.WAIT, time,
-				age(client), time::close));
+		return opened(new ZooKeeperLockBackend(calls,
+				new ZooKeeperLockOptions("/holdfast", this.namespace, WhenSuspended.WAIT), time, age(client),
+				time::close));
 	}
 
 	/** Returns a backend that sends no requests on its own. */
@@ -87,8 +89,9 @@ final class ZooKeeperBench implements AutoCloseable {
 			}
 
 		};
-		return opened(new ZooKeeperLockBackend(new CuratorCalls(client), "/holdfast", this.namespace,
-				WhenSuspended.WAIT, untimed, age(client), time::close));
+		return opened(new ZooKeeperLockBackend(new CuratorCalls(client),
+				new ZooKeeperLockOptions("/holdfast", this.namespace, WhenSuspended.WAIT), untimed, age(client),
+				time::close));
 	}
 
 	private Duration age(CuratorFramework client) {

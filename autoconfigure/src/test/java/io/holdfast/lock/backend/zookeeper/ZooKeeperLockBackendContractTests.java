@@ -43,7 +43,7 @@ class ZooKeeperLockBackendContractTests extends SingleServerContract<ZooKeeperSe
 		long startedAt = System.nanoTime();
 		CuratorFramework client = track(client(port));
 		this.clients.add(client);
-		return track(new ZooKeeperLockBackend(client, "/holdfast", "test", WhenSuspended.WAIT,
+		return track(new ZooKeeperLockBackend(client, new ZooKeeperLockOptions("/holdfast", "test", WhenSuspended.WAIT),
 				Duration.ofNanos(System.nanoTime() - startedAt)));
 	}
 

@@ -121,7 +121,8 @@ class ZooKeeperLockBackendTests {
 	}
 
 	private ZooKeeperLockBackend store(CuratorFramework client, String basePath) {
-		ZooKeeperLockBackend store = new ZooKeeperLockBackend(client, basePath, "shop", WhenSuspended.WAIT,
+		ZooKeeperLockBackend store = new ZooKeeperLockBackend(client,
+				new ZooKeeperLockOptions(basePath, "shop", WhenSuspended.WAIT),
 				Duration.ofNanos(System.nanoTime() - this.startedAt));
 		this.opened.add(store);
 		return store;

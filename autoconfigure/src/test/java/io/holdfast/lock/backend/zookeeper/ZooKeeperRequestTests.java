@@ -42,8 +42,8 @@ class ZooKeeperRequestTests {
 	private final ZooKeeperLockBackend other = store(new ScriptedZooKeeper(this.server, 2));
 
 	private static ZooKeeperLockBackend store(ScriptedZooKeeper calls) {
-		return new ZooKeeperLockBackend(calls, "/holdfast", "shop", WhenSuspended.WAIT, new StoppedClock(),
-				Duration.ZERO, () -> {
+		return new ZooKeeperLockBackend(calls, new ZooKeeperLockOptions("/holdfast", "shop", WhenSuspended.WAIT),
+				new StoppedClock(), Duration.ZERO, () -> {
 				});
 	}
 

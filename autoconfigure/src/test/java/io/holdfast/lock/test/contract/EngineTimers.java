@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -31,7 +32,7 @@ final class EngineTimers extends ForwardingBackend {
 
 	/** Returns the backend itself if its store expires leases on its own. */
 	static LockBackend around(LockBackend store) {
-		return store.capabilities().sessionBound() ? new EngineTimers(store) : store;
+		return store.capabilities().has(Capability.SESSION_BOUND) ? new EngineTimers(store) : store;
 	}
 
 	@Override

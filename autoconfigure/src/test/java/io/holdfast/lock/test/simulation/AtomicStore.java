@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionStage;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -22,8 +23,8 @@ import io.holdfast.lock.spi.RenewResult;
  */
 public class AtomicStore implements SimulatedStore {
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, true, true, false, false,
-			Duration.ofMillis(100), true);
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(Duration.ofMillis(100),
+			Capability.SHARED, Capability.FAIR, Capability.WAIT_QUEUE, Capability.DEMAND);
 
 	private final SimulatedNode server;
 

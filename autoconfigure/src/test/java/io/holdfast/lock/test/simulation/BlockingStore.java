@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -24,8 +25,8 @@ import io.holdfast.lock.spi.RenewResult;
  */
 public class BlockingStore implements SimulatedStore {
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(true, false, true, true, false,
-			Duration.ofMillis(500));
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(Duration.ofMillis(500),
+			Capability.SHARED, Capability.WAIT_QUEUE, Capability.BLOCKING);
 
 	private static final Duration POLL = Duration.ofMillis(100);
 

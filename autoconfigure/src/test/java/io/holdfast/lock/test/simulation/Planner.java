@@ -11,6 +11,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.test.EngineSettingsBuilder;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 
@@ -73,9 +74,9 @@ final class Planner {
 		this.processes = 1 + this.random.nextInt(MOST_PROCESSES);
 		this.locks = one(2) ? 1 : 2;
 		this.horizon = one(2) ? 3_000 : 20_000;
-		this.fair = able.fair() && one(4);
+		this.fair = able.has(Capability.FAIR) && one(4);
 		this.sameLease = one(2) ? lease() : null;
-		this.shared = able.shared() ? share() : 0;
+		this.shared = able.has(Capability.SHARED) ? share() : 0;
 		this.minHold = share();
 		this.unrenewed = share();
 		this.cancelled = share();
@@ -110,7 +111,7 @@ final class Planner {
 		for (int i = 0; i < count; i++) {
 			operations.add(operation(i));
 		}
-		if (this.able.blocking() && delay.isZero() && one(4)) {
+		if (this.able.has(Capability.BLOCKING) && delay.isZero() && one(4)) {
 			burst(operations);
 		}
 		List<Fault> faults = new ArrayList<>();
@@ -118,7 +119,7 @@ final class Planner {
 		for (int i = 0; i < wrong; i++) {
 			faults.add(fault());
 		}
-		if (this.able.demand() && one(3)) {
+		if (this.able.has(Capability.DEMAND) && one(3)) {
 			settings.sticky(millis(1, 20_000));
 		}
 		return new Plan(this.seed, this.seed, settings.build(), this.processes, List.copyOf(operations),

@@ -9,6 +9,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 
@@ -102,9 +103,9 @@ final class QueuePlanner {
 		boolean noWait = this.workload == Workload.STICKY && number % 2 == 1;
 		Duration wait = noWait ? Duration.ZERO : shortWait ? between(500, 2_000) : between(10_000, 20_000);
 		return new Operation(number, this.random.nextInt(this.processes), between(1, HORIZON), LOCK, LockMode.EXCLUSIVE,
-				wait, lease, !outwaitsLeases, Duration.ZERO,
-				this.able.fair() && this.workload != Workload.HANDOFFS && this.workload != Workload.STICKY, hold, null,
-				Operation.Style.ACQUIRE);
+				wait, lease, !outwaitsLeases, Duration.ZERO, this.able.has(Capability.FAIR)
+						&& this.workload != Workload.HANDOFFS && this.workload != Workload.STICKY,
+				hold, null, Operation.Style.ACQUIRE);
 	}
 
 	private List<Fault> faults() {
