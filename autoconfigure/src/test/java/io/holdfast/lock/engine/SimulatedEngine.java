@@ -3,6 +3,7 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
@@ -56,6 +57,22 @@ public final class SimulatedEngine {
 			.stream()
 			.anyMatch((lease) -> lease.grant().claim().owner().value().equals(owner)
 					&& !lease.remainingValidity().equals(Duration.ZERO));
+	}
+
+	/**
+	 * Returns the time at which the present holder of a lease acquired the lock, which is
+	 * before its caller continues.
+	 * @param owner the owner id
+	 * @return the time on the clock of the process, or empty if there is no such lease
+	 */
+	public OptionalLong acquiredAt(String owner) {
+		return this.engine.context()
+			.registry()
+			.held()
+			.stream()
+			.filter((lease) -> lease.grant().claim().owner().value().equals(owner))
+			.mapToLong(Lease::acquiredAt)
+			.findFirst();
 	}
 
 	/**

@@ -14,6 +14,9 @@ final class Call {
 
 	final long startedAt;
 
+	/** When the call started on the clock of its process. */
+	final long startedNanos;
+
 	/** When the call was refused or its hold was closed. */
 	long endedAt = Long.MAX_VALUE;
 
@@ -25,6 +28,7 @@ final class Call {
 		this.process = process;
 		this.operation = operation;
 		this.startedAt = process.simulation().now();
+		this.startedNanos = process.nanos();
 		this.startedRunning = process.runningTime();
 	}
 

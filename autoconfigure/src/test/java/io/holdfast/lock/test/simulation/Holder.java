@@ -38,8 +38,15 @@ final class Holder {
 		this.lockDelay = lockDelay;
 		this.acquiredAt = now();
 		this.validity = handle.remainingValidity();
-		this.minHoldUntil = call.process.nanos() + call.operation.minHold().toNanos();
+		this.minHoldUntil = minHoldStart() + call.operation.minHold().toNanos();
 		noteValidity();
+	}
+
+	/** Counts from the acquisition, after which the caller may continue later. */
+	private long minHoldStart() {
+		SimulatedProcess process = this.call.process;
+		long acquiredAt = process.engine().acquiredAt(this.handle.ownerId()).orElse(process.nanos());
+		return Math.max(acquiredAt, this.call.startedNanos);
 	}
 
 	private long now() {
