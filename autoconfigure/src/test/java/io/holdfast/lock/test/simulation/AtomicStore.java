@@ -28,7 +28,7 @@ public class AtomicStore implements SimulatedStore {
 
 	private final SimulatedNode server;
 
-	private final LocalLockBackend locks;
+	final LocalLockBackend locks;
 
 	/**
 	 * Creates an empty store.

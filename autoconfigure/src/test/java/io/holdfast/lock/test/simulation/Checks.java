@@ -40,6 +40,9 @@ public final class Checks {
 
 	private final Map<LockName, Long> greatestExclusiveToken = new HashMap<>();
 
+	/** When the lease of an owner was released by force. */
+	private final Map<String, Long> revokedAt = new HashMap<>();
+
 	private final WaitQueues queues = new WaitQueues();
 
 	private final Set<Call> unsettled = new LinkedHashSet<>();
@@ -141,7 +144,30 @@ public final class Checks {
 		}
 	}
 
+	/**
+	 * Excuses the holders of a lease that is released by force, until they must have
+	 * noticed. The fence rejects them from now on.
+	 * @param ownerId the owner id
+	 */
+	void revoked(String ownerId) {
+		this.revokedAt.putIfAbsent(ownerId, this.simulation.now());
+	}
+
+	/** A holder notices with the next renewal, or when the validity has elapsed. */
+	private boolean isExcused(Holder holder) {
+		Long since = this.revokedAt.get(holder.handle.ownerId());
+		if (since == null) {
+			return false;
+		}
+		long lease = holder.call.operation.leaseTime().toNanos();
+		long latest = calmSince(holder.call.process, since + TOLERANCE) ? lease / 2 : lease;
+		return this.simulation.now() < since + latest + TOLERANCE;
+	}
+
 	private void checkToken(Holder holder) {
+		if (isExcused(holder)) {
+			return;
+		}
 		long token = holder.handle.fencingToken().value();
 		LockName lock = holder.handle.lock();
 		// shared holders may receive their tokens in any order
@@ -218,7 +244,8 @@ public final class Checks {
 		boolean early = operation.renew() || age < holder.validity.toNanos() * LEAST_SHARE_OF_LEASE;
 		long since = operation.renew() ? Math.max(holder.call.startedAt, this.simulation.now() - 2 * lease)
 				: holder.call.startedAt;
-		if (early && calmSince(holder.call.process, since)) {
+		boolean revoked = this.revokedAt.containsKey(holder.handle.ownerId());
+		if (early && !revoked && calmSince(holder.call.process, since)) {
 			fail(holder, "health", "%s lost the lock (%s) although nothing was wrong".formatted(holder, event.cause()));
 		}
 	}
@@ -293,7 +320,8 @@ public final class Checks {
 			Holder later = all.get(i);
 			for (int j = 0; j < i; j++) {
 				Holder earlier = all.get(j);
-				if (later.conflictsWith(earlier) && later.passes() && earlier.passes()) {
+				boolean excused = isExcused(later) || isExcused(earlier);
+				if (!excused && later.conflictsWith(earlier) && later.passes() && earlier.passes()) {
 					boolean lingers = earlier.closed() || later.closed();
 					fail(later, lingers ? "minHold" : "exclusion", "%s holds the lock beside %s%s".formatted(later,
 							earlier, lingers ? ", which keeps it closed for its minHold" : ""));

@@ -77,6 +77,13 @@ class EngineMutantTests {
 		assertThat(mutant.find(StickyStore.class, SEEDS, "idle")).isPositive();
 	}
 
+	/** A holder whose renewal is rejected after a forced release continues. */
+	@Test
+	void lossThatIsIgnoredIsFound() {
+		Mutant mutant = new Mutant().skip("engine.StoreLease#lose");
+		assertThat(mutant.find(ForcedReleaseStore.class, SEEDS, "exclusion")).isPositive();
+	}
+
 	/** Many acquisitions of other locks delay renewals until it is too late. */
 	@Test
 	void renewalThatQueuesBehindAcquisitionsIsFound() {

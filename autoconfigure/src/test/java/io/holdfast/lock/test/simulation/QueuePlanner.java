@@ -57,7 +57,7 @@ final class QueuePlanner {
 		this.workload = workload;
 		this.processes = switch (workload) {
 			case HANDOFFS -> this.random.nextInt(1, 3);
-			case STICKY -> this.random.nextInt(2, LEAST_PROCESSES + 1);
+			case STICKY, FORCED_RELEASES -> this.random.nextInt(2, LEAST_PROCESSES + 1);
 			default -> this.random.nextInt(LEAST_PROCESSES, MOST_PROCESSES + 1);
 		};
 		this.sameLease = shortLease();
@@ -74,6 +74,9 @@ final class QueuePlanner {
 			case HANDOFFS ->
 				settings().handoff(this.random.nextInt(2, MOST_OPERATIONS), between(1_000, 20_000)).build();
 			case STICKY -> settings().sticky(between(50, 5_000)).build();
+			case FORCED_RELEASES -> settings().sticky(between(50, 5_000))
+				.handoff(this.random.nextInt(1, MOST_OPERATIONS), between(1_000, 20_000))
+				.build();
 			default -> EngineSettings.DEFAULTS;
 		};
 	}
@@ -88,7 +91,7 @@ final class QueuePlanner {
 		boolean outwaitsLeases = this.workload == Workload.SHORT_LEASES || this.workload == Workload.SHORT_HOLDS;
 		Duration lease = switch (this.workload) {
 			case PAUSED_WAITERS -> LONG_LEASE;
-			case HANDOFFS, STICKY -> this.sameLease;
+			case HANDOFFS, STICKY, FORCED_RELEASES -> this.sameLease;
 			default -> shortLease();
 		};
 		Duration hold = switch (this.workload) {
@@ -97,15 +100,23 @@ final class QueuePlanner {
 			case PAUSED_WAITERS -> between(1_000, 3_000);
 			case HANDOFFS -> between(1, 1_500);
 			case STICKY -> between(1, 200);
+			case FORCED_RELEASES -> between(1, 1_500);
 			default -> between(shortest * 3 / 4, shortest * 9 / 10);
 		};
 		boolean shortWait = this.workload == Workload.PAUSED_WAITERS && number % 2 == 1;
-		boolean noWait = this.workload == Workload.STICKY && number % 2 == 1;
+		boolean noWait = passesLeasesOn() && this.workload != Workload.HANDOFFS && number % 2 == 1;
 		Duration wait = noWait ? Duration.ZERO : shortWait ? between(500, 2_000) : between(10_000, 20_000);
 		return new Operation(number, this.random.nextInt(this.processes), between(1, HORIZON), LOCK, LockMode.EXCLUSIVE,
-				wait, lease, !outwaitsLeases, Duration.ZERO, this.able.has(Capability.FAIR)
-						&& this.workload != Workload.HANDOFFS && this.workload != Workload.STICKY,
-				hold, null, Operation.Style.ACQUIRE);
+				wait, lease, !outwaitsLeases, Duration.ZERO, this.able.has(Capability.FAIR) && !passesLeasesOn(), hold,
+				null, Operation.Style.ACQUIRE);
+	}
+
+	/** Whether a lease may serve several operations. */
+	private boolean passesLeasesOn() {
+		return switch (this.workload) {
+			case HANDOFFS, STICKY, FORCED_RELEASES -> true;
+			default -> false;
+		};
 	}
 
 	private List<Fault> faults() {
@@ -116,11 +127,21 @@ final class QueuePlanner {
 		if (this.workload == Workload.HANDOFFS || this.workload == Workload.STICKY) {
 			return IntStream.rangeClosed(0, this.random.nextInt(MOST_FAULTS)).mapToObj((i) -> anyFault()).toList();
 		}
+		if (this.workload == Workload.FORCED_RELEASES) {
+			return IntStream.rangeClosed(0, this.random.nextInt(MOST_FAULTS))
+				.mapToObj((i) -> (i % 2 == 0) ? forcedRelease() : anyFault())
+				.toList();
+		}
 		if (this.workload == Workload.LONG_HOLDS && this.storeFaults > 0) {
 			return List.of(new Fault(Fault.Kind.STORE, this.random.nextInt(this.storeFaults), between(1, HORIZON),
 					between(8_000, 15_000), 1, Duration.ZERO));
 		}
 		return List.of();
+	}
+
+	private Fault forcedRelease() {
+		return new Fault(Fault.Kind.STORE, this.random.nextInt(this.storeFaults), between(1, 2 * HORIZON),
+				Duration.ofMillis(1), 1, Duration.ZERO);
 	}
 
 	private Fault anyFault() {

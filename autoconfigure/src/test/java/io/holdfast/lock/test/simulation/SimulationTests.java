@@ -24,6 +24,11 @@ class SimulationTests {
 	}
 
 	@Test
+	void engineKeepsItsGuaranteesWhileLocksAreReleasedByForce() {
+		Simulations.of("forced-release", ForcedReleaseStore::new).run(500);
+	}
+
+	@Test
 	void engineKeepsItsGuaranteesOnTheLocalStore() {
 		Simulations.of("local", LocalStore::new).run(250);
 	}

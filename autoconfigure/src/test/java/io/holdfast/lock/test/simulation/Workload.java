@@ -42,6 +42,12 @@ public enum Workload {
 	 * leases are sticky. Between their short holds, the lock is idle. Processes are
 	 * paused, and messages are lost or late.
 	 */
-	STICKY
+	STICKY,
+
+	/**
+	 * The workload of {@link #STICKY} with handoffs, while an operator releases locks by
+	 * force.
+	 */
+	FORCED_RELEASES
 
 }
