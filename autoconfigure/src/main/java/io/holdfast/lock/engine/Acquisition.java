@@ -95,7 +95,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 			case QUEUED ->
 				this.steps.after(Backoff.forAdmission(this.request, left(), this.context.settings().responseTimeout()),
 						this::timedOut);
-			case OUTSIDE, LEFT -> timedOut();
+			case OUTSIDE, LEAVING, LEFT -> timedOut();
 		}
 	}
 

@@ -152,7 +152,7 @@ final class LocalWaitQueue {
 		State before = ticket.state;
 		ticket.state = State.LEFT;
 		return switch (before) {
-			case ADMITTED -> free(ticket);
+			case ADMITTED, LEAVING -> free(ticket);
 			case QUEUED -> withdraw(ticket);
 			case OUTSIDE, LEFT -> null;
 		};
@@ -184,9 +184,9 @@ final class LocalWaitQueue {
 	}
 
 	/**
-	 * No caller is left to take the lease over, and it does not stay. The last one stays
-	 * admitted until the store has responded to the release, so that the next caller asks
-	 * after that.
+	 * No caller is left to take the lease over, and it does not stay. The last one keeps
+	 * its place until the store has responded to the release, so that the next caller
+	 * asks after that.
 	 */
 	private @Nullable Runnable endOfIdleLease(Ticket last) {
 		StoreLease idle = this.idleLease;
@@ -199,7 +199,7 @@ final class LocalWaitQueue {
 		this.idleLease = null;
 		this.admitted = true;
 		this.leaving = true;
-		last.state = State.ADMITTED;
+		last.state = State.LEAVING;
 		return () -> idle.endIfIdle().whenComplete((answered, failure) -> last.leave());
 	}
 

@@ -52,6 +52,12 @@ final class LocalWaitQueues {
 		/** The caller is admitted. */
 		ADMITTED,
 
+		/**
+		 * The caller has given up. It keeps its place until the lease that came with its
+		 * admission has ended.
+		 */
+		LEAVING,
+
 		/** The caller has left the queue. */
 		LEFT
 

@@ -178,4 +178,20 @@ class HandoffLossTests extends HandoffCallers {
 			.containsExactly(LossCause.valueOf(how.name()));
 	}
 
+	/** Its place is taken until the lease that came with its admission has ended. */
+	@Test
+	void callerThatGivesUpAfterItsAdmissionSendsNothing() {
+		this.fixture.backend.releases.add((grant) -> this.releaseAnswer);
+		CompletableFuture<LockHandle> first = acquire();
+		CompletableFuture<LockHandle> waiter = acquire();
+		this.fixture.time.pause(Duration.ofMillis(1));
+		waiter.cancel(false);
+		first.join().close();
+		runSteps();
+		assertThat(calls()).containsExactly("acquire stock:42", "release stock:42");
+		this.fixture.backend.owners.clear();
+		this.releaseAnswer.complete(new ReleaseResult.Released());
+		assertNothingLeft();
+	}
+
 }
