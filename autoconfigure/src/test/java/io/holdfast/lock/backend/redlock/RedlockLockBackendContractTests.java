@@ -83,8 +83,9 @@ class RedlockLockBackendContractTests extends LockBackendContract {
 	/**
 	 * Waits for the requests under way. A node that the majority did not wait for may
 	 * still receive the last attempt. The keys that it then keeps must not appear later
-	 * as new ones. A key on a single node does not count, because a node that responded
-	 * too late to a request keeps its part until the lease expires.
+	 * as new ones. A key on a minority does not count: such a node may respond too late,
+	 * or receive an attempt after the renewal that follows it, and then keeps its part
+	 * until the lease expires. This excludes no one.
 	 */
 	@Override
 	protected Collection<String> leftovers() {
@@ -99,7 +100,7 @@ class RedlockLockBackendContractTests extends LockBackendContract {
 			.collect(Collectors.groupingBy(Function.identity(), Collectors.counting()));
 		return nodesOfEachKey.entrySet()
 			.stream()
-			.filter((entry) -> entry.getValue() > 1)
+			.filter((entry) -> entry.getValue() > this.nodes.all().size() / 2)
 			.map((entry) -> entry.getKey() + " on " + entry.getValue() + " nodes")
 			.toList();
 	}
