@@ -70,6 +70,9 @@ public interface LockHandle extends AutoCloseable {
 
 	/**
 	 * Returns the time for which the holder can rely on this hold if no renewal succeeds.
+	 * After a wait, the store may have kept the lock for less than its lease, such as
+	 * three seconds. The first renewal, about 20 milliseconds later, then extends the
+	 * time.
 	 * @return the time, on a clock that is not affected by changes of the host's time;
 	 * zero once the hold is closed or lost
 	 */

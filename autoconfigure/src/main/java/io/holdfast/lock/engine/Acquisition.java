@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.KeptLock;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 
 /**
@@ -17,10 +18,8 @@ import io.holdfast.lock.spi.observation.AcquireOutcome;
  * <p>
  * An acquisition first needs admission in this JVM, where it may find a lease. Otherwise
  * it makes attempts at the store: each response leads to a lease, to a wait for the
- * store's signal, or to a retry. Every failure ends in {@link #giveUp}.
- *
- * <p>
- * All steps run one after another on the given executor, so the state needs no lock.
+ * store's signal, or to a retry. Every failure ends in {@link #giveUp}. All steps run one
+ * after another on the given executor, so the state needs no lock.
  */
 final class Acquisition extends LocalWaitQueues.Ticket {
 
@@ -38,7 +37,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 
 	private final CompletableFuture<Outcome<Lease>> outcome = new CompletableFuture<>();
 
-	private boolean refused;
+	boolean refused;
 
 	Acquisition(EngineContext context, ResolvedRequest request, IfRefused ifRefused, Executor executor,
 			StoreRequest.Sender sender) {
@@ -137,7 +136,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	/** Makes an attempt. Its response may be there at once, in the same step. */
 	private void ask() {
 		this.steps.nextPhase();
-		Attempts.Attempt attempt = this.attempts.next(this, leftForRetries());
+		Attempts.Attempt attempt = this.attempts.next(this);
 		this.sender.send(attempt);
 		if (!attempt.isDone()) {
 			awaitAnswer(attempt);
@@ -172,7 +171,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		}
 		else if (attempt.phase == this.steps.phase()) {
 			if (result instanceof AcquireResult.Contended contended) {
-				contended(contended, attempt.willRetry);
+				contended(contended, attempt);
 			}
 			else if (result instanceof AcquireResult.Indeterminate indeterminate) {
 				onIndeterminate(indeterminate.cause());
@@ -185,7 +184,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	}
 
 	private void granted(AcquireResult.Acquired acquired, long sentAt) {
-		StoreLease lease = new StoreLease(this.context, this.request, acquired.grant(), sentAt);
+		StoreLease lease = StoreLease.of(this.context, this.request, acquired.grant(), sentAt);
 		if (lease.validUntil() <= lease.grantedAt) {
 			onIndeterminate(StoreResponses.longerThan(acquired.grant().lease()));
 			return;
@@ -200,9 +199,9 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		this.outcome.complete(AcquisitionFailures.unlessLost(lease));
 	}
 
-	private void contended(AcquireResult.Contended contended, boolean keepsClaim) {
+	private void contended(AcquireResult.Contended contended, Attempts.Attempt attempt) {
 		this.refused = true;
-		this.attempts.rejected(keepsClaim);
+		this.attempts.rejected(attempt.willRetry);
 		this.steps.nextPhase();
 		if (!mayRetry()) {
 			Runnable next = (contended.demanded() && this.ifRefused != IfRefused.TRY_LATER && outwaitsDemand())
@@ -211,8 +210,21 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 			return;
 		}
 		waitFor(Backoff.afterRefusal(contended.retryAfter(), this.context.time()));
-		Runnable tryAgain = this.steps.inThisPhase(this::attemptInTime);
-		contended.signal().whenComplete((news, failure) -> tryAgain.run());
+		int phase = this.steps.phase();
+		contended.signal()
+			.whenComplete((news, failure) -> this.steps.runIn(phase, () -> notified(news, attempt.sentAt())));
+	}
+
+	/** Holds a lock that the store keeps for this claim, or makes the next attempt. */
+	private void notified(@Nullable Object news, long sentAt) {
+		StoreLease kept = (news instanceof KeptLock lock && !deadlineHasPassed())
+				? StoreLease.ofKept(this.context, this.request, lock, sentAt) : null;
+		if (kept != null) {
+			startHold(kept, kept.grantedAt);
+		}
+		else {
+			attemptInTime();
+		}
 	}
 
 	/** Retries or times out after an attempt that the store may still have granted. */
@@ -281,20 +293,8 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		this.outcome.complete(reason);
 	}
 
-	private boolean mayRetry() {
+	boolean mayRetry() {
 		return this.ifRefused != IfRefused.TRY_LATER && left() > 0;
-	}
-
-	/** Returns how long to retry the next attempt. The first one is made at once. */
-	private long leftForRetries() {
-		if (this.attempts.made() == 0 && !this.refused) {
-			return this.request.waitTime().toNanos();
-		}
-		return mayRetry() ? Math.max(0, left()) : 0;
-	}
-
-	boolean deadlineHasPassed() {
-		return hasDeadline() && left() <= 0;
 	}
 
 }

@@ -63,9 +63,9 @@ final class Attempts {
 	/**
 	 * Creates the next attempt.
 	 * @param acquisition sends the attempt
-	 * @param leftForRetries how long its claim may be retried; zero if it is the last one
 	 */
-	Attempt next(Acquisition acquisition, long leftForRetries) {
+	Attempt next(Acquisition acquisition) {
+		long leftForRetries = leftForRetries(acquisition);
 		boolean willRetry = leftForRetries > 0;
 		Claim sent = claim(Duration.ofNanos(leftForRetries));
 		this.claim = sent;
@@ -74,6 +74,17 @@ final class Attempts {
 		this.latest = attempt;
 		this.mayHaveLeftClaim = true;
 		return attempt;
+	}
+
+	/**
+	 * Returns how long to retry the next attempt; zero if it is the last one. The first
+	 * one is made at once.
+	 */
+	private long leftForRetries(Acquisition acquisition) {
+		if (this.made == 0 && !acquisition.refused) {
+			return acquisition.request.waitTime().toNanos();
+		}
+		return acquisition.mayRetry() ? Math.max(0, acquisition.left()) : 0;
 	}
 
 	int made() {

@@ -101,7 +101,7 @@ final class Lease {
 			}
 		}
 		Duration held = Duration.ofNanos(this.context.time().nanos() - this.acquiredAt);
-		this.loss.observer().released(held, this.store.length());
+		this.loss.observer().released(held, this.store.validity().leaseTime());
 		if (lingers) {
 			this.context.registry().changed();
 			this.context.time().after(this.end.remainingNanos(), this::releaseIfLingering);
@@ -147,12 +147,13 @@ final class Lease {
 	}
 
 	private CompletableFuture<?> release(CompletableFuture<?> quiet) {
+		boolean ordered = this.end.isOrdered(quiet);
 		CompletableFuture<ReleaseResult> answered = this.end.release(quiet);
 		if (Stages.hasResult(answered)) {
 			released(answered.join());
 			return ClosableHold.DONE;
 		}
-		this.ticket.leaving();
+		this.ticket.leaveBehindRelease(ordered);
 		return answered.handle((answer, failure) -> {
 			released(answer);
 			return null;

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.support.SchedulingClock;
@@ -28,7 +29,7 @@ final class LeaseEnd {
 	/** Latest end of the {@code minHold} of its holds on the engine's clock, or 0. */
 	private volatile long closedUntil;
 
-	/** Completes when the lease, which was idle, has ended at the store. */
+	/** Completes when the next caller may ask for the lock after an idle lease. */
 	final CompletableFuture<Void> idleEnded = new CompletableFuture<>();
 
 	/** Whether the release was requested or the store has reported the lease's end. */
@@ -69,6 +70,15 @@ final class LeaseEnd {
 	}
 
 	/**
+	 * Whether a request that is sent after the release also reaches the store after it.
+	 * Then the next caller need not wait for the response.
+	 * @param quiet completes when no renewal of the lease is in progress
+	 */
+	boolean isOrdered(CompletableFuture<?> quiet) {
+		return quiet.isDone() && this.request.backend().capabilities().has(Capability.ORDERED);
+	}
+
+	/**
 	 * Ends a lease that no hold uses. If the store no longer kept it, its last holder has
 	 * lost it.
 	 * @param last the last holder
@@ -85,7 +95,12 @@ final class LeaseEnd {
 			idleEnded(last);
 			return;
 		}
-		release(quiet).whenComplete((answer, failure) -> {
+		boolean ordered = isOrdered(quiet);
+		CompletableFuture<ReleaseResult> answered = release(quiet);
+		if (ordered) {
+			idleEnded(last);
+		}
+		answered.whenComplete((answer, failure) -> {
 			if (!mayBeGone && answer instanceof ReleaseResult.NotHeld) {
 				last.loseAfterEnd(LossCause.REFUSED);
 			}

@@ -130,6 +130,10 @@ final class LocalWaitQueues {
 			return this.outwaitsDemand || this.request.waits();
 		}
 
+		boolean deadlineHasPassed() {
+			return hasDeadline() && left() <= 0;
+		}
+
 		/** Runs the callback, and the steps that lead to it. */
 		abstract void run(Runnable step);
 
@@ -159,6 +163,19 @@ final class LocalWaitQueues {
 					queue.leaving(this);
 					return true;
 				});
+			}
+		}
+
+		/**
+		 * Leaves the queue, or is about to, after a release was sent.
+		 * @param ordered whether the next request reaches the store after it
+		 */
+		void leaveBehindRelease(boolean ordered) {
+			if (ordered) {
+				leave();
+			}
+			else {
+				leaving();
 			}
 		}
 

@@ -2,6 +2,7 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import io.holdfast.lock.LossCause;
 
@@ -16,6 +17,9 @@ final class RenewalSchedule {
 	 * Share of its interval by which a renewal may be early to join a batch: one tenth.
 	 */
 	private static final int BATCH_SHARE = 10;
+
+	/** Exceeds the default time of handoffs, so that most turns need no renewal. */
+	private static final long AFTER_KEPT = TimeUnit.MILLISECONDS.toNanos(20);
 
 	private static final CompletableFuture<Void> NONE = CompletableFuture.completedFuture(null);
 
@@ -40,8 +44,18 @@ final class RenewalSchedule {
 		this.lease = lease;
 	}
 
+	/**
+	 * Returns the time until the first renewal. A lock that was kept for its holder is
+	 * renewed soon, because it is kept for less than its lease.
+	 */
+	long firstInterval() {
+		Validity validity = this.lease.validity();
+		boolean kept = validity.kept().compareTo(validity.leaseTime()) < 0;
+		return kept ? Math.min(AFTER_KEPT, interval()) : interval();
+	}
+
 	long interval() {
-		return Math.max(1, this.lease.length().toNanos() / RENEWALS_PER_LEASE);
+		return Math.max(1, this.lease.validity().kept().toNanos() / RENEWALS_PER_LEASE);
 	}
 
 	/**

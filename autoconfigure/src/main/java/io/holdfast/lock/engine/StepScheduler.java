@@ -81,8 +81,13 @@ final class StepScheduler {
 	 */
 	Runnable inThisPhase(Runnable step) {
 		int current = this.phase;
-		return () -> run(() -> {
-			if (current == this.phase) {
+		return () -> runIn(current, step);
+	}
+
+	/** Runs a step if the phase still lasts. Any thread may call this. */
+	void runIn(int phase, Runnable step) {
+		run(() -> {
+			if (phase == this.phase) {
 				step.run();
 			}
 		});

@@ -70,7 +70,7 @@ final class StickyTime {
 	/** Whether the lease may stay after a hold. */
 	boolean mayStart() {
 		return !this.wanted && this.lease.holders < EngineSettings.Handoff.MOST_HOLDS
-				&& this.context.time().nanos() - this.lease.grantedAt < this.lease.length().toNanos();
+				&& this.context.time().nanos() - this.lease.grantedAt < this.lease.validity().kept().toNanos();
 	}
 
 	/** The lease is idle from now on. It is released if it is wanted meanwhile. */
@@ -78,7 +78,7 @@ final class StickyTime {
 		this.idleSince = this.context.time().nanos();
 		this.idleAfter = this.lease.holders;
 		this.until = Math.min(this.context.time().nanos() + this.context.settings().sticky().toNanos(),
-				this.lease.freshUntil());
+				this.lease.validity().freshUntil());
 		endInTime();
 		if (this.wanted) {
 			this.lease.endIfIdle();

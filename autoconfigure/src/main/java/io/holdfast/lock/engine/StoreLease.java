@@ -10,16 +10,11 @@ import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.KeptLock;
 
 /**
  * The lease of a lock at its store, which may pass from one holder of this JVM to the
  * next without a request to the store. Each holder has its own {@link Lease}.
- *
- * <p>
- * <em>Validity.</em> A holder relies on the lease for slightly less time than the store
- * keeps it. The validity starts before the request is sent. The lock delay and an
- * allowance for clock drift shorten it ({@link EngineSettings#validity}). Every renewal
- * restarts it.
  *
  * <p>
  * <em>Handoff.</em> Between two holders the lease is {@code IDLE}: one atomic step
@@ -39,9 +34,7 @@ final class StoreLease extends LeaseState {
 	/** When the grant arrived. */
 	final long grantedAt;
 
-	private volatile long validUntil;
-
-	private volatile Duration length;
+	private volatile Validity validity;
 
 	/** The present holder, or the last one while the lease is idle. */
 	private volatile @Nullable Lease holder;
@@ -61,15 +54,30 @@ final class StoreLease extends LeaseState {
 	/** {@code null} if the lease ends with its last hold. */
 	private final @Nullable StickyTime sticky;
 
-	StoreLease(EngineContext context, ResolvedRequest request, Grant grant, long sentAt) {
+	private StoreLease(EngineContext context, ResolvedRequest request, Grant grant, Validity validity) {
 		this.context = context;
 		this.grant = grant;
 		this.grantedAt = context.time().nanos();
-		this.length = context.settings().holderLease(grant.lease());
-		this.validUntil = sentAt + context.settings().validity(grant.lease());
+		this.validity = validity;
 		this.end = new LeaseEnd(context.retrier(), context.time(), context.settings().lockDelay(), request, grant);
 		this.schedule = new RenewalSchedule(this);
 		this.sticky = grant.sticky() ? new StickyTime(this, context) : null;
+	}
+
+	/** Returns the lease of a grant. */
+	static StoreLease of(EngineContext context, ResolvedRequest request, Grant grant, long sentAt) {
+		return new StoreLease(context, request, grant, Validity.of(grant.lease(), sentAt, context.settings()));
+	}
+
+	/**
+	 * Returns the lease of a lock that the store keeps for a waiter, or {@code null} if
+	 * the waiter has to ask for it: nothing renews it, or the news is too old.
+	 */
+	static @Nullable StoreLease ofKept(EngineContext context, ResolvedRequest request, KeptLock lock, long sentAt) {
+		long now = context.time().nanos();
+		Validity validity = Validity.of(lock, sentAt, now, context.settings());
+		boolean usable = request.renew() && validity.isFresh(now) && Validity.isRecent(lock, sentAt, now);
+		return usable ? new StoreLease(context, request, lock.grant(), validity) : null;
 	}
 
 	/** Returns the token of the next holder, which is greater than all earlier ones. */
@@ -166,16 +174,8 @@ final class StoreLease extends LeaseState {
 	}
 
 	private boolean mayPassOn(ResolvedRequest request) {
-		return request.mayPassLeaseOn() && !this.context.settings().awaitRelease() && isFresh();
-	}
-
-	/** Whether the lease is renewed in time, so that the next holder can rely on it. */
-	private boolean isFresh() {
-		return freshUntil() - this.context.time().nanos() > 0;
-	}
-
-	long freshUntil() {
-		return this.validUntil - this.length.toNanos() / 2;
+		return request.mayPassLeaseOn() && !this.context.settings().awaitRelease()
+				&& this.validity.isFresh(this.context.time().nanos());
 	}
 
 	/**
@@ -244,9 +244,9 @@ final class StoreLease extends LeaseState {
 	 * is shorter. The validity ends if the lock delay uses up the whole lease.
 	 */
 	void extended(long sentAt, Duration lease) {
-		boolean usable = this.context.settings().isUsable(lease);
-		this.length = usable ? this.context.settings().holderLease(lease) : this.length;
-		this.validUntil = usable ? sentAt + this.context.settings().validity(lease) : sentAt;
+		EngineSettings settings = this.context.settings();
+		this.validity = settings.isUsable(lease) ? Validity.of(lease, sentAt, settings)
+				: this.validity.endingAt(sentAt);
 	}
 
 	/**
@@ -278,13 +278,12 @@ final class StoreLease extends LeaseState {
 		return this.grant;
 	}
 
-	long validUntil() {
-		return this.validUntil;
+	Validity validity() {
+		return this.validity;
 	}
 
-	/** Returns the holder's part of the store's lease. */
-	Duration length() {
-		return this.length;
+	long validUntil() {
+		return this.validity.until();
 	}
 
 	/** Returns the present holder, or the last one while the lease is idle. */

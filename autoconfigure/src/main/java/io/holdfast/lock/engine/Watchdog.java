@@ -71,7 +71,7 @@ final class Watchdog {
 		try {
 			schedule.number = this.numbers++;
 			long now = schedule.lease.holder().acquiredAt();
-			schedule.nextRenewal = now + schedule.interval();
+			schedule.nextRenewal = now + schedule.firstInterval();
 			schedule.watched = true;
 			this.watched++;
 			plan(schedule, now);

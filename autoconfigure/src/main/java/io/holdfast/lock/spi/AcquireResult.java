@@ -22,7 +22,8 @@ public sealed interface AcquireResult {
 	 *
 	 * @param signal completes, on any thread and with any result, when a retry is
 	 * worthwhile. May never complete, and may complete spuriously. It keeps no state in
-	 * the store or in this JVM after the claim was granted or abandoned
+	 * the store or in this JVM after the claim was granted or abandoned. A
+	 * {@link KeptLock} as result may replace the retry
 	 * @param retryAfter the time after which to retry at the latest, even without a
 	 * signal: about when the current lease expires, bounded by the store's own polling
 	 * interval

@@ -22,6 +22,14 @@ public enum Capability {
 	WAIT_QUEUE,
 
 	/**
+	 * Requests for one lock reach the store in the order in which they are sent, as over
+	 * one connection. The next caller of an instance then does not wait for the response
+	 * to a release. If a connection breaks, the order may be lost, which only delays that
+	 * caller.
+	 */
+	ORDERED,
+
+	/**
 	 * The methods block the calling thread until the store has answered, so they must not
 	 * be called from an event loop.
 	 */

@@ -1,10 +1,10 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;

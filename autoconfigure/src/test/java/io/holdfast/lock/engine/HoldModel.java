@@ -23,7 +23,6 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
-import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -46,6 +45,8 @@ public class HoldModel {
 	private static final boolean THOROUGH = Boolean.getBoolean("thorough");
 
 	static final int THREADS = 8;
+
+	private static final BackendCapabilities CAPABILITIES = FakeBackend.capableOf();
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
@@ -83,7 +84,7 @@ public class HoldModel {
 		Claim claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(), LEASE, true, Duration.ZERO, false);
 		LocalWaitQueues.Ticket ticket = new FakeTicket(this.context.queues(), terms, 0, Runnable::run, () -> {
 		});
-		Lease lease = new StoreLease(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0)
+		Lease lease = StoreLease.of(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0)
 			.start(terms, ticket, 0, EngineFixture.started(this.context, terms));
 		return new Hold(lease, new ClosableHold.Rules(TransactionBoundary.NONE, false, Runnable::run));
 	}
@@ -277,8 +278,7 @@ public class HoldModel {
 
 		@Override
 		public BackendCapabilities capabilities() {
-			return new BackendCapabilities(Duration.ofMillis(10), Capability.SHARED, Capability.FAIR,
-					Capability.WAIT_QUEUE);
+			return CAPABILITIES;
 		}
 
 		@Override

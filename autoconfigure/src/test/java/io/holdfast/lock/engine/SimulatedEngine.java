@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.spi.LockBackend;
@@ -51,12 +52,7 @@ public final class SimulatedEngine {
 	 * @return whether the lease is valid
 	 */
 	public boolean keeps(String owner) {
-		return this.engine.context()
-			.registry()
-			.held()
-			.stream()
-			.anyMatch((lease) -> lease.grant().claim().owner().value().equals(owner)
-					&& !lease.remainingValidity().equals(Duration.ZERO));
+		return leases(owner).anyMatch((lease) -> !lease.remainingValidity().equals(Duration.ZERO));
 	}
 
 	/**
@@ -66,13 +62,15 @@ public final class SimulatedEngine {
 	 * @return the time on the clock of the process, or empty if there is no such lease
 	 */
 	public OptionalLong acquiredAt(String owner) {
+		return leases(owner).mapToLong(Lease::acquiredAt).findFirst();
+	}
+
+	private Stream<Lease> leases(String owner) {
 		return this.engine.context()
 			.registry()
 			.held()
 			.stream()
-			.filter((lease) -> lease.grant().claim().owner().value().equals(owner))
-			.mapToLong(Lease::acquiredAt)
-			.findFirst();
+			.filter((lease) -> lease.grant().claim().owner().value().equals(owner));
 	}
 
 	/**

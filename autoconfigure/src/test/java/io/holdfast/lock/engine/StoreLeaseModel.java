@@ -85,7 +85,7 @@ public class StoreLeaseModel {
 		LocalWaitQueues.Ticket first = ticket();
 		first.enter();
 		this.waiter.enter();
-		StoreLease granted = new StoreLease(this.context, this.request,
+		StoreLease granted = StoreLease.of(this.context, this.request,
 				new Grant(claim, 1, LEASE).withDemand(this.wanted), 0);
 		granted.start(this.request, first, 0, EngineFixture.started(this.context, this.request)).endHold();
 		return granted;

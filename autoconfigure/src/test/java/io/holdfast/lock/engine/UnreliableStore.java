@@ -12,7 +12,6 @@ import java.util.function.Supplier;
 
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
-import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -26,6 +25,8 @@ import io.holdfast.lock.spi.RenewResult;
  * slower than that of its callers.
  */
 final class UnreliableStore implements LockBackend {
+
+	private static final BackendCapabilities CAPABILITIES = FakeBackend.capableOf();
 
 	private final ManualTime time;
 
@@ -69,8 +70,7 @@ final class UnreliableStore implements LockBackend {
 
 	@Override
 	public BackendCapabilities capabilities() {
-		return new BackendCapabilities(Duration.ofMillis(10), Capability.SHARED, Capability.FAIR,
-				Capability.WAIT_QUEUE);
+		return CAPABILITIES;
 	}
 
 	@Override

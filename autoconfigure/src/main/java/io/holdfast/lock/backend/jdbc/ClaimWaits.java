@@ -62,7 +62,7 @@ final class ClaimWaits implements AutoCloseable {
 	 * claim must poll. Call this method before the claim is announced.
 	 * @param notified whether the database notifies of releases
 	 */
-	@Nullable CompletionStage<?> expect(Claim claim, boolean notified) {
+	@Nullable CompletionStage<@Nullable ReleaseNotice> expect(Claim claim, boolean notified) {
 		if (claim.remainingWait().isZero()) {
 			return null;
 		}

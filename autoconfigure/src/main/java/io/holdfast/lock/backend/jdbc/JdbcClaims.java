@@ -12,6 +12,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.KeptLock;
 import io.holdfast.lock.spi.LockDigest;
 
 /**
@@ -86,7 +87,7 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 	private AcquireResult announce(Connection connection, Claim claim, Map<String, Object> parameters)
 			throws SQLException {
 		JdbcStatements sql = this.statements.get();
-		CompletionStage<?> signal = this.waits.expect(claim, sql.notify != null);
+		CompletionStage<@Nullable ReleaseNotice> signal = this.waits.expect(claim, sql.notify != null);
 		JdbcStatements.Announced announced = sql.announce(connection, parameters);
 		if (announced.free()) {
 			CompletionStage<?> wanted = this.waits.expectDemand(claim, sql.notify != null);
@@ -97,7 +98,18 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 			}
 			this.waits.forgetDemand(claim.owner());
 		}
-		return this.waits.contended(claim, signal, announced.first(), announced.demanded());
+		CompletionStage<?> news = (signal != null) ? signal.thenApply((notice) -> kept(claim, notice, announced))
+				: null;
+		return this.waits.contended(claim, news, announced.first(), announced.demanded());
+	}
+
+	/** Returns the lock that is kept for a claim, which then no longer waits. */
+	private @Nullable KeptLock kept(Claim claim, @Nullable ReleaseNotice notice, JdbcStatements.Announced announced) {
+		KeptLock kept = (notice != null) ? notice.keptFor(claim, announced.micros()) : null;
+		if (kept != null) {
+			this.waits.forget(claim.owner());
+		}
+		return kept;
 	}
 
 	private AcquireResult granted(Claim claim, JdbcStatements.Attempt attempt, @Nullable CompletionStage<?> wanted) {

@@ -180,8 +180,9 @@ final class JdbcStatements {
 	 * nor keep the lock for it.
 	 */
 	Announced announce(Connection connection, Map<String, ?> parameters) throws SQLException {
-		Announced announced = this.markWaiter.first(connection, parameters, (row) -> new Announced(row.getInt(1) == 1,
-				row.getString(2).equals(parameters.get("owner")), row.getInt(1) == 2));
+		Announced announced = this.markWaiter.first(connection, parameters,
+				(row) -> new Announced(row.getInt(1) == 1, row.getString(2).equals(parameters.get("owner")),
+						row.getInt(1) == 2, (this.notify != null) ? row.getLong(3) : 0));
 		return (announced != null) ? announced : Announced.WITHOUT_ROW;
 	}
 
@@ -227,11 +228,12 @@ final class JdbcStatements {
 	 * notification follows
 	 * @param first whether the claim is the first waiter
 	 * @param demanded whether the lock has a sticky lease, which was demanded
+	 * @param micros the time of the database, if it notifies; otherwise 0
 	 */
-	record Announced(boolean free, boolean first, boolean demanded) {
+	record Announced(boolean free, boolean first, boolean demanded, long micros) {
 
 		/** A lock without a row has no holder. */
-		private static final Announced WITHOUT_ROW = new Announced(true, false, false);
+		private static final Announced WITHOUT_ROW = new Announced(true, false, false, 0);
 
 	}
 

@@ -24,9 +24,9 @@ import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Threads;
 
 /**
- * Receives notifications from PostgreSQL. A notification contains the id of a lock that
- * was released, and signals the claims that wait for it, or {@code wanted:} and the owner
- * id of a sticky lease that another instance demands.
+ * Receives notifications from PostgreSQL. A notification is the {@linkplain ReleaseNotice
+ * notice} of a release, which signals the claims that wait for the lock, or
+ * {@code wanted:} and the owner id of a sticky lease that another instance demands.
  *
  * <p>
  * One thread listens on one connection while claims wait or leases are sticky, and ten
@@ -55,6 +55,12 @@ final class ReleaseNotifications implements AutoCloseable {
 
 	private static final int CHECK_TIMEOUT_SECONDS = 2;
 
+	/**
+	 * How often the driver looks for further notifications at most. It waits for them for
+	 * 1 ms, and would delay a notification by that.
+	 */
+	private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
 	private final DataSource dataSource;
 
 	private final SchedulingClock clock;
@@ -65,6 +71,9 @@ final class ReleaseNotifications implements AutoCloseable {
 	private final Map<String, CompletableFuture<Void>> demands = new ConcurrentHashMap<>();
 
 	private final AtomicBoolean running = new AtomicBoolean();
+
+	/** When the driver may look for further notifications again. */
+	private long nextLook;
 
 	private volatile boolean listening;
 
@@ -80,7 +89,7 @@ final class ReleaseNotifications implements AutoCloseable {
 	/**
 	 * Returns a signal for the release of a lock. A release before this call is missed.
 	 */
-	CompletionStage<?> expect(Claim claim, String lockId) {
+	CompletionStage<@Nullable ReleaseNotice> expect(Claim claim, String lockId) {
 		Expected own = new Expected(lockId, this.clock.nanos() + claim.remainingWait().toNanos() + IDLE_NANOS,
 				new CompletableFuture<>());
 		this.expected.put(claim.owner(), own);
@@ -180,10 +189,9 @@ final class ReleaseNotifications implements AutoCloseable {
 	private void listen(PGConnection postgres, Connection connection) throws SQLException {
 		long lastWaiter = this.clock.nanos();
 		long lastCheck = lastWaiter;
+		this.nextLook = lastWaiter;
 		while (!this.closed && this.clock.nanos() - lastWaiter < IDLE_NANOS) {
-			for (PGNotification news : postgres.getNotifications(POLL_MILLIS)) {
-				notified(news.getParameter());
-			}
+			receive(postgres);
 			long now = this.clock.nanos();
 			this.expected.values().removeIf((waiter) -> now - waiter.until() > 0);
 			if (size() > 0) {
@@ -193,6 +201,25 @@ final class ReleaseNotifications implements AutoCloseable {
 				lastCheck = now;
 				requireAlive(connection);
 			}
+		}
+	}
+
+	/**
+	 * Waits for notifications. Before that, the driver looks for further ones, so that it
+	 * need not do so soon after the first of them.
+	 */
+	private void receive(PGConnection postgres) throws SQLException {
+		if (this.clock.nanos() - this.nextLook >= 0) {
+			notified(postgres.getNotifications());
+			this.nextLook = this.clock.nanos() + LOOK_NANOS;
+		}
+		long left = TimeUnit.NANOSECONDS.toMillis(this.nextLook - this.clock.nanos());
+		notified(postgres.getNotifications((int) Math.max(1, Math.min(POLL_MILLIS, left))));
+	}
+
+	private void notified(PGNotification[] all) {
+		for (PGNotification news : all) {
+			notified(news.getParameter());
 		}
 	}
 
@@ -208,15 +235,15 @@ final class ReleaseNotifications implements AutoCloseable {
 			demand(news.substring(WANTED.length()));
 		}
 		else {
-			wake(news);
+			released(ReleaseNotice.parse(news));
 		}
 	}
 
-	private void wake(String lockId) {
+	private void released(ReleaseNotice notice) {
 		this.expected.values()
 			.stream()
-			.filter((waiter) -> waiter.lockId().equals(lockId))
-			.forEach((waiter) -> waiter.signal().complete(null));
+			.filter((waiter) -> waiter.lockId().equals(notice.lockId()))
+			.forEach((waiter) -> waiter.signal().complete(notice));
 	}
 
 	/**
@@ -243,9 +270,10 @@ final class ReleaseNotifications implements AutoCloseable {
 	 *
 	 * @param lockId the id of its lock
 	 * @param until when to remove the claim, in nanoseconds of the clock
-	 * @param signal completed when the lock was released
+	 * @param signal completed when the lock was released, or with {@code null} when the
+	 * connection is lost
 	 */
-	private record Expected(String lockId, long until, CompletableFuture<Void> signal) {
+	private record Expected(String lockId, long until, CompletableFuture<@Nullable ReleaseNotice> signal) {
 	}
 
 }

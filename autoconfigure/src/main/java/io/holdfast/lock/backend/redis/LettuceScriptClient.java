@@ -191,6 +191,12 @@ public final class LettuceScriptClient implements ScriptClient {
 		return this.cluster;
 	}
 
+	/** A Cluster may redirect a request behind the next one. */
+	@Override
+	public boolean isOrdered() {
+		return this.lanes.size() == 1 && !this.cluster;
+	}
+
 	@Override
 	public boolean answersOn(Thread thread) {
 		return this.channels.answersOn(thread);

@@ -30,7 +30,7 @@ record RedisClaims(RedisScripts scripts, ReleaseNotifications notifications, Red
 	 */
 	CompletionStage<AcquireResult> send(Claim claim) {
 		boolean waits = RedisTimes.waits(claim);
-		CompletionStage<?> signal = waits ? this.notifications.expect(claim.owner()) : null;
+		CompletionStage<ReleaseNotice> signal = waits ? this.notifications.expect(claim.owner()) : null;
 		if (!waits) {
 			this.notifications.forget(claim.owner());
 		}
@@ -53,15 +53,11 @@ record RedisClaims(RedisScripts scripts, ReleaseNotifications notifications, Red
 			.thenApply((value) -> new Replicated(value, 0, null));
 	}
 
-	private AcquireResult answered(Claim claim, @Nullable CompletionStage<?> signal,
+	private AcquireResult answered(Claim claim, @Nullable CompletionStage<ReleaseNotice> signal,
 			@Nullable CompletionStage<?> wanted, Replicated answer) {
 		long number = (Long) answer.value().get(1);
-		boolean demanded = answer.value().size() > 2;
 		if ((Long) answer.value().get(0) == 0) {
-			if (signal == null) {
-				this.notifications.forgetAll(claim.owner());
-			}
-			return rejected(signal, RedisTimes.retryAfter(number), demanded);
+			return rejected(claim, signal, wanted, answer.value());
 		}
 		if (answer.replicas() < this.options.waitReplicas()) {
 			// A failover could lose this grant, so it does not count. It stays in Redis
@@ -70,18 +66,29 @@ record RedisClaims(RedisScripts scripts, ReleaseNotifications notifications, Red
 			return new AcquireResult.Indeterminate(this.errors.unconfirmed(claim.lock(), answer));
 		}
 		this.notifications.forget(claim.owner());
-		if (demanded) {
+		if (answer.value().size() > 2) {
 			this.notifications.demand(claim.owner().value());
 		}
 		Grant grant = new Grant(claim, number, RedisTimes.lease(claim));
 		return new AcquireResult.Acquired((wanted != null) ? grant.withDemand(wanted) : grant);
 	}
 
-	private static AcquireResult rejected(@Nullable CompletionStage<?> signal, Duration retryAfter, boolean demanded) {
+	/**
+	 * Replicas have not confirmed that a release keeps the lock for the claim, so it asks
+	 * again if they have to.
+	 */
+	private AcquireResult rejected(Claim claim, @Nullable CompletionStage<ReleaseNotice> signal,
+			@Nullable CompletionStage<?> wanted, List<Object> answer) {
+		Duration retryAfter = RedisTimes.retryAfter((Long) answer.get(1));
+		boolean demanded = answer.size() > 3;
+		if (signal != null) {
+			CompletionStage<?> news = (this.options.waitReplicas() == 0)
+					? signal.thenApply((notice) -> notice.keptFor(claim, wanted, (Long) answer.get(2))) : signal;
+			return new AcquireResult.Contended(news, retryAfter, demanded);
+		}
+		this.notifications.forgetAll(claim.owner());
 		AcquireResult.Contended polled = AcquireResult.Contended.polled(retryAfter);
-		return (signal != null || demanded)
-				? new AcquireResult.Contended((signal != null) ? signal : polled.signal(), retryAfter, demanded)
-				: polled;
+		return demanded ? new AcquireResult.Contended(polled.signal(), retryAfter, true) : polled;
 	}
 
 }

@@ -54,6 +54,9 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(Duration.ofMillis(100),
 			Capability.SHARED, Capability.FAIR, Capability.WAIT_QUEUE, Capability.DEMAND);
 
+	private static final BackendCapabilities ORDERED = new BackendCapabilities(Duration.ofMillis(100),
+			Capability.SHARED, Capability.FAIR, Capability.WAIT_QUEUE, Capability.DEMAND, Capability.ORDERED);
+
 	private final ScriptClient client;
 
 	private final RedisLockOptions options;
@@ -125,7 +128,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public BackendCapabilities capabilities() {
-		return CAPABILITIES;
+		return this.client.isOrdered() ? ORDERED : CAPABILITIES;
 	}
 
 	@Override

@@ -131,6 +131,12 @@ public final class RedissonScriptClient implements ScriptClient {
 		return this.client.getConfig().isClusterConfig();
 	}
 
+	/** Each request may use another connection of the pool. */
+	@Override
+	public boolean isOrdered() {
+		return false;
+	}
+
 	@Override
 	public boolean answersOn(Thread thread) {
 		if (this.client instanceof Redisson redisson) {

@@ -17,8 +17,8 @@ import io.holdfast.lock.support.SharedAttempt;
 
 /**
  * The waiting claims and the sticky leases of this JVM, and the channel that notifies
- * them. A message contains the owner id of the claim that should retry, or the demand of
- * a lease.
+ * them. A message is the {@linkplain ReleaseNotice notice} for one claim, or the demand
+ * of a lease.
  *
  * <p>
  * Without the subscription, waiting claims poll.
@@ -27,7 +27,7 @@ final class ReleaseNotifications {
 
 	private static final Log logger = LogFactory.getLog(ReleaseNotifications.class);
 
-	private final Map<String, CompletableFuture<Void>> waiting = new ConcurrentHashMap<>();
+	private final Map<String, CompletableFuture<ReleaseNotice>> waiting = new ConcurrentHashMap<>();
 
 	private final LeaseDemands demands = new LeaseDemands();
 
@@ -79,7 +79,7 @@ final class ReleaseNotifications {
 	 * Returns a signal for a claim. It must exist before the claim is sent, because the
 	 * notification may overtake the response.
 	 */
-	CompletionStage<Void> expect(OwnerId owner) {
+	CompletionStage<ReleaseNotice> expect(OwnerId owner) {
 		subscribe();
 		return this.waiting.compute(owner.value(),
 				(key, present) -> (present != null && !present.isDone()) ? present : new CompletableFuture<>());
@@ -137,9 +137,10 @@ final class ReleaseNotifications {
 
 	private void received(String message) {
 		if (!this.demands.receive(message)) {
-			CompletableFuture<Void> signal = this.waiting.get(message);
+			ReleaseNotice notice = ReleaseNotice.parse(message);
+			CompletableFuture<ReleaseNotice> signal = this.waiting.remove(notice.owner());
 			if (signal != null) {
-				signal.complete(null);
+				signal.complete(notice);
 			}
 		}
 	}

@@ -85,6 +85,13 @@ public interface ScriptClient {
 	boolean severalNodes();
 
 	/**
+	 * Returns whether scripts reach the server in the order in which they are sent,
+	 * unless a connection breaks.
+	 * @return whether they are ordered
+	 */
+	boolean isOrdered();
+
+	/**
 	 * Whether a thread delivers the responses of this client, so that blocking it would
 	 * delay them.
 	 * @param thread any thread

@@ -44,11 +44,16 @@ final class WaitQueue {
 		CompletableFuture<Boolean> created = queueNode.createOnce(() -> create(queueNode));
 		// sent and answered right after the creation, so the list contains the node
 		CompletableFuture<List<QueueNodeName>> queue = probablyAlone ? null : read(queueNode);
-		return created.thenCompose((byThis) -> byThis ? readUnlessAlone(queueNode, last, queue) : enqueue(queueNode));
+		return created.thenCompose((byThis) -> byThis ? readUnlessAlone(queueNode, queue) : enqueue(queueNode));
 	}
 
+	/**
+	 * Uses the last node of which the server has told before it answered the creation: it
+	 * may have been deleted right before.
+	 */
 	private CompletableFuture<List<QueueNodeName>> readUnlessAlone(QueueNode queueNode,
-			LastNodes.@Nullable LastNode last, @Nullable CompletableFuture<List<QueueNodeName>> queue) {
+			@Nullable CompletableFuture<List<QueueNodeName>> queue) {
+		LastNodes.LastNode last = this.lastNodes.of(queueNode.queue);
 		ZooKeeperCalls.Node node = queueNode.node();
 		QueueNodeName own = (node != null) ? QueueNodeName.ofPath(node.path()) : null;
 		boolean follows = last != null && node != null && own != null && last.isFollowedBy(own.number(), node.czxid());

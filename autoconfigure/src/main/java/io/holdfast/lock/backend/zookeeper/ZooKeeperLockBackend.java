@@ -44,7 +44,8 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	public static final String NAME = "zookeeper";
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(Duration.ofMillis(100),
-			Capability.SHARED, Capability.FAIR, Capability.WAIT_QUEUE, Capability.SESSION_BOUND, Capability.DEMAND);
+			Capability.SHARED, Capability.FAIR, Capability.WAIT_QUEUE, Capability.SESSION_BOUND, Capability.DEMAND,
+			Capability.ORDERED);
 
 	private final ProvingCalls calls;
 

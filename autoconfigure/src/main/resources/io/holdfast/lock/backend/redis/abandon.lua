@@ -5,7 +5,13 @@
 -- Returns {1} if the claim had a position or the lock, else {0}
 
 local owner = ARGV[1]
-local found = leave(owner)
+local found = false
+for _, waiter in ipairs(queue()) do
+  if waiter.owner == owner then
+    remove(KEYS[3], waiter.member)
+    found = true
+  end
+end
 local held = redis.call('GET', KEYS[1])
 if held and token_of(owner, held) then
   redis.call('DEL', KEYS[1])

@@ -16,7 +16,6 @@ local held = redis.call('GET', KEYS[1])
 if held then
   local token = token_of(owner, held)
   if token then
-    leave(owner)
     if not ARGV[9] then
       redis.call('PEXPIRE', KEYS[1], lease)
       return {1, token}
@@ -66,13 +65,14 @@ if rest then
     if not position then
       local last = waiters[#waiters]
       local number = math.max(micros, last and last.number + 1 or 0)
-      position = table.concat({string.format('%.0f', number), ARGV[6], ARGV[7], ARGV[8], ARGV[4], owner}, '|')
+      position = table.concat({string.format('%.0f', number), ARGV[6], ARGV[7], ARGV[8],
+        ARGV[9] and '1' or '0', ARGV[4], owner}, '|')
     end
     put(KEYS[3], position, now + lifetime)
   elseif position then
     remove(KEYS[3], position)
   end
-  return {0, rest, demanded}
+  return {0, rest, micros, demanded}
 end
 
 local token, text = next_token(ARGV[5])

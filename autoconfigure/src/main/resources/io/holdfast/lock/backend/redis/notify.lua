@@ -3,10 +3,14 @@
 -- Loaded after token.lua and queue.lua.
 --
 -- The lock is kept for the writer: it becomes the owner, with the next token, for at most
--- 3 s. Its lease begins with its next attempt, which finds the lock its own. Notified
--- readers keep their positions for that time, so that no other claim overtakes them. A
--- position whose JVM is no longer subscribed is removed at once, unless
--- that JVM may be subscribed where PUBLISH does not count it.
+-- 3 s, and leaves the queue. Its lease begins with its first renewal, or with its next
+-- attempt, which finds the lock its own. Notified readers keep their positions for that
+-- time, so that no other claim overtakes them. A position whose JVM is no longer subscribed
+-- is removed at once, unless that JVM may be subscribed where PUBLISH does not count it.
+--
+-- The message is the owner, and for a writer owner|token|time of the server (us)|how long
+-- the lock is kept (ms)|1 if the lease is sticky, else 0. A sticky lease is demanded at once
+-- if others wait behind it.
 
 local function notify(channels, lifetime)
   local waiters = queue()
@@ -14,22 +18,32 @@ local function notify(channels, lifetime)
     return
   end
   local reading = #living(KEYS[4]) > 0
-  for _, waiter in ipairs(waiters) do
+  for i, waiter in ipairs(waiters) do
     if reading and not waiter.shared then
       return
     end
-    local receivers = redis.call('PUBLISH', channels .. waiter.instance, waiter.owner)
-    if receivers == 0 and waiter.counted then
+    local kept = math.min(waiter.ends - now, 3000)
+    local text, message = nil, waiter.owner
+    if not waiter.shared then
+      text = select(2, next_token(lifetime))
+      message = table.concat({waiter.owner, text, string.format('%.0f', micros), kept,
+        waiter.sticky and 1 or 0}, '|')
+    end
+    local channel = channels .. waiter.instance
+    local receivers = redis.call('PUBLISH', channel, message)
+    local gone = receivers == 0 and waiter.counted
+    if gone or text then
       remove(KEYS[3], waiter.member)
     else
-      local ends = math.min(waiter.ends, now + 3000)
-      put(KEYS[3], waiter.member, ends)
-      if not waiter.shared then
-        local _, text = next_token(lifetime)
-        redis.call('SET', KEYS[1], waiter.owner .. ':' .. text, 'PX', ends - now)
-        return
-      end
+      put(KEYS[3], waiter.member, now + kept)
       reading = true
+    end
+    if text and not gone then
+      redis.call('SET', KEYS[1], waiter.owner .. ':' .. text .. (waiter.sticky and '|' .. channel or ''), 'PX', kept)
+      if waiter.sticky and i < #waiters then
+        redis.call('PUBLISH', channel, 'wanted:' .. waiter.owner)
+      end
+      return
     end
   end
 end

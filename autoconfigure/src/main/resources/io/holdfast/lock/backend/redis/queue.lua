@@ -6,9 +6,9 @@
 --       3 waiters  one position per waiter, scored by its expiry (ms)
 --       4 readers  owner:token of each shared holder, scored by the end of its lease (ms)
 --
--- A position is number|mode|fair|counted|instance|owner. counted is 1 if PUBLISH on this
--- server counts the instance whenever it is subscribed, and 0 if it may be subscribed at a
--- replica or another node.
+-- A position is number|mode|fair|counted|sticky|instance|owner. counted is 1 if PUBLISH on
+-- this server counts the instance whenever it is subscribed, and 0 if it may be subscribed
+-- at a replica or another node.
 
 -- Returns owner:token of the exclusive holder, or nil.
 local function exclusive()
@@ -33,21 +33,10 @@ end
 local function queue()
   local waiters = positions(KEYS[3])
   for _, waiter in ipairs(waiters) do
-    local fair, counted, instance, owner = string.match(waiter.rest, '^(%d)|(%d)|([^|]*)|(.*)$')
-    waiter.fair, waiter.counted, waiter.instance, waiter.owner = fair == '1', counted == '1', instance, owner
+    local fair, counted, sticky, instance, owner = string.match(waiter.rest, '^(%d)|(%d)|(%d)|([^|]*)|(.*)$')
+    waiter.fair, waiter.counted, waiter.sticky = fair == '1', counted == '1', sticky == '1'
+    waiter.instance, waiter.owner = instance, owner
   end
   return waiters
-end
-
--- Removes the position of an owner. Returns whether it had one.
-local function leave(owner)
-  local found = false
-  for _, waiter in ipairs(queue()) do
-    if waiter.owner == owner then
-      remove(KEYS[3], waiter.member)
-      found = true
-    end
-  end
-  return found
 end
 

@@ -51,7 +51,7 @@ class EtcdSimulationTests {
 	 */
 	@Test
 	void grantOfAClaimThatATimerHasEndedIsFound() {
-		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false)
+		Mutant mutant = new Mutant().answer("engine.LocalWaitQueues$Ticket#deadlineHasPassed", false)
 			.replace("backend.etcd.QueueNode#grant", EtcdSimulationTests.class, "grantAnyway");
 		assertThat(mutant.find(EtcdTimerStore.class, SEEDS, "exclusion")).isPositive();
 	}

@@ -1,13 +1,20 @@
 package io.holdfast.lock.backend.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.spi.Capability;
@@ -147,12 +154,29 @@ class PostgresDemandTests extends PostgresStickyFixture {
 
 	@Test
 	void leaseIsNotStickyBeforeTheConnectionListens() throws Exception {
-		try (JdbcLockBackend fresh = backend(this.pool)) {
+		CompletableFuture<Boolean> granted = new CompletableFuture<>();
+		try (JdbcLockBackend fresh = backend(listeningAfter(granted))) {
 			Grant grant = granted(fresh, sticky());
+			granted.complete(true);
 			assertThat(grant.sticky()).isFalse();
 			assertThat(demanded(this.second, nonWaiting())).isFalse();
 			released(fresh, grant);
 		}
+	}
+
+	private DataSource listeningAfter(CompletableFuture<?> event) {
+		Thread caller = Thread.currentThread();
+		return new DelegatingDataSource(this.pool) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				if (Thread.currentThread() != caller) {
+					event.join();
+				}
+				return super.getConnection();
+			}
+
+		};
 	}
 
 	@Test

@@ -7,12 +7,16 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
@@ -21,6 +25,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,10 +41,12 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.KeptLock;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.server.PostgresServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -48,6 +55,7 @@ import static io.holdfast.lock.backend.Verbs.ask;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -69,16 +77,28 @@ class PostgresReleaseTests {
 	@BeforeAll
 	void createTables() {
 		this.pool.setJdbcUrl(this.server.jdbcUrl());
-		this.pool.setMaximumPoolSize(4);
+		// each backend listens for some seconds longer
+		this.pool.setMaximumPoolSize(10);
 		JdbcContract.createTables(this.pool);
 		this.store = JdbcContract.backend(this.pool);
 		this.jdbc = JdbcClient.create(this.pool);
+	}
+
+	/** A release that comes before the connection that listens sends no signal. */
+	@BeforeEach
+	void awaitTheListener() {
+		PostgresStickyFixture.listens(this.store);
 	}
 
 	@AfterAll
 	void closeAll() {
 		this.pool.close();
 		this.server.close();
+	}
+
+	/** Sends a request from a thread of its own, because it blocks. */
+	private static <T> CompletableFuture<T> sent(Supplier<CompletionStage<T>> request) {
+		return CompletableFuture.supplyAsync(request).thenCompose(Function.identity());
 	}
 
 	private static Claim waiting(LockName lock, LockMode mode) {
@@ -102,7 +122,10 @@ class PostgresReleaseTests {
 			Claim waiting = waiting(lock, mode);
 			assertThat(ask(this.store, waiting)).isInstanceOf(AcquireResult.Contended.class);
 			released(this.store, held);
-			assertThat(notifications(listener, id)).containsExactly(id, MARKER);
+			List<String> news = notifications(listener, id);
+			assertThat(news).hasSize(2).endsWith(MARKER);
+			assertThat(ReleaseNotice.parse(news.get(0))).extracting(ReleaseNotice::lockId, ReleaseNotice::owner)
+				.containsExactly(id, waiting.owner().value());
 			released(this.store, granted(this.store, waiting));
 			statement.execute("UNLISTEN *");
 		}
@@ -117,10 +140,12 @@ class PostgresReleaseTests {
 		released(this.store, granted(this.store, waiting(lock, LockMode.EXCLUSIVE)));
 		CountDownLatch paused = new CountDownLatch(1);
 		CountDownLatch resumed = new CountDownLatch(1);
-		LockBackend reader = JdbcContract.backend(pausedAtCommit(paused, resumed));
-		CompletableFuture<AcquireResult> result = CompletableFuture
-			.supplyAsync(() -> reader.tryAcquire(OnEveryDatabase.nonWaiting(lock, LockMode.SHARED)))
-			.thenCompose(Function.identity());
+		LockBackend reader = JdbcContract.backend(before("commit", "", () -> {
+			paused.countDown();
+			return resumed.await(BOUND.toSeconds(), TimeUnit.SECONDS);
+		}));
+		CompletableFuture<AcquireResult> result = sent(
+				() -> reader.tryAcquire(OnEveryDatabase.nonWaiting(lock, LockMode.SHARED)));
 		try {
 			assertThat(paused.await(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
 			Claim writer = waiting(lock, LockMode.EXCLUSIVE);
@@ -130,30 +155,6 @@ class PostgresReleaseTests {
 			resumed.countDown();
 		}
 		assertThat(result.get(BOUND.toSeconds(), TimeUnit.SECONDS)).isInstanceOf(AcquireResult.Indeterminate.class);
-	}
-
-	private DataSource pausedAtCommit(CountDownLatch paused, CountDownLatch resumed) {
-		return new DelegatingDataSource(this.pool) {
-
-			@Override
-			public Connection getConnection() throws SQLException {
-				Connection connection = super.getConnection();
-				return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
-						new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
-							if (method.getName().equals("commit")) {
-								paused.countDown();
-								resumed.await();
-							}
-							try {
-								return method.invoke(connection, arguments);
-							}
-							catch (InvocationTargetException ex) {
-								throw ex.getCause();
-							}
-						});
-			}
-
-		};
 	}
 
 	/** Returns the notifications of a lock up to that of a commit of its own. */
@@ -166,7 +167,7 @@ class PostgresReleaseTests {
 				all.add(news.getParameter());
 			}
 		}
-		all.removeIf((news) -> !news.equals(MARKER) && !news.equals(id));
+		all.removeIf((news) -> !news.equals(MARKER) && !news.startsWith(id));
 		return all;
 	}
 
@@ -196,7 +197,7 @@ class PostgresReleaseTests {
 	void claimThatIsAnnouncedTooLateIsGranted() throws Exception {
 		LockName lock = OnEveryDatabase.newLock();
 		Grant held = granted(this.store, OnEveryDatabase.nonWaiting(lock, LockMode.EXCLUSIVE));
-		LockBackend late = JdbcContract.backend(before("Announces a claim", () -> this.store.release(held)));
+		LockBackend late = JdbcContract.backend(beforeAnnouncement(() -> this.store.release(held)));
 		Grant next = granted(late, waiting(lock, LockMode.EXCLUSIVE));
 		assertThat(next.storeToken()).isGreaterThan(held.storeToken());
 		released(late, next);
@@ -207,26 +208,30 @@ class PostgresReleaseTests {
 	void claimForWhichTheLockIsKeptDuringItsAttemptIsGranted() throws Exception {
 		LockName lock = OnEveryDatabase.newLock();
 		Grant held = granted(this.store, OnEveryDatabase.nonWaiting(lock, LockMode.EXCLUSIVE));
-		LockBackend late = JdbcContract.backend(before("Announces a claim", () -> this.store.release(held)));
+		LockBackend late = JdbcContract.backend(beforeAnnouncement(() -> this.store.release(held)));
 		Claim claim = waiting(lock, LockMode.EXCLUSIVE);
 		refused(this.store, claim);
 		released(late, granted(late, claim));
 	}
 
-	/** Returns connections that run an action before they prepare a statement. */
-	private DataSource before(String text, Runnable action) {
+	private DataSource beforeAnnouncement(Callable<?> action) {
+		return before("prepareStatement", "Announces a claim", action);
+	}
+
+	/** Returns connections that run an action before some of their methods. */
+	private DataSource before(String name, String argument, Callable<?> action) {
 		return new DelegatingDataSource(this.pool) {
 
 			@Override
 			public Connection getConnection() throws SQLException {
 				Connection connection = super.getConnection();
 				return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
-						new Class<?>[] { Connection.class }, (proxy, method, args) -> {
-							if (method.getName().equals("prepareStatement") && args[0].toString().contains(text)) {
-								action.run();
+						new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
+							if (method.getName().equals(name) && Arrays.toString(arguments).contains(argument)) {
+								action.call();
 							}
 							try {
-								return method.invoke(connection, args);
+								return method.invoke(connection, arguments);
 							}
 							catch (InvocationTargetException ex) {
 								throw ex.getCause();
@@ -257,6 +262,59 @@ class PostgresReleaseTests {
 	@Test
 	void releaseDoesNotWaitForStandbys() throws Exception {
 		Grant held = granted(this.store, OnEveryDatabase.nonWaiting(OnEveryDatabase.newLock(), LockMode.EXCLUSIVE));
+		withMissingStandby(() -> {
+			released(this.store, held);
+			assertThat(waitingCommits()).isOne();
+			return true;
+		});
+		assertThat(this.jdbc.sql("SHOW synchronous_commit").query(String.class).single()).isEqualTo("on");
+		assertThat(answer(this.store.find(held.claim().lock())).holders()).isEmpty();
+	}
+
+	/** The waiter relies on this release, so a crash must not undo it. */
+	@Test
+	void releaseThatKeepsTheLockForAWaiterWaitsForStandbys() throws Exception {
+		LockName lock = OnEveryDatabase.newLock();
+		Grant held = granted(this.store, waiting(lock, LockMode.EXCLUSIVE));
+		Claim waiter = waiting(lock, LockMode.EXCLUSIVE);
+		CompletionStage<?> signal = refused(this.store, waiter);
+		CompletableFuture<ReleaseResult> release = withMissingStandby(() -> {
+			CompletableFuture<ReleaseResult> sent = sent(() -> this.store.release(held));
+			Awaitility.await().atMost(BOUND).until(() -> waitingCommits() == 2);
+			assertThat(signal.toCompletableFuture()).isNotDone();
+			return sent;
+		});
+		assertThat(release.get(BOUND.toSeconds(), TimeUnit.SECONDS)).isInstanceOf(ReleaseResult.Released.class);
+		released(this.store, ((KeptLock) answer(signal)).grant());
+	}
+
+	/**
+	 * The release first sees the row without the waiter, and waits for its announcement.
+	 */
+	@Test
+	void releaseThatMeetsAnAnnouncementWaitsForStandbys() throws Exception {
+		LockName lock = OnEveryDatabase.newLock();
+		Grant held = granted(this.store, waiting(lock, LockMode.EXCLUSIVE));
+		CompletableFuture<ReleaseResult> release = withMissingStandby(() -> {
+			try (Connection announcing = this.pool.getConnection(); Statement row = announcing.createStatement()) {
+				announcing.setAutoCommit(false);
+				row.execute("SET LOCAL synchronous_commit = off");
+				row.execute(
+						"UPDATE holdfast_lock SET waiter = 'next', waiter_until_us = until_us WHERE lock_name = '%s'"
+							.formatted(lock));
+				CompletableFuture<ReleaseResult> sent = sent(() -> this.store.release(held));
+				Awaitility.await().atMost(BOUND).until(() -> waiting("transactionid") == 1);
+				announcing.commit();
+				Awaitility.await().atMost(BOUND).until(() -> waitingCommits() == 2 || sent.isDone());
+				assertThat(sent).isNotDone();
+				return sent;
+			}
+		});
+		assertThat(release.get(BOUND.toSeconds(), TimeUnit.SECONDS)).isInstanceOf(ReleaseResult.Released.class);
+	}
+
+	/** Runs an action while one other commit waits for a standby. */
+	private <T> T withMissingStandby(Callable<T> action) throws Exception {
 		List<CompletableFuture<Void>> commits = new ArrayList<>();
 		synchronousStandbys("missing");
 		try {
@@ -266,17 +324,44 @@ class PostgresReleaseTests {
 				}
 				return waitingCommits() > 0;
 			});
-			released(this.store, held);
-			assertThat(waitingCommits()).isOne();
+			return action.call();
 		}
 		finally {
 			synchronousStandbys("");
+			for (CompletableFuture<Void> commit : commits) {
+				commit.get(BOUND.toSeconds(), TimeUnit.SECONDS);
+			}
 		}
-		for (CompletableFuture<Void> commit : commits) {
-			commit.get(BOUND.toSeconds(), TimeUnit.SECONDS);
-		}
-		assertThat(this.jdbc.sql("SHOW synchronous_commit").query(String.class).single()).isEqualTo("on");
-		assertThat(answer(this.store.find(held.claim().lock())).holders()).isEmpty();
+	}
+
+	@Test
+	void releaseGrantsTheLockToTheFirstWaiter() throws Exception {
+		LockName lock = OnEveryDatabase.newLock();
+		Grant held = granted(this.store, waiting(lock, LockMode.EXCLUSIVE));
+		CompletionStage<?> first = refused(this.store, waiting(lock, LockMode.EXCLUSIVE));
+		Claim later = waiting(lock, LockMode.EXCLUSIVE);
+		CompletionStage<?> second = refused(this.store, later);
+		released(this.store, held);
+		KeptLock kept = (KeptLock) answer(first);
+		assertThat(kept.grant().storeToken()).isGreaterThan(held.storeToken());
+		assertThat(kept.after()).isPositive();
+		assertThat(kept.time()).isPositive();
+		assertThat(answer(second)).isNull();
+		assertThat(renewed(this.store, kept.grant())).isInstanceOf(RenewResult.Renewed.class);
+		refused(this.store, later);
+		released(this.store, kept.grant());
+		released(this.store, granted(this.store, later));
+	}
+
+	@Test
+	void readerForWhichTheLockIsKeptAsksAgain() throws Exception {
+		LockName lock = OnEveryDatabase.newLock();
+		Grant held = granted(this.store, waiting(lock, LockMode.EXCLUSIVE));
+		Claim reader = waiting(lock, LockMode.SHARED);
+		CompletionStage<?> signal = refused(this.store, reader);
+		released(this.store, held);
+		assertThat(answer(signal)).isNotInstanceOf(KeptLock.class);
+		released(this.store, granted(this.store, reader));
 	}
 
 	private void synchronousStandbys(String names) {
@@ -290,7 +375,12 @@ class PostgresReleaseTests {
 	}
 
 	private int waitingCommits() {
-		return this.jdbc.sql("SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+		return waiting("SyncRep");
+	}
+
+	private int waiting(String event) {
+		return this.jdbc.sql("SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event = ?")
+			.param(event)
 			.query(Integer.class)
 			.single();
 	}

@@ -113,6 +113,11 @@ final class ModelScriptClient implements ScriptClient {
 	}
 
 	@Override
+	public boolean isOrdered() {
+		return false;
+	}
+
+	@Override
 	public boolean answersOn(Thread thread) {
 		return false;
 	}

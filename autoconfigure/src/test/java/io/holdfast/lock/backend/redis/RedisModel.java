@@ -96,7 +96,6 @@ final class RedisModel {
 		Grant mine = lock.grantOf(owner);
 		boolean sticky = args.size() > 8;
 		if (mine != null) {
-			lock.positions.remove(lock.positionOf(owner));
 			mine.ends = ends;
 			mine.channel = (sticky && !mine.shared) ? args.get(8) : mine.channel;
 			return granted(mine.token(), sticky && !mine.shared && !lock.positions.isEmpty());
@@ -108,11 +107,12 @@ final class RedisModel {
 			lock.positions.remove(position);
 			if (waitTime > 0) {
 				QueuePosition kept = (position != null) ? position : new QueuePosition(nextNumber(lock), owner, shared,
-						fair, args.get(7).equals("1"), args.get(3));
+						fair, args.get(7).equals("1"), sticky, args.get(3));
 				kept.ends = now + waitTime;
 				lock.positions.add(kept);
 			}
-			return demand(lock) ? List.of(0L, until - now, 1L) : List.of(0L, until - now);
+			long micros = this.clockMicros.getAsLong();
+			return demand(lock) ? List.of(0L, until - now, micros, 1L) : List.of(0L, until - now, micros);
 		}
 		nextToken(lock);
 		lock.grants.add(new Grant(owner + ":" + lock.token, shared, ends, (sticky && !shared) ? args.get(8) : null));
@@ -182,18 +182,27 @@ final class RedisModel {
 			if (reading && !position.shared) {
 				return;
 			}
-			int subscribers = this.publish.applyAsInt(channels + position.instance, position.owner);
-			if (subscribers == 0 && position.counted) {
-				lock.positions.remove(position);
-				continue;
-			}
 			position.ends = Math.min(position.ends, millis() + NOTIFIED_MILLIS);
+			String notice = position.owner;
 			if (!position.shared) {
 				nextToken(lock);
-				lock.grants.add(new Grant(position.owner + ":" + lock.token, false, position.ends, null));
+				notice += "|" + lock.token + "|" + this.clockMicros.getAsLong() + "|" + (position.ends - millis())
+						+ (position.sticky ? "|1" : "|0");
+			}
+			int subscribers = this.publish.applyAsInt(channels + position.instance, notice);
+			boolean gone = subscribers == 0 && position.counted;
+			if (gone || !position.shared) {
+				lock.positions.remove(position);
+			}
+			if (!gone && !position.shared) {
+				String channel = position.sticky ? channels + position.instance : null;
+				lock.grants.add(new Grant(position.owner + ":" + lock.token, false, position.ends, channel));
+				if (channel != null && !lock.positions.isEmpty()) {
+					this.publish.applyAsInt(channel, "wanted:" + position.owner);
+				}
 				return;
 			}
-			reading = true;
+			reading |= !gone;
 		}
 	}
 
@@ -294,16 +303,20 @@ final class RedisModel {
 
 		private final boolean counted;
 
+		private final boolean sticky;
+
 		private final String instance;
 
 		private long ends;
 
-		QueuePosition(long number, String owner, boolean shared, boolean fair, boolean counted, String instance) {
+		QueuePosition(long number, String owner, boolean shared, boolean fair, boolean counted, boolean sticky,
+				String instance) {
 			this.number = number;
 			this.owner = owner;
 			this.shared = shared;
 			this.fair = fair;
 			this.counted = counted;
+			this.sticky = sticky;
 			this.instance = instance;
 		}
 

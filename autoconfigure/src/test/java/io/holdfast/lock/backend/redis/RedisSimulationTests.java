@@ -24,6 +24,19 @@ class RedisSimulationTests {
 		Simulations.of("sticky redis", StickyRedisStore::new).run(200);
 	}
 
+	/** The mutant counts the validity of a kept lock from when the news arrives. */
+	@Test
+	void newsWhoseAgeIsIgnoredIsFound() {
+		Mutant mutant = new Mutant().replace("backend.redis.ReleaseNotice#micros", RedisSimulationTests.class,
+				"future");
+		assertThat(mutant.find(PausedWaitersRedisStore.class, SEEDS, "exclusion")).isPositive();
+	}
+
+	/** Replaces the time of a release with one that no attempt can reach. */
+	static long future(ReleaseNotice notice) {
+		return Long.MAX_VALUE / 4000;
+	}
+
 	/** The mutant drops the demands of other processes. */
 	@Test
 	void demandThatIsDroppedIsFound() {

@@ -10,6 +10,8 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.KeptLock;
+import io.holdfast.lock.spi.RenewResult;
 
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.released;
@@ -140,14 +142,15 @@ class RedisWaitQueueTests extends OneRedisServer {
 	}
 
 	@Test
-	void notifiedClaimThatDoesNotRetryLosesItsPosition() throws Exception {
+	void lockThatIsKeptForAClaimIsFreeAfterThreeSeconds() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Contended silent = refused(second, fair(Duration.ofSeconds(9)));
 		released(first, grant);
 		get(silent.signal());
 		refused(first, fair(Duration.ZERO));
-		assertThat(Long.parseLong(server.ask("pttl", key("waiters")))).isBetween(1L, 3000L);
-		Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> server.ask("exists", key("waiters")).equals("0"));
+		assertThat(server.ask("exists", key("waiters"))).isEqualTo("0");
+		assertThat(Long.parseLong(server.ask("pttl", key("lock")))).isBetween(1L, 3000L);
+		Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> server.ask("exists", key("lock")).equals("0"));
 		released(first, granted(first, fair(Duration.ZERO)));
 	}
 
@@ -163,7 +166,7 @@ class RedisWaitQueueTests extends OneRedisServer {
 	void arrivalOrderCountsEvenIfTheClockGoesBack() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		String ends = Long.toString(System.currentTimeMillis() + 9000);
-		server.ask("zadd", key("waiters"), ends, "9000000000000000|EXCLUSIVE|1|1|gone|somebody");
+		server.ask("zadd", key("waiters"), ends, "9000000000000000|EXCLUSIVE|1|1|0|gone|somebody");
 		Claim late = fair(Duration.ofSeconds(9));
 		refused(second, late);
 		assertThat(server.ask("zrange", key("waiters"), "0", "-1")).contains("9000000000000001|EXCLUSIVE|1|");
@@ -209,8 +212,77 @@ class RedisWaitQueueTests extends OneRedisServer {
 		assertThat(server.ask("zcard", key("waiters"))).isEqualTo("2");
 		released(first, grant);
 		get(waiting.signal());
-		assertThat(server.ask("zcard", key("waiters"))).isEqualTo("1");
+		assertThat(server.ask("zcard", key("waiters"))).isEqualTo("0");
 		released(second, granted(second, living));
+	}
+
+	@Test
+	void releaseGrantsTheLockToTheWaiter() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		Contended waiting = refused(second, claim(Duration.ofSeconds(9)));
+		released(first, grant);
+		KeptLock kept = (KeptLock) get(waiting.signal());
+		assertThat(kept.grant().storeToken()).isGreaterThan(grant.storeToken());
+		assertThat(kept.after()).isPositive();
+		assertThat(kept.time()).isEqualTo(Duration.ofSeconds(3));
+		assertThat(get(second.renew(List.of(kept.grant())))).first().isInstanceOf(RenewResult.Renewed.class);
+		assertThat(Long.parseLong(server.ask("pttl", key("lock")))).isGreaterThan(3000);
+		released(second, kept.grant());
+		assertThat(server.ask("exists", key("lock"), key("waiters"))).isEqualTo("0");
+	}
+
+	@Test
+	void releaseDoesNotKeepTheLockForLongerThanItsLease() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		Claim brief = claim(Duration.ofSeconds(9)).withLeaseTime(Duration.ofMillis(700));
+		Contended waiting = refused(second, brief);
+		released(first, grant);
+		assertThat(((KeptLock) get(waiting.signal())).time()).isEqualTo(Duration.ofMillis(700));
+		get(second.abandon(brief));
+	}
+
+	@Test
+	void releaseGrantsAStickyLease() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		Claim sticky = sticky(claim(Duration.ofSeconds(9)));
+		Contended waiting = refused(second, sticky);
+		Contended behind = refused(first, claim(Duration.ofSeconds(9)));
+		released(first, grant);
+		Grant kept = ((KeptLock) get(waiting.signal())).grant();
+		assertThat(kept.sticky()).isTrue();
+		get(kept.wanted());
+		released(second, kept);
+		released(first, ((KeptLock) get(behind.signal())).grant());
+	}
+
+	/** The position of the first attempt has no channel, and the second one keeps it. */
+	@Test
+	void leaseIsNotStickyIfTheFirstAttemptCameBeforeTheSubscription() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		Claim waiting = claim(Duration.ofSeconds(9));
+		refused(second, waiting);
+		Contended again = refused(second, sticky(waiting));
+		released(first, grant);
+		Grant kept = ((KeptLock) get(again.signal())).grant();
+		assertThat(kept.sticky()).isFalse();
+		released(second, kept);
+	}
+
+	@Test
+	void stickyLeaseIsNotWantedWhileNobodyWaits() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		Contended waiting = refused(second, sticky(claim(Duration.ofSeconds(9))));
+		released(first, grant);
+		Grant kept = ((KeptLock) get(waiting.signal())).grant();
+		assertThat(kept.wanted().toCompletableFuture()).isNotDone();
+		refused(first, claim(Duration.ZERO));
+		get(kept.wanted());
+		released(second, kept);
+	}
+
+	private static Claim sticky(Claim claim) {
+		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), true, claim.remainingWait(),
+				false, true);
 	}
 
 	@Test

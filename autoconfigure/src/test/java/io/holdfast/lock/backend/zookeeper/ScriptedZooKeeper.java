@@ -36,6 +36,13 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 		this.session = session;
 	}
 
+	/** Creates a backend on this client, whose clock stands still. */
+	ZooKeeperLockBackend backend() {
+		return new ZooKeeperLockBackend(this, new ZooKeeperLockOptions("/holdfast", "shop", WhenSuspended.WAIT),
+				new StoppedClock(), Duration.ZERO, () -> {
+				});
+	}
+
 	/** Holds each later request of a kind, for the test to carry out and to answer. */
 	void hold(String kind) {
 		this.holding = kind;

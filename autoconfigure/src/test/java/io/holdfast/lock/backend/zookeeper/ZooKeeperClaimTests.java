@@ -34,15 +34,9 @@ class ZooKeeperClaimTests {
 
 	private final ScriptedZooKeeper calls = new ScriptedZooKeeper(this.server, 1);
 
-	private final ZooKeeperLockBackend store = store(this.calls);
+	private final ZooKeeperLockBackend store = this.calls.backend();
 
-	private final ZooKeeperLockBackend other = store(new ScriptedZooKeeper(this.server, 2));
-
-	private static ZooKeeperLockBackend store(ScriptedZooKeeper calls) {
-		return new ZooKeeperLockBackend(calls, new ZooKeeperLockOptions("/holdfast", "shop", WhenSuspended.WAIT),
-				new StoppedClock(), Duration.ZERO, () -> {
-				});
-	}
+	private final ZooKeeperLockBackend other = new ScriptedZooKeeper(this.server, 2).backend();
 
 	private void assertNothingLeft() {
 		assertThat(this.server.paths()).as("nodes").isEmpty();

@@ -2,6 +2,7 @@ package io.holdfast.lock.backend.zookeeper;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -37,15 +38,9 @@ class ZooKeeperRequestTests {
 
 	private final ScriptedZooKeeper calls = new ScriptedZooKeeper(this.server, 1);
 
-	private final ZooKeeperLockBackend store = store(this.calls);
+	private final ZooKeeperLockBackend store = this.calls.backend();
 
-	private final ZooKeeperLockBackend other = store(new ScriptedZooKeeper(this.server, 2));
-
-	private static ZooKeeperLockBackend store(ScriptedZooKeeper calls) {
-		return new ZooKeeperLockBackend(calls, new ZooKeeperLockOptions("/holdfast", "shop", WhenSuspended.WAIT),
-				new StoppedClock(), Duration.ZERO, () -> {
-				});
-	}
+	private final ZooKeeperLockBackend other = new ScriptedZooKeeper(this.server, 2).backend();
 
 	private static void pairs(ZooKeeperLockBackend store, int count) throws Exception {
 		for (int i = 0; i < count; i++) {
@@ -65,6 +60,24 @@ class ZooKeeperRequestTests {
 		pairs(this.store, 1);
 		assertThat(this.calls.sent()).satisfiesExactly((sent) -> assertThat(sent).startsWith("create"),
 				(sent) -> assertThat(sent).startsWith("delete"));
+	}
+
+	/** The server responds to the release right before it responds to the claim. */
+	@Test
+	void claimSentBehindAReleaseTakesOneRequest() throws Exception {
+		pairs(this.store, 5);
+		Grant held = granted(this.store, claim(LOCK));
+		this.calls.sent();
+		this.calls.hold("");
+		this.store.release(held);
+		CompletionStage<AcquireResult> next = this.store.tryAcquire(claim(LOCK));
+		this.calls.holdNothing();
+		while (this.calls.holdsAny()) {
+			this.calls.next().carryOut().answer();
+		}
+		assertThat(answer(next)).isInstanceOf(AcquireResult.Acquired.class);
+		assertThat(this.calls.sent()).satisfiesExactly((sent) -> assertThat(sent).startsWith("delete"),
+				(sent) -> assertThat(sent).startsWith("create"));
 	}
 
 	@Test

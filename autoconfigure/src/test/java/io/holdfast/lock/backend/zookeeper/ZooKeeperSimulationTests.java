@@ -72,7 +72,7 @@ class ZooKeeperSimulationTests {
 	 */
 	@Test
 	void grantOfAClaimThatATimerHasEndedIsFound() {
-		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false)
+		Mutant mutant = new Mutant().answer("engine.LocalWaitQueues$Ticket#deadlineHasPassed", false)
 			.answer("backend.zookeeper.QueueNode#isEnded", false);
 		assertThat(mutant.find(ZooKeeperTimerStore.class, SEEDS, "exclusion")).isPositive();
 	}

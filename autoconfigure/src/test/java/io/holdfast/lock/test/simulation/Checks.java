@@ -320,8 +320,8 @@ public final class Checks {
 			Holder later = all.get(i);
 			for (int j = 0; j < i; j++) {
 				Holder earlier = all.get(j);
-				boolean excused = isExcused(later) || isExcused(earlier);
-				if (!excused && later.conflictsWith(earlier) && later.passes() && earlier.passes()) {
+				if (later.conflictsWith(earlier) && later.passes() && earlier.passes() && !isExcused(later)
+						&& !isExcused(earlier)) {
 					boolean lingers = earlier.closed() || later.closed();
 					fail(later, lingers ? "minHold" : "exclusion", "%s holds the lock beside %s%s".formatted(later,
 							earlier, lingers ? ", which keeps it closed for its minHold" : ""));

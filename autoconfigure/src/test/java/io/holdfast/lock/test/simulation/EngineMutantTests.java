@@ -17,14 +17,14 @@ class EngineMutantTests {
 	/** A waiter that was paused past its deadline sends another attempt. */
 	@Test
 	void attemptAfterTheDeadlineIsFound() {
-		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false);
+		Mutant mutant = new Mutant().answer("engine.LocalWaitQueues$Ticket#deadlineHasPassed", false);
 		assertThat(mutant.find(AtomicStore.class, SEEDS, "attempts")).isPositive();
 	}
 
 	/** In addition, a timer of the backend withdraws the grant of that attempt. */
 	@Test
 	void attemptBesideATimerThatAbandonsTheClaimIsFound() {
-		Mutant mutant = new Mutant().answer("engine.Acquisition#deadlineHasPassed", false);
+		Mutant mutant = new Mutant().answer("engine.LocalWaitQueues$Ticket#deadlineHasPassed", false);
 		assertThat(mutant.find(ClaimTimerStore.class, SEEDS, "exclusion")).isPositive();
 	}
 
@@ -45,7 +45,7 @@ class EngineMutantTests {
 	/** A caller takes over a lease that has expired in the meantime. */
 	@Test
 	void handoffOfALeaseThatIsNotRenewedInTimeIsFound() {
-		Mutant mutant = new Mutant().answer("engine.StoreLease#isFresh", true);
+		Mutant mutant = new Mutant().answer("engine.Validity#isFresh", true);
 		assertThat(mutant.find(HandoffStore.class, SEEDS, "start")).isPositive();
 	}
 
@@ -59,7 +59,7 @@ class EngineMutantTests {
 	/** A hold takes over an idle lease whose validity is over. */
 	@Test
 	void takeoverOfAnIdleLeasePastItsValidityIsFound() {
-		Mutant mutant = new Mutant().answer("engine.StoreLease#isFresh", true);
+		Mutant mutant = new Mutant().answer("engine.Validity#isFresh", true);
 		assertThat(mutant.find(StickyStore.class, SEEDS, "start")).isPositive();
 	}
 

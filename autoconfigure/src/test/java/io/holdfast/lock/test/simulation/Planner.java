@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.test.EngineSettingsBuilder;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Capability;
+import io.holdfast.lock.test.EngineSettingsBuilder;
 
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 

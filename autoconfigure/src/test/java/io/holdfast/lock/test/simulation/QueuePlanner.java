@@ -98,13 +98,12 @@ final class QueuePlanner {
 			case LONG_HOLDS -> between(5_000, 15_000);
 			case SHORT_HOLDS -> between(1, 50);
 			case PAUSED_WAITERS -> between(1_000, 3_000);
-			case HANDOFFS -> between(1, 1_500);
+			case HANDOFFS, FORCED_RELEASES -> between(1, 1_500);
 			case STICKY -> between(1, 200);
-			case FORCED_RELEASES -> between(1, 1_500);
 			default -> between(shortest * 3 / 4, shortest * 9 / 10);
 		};
 		boolean shortWait = this.workload == Workload.PAUSED_WAITERS && number % 2 == 1;
-		boolean noWait = passesLeasesOn() && this.workload != Workload.HANDOFFS && number % 2 == 1;
+		boolean noWait = isSticky() && number % 2 == 1;
 		Duration wait = noWait ? Duration.ZERO : shortWait ? between(500, 2_000) : between(10_000, 20_000);
 		return new Operation(number, this.random.nextInt(this.processes), between(1, HORIZON), LOCK, LockMode.EXCLUSIVE,
 				wait, lease, !outwaitsLeases, Duration.ZERO, this.able.has(Capability.FAIR) && !passesLeasesOn(), hold,
@@ -113,10 +112,11 @@ final class QueuePlanner {
 
 	/** Whether a lease may serve several operations. */
 	private boolean passesLeasesOn() {
-		return switch (this.workload) {
-			case HANDOFFS, STICKY, FORCED_RELEASES -> true;
-			default -> false;
-		};
+		return isSticky() || this.workload == Workload.HANDOFFS;
+	}
+
+	private boolean isSticky() {
+		return this.workload == Workload.STICKY || this.workload == Workload.FORCED_RELEASES;
 	}
 
 	private List<Fault> faults() {
@@ -124,12 +124,10 @@ final class QueuePlanner {
 			return List.of(new Fault(Fault.Kind.PAUSE, this.random.nextInt(this.processes), between(1, HORIZON),
 					between(2_000, 4_000), 1, Duration.ZERO));
 		}
-		if (this.workload == Workload.HANDOFFS || this.workload == Workload.STICKY) {
-			return IntStream.rangeClosed(0, this.random.nextInt(MOST_FAULTS)).mapToObj((i) -> anyFault()).toList();
-		}
-		if (this.workload == Workload.FORCED_RELEASES) {
+		if (passesLeasesOn()) {
+			boolean forced = this.workload == Workload.FORCED_RELEASES;
 			return IntStream.rangeClosed(0, this.random.nextInt(MOST_FAULTS))
-				.mapToObj((i) -> (i % 2 == 0) ? forcedRelease() : anyFault())
+				.mapToObj((i) -> (forced && i % 2 == 0) ? forcedRelease() : anyFault())
 				.toList();
 		}
 		if (this.workload == Workload.LONG_HOLDS && this.storeFaults > 0) {

@@ -14,6 +14,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.KeptLock;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
@@ -68,11 +69,20 @@ final class RecordingBackend implements LockBackend {
 		record(owner, () -> describe(answer, failure));
 		if (answer instanceof AcquireResult.Contended contended && !owner.abandoned) {
 			checks().refused(owner.waiting);
+			contended.signal().whenComplete((news, nothing) -> notified(owner, news));
 			if (contended.demanded()) {
 				owner.deadline = Math.max(owner.deadline, this.process.nanos() + LONGEST_AFTER_DEMAND);
 			}
 		}
 		else if (answer instanceof AcquireResult.Acquired) {
+			checks().granted(owner.waiting);
+		}
+	}
+
+	private void notified(Owner owner, @Nullable Object news) {
+		if (news instanceof KeptLock kept) {
+			record(owner, () -> "is granted the lock by the release before it, kept for %dms"
+				.formatted(kept.time().toMillis()));
 			checks().granted(owner.waiting);
 		}
 	}

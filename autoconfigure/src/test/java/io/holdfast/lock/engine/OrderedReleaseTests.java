@@ -1,0 +1,119 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LossCause;
+import io.holdfast.lock.spi.Capability;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+import static io.holdfast.lock.engine.EngineFixture.LOCK;
+import static io.holdfast.lock.engine.EngineFixture.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the next caller after a release that the store receives before any later
+ * request.
+ */
+class OrderedReleaseTests {
+
+	private static final List<String> TWO_PAIRS = List.of("acquire " + LOCK, "release " + LOCK, "acquire " + LOCK,
+			"release " + LOCK);
+
+	private final EngineFixture fixture = new EngineFixture();
+
+	private final FakeBackend backend = this.fixture.backend;
+
+	private final CompletableFuture<ReleaseResult> response = new CompletableFuture<>();
+
+	@BeforeEach
+	void storeResponsesLate() {
+		this.backend.capabilities = FakeBackend.capableOf(Capability.ORDERED);
+		this.backend.releases.add((grant) -> {
+			this.backend.free(grant.claim());
+			return this.response;
+		});
+	}
+
+	@Test
+	void nextCallerDoesNotAwaitTheResponse() {
+		this.fixture.acquired(request()).close();
+		this.fixture.acquired(request().waitTime(Duration.ZERO)).close();
+		assertThat(this.backend.calls).isEqualTo(TWO_PAIRS);
+		this.response.complete(new ReleaseResult.Released());
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void waiterDoesNotAwaitTheResponse() {
+		LockHandle first = this.fixture.acquired(request().fair(true));
+		CompletableFuture<LockHandle> second = this.fixture.acquire(request().fair(true));
+		assertThat(second).isNotDone();
+		assertFollowsAtOnce(first, second);
+	}
+
+	private void assertFollowsAtOnce(LockHandle first, CompletableFuture<LockHandle> second) {
+		first.close();
+		assertThat(second).isCompleted();
+		second.join().close();
+		assertThat(this.backend.calls).isEqualTo(TWO_PAIRS);
+		this.response.complete(new ReleaseResult.Released());
+		this.fixture.assertNothingLeft();
+	}
+
+	/** The lease has served its time of handoffs. */
+	@Test
+	void waiterAfterTheLastHandoffDoesNotAwaitTheResponse() {
+		LockHandle first = this.fixture.acquired(request());
+		CompletableFuture<LockHandle> second = this.fixture.acquire(request());
+		this.fixture.time.advance(EngineSettings.Handoff.DEFAULTS.maxTime());
+		assertFollowsAtOnce(first, second);
+	}
+
+	@Test
+	void nextCallerAwaitsTheResponseOfAStoreWithoutOrder() {
+		this.backend.capabilities = FakeBackend.capableOf();
+		this.fixture.acquired(request()).close();
+		CompletableFuture<LockHandle> next = this.fixture.acquire(request().waitTime(Duration.ZERO));
+		assertThat(next).isNotDone();
+		this.response.complete(new ReleaseResult.Released());
+		next.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	/** The release is sent after the renewal, so a claim could overtake it. */
+	@Test
+	void nextCallerAwaitsTheResponseWhileARenewalIsInProgress() {
+		CompletableFuture<List<RenewResult>> renewal = new CompletableFuture<>();
+		this.backend.renewals.add((grant) -> renewal);
+		LockHandle first = this.fixture.acquired(request());
+		this.fixture.time.advance(EngineSettings.DEFAULTS.leaseTime().dividedBy(3));
+		first.close();
+		CompletableFuture<LockHandle> next = this.fixture.acquire(request());
+		assertThat(next).isNotDone();
+		renewal.complete(List.of(new RenewResult.Renewed(EngineSettings.DEFAULTS.leaseTime())));
+		assertThat(next).isNotDone();
+		this.response.complete(new ReleaseResult.Released());
+		next.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void rejectedReleaseIsReportedBesideTheNextHold() {
+		this.fixture.acquired(request()).close();
+		LockHandle next = this.fixture.acquired(request());
+		this.response.complete(new ReleaseResult.NotHeld());
+		assertThat(this.fixture.record.losses).singleElement()
+			.satisfies((loss) -> assertThat(loss.cause()).isEqualTo(LossCause.REFUSED));
+		assertThat(next.isHeld()).isTrue();
+		next.close();
+		this.fixture.assertNothingLeft();
+	}
+
+}
