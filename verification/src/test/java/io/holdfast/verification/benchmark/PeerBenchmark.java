@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * <li>{@code benchmark}: a regular expression for {@code store/workload}; all by
  * default</li>
  * <li>{@code benchmark.rounds}: the number of rounds, 5 by default</li>
- * <li>{@code benchmark.millis}: the length of a round, 500 by default</li>
+ * <li>{@code benchmark.millis}: the length of a round, 300 by default</li>
  * </ul>
  * It writes {@code report.md} and {@code report.svg} to {@code target/benchmark}.
  */
@@ -44,7 +44,7 @@ class PeerBenchmark {
 	void compare() throws Exception {
 		Pattern wanted = Pattern.compile(System.getProperty("benchmark", ".*"));
 		BenchmarkReport report = run(wanted, Integer.getInteger("benchmark.rounds", 5),
-				Long.getLong("benchmark.millis", 500));
+				Long.getLong("benchmark.millis", 300));
 		assertThat(report.breaches()).isZero();
 	}
 
@@ -74,7 +74,7 @@ class PeerBenchmark {
 			BenchmarkReport report) throws IOException, InterruptedException {
 		try (Comparison comparison = new Comparison(new Servers(store), Library.on(store),
 				Workload.D0.appliesTo(store) ? 2 : 1)) {
-			int firstRounds = FIRST_WARM_UP_ROUNDS * (IN_MEMORY.contains(store) ? 3 : 1);
+			int firstRounds = FIRST_WARM_UP_ROUNDS * (IN_MEMORY.contains(store) ? 2 : 1);
 			for (Workload shared : List.of(Workload.B, Workload.A)) {
 				comparison.round(shared, 0, firstRounds * millis);
 			}
