@@ -151,7 +151,7 @@ final class Attempts {
 	CompletableFuture<Void> withdraw() {
 		Attempt attempt = this.latest;
 		if (attempt != null && attempt.isSent() && !attempt.processed) {
-			attempt.onAnswered = this.retrier.unanswered().sentBefore();
+			attempt.onAnswered = this.retrier.unconfirmed().sentBefore();
 		}
 		return abandon();
 	}

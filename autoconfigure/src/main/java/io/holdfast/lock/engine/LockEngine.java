@@ -290,7 +290,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	@Override
 	public void close() {
 		if (this.context.registry().shutDown(this.context.settings().shutdownTimeout())) {
-			this.context.retrier().awaitAnswers();
+			this.context.retrier().awaitConfirmations();
 			this.context.retrier().close();
 			this.closeThreads.run();
 		}

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -41,7 +42,7 @@ final class ReleaseRetrier {
 
 	private final Executor threads;
 
-	private final UnansweredRequests unanswered;
+	private final UnconfirmedRequests unconfirmed;
 
 	private final Map<LockBackend, Retries> retries = new ConcurrentHashMap<>();
 
@@ -56,7 +57,7 @@ final class ReleaseRetrier {
 		this.time = time;
 		this.responseTimeout = settings.responseTimeout().toNanos();
 		this.threads = threads;
-		this.unanswered = new UnansweredRequests(time, settings.responseTimeout());
+		this.unconfirmed = new UnconfirmedRequests(time, settings.responseTimeout());
 	}
 
 	/**
@@ -110,14 +111,14 @@ final class ReleaseRetrier {
 			.start(CompletableFuture.completedFuture(null), null);
 	}
 
-	/** Returns the requests whose first responses a closing engine awaits. */
-	UnansweredRequests unanswered() {
-		return this.unanswered;
+	/** Returns the requests that a closing engine awaits. */
+	UnconfirmedRequests unconfirmed() {
+		return this.unconfirmed;
 	}
 
-	/** Waits for the first response to every request. */
-	void awaitAnswers() {
-		this.unanswered.await();
+	/** Waits for the confirmation of every request. */
+	void awaitConfirmations() {
+		this.unconfirmed.await();
 		warnOfNotRetained();
 	}
 
@@ -156,6 +157,8 @@ final class ReleaseRetrier {
 		/** Whether a response has arrived; a retry may start before callers see it. */
 		private volatile boolean answered;
 
+		private final AtomicBoolean over = new AtomicBoolean();
+
 		/**
 		 * Creates a request.
 		 * @param lease the lease that the store may keep, from now on
@@ -176,7 +179,7 @@ final class ReleaseRetrier {
 		 * @param first the response to come, if it is already sent
 		 */
 		CompletableFuture<T> start(CompletableFuture<?> quiet, @Nullable CompletionStage<T> first) {
-			ReleaseRetrier.this.unanswered.sent();
+			ReleaseRetrier.this.unconfirmed.sent();
 			if (first != null) {
 				await(() -> first);
 			}
@@ -229,13 +232,23 @@ final class ReleaseRetrier {
 			this.answered = true;
 			if (retried) {
 				retries().answered(this, confirmed ? null : unconfirmed);
-				return;
 			}
-			if (!confirmed) {
-				retries().add(this, unconfirmed);
+			else {
+				if (!confirmed) {
+					retries().add(this, unconfirmed);
+				}
+				Stages.settle(this.firstAnswer, answer, failure);
 			}
-			Stages.settle(this.firstAnswer, answer, failure);
-			ReleaseRetrier.this.unanswered.answered();
+			if (confirmed || isRefused(unconfirmed)) {
+				over();
+			}
+		}
+
+		@Override
+		void over() {
+			if (this.over.compareAndSet(false, true)) {
+				ReleaseRetrier.this.unconfirmed.over();
+			}
 		}
 
 		private Retries retries() {

@@ -196,6 +196,7 @@ final class Retries {
 					this.underWay++;
 					return next;
 				}
+				next.over();
 				logger.warn("The %s was never confirmed by backend %s. Any remaining lock has expired with its lease."
 					.formatted(next, this.backend));
 			}
@@ -236,6 +237,9 @@ final class Retries {
 
 		/** Sends the request; {@link Retries#answered} is called once for it. */
 		abstract void sendAgain();
+
+		/** Called when the request is no longer retried. */
+		abstract void over();
 
 		/** Whether the store would respond in the same way if asked again soon. */
 		abstract boolean isRefused(Object answer);

@@ -3,9 +3,12 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
@@ -29,8 +32,10 @@ class ClosingTests {
 
 	private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
+	private final ManualTime time = new ManualTime();
+
 	private final LockEngine engine = new LockEngine(new LockBackends(List.of(this.backend), "fake"),
-			EngineSettings.DEFAULTS, TransactionBoundary.NONE, new ClosesMeanwhile(), new ManualTime(), Runnable::run,
+			EngineSettings.DEFAULTS, TransactionBoundary.NONE, new ClosesMeanwhile(), this.time, Runnable::run,
 			() -> this.backend.calls.add("threads and clients close"));
 
 	private final Thread closing = new Thread(() -> {
@@ -46,6 +51,32 @@ class ClosingTests {
 		this.engine.acquire(request().build()).close();
 		this.closed.join();
 		assertThat(this.backend.calls).endsWith("release stock:42", "threads and clients close");
+	}
+
+	/** A store that is silent for a moment would keep the lock for its whole lease. */
+	@Test
+	void closeRetriesAReleaseWithoutAResponse() {
+		this.backend.releases.add((grant) -> new CompletableFuture<>());
+		this.engine.acquire(request().build()).close();
+		Awaitility.await().until(() -> this.closing.getState() == Thread.State.WAITING);
+		this.time.advance(EngineSettings.DEFAULTS.responseTimeout().plusMillis(200));
+		this.closed.join();
+		assertThat(this.backend.calls).endsWith("release stock:42", "release stock:42", "threads and clients close");
+		assertThat(this.backend.owners).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void closeEndsWithoutTheStore(boolean silent) {
+		for (int i = 0; i < 100; i++) {
+			this.backend.releases.add((grant) -> silent ? new CompletableFuture<>()
+					: CompletableFuture.failedFuture(new TimeoutException()));
+		}
+		this.engine.acquire(request().build()).close();
+		Awaitility.await().until(() -> this.closing.getState() == Thread.State.WAITING);
+		this.time.advance(EngineSettings.DEFAULTS.responseTimeout().multipliedBy(3));
+		this.closed.join();
+		assertThat(this.backend.calls).endsWith("threads and clients close");
 	}
 
 	@Test

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -196,7 +197,11 @@ class ReleaseRetrierTests {
 		LockHandle handle = this.fixture.acquired(request());
 		outage(1_000);
 		handle.close();
-		this.fixture.engine.close();
+		CompletableFuture<Void> closed = CompletableFuture.runAsync(this.fixture.engine::close);
+		Awaitility.await("the close, which awaits the release for a while").until(() -> {
+			this.time.advance(Duration.ofSeconds(1));
+			return closed.isDone();
+		});
 		this.backend.calls.clear();
 		this.time.advance(LEASE);
 		assertThat(this.backend.calls).isEmpty();

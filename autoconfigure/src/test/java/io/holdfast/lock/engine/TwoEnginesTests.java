@@ -105,7 +105,7 @@ class TwoEnginesTests {
 
 	private void assertNothingLeft() {
 		for (LockEngine engine : this.engines) {
-			engine.context().retrier().awaitAnswers();
+			engine.context().retrier().awaitConfirmations();
 			assertThat(engine.context().queues().size()).isZero();
 			assertThat(engine.context().watchdog().size()).isZero();
 			assertThat(engine.context().registry().waiting()).isEmpty();

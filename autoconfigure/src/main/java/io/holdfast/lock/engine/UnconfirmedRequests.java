@@ -12,12 +12,13 @@ import org.apache.commons.logging.LogFactory;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * The requests whose first response a closing engine awaits before the clients of the
- * stores close. Otherwise a lock could stay for its whole lease. Thread-safe.
+ * The requests whose confirmation a closing engine awaits before the clients of the
+ * stores close. Otherwise a lock could stay for its whole lease. A request that the store
+ * rejects or does not confirm until the lease has expired is over as well. Thread-safe.
  */
-final class UnansweredRequests {
+final class UnconfirmedRequests {
 
-	private static final Log logger = LogFactory.getLog(UnansweredRequests.class);
+	private static final Log logger = LogFactory.getLog(UnconfirmedRequests.class);
 
 	private static final long GRACE = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -27,12 +28,12 @@ final class UnansweredRequests {
 
 	private final AtomicInteger number = new AtomicInteger();
 
-	/** Completes at shutdown, when every request has its first response. */
-	private final CompletableFuture<Void> allAnswered = new CompletableFuture<>();
+	/** Completes at shutdown, when every request is over. */
+	private final CompletableFuture<Void> allOver = new CompletableFuture<>();
 
 	private volatile boolean awaited;
 
-	UnansweredRequests(SchedulingClock time, Duration responseTimeout) {
+	UnconfirmedRequests(SchedulingClock time, Duration responseTimeout) {
 		this.time = time;
 		this.responseTimeout = responseTimeout.toNanos();
 	}
@@ -42,10 +43,10 @@ final class UnansweredRequests {
 		this.number.incrementAndGet();
 	}
 
-	/** Counts the first response to a request, or the failure to get one. */
-	void answered() {
+	/** Counts the end of a request. */
+	void over() {
 		if (this.number.decrementAndGet() == 0 && this.awaited) {
-			this.allAnswered.complete(null);
+			this.allOver.complete(null);
 		}
 	}
 
@@ -55,10 +56,10 @@ final class UnansweredRequests {
 	 * @return to be run when the response has been processed
 	 */
 	Runnable sentBefore() {
-		AtomicBoolean over = new AtomicBoolean();
+		AtomicBoolean ended = new AtomicBoolean();
 		Runnable end = () -> {
-			if (over.compareAndSet(false, true)) {
-				answered();
+			if (ended.compareAndSet(false, true)) {
+				over();
 			}
 		};
 		sent();
@@ -70,23 +71,24 @@ final class UnansweredRequests {
 	}
 
 	/**
-	 * Waits for all responses, but at most as long as a request that follows a renewal in
-	 * progress may take. A blocking backend may take longer than that, for example while
-	 * a connection pool waits for its database.
+	 * Waits until all requests are over, but at most as long as two of them take without
+	 * a response: a renewal in progress and the release that follows it, or a release and
+	 * its retry. A blocking backend may take longer than that, for example while a
+	 * connection pool waits for its database.
 	 */
 	void await() {
 		Runnable cancel = this.time.after(2 * this.responseTimeout + GRACE, () -> {
-			if (this.allAnswered.complete(null)) {
+			if (this.allOver.complete(null)) {
 				logger.warn(
-						"At shutdown, the store did not respond in time to %s requests that end holds or claims. Their locks expire with their leases."
+						"At shutdown, stores did not confirm in time %s requests that end holds or claims. Their locks expire with their leases."
 							.formatted(this.number));
 			}
 		});
 		this.awaited = true;
 		if (this.number.get() == 0) {
-			this.allAnswered.complete(null);
+			this.allOver.complete(null);
 		}
-		this.allAnswered.join();
+		this.allOver.join();
 		cancel.run();
 	}
 
