@@ -17,7 +17,7 @@ final class Comparison implements AutoCloseable {
 
 	private static final int WAIT_MILLIS = 20;
 
-	private static final int HANDOVERS_PER_ROUND = 5;
+	private static final int HANDOVERS_PER_ROUND = 15;
 
 	private static final int KEYS = 5_000;
 

@@ -23,7 +23,7 @@ public record RedisScript(String text, String sha1) {
 	static final RedisScript RENEW = loadWithMembers(RedisScript.class, "queue", "renew");
 
 	static final RedisScript RELEASE = load(RedisScript.class, "release-exclusive", "clock", "token", "members",
-			"queue", "notify", "release");
+			"demand", "queue", "notify", "release");
 
 	static final RedisScript ABANDON = loadWithMembers(RedisScript.class, "token", "queue", "notify", "abandon");
 

@@ -1,6 +1,6 @@
 -- Notifies the next waiters: the writer at the head of the wait queue, or all readers
 -- before the next writer. Publishes nothing if there is no waiter or none may acquire.
--- Loaded after token.lua and queue.lua.
+-- Loaded after token.lua, demand.lua and queue.lua.
 --
 -- The lock is kept for the writer: it becomes the owner, with the next token, for at most
 -- 3 s, and leaves the queue. Its lease begins with its first renewal, or with its next
@@ -41,7 +41,7 @@ local function notify(channels, lifetime)
     if text and not gone then
       redis.call('SET', KEYS[1], waiter.owner .. ':' .. text .. (waiter.sticky and '|' .. channel or ''), 'PX', kept)
       if waiter.sticky and i < #waiters then
-        redis.call('PUBLISH', channel, 'wanted:' .. waiter.owner)
+        demand(channel, waiter.owner)
       end
       return
     end
