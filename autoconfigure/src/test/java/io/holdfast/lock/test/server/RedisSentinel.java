@@ -115,13 +115,18 @@ public final class RedisSentinel implements AutoCloseable {
 	public void switchRoles() {
 		this.sentinel.awaitOutput("OK", "sentinel", "failover", MASTER);
 		awaitPromotion();
-		this.sentinel.awaitOutput(Integer.toString(this.primary.port()), "sentinel", "get-master-addr-by-name", MASTER);
 		replicateFromPrimary();
 	}
 
+	/**
+	 * Waits until the sentinel knows that the replica is promoted. A sentinel that learns
+	 * it too late makes it a replica again.
+	 */
 	private void awaitPromotion() {
 		try {
-			this.replica.awaitOutput("role:master", LONGEST_FAILOVER_SECONDS, "info", "replication");
+			this.sentinel.awaitOutput(Integer.toString(this.replica.port()), LONGEST_FAILOVER_SECONDS, "sentinel",
+					"get-master-addr-by-name", MASTER);
+			this.replica.awaitOutput("role:master", "info", "replication");
 		}
 		catch (IllegalStateException ex) {
 			throw new IllegalStateException(
