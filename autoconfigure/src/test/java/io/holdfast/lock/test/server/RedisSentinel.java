@@ -16,6 +16,12 @@ public final class RedisSentinel implements AutoCloseable {
 	 */
 	private static final int TILT_MILLIS = 1000;
 
+	/**
+	 * After this time without a response, the sentinel takes a server for dead. On a busy
+	 * machine, a second was too short: the sentinel promoted the former primary again.
+	 */
+	private static final int SILENCE_MILLIS = 3000;
+
 	private static final int LONGEST_FAILOVER_SECONDS = 90;
 
 	private RedisServer primary;
@@ -39,7 +45,7 @@ public final class RedisSentinel implements AutoCloseable {
 		RedisServer replica = primary.startReplica();
 		RedisServer sentinel = RedisServer.startedAsSentinel(
 				"sentinel monitor " + MASTER + " " + ServerProcess.HOST + " " + primary.port() + " 1",
-				"sentinel down-after-milliseconds " + MASTER + " 1000",
+				"sentinel down-after-milliseconds " + MASTER + " " + SILENCE_MILLIS,
 				"sentinel failover-timeout " + MASTER + " 5000");
 		RedisSentinel group = new RedisSentinel(primary, replica, sentinel);
 		try {
