@@ -15,7 +15,6 @@ import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
 import io.holdfast.lock.spi.Claim;
@@ -55,12 +54,6 @@ final class ReleaseNotifications implements AutoCloseable {
 
 	private static final int CHECK_TIMEOUT_SECONDS = 2;
 
-	/**
-	 * How often the driver looks for further notifications at most. It waits for them for
-	 * 1 ms, and would delay a notification by that.
-	 */
-	private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
-
 	private final DataSource dataSource;
 
 	private final SchedulingClock clock;
@@ -71,9 +64,6 @@ final class ReleaseNotifications implements AutoCloseable {
 	private final Map<String, CompletableFuture<Void>> demands = new ConcurrentHashMap<>();
 
 	private final AtomicBoolean running = new AtomicBoolean();
-
-	/** When the driver may look for further notifications again. */
-	private long nextLook;
 
 	private volatile boolean listening;
 
@@ -171,11 +161,10 @@ final class ReleaseNotifications implements AutoCloseable {
 	}
 
 	private void listen(BorrowedConnection borrowed) throws SQLException {
-		PGConnection postgres = borrowed.connection().unwrap(PGConnection.class);
 		borrowed.listen(CHANNEL);
 		this.listening = true;
-		try {
-			listen(postgres, borrowed.connection());
+		try (NotificationReader reader = new NotificationReader(borrowed.connection())) {
+			listen(reader, borrowed.connection());
 		}
 		finally {
 			this.listening = false;
@@ -186,12 +175,13 @@ final class ReleaseNotifications implements AutoCloseable {
 		}
 	}
 
-	private void listen(PGConnection postgres, Connection connection) throws SQLException {
+	private void listen(NotificationReader reader, Connection connection) throws SQLException {
 		long lastWaiter = this.clock.nanos();
 		long lastCheck = lastWaiter;
-		this.nextLook = lastWaiter;
 		while (!this.closed && this.clock.nanos() - lastWaiter < IDLE_NANOS) {
-			receive(postgres);
+			for (PGNotification news : reader.read(POLL_MILLIS)) {
+				notified(news.getParameter());
+			}
 			long now = this.clock.nanos();
 			this.expected.values().removeIf((waiter) -> now - waiter.until() > 0);
 			if (size() > 0) {
@@ -201,25 +191,6 @@ final class ReleaseNotifications implements AutoCloseable {
 				lastCheck = now;
 				requireAlive(connection);
 			}
-		}
-	}
-
-	/**
-	 * Waits for notifications. Before that, the driver looks for further ones, so that it
-	 * need not do so soon after the first of them.
-	 */
-	private void receive(PGConnection postgres) throws SQLException {
-		if (this.clock.nanos() - this.nextLook >= 0) {
-			notified(postgres.getNotifications());
-			this.nextLook = this.clock.nanos() + LOOK_NANOS;
-		}
-		long left = TimeUnit.NANOSECONDS.toMillis(this.nextLook - this.clock.nanos());
-		notified(postgres.getNotifications((int) Math.max(1, Math.min(POLL_MILLIS, left))));
-	}
-
-	private void notified(PGNotification[] all) {
-		for (PGNotification news : all) {
-			notified(news.getParameter());
 		}
 	}
 
