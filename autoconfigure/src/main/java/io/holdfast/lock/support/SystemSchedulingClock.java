@@ -3,6 +3,7 @@ package io.holdfast.lock.support;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -14,10 +15,22 @@ public final class SystemSchedulingClock implements SchedulingClock, AutoCloseab
 
 	private static final Log logger = LogFactory.getLog(SystemSchedulingClock.class);
 
+	/**
+	 * How often the thread wakes up while the clock is in use. Most tasks are timeouts
+	 * that are longer than this and are cancelled. Without a task before them, each would
+	 * wake the thread when it is scheduled.
+	 */
+	static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
 	/** Keeps times small, so that they can be compared without overflow. */
 	private final long origin = System.nanoTime();
 
 	private final ScheduledThreadPoolExecutor timer;
+
+	private final AtomicBoolean ticking = new AtomicBoolean();
+
+	/** Whether a task was scheduled since the last tick. */
+	private volatile boolean used;
 
 	/**
 	 * Creates a clock. Its thread starts with the first scheduled task.
@@ -39,8 +52,31 @@ public final class SystemSchedulingClock implements SchedulingClock, AutoCloseab
 
 	@Override
 	public Runnable after(long delayNanos, Runnable task) {
+		if (!this.used) {
+			this.used = true;
+			keepTicking();
+		}
 		Future<?> scheduled = this.timer.schedule(() -> runSafely(task), delayNanos, TimeUnit.NANOSECONDS);
 		return () -> scheduled.cancel(false);
+	}
+
+	private void keepTicking() {
+		if (this.ticking.compareAndSet(false, true)) {
+			this.timer.schedule(this::tick, TICK_NANOS, TimeUnit.NANOSECONDS);
+		}
+	}
+
+	private void tick() {
+		this.ticking.set(false);
+		if (this.used) {
+			this.used = false;
+			keepTicking();
+		}
+	}
+
+	/** Whether a task would not wake the thread before its time. */
+	boolean isTicking() {
+		return this.ticking.get();
 	}
 
 	private static void runSafely(Runnable task) {
