@@ -82,6 +82,6 @@ else
   redis.call('SET', KEYS[1], value(text), 'PX', ARGV[2])
 end
 if position then
-  remove(KEYS[3], position)
+  redis.call('ZREM', KEYS[3], position)
 end
 return {1, token, ARGV[9] and #waiters > (position and 1 or 0) and 1 or nil}

@@ -11,13 +11,15 @@
 -- The message is the owner, and for a writer owner|token|time of the server (us)|how long
 -- the lock is kept (ms)|1 if the lease is sticky, else 0. A sticky lease is demanded at once
 -- if others wait behind it.
+--
+-- written: whether a writer has just released the lock, so that it has no holder
 
-local function notify(channels, lifetime)
+local function notify(channels, lifetime, written)
   local waiters = queue()
-  if #waiters == 0 or redis.call('GET', KEYS[1]) then
+  if #waiters == 0 or not written and redis.call('GET', KEYS[1]) then
     return
   end
-  local reading = #living(KEYS[4]) > 0
+  local reading = not written and #living(KEYS[4]) > 0
   for i, waiter in ipairs(waiters) do
     if reading and not waiter.shared then
       return
@@ -33,7 +35,8 @@ local function notify(channels, lifetime)
     local receivers = redis.call('PUBLISH', channel, message)
     local gone = receivers == 0 and waiter.counted
     if gone or text then
-      remove(KEYS[3], waiter.member)
+      -- expired positions are left to the next claim, or to the expiry of the queue
+      redis.call('ZREM', KEYS[3], waiter.member)
     else
       put(KEYS[3], waiter.member, now + kept)
       reading = true

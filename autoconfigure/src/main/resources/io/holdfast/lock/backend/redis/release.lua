@@ -7,5 +7,5 @@ if not released then
   end
   remove(KEYS[4], ARGV[1])
 end
-notify(ARGV[2], ARGV[3])
+notify(ARGV[2], ARGV[3], released)
 return {1}

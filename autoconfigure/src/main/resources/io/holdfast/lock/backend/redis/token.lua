@@ -8,8 +8,10 @@ local function next_token(lifetime)
   local previous = tonumber(redis.call('GET', KEYS[2]) or '0') or 0
   local token = math.max(micros, previous + 1)
   local text = string.format('%.0f', token)
-  local ahead = math.ceil((token - micros) / 1000)
-  redis.call('SET', KEYS[2], text, 'PX', string.format('%.0f', lifetime + ahead))
+  if token > micros then
+    lifetime = string.format('%.0f', lifetime + math.ceil((token - micros) / 1000))
+  end
+  redis.call('SET', KEYS[2], text, 'PX', lifetime)
   return token, text
 end
 
