@@ -10,6 +10,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Threads;
 
 /**
  * The requests whose confirmation a closing engine awaits before the clients of the
@@ -77,19 +78,25 @@ final class UnconfirmedRequests {
 	 * connection pool waits for its database.
 	 */
 	void await() {
-		Runnable cancel = this.time.after(2 * this.responseTimeout + GRACE, () -> {
-			if (this.allOver.complete(null)) {
-				logger.warn(
-						"At shutdown, stores did not confirm in time %s requests that end holds or claims. Their locks expire with their leases."
-							.formatted(this.number));
-			}
-		});
+		long limit = 2 * this.responseTimeout + GRACE;
+		Runnable cancel = this.time.after(limit, this::giveUp);
 		this.awaited = true;
 		if (this.number.get() == 0) {
 			this.allOver.complete(null);
 		}
-		this.allOver.join();
+		// a listener that ends the JVM blocks the thread on which it runs, perhaps that
+		// of the clock
+		Threads.await(this.allOver, Duration.ofNanos(limit + GRACE));
 		cancel.run();
+		giveUp();
+	}
+
+	private void giveUp() {
+		if (this.allOver.complete(null)) {
+			logger.warn(
+					"At shutdown, stores did not confirm in time %s requests that end holds or claims. Their locks expire with their leases."
+						.formatted(this.number));
+		}
 	}
 
 }

@@ -1,5 +1,9 @@
 package io.holdfast.lock.support;
 
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
 /**
  * Threads of Holdfast. All of them are daemons, so none keeps a JVM from ending.
  */
@@ -18,6 +22,36 @@ public final class Threads {
 		Thread thread = new Thread(task, name);
 		thread.setDaemon(true);
 		return thread;
+	}
+
+	/**
+	 * Closes something on a thread of its own, and waits for that, but not for longer
+	 * than a time limit: a client may wait for a thread of its own that runs code of the
+	 * application, such as {@code System.exit}, which waits for the client.
+	 * @param name the name of the thread
+	 * @param limit how long to wait
+	 * @param close what closes it
+	 */
+	public static void close(String name, Duration limit, Runnable close) {
+		CompletableFuture<?> closed = new CompletableFuture<>();
+		daemon(name, () -> {
+			try {
+				close.run();
+			}
+			finally {
+				closed.complete(null);
+			}
+		}).start();
+		await(closed, limit);
+	}
+
+	/**
+	 * Waits until something is done, but not for longer than a time limit.
+	 * @param done completes normally when it is done; not changed
+	 * @param limit how long to wait
+	 */
+	public static void await(CompletableFuture<?> done, Duration limit) {
+		done.<Object>thenApply((result) -> true).completeOnTimeout(false, limit.toNanos(), TimeUnit.NANOSECONDS).join();
 	}
 
 }

@@ -3,6 +3,7 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import org.awaitility.Awaitility;
@@ -63,6 +64,17 @@ class ClosingTests {
 		this.closed.join();
 		assertThat(this.backend.calls).endsWith("release stock:42", "release stock:42", "threads and clients close");
 		assertThat(this.backend.owners).isEmpty();
+	}
+
+	/**
+	 * A listener of a loss that ends the JVM waits on the clock's thread for the engine.
+	 */
+	@Test
+	void closeEndsAlthoughTheThreadOfTheClockIsBlocked() {
+		this.backend.releases.add((grant) -> new CompletableFuture<>());
+		this.engine.acquire(request().build()).close();
+		this.closed.orTimeout(20, TimeUnit.SECONDS).join();
+		assertThat(this.backend.calls).endsWith("release stock:42", "threads and clients close");
 	}
 
 	@ParameterizedTest

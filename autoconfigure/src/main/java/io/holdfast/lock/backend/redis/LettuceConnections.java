@@ -20,6 +20,7 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 
 import io.holdfast.lock.support.SharedAttempt;
+import io.holdfast.lock.support.Threads;
 
 /**
  * Opens connections with Lettuce. Each reconnects by itself once it was open.
@@ -68,8 +69,12 @@ abstract class LettuceConnections {
 	/** Opens a connection for channels. */
 	abstract CompletionStage<? extends StatefulRedisPubSubConnection<String, String>> listen();
 
-	/** Closes all connections. Blocks for the given time at most. */
+	/** Closes all connections. Blocks for twice the given time at most. */
 	void close(Duration timeout) {
+		Threads.close("holdfast-redis-close", timeout.multipliedBy(2), () -> shutdown(timeout));
+	}
+
+	private void shutdown(Duration timeout) {
 		this.client.shutdown(Duration.ZERO, timeout);
 		this.resources.shutdown(0, timeout.toMillis(), TimeUnit.MILLISECONDS)
 			.awaitUninterruptibly(timeout.toMillis(), TimeUnit.MILLISECONDS);

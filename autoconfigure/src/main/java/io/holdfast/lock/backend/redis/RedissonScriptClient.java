@@ -23,6 +23,7 @@ import org.redisson.config.Config;
 import org.redisson.config.SubscriptionMode;
 
 import io.holdfast.lock.support.Stages;
+import io.holdfast.lock.support.Threads;
 
 /**
  * {@link ScriptClient} based on Redisson. A Redisson client that is not connected yet
@@ -152,7 +153,8 @@ public final class RedissonScriptClient implements ScriptClient {
 	@Override
 	public void close() {
 		if (this.owned) {
-			this.client.shutdown(0, this.responseTimeout.toMillis(), TimeUnit.MILLISECONDS);
+			Threads.close("holdfast-redis-close", this.responseTimeout.multipliedBy(2),
+					() -> this.client.shutdown(0, this.responseTimeout.toMillis(), TimeUnit.MILLISECONDS));
 		}
 	}
 
