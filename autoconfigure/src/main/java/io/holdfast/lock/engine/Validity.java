@@ -28,26 +28,27 @@ record Validity(long until, Duration kept, Duration leaseTime) {
 	 * Returns the validity of a lock that the store keeps for a waiter. The store began
 	 * to keep it later than it received the rejected attempt, by the time on its clock.
 	 * So the validity is that of a lease from the attempt on, which lasts longer by this
-	 * time. It also ends in time if the clock was advanced meanwhile, unless the news is
-	 * late by as much.
+	 * time.
+	 * @param lock {@linkplain #isRecent recent} news
 	 * @param sentAt when the rejected attempt was sent
 	 */
 	static Validity of(KeptLock lock, long sentAt, long now, EngineSettings settings) {
 		if (!settings.isUsable(lock.time())) {
 			return new Validity(now, Duration.ZERO, Duration.ZERO);
 		}
-		long until = Math.min(sentAt + settings.validity(lock.after().plus(lock.time())),
-				now + settings.validity(lock.time()));
+		long until = sentAt + settings.validity(lock.after().plus(lock.time()));
 		return new Validity(until, settings.holderLease(lock.time()), settings.holderLease(lock.grant().lease()));
 	}
 
 	/**
 	 * Whether the news of a kept lock has come soon enough to replace an attempt. Late
-	 * news may have been overtaken by other events, such as a forced release.
+	 * news may have been overtaken by other events, such as a forced release. News from
+	 * the future shows that the clock of the store was moved.
 	 * @param sentAt when the rejected attempt was sent
 	 */
 	static boolean isRecent(KeptLock lock, long sentAt, long now) {
-		return now - sentAt - lock.after().toNanos() <= LATEST_NEWS;
+		long age = now - sentAt - lock.after().toNanos();
+		return age >= 0 && age <= LATEST_NEWS;
 	}
 
 	/** Returns the validity that ends at once, because the lock delay uses it up. */

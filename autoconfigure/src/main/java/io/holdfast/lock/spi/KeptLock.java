@@ -11,7 +11,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * The news may arrive late by any time, so it says on the store's own clock how long
- * after the rejected attempt that was: the claimant knows when it sent this attempt.
+ * after the rejected attempt that was: the claimant knows when it sent this attempt. It
+ * may also be older than the rejection, which only the tokens show reliably, because the
+ * clock may have been set back.
  *
  * @param grant the grant
  * @param after the time from when the store received the rejected attempt until it began
@@ -25,15 +27,19 @@ public record KeptLock(Grant grant, Duration after, Duration time) {
 	 * Returns the news of a store that measures in microseconds, or {@code null} if it
 	 * rejected the claim after it had begun to keep the lock: then it no longer does.
 	 * @param grant the grant
+	 * @param latestToken the latest token that the store had granted when it rejected the
+	 * attempt
 	 * @param rejectedAt when the store rejected the attempt, on its clock
 	 * @param keptSince when the store began to keep the lock, on the same clock
 	 * @param keptFor how long the store keeps the lock
 	 * @return the news
 	 */
-	public static @Nullable KeptLock ofMicros(Grant grant, long rejectedAt, long keptSince, long keptFor) {
+	public static @Nullable KeptLock ofMicros(Grant grant, long latestToken, long rejectedAt, long keptSince,
+			long keptFor) {
 		long after = keptSince - rejectedAt;
 		long lease = TimeUnit.NANOSECONDS.toMicros(grant.lease().toNanos());
-		return (after > 0) ? new KeptLock(grant, micros(after), micros(Math.min(keptFor, lease))) : null;
+		return (grant.storeToken() > latestToken && after > 0)
+				? new KeptLock(grant, micros(after), micros(Math.min(keptFor, lease))) : null;
 	}
 
 	private static Duration micros(long micros) {

@@ -105,7 +105,7 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 
 	/** Returns the lock that is kept for a claim, which then no longer waits. */
 	private @Nullable KeptLock kept(Claim claim, @Nullable ReleaseNotice notice, JdbcStatements.Announced announced) {
-		KeptLock kept = (notice != null) ? notice.keptFor(claim, announced.micros()) : null;
+		KeptLock kept = (notice != null) ? notice.keptFor(claim, announced.token(), announced.micros()) : null;
 		if (kept != null) {
 			this.waits.forget(claim.owner());
 		}

@@ -182,7 +182,8 @@ final class JdbcStatements {
 	Announced announce(Connection connection, Map<String, ?> parameters) throws SQLException {
 		Announced announced = this.markWaiter.first(connection, parameters,
 				(row) -> new Announced(row.getInt(1) == 1, row.getString(2).equals(parameters.get("owner")),
-						row.getInt(1) == 2, (this.notify != null) ? row.getLong(3) : 0));
+						row.getInt(1) == 2, (this.notify != null) ? row.getLong(3) : 0,
+						(this.notify != null) ? row.getLong(4) : 0));
 		return (announced != null) ? announced : Announced.WITHOUT_ROW;
 	}
 
@@ -229,11 +230,12 @@ final class JdbcStatements {
 	 * @param first whether the claim is the first waiter
 	 * @param demanded whether the lock has a sticky lease, which was demanded
 	 * @param micros the time of the database, if it notifies; otherwise 0
+	 * @param token the latest token, if the database notifies; otherwise 0
 	 */
-	record Announced(boolean free, boolean first, boolean demanded, long micros) {
+	record Announced(boolean free, boolean first, boolean demanded, long micros, long token) {
 
 		/** A lock without a row has no holder. */
-		private static final Announced WITHOUT_ROW = new Announced(true, false, false, 0);
+		private static final Announced WITHOUT_ROW = new Announced(true, false, false, 0, 0);
 
 	}
 

@@ -40,13 +40,14 @@ record ReleaseNotice(String lockId, String owner, long token, long since, long k
 	/**
 	 * Returns the lock that is kept for a claim, or {@code null} if there is none: for a
 	 * reader, the row is kept as for a writer, and a sticky lease needs a mark.
+	 * @param latestToken the latest token at the latest rejection
 	 * @param rejectedMicros the time of the database at the latest rejection
 	 */
-	@Nullable KeptLock keptFor(Claim claim, long rejectedMicros) {
+	@Nullable KeptLock keptFor(Claim claim, long latestToken, long rejectedMicros) {
 		boolean kept = this.owner.equals(claim.owner().value()) && claim.mode() == LockMode.EXCLUSIVE
 				&& !claim.sticky();
-		return kept ? KeptLock.ofMicros(new Grant(claim, this.token, claim.leaseTime()), rejectedMicros, this.since,
-				this.keptMicros) : null;
+		return kept ? KeptLock.ofMicros(new Grant(claim, this.token, claim.leaseTime()), latestToken, rejectedMicros,
+				this.since, this.keptMicros) : null;
 	}
 
 }

@@ -80,10 +80,12 @@ record RedisClaims(RedisScripts scripts, ReleaseNotifications notifications, Red
 	private AcquireResult rejected(Claim claim, @Nullable CompletionStage<ReleaseNotice> signal,
 			@Nullable CompletionStage<?> wanted, List<Object> answer) {
 		Duration retryAfter = RedisTimes.retryAfter((Long) answer.get(1));
-		boolean demanded = answer.size() > 3;
+		boolean demanded = answer.size() > 4;
 		if (signal != null) {
 			CompletionStage<?> news = (this.options.waitReplicas() == 0)
-					? signal.thenApply((notice) -> notice.keptFor(claim, wanted, (Long) answer.get(2))) : signal;
+					? signal.thenApply(
+							(notice) -> notice.keptFor(claim, wanted, (Long) answer.get(3), (Long) answer.get(2)))
+					: signal;
 			return new AcquireResult.Contended(news, retryAfter, demanded);
 		}
 		this.notifications.forgetAll(claim.owner());

@@ -37,15 +37,16 @@ record ReleaseNotice(String owner, long token, long micros, long keptMillis, boo
 	/**
 	 * Returns the lock that is kept for a claim, or {@code null} if there is none.
 	 * @param wanted signals the demand for the lease, if it is sticky
+	 * @param latestToken the latest token at the latest rejection
 	 * @param rejectedMicros the time of the server at the latest rejection
 	 */
-	@Nullable KeptLock keptFor(Claim claim, @Nullable CompletionStage<?> wanted, long rejectedMicros) {
+	@Nullable KeptLock keptFor(Claim claim, @Nullable CompletionStage<?> wanted, long latestToken, long rejectedMicros) {
 		if (this.token == 0) {
 			return null;
 		}
 		Grant grant = new Grant(claim, this.token, RedisTimes.lease(claim));
-		return KeptLock.ofMicros((wanted != null && this.sticky) ? grant.withDemand(wanted) : grant, rejectedMicros,
-				micros(), TimeUnit.MILLISECONDS.toMicros(this.keptMillis));
+		return KeptLock.ofMicros((wanted != null && this.sticky) ? grant.withDemand(wanted) : grant, latestToken,
+				rejectedMicros, micros(), TimeUnit.MILLISECONDS.toMicros(this.keptMillis));
 	}
 
 }

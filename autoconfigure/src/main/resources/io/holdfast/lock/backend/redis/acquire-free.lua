@@ -10,7 +10,7 @@
 --       8 1 if PUBLISH on this server counts the claimant's instance
 --       9 channel of the claimant's instance; only if its lease is sticky
 -- Returns {1, token} if the owner holds the lock, else {0, longest time that others block
---         the claim (ms), time of the server (us)}. A further element 1 means that other
+--         the claim (ms), time of the server (us), latest token}. A further element 1 means that other
 --         claims wait for a sticky lease, or that the instance with a sticky lease was
 --         asked to release it
 

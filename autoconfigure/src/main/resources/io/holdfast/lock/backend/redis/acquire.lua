@@ -72,7 +72,7 @@ if rest then
   elseif position then
     remove(KEYS[3], position)
   end
-  return {0, rest, micros, demanded}
+  return {0, rest, micros, tonumber(redis.call('GET', KEYS[2]) or '0') or 0, demanded}
 end
 
 local token, text = next_token(ARGV[5])

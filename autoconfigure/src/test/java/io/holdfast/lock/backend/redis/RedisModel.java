@@ -112,7 +112,8 @@ final class RedisModel {
 				lock.positions.add(kept);
 			}
 			long micros = this.clockMicros.getAsLong();
-			return demand(lock) ? List.of(0L, until - now, micros, 1L) : List.of(0L, until - now, micros);
+			return demand(lock) ? List.of(0L, until - now, micros, lock.token, 1L)
+					: List.of(0L, until - now, micros, lock.token);
 		}
 		nextToken(lock);
 		lock.grants.add(new Grant(owner + ":" + lock.token, shared, ends, (sticky && !shared) ? args.get(8) : null));
