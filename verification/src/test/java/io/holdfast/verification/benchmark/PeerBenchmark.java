@@ -35,6 +35,12 @@ class PeerBenchmark {
 	/** The rounds before the first workload, of the code that all workloads share. */
 	private static final int FIRST_WARM_UP_ROUNDS = 10;
 
+	/** Two threads of different processes, which pass one lock to each other. */
+	private static final Work HANDOVERS = new Work("handovers", 1, 1, 1);
+
+	/** The rounds of handovers before they are measured, which are only a few. */
+	private static final int HANDOVER_WARM_UP_ROUNDS = 10;
+
 	/** Without a server to wait for, the compiler decides the figures. */
 	private static final Set<String> IN_MEMORY = Set.of("local", "h2");
 
@@ -79,6 +85,9 @@ class PeerBenchmark {
 				comparison.round(shared, 0, firstRounds * millis);
 			}
 			for (Workload workload : workloads) {
+				if (workload == Workload.F) {
+					comparison.round(HANDOVERS, Workload.F.processes, 0, HANDOVER_WARM_UP_ROUNDS * millis);
+				}
 				for (int number = 0; number < WARM_UP_ROUNDS; number++) {
 					comparison.round(workload, number, millis);
 				}
