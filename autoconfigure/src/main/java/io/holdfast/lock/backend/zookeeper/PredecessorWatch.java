@@ -15,8 +15,16 @@ final class PredecessorWatch {
 
 	private final ZooKeeperCalls calls;
 
-	PredecessorWatch(ZooKeeperCalls calls) {
+	private final Consumer<QueueNode> confirmation;
+
+	/**
+	 * Creates the watch.
+	 * @param confirmation asks the leader about the node of a claim that is the first
+	 * now. The claim does not wait for it, so it follows the signal
+	 */
+	PredecessorWatch(ZooKeeperCalls calls, Consumer<QueueNode> confirmation) {
 		this.calls = calls;
+		this.confirmation = confirmation;
 	}
 
 	/**
@@ -34,10 +42,13 @@ final class PredecessorWatch {
 		}
 		CompletableFuture<Void> signal = new CompletableFuture<>();
 		Consumer<Boolean> changed = (deleted) -> {
-			if (deleted && unblocked != null) {
-				queueNode.unblocked(unblocked);
+			if (!deleted || unblocked == null) {
+				signal.complete(null);
+				return;
 			}
+			queueNode.unblocked(unblocked);
 			signal.complete(null);
+			this.confirmation.accept(queueNode);
 		};
 		ZooKeeperCalls.Watch watch = this.calls.watch(path, changed);
 		forget(queueNode.watch(new QueueNode.Watch(path, signal, watch.cancel())));

@@ -44,7 +44,7 @@ final class ZooKeeperClaims {
 		this.suspension = suspension;
 		this.renewals = renewals;
 		this.clock = clock;
-		this.predecessorWatch = new PredecessorWatch(calls);
+		this.predecessorWatch = new PredecessorWatch(calls, renewals::confirmFirst);
 	}
 
 	/** Makes one attempt. */
@@ -58,8 +58,8 @@ final class ZooKeeperClaims {
 		}
 		long sentAt = this.clock.nanos();
 		if (queueNode.takeUnblocked(this.calls.session()) && queueNode.confirmedSince(this.suspension.count())) {
-			// the leader is asked afterwards whether someone has deleted the node
-			return granted(queueNode, claim, sentAt).thenApply(this.renewals::confirmAfterwards);
+			// the leader is asked meanwhile whether someone has deleted the node
+			return granted(queueNode, claim, sentAt);
 		}
 		return this.queue.enqueue(queueNode)
 			.thenCompose((queue) -> answer(queueNode, claim, queue, sentAt))

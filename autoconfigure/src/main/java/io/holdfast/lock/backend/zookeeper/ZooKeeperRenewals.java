@@ -39,19 +39,17 @@ final class ZooKeeperRenewals {
 		return Stages.all(grants.stream().map(this::renew).toList());
 	}
 
-	/** Asks the leader about a hold that was granted without it. */
-	AcquireResult confirmAfterwards(AcquireResult result) {
-		if (result instanceof AcquireResult.Acquired acquired) {
-			renew(acquired.grant());
-		}
-		return result;
+	/** Asks the leader about the node of a claim that is granted without it. */
+	void confirmFirst(QueueNode queueNode) {
+		renew(queueNode);
 	}
 
 	private CompletableFuture<RenewResult> renew(Grant grant) {
 		QueueNode queueNode = this.queueNodes.of(grant);
-		if (queueNode == null) {
-			return CompletableFuture.completedFuture(new RenewResult.Refused());
-		}
+		return (queueNode != null) ? renew(queueNode) : CompletableFuture.completedFuture(new RenewResult.Refused());
+	}
+
+	private CompletableFuture<RenewResult> renew(QueueNode queueNode) {
 		long session = this.calls.session();
 		if (session == ZooKeeperCalls.UNKNOWN_SESSION) {
 			return CompletableFuture.completedFuture(unknown("The client is not connected"));

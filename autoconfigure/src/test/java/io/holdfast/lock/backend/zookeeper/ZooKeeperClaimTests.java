@@ -115,12 +115,14 @@ class ZooKeeperClaimTests {
 		// so the next attempt asks the leader
 		this.calls.connection(ZooKeeperCalls.Connection.SUSPENDED);
 		this.calls.connection(ZooKeeperCalls.Connection.CONNECTED);
-		released(this.other, holder);
 		this.calls.hold("check");
+		released(this.other, holder);
+		Request<?> confirmation = this.calls.next();
 		CompletableFuture<AcquireResult> attempt = attempt(claim);
 		Request<?> check = this.calls.next().carryOut();
 		this.calls.holdNothing();
 		this.store.abandon(claim);
+		confirmation.carryOut().answer();
 		check.answer();
 		assertThat(attempt).isCompletedWithValueMatching((result) -> !(result instanceof AcquireResult.Acquired));
 		assertNothingLeft();

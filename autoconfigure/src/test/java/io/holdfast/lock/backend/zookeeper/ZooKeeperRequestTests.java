@@ -198,9 +198,11 @@ class ZooKeeperRequestTests {
 		refused(this.store, waiting);
 		this.calls.connection(Connection.SUSPENDED);
 		this.calls.connection(Connection.CONNECTED);
-		released(this.other, holder);
 		this.calls.hold("check");
+		released(this.other, holder);
+		Request<?> confirmation = this.calls.next();
 		CompletableFuture<AcquireResult> attempt = this.store.tryAcquire(waiting).toCompletableFuture();
+		confirmation.carryOut().answer();
 		assertThat(attempt).isNotDone();
 		Request<?> check = this.calls.next();
 		this.calls.holdNothing();
@@ -213,13 +215,37 @@ class ZooKeeperRequestTests {
 	void grantWhoseNodeWasDeletedIsFoundRightAfterwards() throws Exception {
 		granted(this.other, claim(LOCK));
 		Claim waiting = claim(LOCK);
-		refused(this.store, waiting);
-		this.server.delete(this.server.paths().get(1));
-		this.server.delete(this.server.paths().get(0));
+		this.calls.hold("check");
+		refusedAndDeleted(waiting);
 		Grant grant = granted(this.store, waiting);
+		this.calls.next().carryOut().answer();
+		this.calls.holdNothing();
 		assertThat(answer(this.store.confirm(grant))).isFalse();
 		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Refused.class);
 		assertThat(this.store.remembered()).isZero();
+	}
+
+	/** Deletes the node of a waiter before that of the holder. */
+	private void refusedAndDeleted(Claim waiting) throws Exception {
+		String holder = this.server.paths().get(0);
+		refused(this.store, waiting);
+		for (String path : this.server.paths()) {
+			if (!path.equals(holder)) {
+				this.server.delete(path);
+			}
+		}
+		this.server.delete(holder);
+	}
+
+	/** The leader answers before the waiter continues. */
+	@Test
+	void waiterWhoseNodeWasDeletedCreatesAnother() throws Exception {
+		granted(this.other, claim(LOCK));
+		Claim waiting = claim(LOCK);
+		refusedAndDeleted(waiting);
+		Grant grant = granted(this.store, waiting);
+		assertThat(this.server.paths()).hasSize(1);
+		released(this.store, grant);
 	}
 
 }
