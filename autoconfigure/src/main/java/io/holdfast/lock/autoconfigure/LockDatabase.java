@@ -17,6 +17,8 @@ import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.io.ByteArrayResource;
+import org.springframework.jdbc.datasource.init.DatabasePopulator;
+import org.springframework.jdbc.datasource.init.DatabasePopulatorUtils;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.init.ScriptStatementFailedException;
 import org.springframework.transaction.support.TransactionSynchronizationUtils;
@@ -36,6 +38,9 @@ final class LockDatabase {
 	private static final int MOST_TABLES = 2;
 
 	private static final Pattern TABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)?");
+
+	/** A part of a script that only one database understands, and others read over. */
+	private static final Pattern ON_POSTGRESQL = Pattern.compile("/\\* on PostgreSQL: (.*?) \\*/");
 
 	private LockDatabase() {
 	}
@@ -99,8 +104,13 @@ final class LockDatabase {
 	static void initialize(DataSource dataSource, DatabaseInitializationMode mode, String script) {
 		if (mode == DatabaseInitializationMode.ALWAYS
 				|| (mode == DatabaseInitializationMode.EMBEDDED && EmbeddedDatabaseConnection.isEmbedded(dataSource))) {
-			populate(dataSource,
-					new ResourceDatabasePopulator(new ByteArrayResource(script.getBytes(StandardCharsets.UTF_8))));
+			populate(dataSource, (connection) -> {
+				String product = connection.getMetaData().getDatabaseProductName();
+				String ofProduct = product.equals("PostgreSQL") ? ON_POSTGRESQL.matcher(script).replaceAll("$1")
+						: script;
+				new ResourceDatabasePopulator(new ByteArrayResource(ofProduct.getBytes(StandardCharsets.UTF_8)))
+					.populate(connection);
+			});
 		}
 	}
 
@@ -110,17 +120,17 @@ final class LockDatabase {
 	 * PostgreSQL. It fails at most once per table, because the other instance's table
 	 * exists when the failure is reported.
 	 */
-	private static void populate(DataSource dataSource, ResourceDatabasePopulator populator) {
+	private static void populate(DataSource dataSource, DatabasePopulator populator) {
 		for (int failed = 0; failed < MOST_TABLES; failed++) {
 			try {
-				populator.execute(dataSource);
+				DatabasePopulatorUtils.execute(populator, dataSource);
 				return;
 			}
 			catch (ScriptStatementFailedException ex) {
 				logger.debug("A statement of the script that creates the tables failed. Running the script again", ex);
 			}
 		}
-		populator.execute(dataSource);
+		DatabasePopulatorUtils.execute(populator, dataSource);
 	}
 
 	/**

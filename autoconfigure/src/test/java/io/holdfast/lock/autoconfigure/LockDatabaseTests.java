@@ -65,6 +65,16 @@ class LockDatabaseTests {
 	}
 
 	@Test
+	void locksInUseShareNoPage() {
+		make(JdbcLockBackend.schema("spread"));
+		make(JdbcFencingGuard.schema("spread_fence"));
+		assertThat(JdbcClient.create(dataSource)
+			.sql("SELECT relname FROM pg_class WHERE relname LIKE 'spread%' AND 'fillfactor=25' = ANY (reloptions) ORDER BY 1")
+			.query(String.class)
+			.list()).containsExactly("spread", "spread_fence");
+	}
+
+	@Test
 	void rejectedScriptStopsTheStartWithTheReason() {
 		assertThatExceptionOfType(ScriptStatementFailedException.class)
 			.isThrownBy(() -> make(JdbcLockBackend.schema("nowhere.locks")))

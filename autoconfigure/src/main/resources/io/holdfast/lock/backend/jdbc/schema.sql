@@ -1,6 +1,8 @@
 -- Tables of the lock backend 'jdbc', for H2, PostgreSQL and MariaDB.
 -- A free lock keeps its row, because the row contains the last token. A row that was not
--- used for a day may be deleted: tokens are never below the database's time.
+-- used for a day may be deleted: tokens are never below the database's time. On PostgreSQL,
+-- locks in use at the same time should not share a page: old versions of their rows are only
+-- removed from a page that no one else reads.
 CREATE TABLE IF NOT EXISTS ${table} (
 	lock_id CHAR(64) NOT NULL PRIMARY KEY, -- digest of namespace and lock
 	lock_name VARCHAR(255) NOT NULL,       -- the lock in readable form, shortened
@@ -12,7 +14,7 @@ CREATE TABLE IF NOT EXISTS ${table} (
 	waiter VARCHAR(36) DEFAULT '' NOT NULL, -- the first waiter: a release keeps the lock for it
 	waiter_since_us BIGINT DEFAULT 0 NOT NULL, -- since when the first waiter has waited
 	waiter_until_us BIGINT DEFAULT 0 NOT NULL -- releases consider waiters until this time
-);
+) /* on PostgreSQL: WITH (fillfactor = 25) */;
 CREATE TABLE IF NOT EXISTS ${table}_reader (
 	lock_id CHAR(64) NOT NULL,
 	owner VARCHAR(36) NOT NULL,
