@@ -102,7 +102,8 @@ final class Servers implements AutoCloseable {
 	}
 
 	/**
-	 * Returns how many requests, or transactions of a database, all servers have counted.
+	 * Returns how many requests, or writing transactions of a database, all servers have
+	 * counted.
 	 */
 	long requests() throws IOException {
 		long sum = (this.database != null) ? transactions(this.database) : 0;
@@ -120,9 +121,10 @@ final class Servers implements AutoCloseable {
 		return sum;
 	}
 
+	/** The statistics of the server would lag by up to a second. */
 	private static long transactions(PostgresServer database) {
 		return Objects.requireNonNull(new JdbcTemplate(new DriverManagerDataSource(database.jdbcUrl()))
-			.queryForObject("SELECT sum(xact_commit + xact_rollback) FROM pg_stat_database", Long.class));
+			.queryForObject("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint", Long.class));
 	}
 
 	/** Returns how many keys all servers keep; zero for a database. */
