@@ -3,6 +3,7 @@ package io.holdfast.lock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
@@ -21,11 +22,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockContext {
 
-	private static final ThreadLocal<LockContext> CURRENT = new ThreadLocal<>();
-
-	private final Thread thread = Thread.currentThread();
-
-	private volatile @Nullable Binding innermost;
+	/**
+	 * The innermost binding of each thread that has ever held a lock. The reference stays
+	 * with the thread, because adding and removing it would cost more than the bindings.
+	 * Without a binding, it refers to no class of the application, so it keeps none of a
+	 * stopped application in the threads of its container.
+	 */
+	private static final ThreadLocal<@Nullable AtomicReference<@Nullable Binding>> CURRENT = new ThreadLocal<>();
 
 	private LockContext() {
 	}
@@ -37,8 +40,8 @@ public final class LockContext {
 	 * @return a copy; empty if there are none
 	 */
 	public static List<LockHandle> handles() {
-		LockContext context = CURRENT.get();
-		return (context != null) ? context.boundSince(StackedTasks.count()) : List.of();
+		AtomicReference<@Nullable Binding> innermost = CURRENT.get();
+		return (innermost != null) ? boundSince(StackedTasks.count(), innermost) : List.of();
 	}
 
 	/**
@@ -47,19 +50,23 @@ public final class LockContext {
 	 * @return a copy; empty unless this is a thread of a {@code ForkJoinPool}
 	 */
 	public static List<LockHandle> handlesOfWaitingTasks() {
-		LockContext context = StackedTasks.possible() ? CURRENT.get() : null;
-		if (context == null) {
+		AtomicReference<@Nullable Binding> innermost = StackedTasks.possible() ? CURRENT.get() : null;
+		if (innermost == null) {
 			return List.of();
 		}
-		List<LockHandle> all = context.boundSince(0);
-		all.removeAll(context.boundSince(StackedTasks.count()));
+		List<LockHandle> all = new ArrayList<>(boundSince(0, innermost));
+		all.removeAll(boundSince(StackedTasks.count(), innermost));
 		return all;
 	}
 
-	private List<LockHandle> boundSince(int tasks) {
-		unlinkEnded();
+	private static List<LockHandle> boundSince(int tasks, AtomicReference<@Nullable Binding> innermost) {
+		unlinkEnded(innermost);
+		Binding first = innermost.get();
+		if (first == null) {
+			return List.of();
+		}
 		List<LockHandle> bound = new ArrayList<>();
-		for (Binding binding = this.innermost; binding != null; binding = binding.outer) {
+		for (Binding binding = first; binding != null; binding = binding.outer) {
 			LockHandle handle = binding.handle;
 			if (handle != null && binding.tasks >= tasks) {
 				bound.add(handle);
@@ -74,8 +81,8 @@ public final class LockContext {
 	 * @return the handles that were removed, innermost first
 	 */
 	public static List<LockHandle> clear() {
-		LockContext context = CURRENT.get();
-		List<LockHandle> left = (context != null) ? context.boundSince(0) : List.of();
+		AtomicReference<@Nullable Binding> innermost = CURRENT.get();
+		List<LockHandle> left = (innermost != null) ? boundSince(0, innermost) : List.of();
 		left.forEach(LockContext::unbind);
 		return left;
 	}
@@ -85,8 +92,8 @@ public final class LockContext {
 	 * @return the handle, or {@code null} if there is none
 	 */
 	static @Nullable LockHandle innermost() {
-		LockContext context = CURRENT.get();
-		Binding first = (context != null) ? living(context.innermost) : null;
+		AtomicReference<@Nullable Binding> innermost = CURRENT.get();
+		Binding first = (innermost != null) ? living(innermost.get()) : null;
 		return (first != null && first.tasks >= StackedTasks.count()) ? first.handle : null;
 	}
 
@@ -96,13 +103,13 @@ public final class LockContext {
 	 * @return the binding
 	 */
 	public static Binding bind(LockHandle handle) {
-		LockContext context = CURRENT.get();
-		if (context == null) {
-			context = new LockContext();
-			CURRENT.set(context);
+		AtomicReference<@Nullable Binding> innermost = CURRENT.get();
+		if (innermost == null) {
+			innermost = new AtomicReference<>();
+			CURRENT.set(innermost);
 		}
-		Binding binding = context.new Binding(handle, StackedTasks.count(), living(context.innermost));
-		context.innermost = binding;
+		Binding binding = new Binding(handle, StackedTasks.count(), innermost);
+		innermost.set(binding);
 		return binding;
 	}
 
@@ -113,27 +120,27 @@ public final class LockContext {
 	 * @param handle the handle of the hold
 	 */
 	public static void unbind(LockHandle handle) {
-		LockContext context = CURRENT.get();
-		if (context != null) {
+		AtomicReference<@Nullable Binding> innermost = CURRENT.get();
+		if (innermost != null) {
 			List<LockHandle> parts = handle.parts();
-			for (Binding binding = context.innermost; binding != null; binding = binding.outer) {
+			for (Binding binding = innermost.get(); binding != null; binding = binding.outer) {
 				LockHandle bound = binding.handle;
 				if (bound != null && parts.contains(bound)) {
 					binding.end();
 				}
 			}
-			context.unlinkEnded();
+			unlinkEnded(innermost);
 		}
 	}
 
-	private void unlinkEnded() {
-		Binding first = living(this.innermost);
-		this.innermost = first;
+	private static void unlinkEnded(AtomicReference<@Nullable Binding> innermost) {
+		Binding last = innermost.get();
+		Binding first = living(last);
+		if (first != last) {
+			innermost.set(first);
+		}
 		for (Binding binding = first; binding != null; binding = binding.outer) {
 			binding.outer = living(binding.outer);
-		}
-		if (first == null) {
-			CURRENT.remove();
 		}
 	}
 
@@ -148,7 +155,7 @@ public final class LockContext {
 	/**
 	 * The binding of one hold to its thread. Thread-safe.
 	 */
-	public final class Binding implements Runnable {
+	public static final class Binding implements Runnable {
 
 		private static final int BOUND = 0;
 
@@ -158,6 +165,11 @@ public final class LockContext {
 
 		private static final AtomicIntegerFieldUpdater<Binding> STATE = AtomicIntegerFieldUpdater
 			.newUpdater(Binding.class, "state");
+
+		private final Thread thread = Thread.currentThread();
+
+		/** The innermost binding of the thread. */
+		private final AtomicReference<@Nullable Binding> innermost;
 
 		/** The number of tasks that the thread had started when the hold was bound. */
 		private final int tasks;
@@ -171,10 +183,11 @@ public final class LockContext {
 		 */
 		private volatile @Nullable LockHandle handle;
 
-		private Binding(LockHandle handle, int tasks, @Nullable Binding outer) {
+		private Binding(LockHandle handle, int tasks, AtomicReference<@Nullable Binding> innermost) {
 			this.handle = handle;
 			this.tasks = tasks;
-			this.outer = outer;
+			this.innermost = innermost;
+			this.outer = living(innermost.get());
 		}
 
 		/**
@@ -183,10 +196,10 @@ public final class LockContext {
 		 * @return the thread, or {@code null} if no hold matches any more
 		 */
 		public @Nullable Thread threadIfAny(Predicate<LockHandle> condition) {
-			for (Binding binding = LockContext.this.innermost; binding != null; binding = binding.outer) {
+			for (Binding binding = this.innermost.get(); binding != null; binding = binding.outer) {
 				LockHandle bound = binding.handle;
 				if (bound != null && condition.test(bound)) {
-					return LockContext.this.thread;
+					return this.thread;
 				}
 			}
 			return null;
@@ -197,16 +210,15 @@ public final class LockContext {
 		 * @return whether the calling thread, or its current task, has the hold
 		 */
 		public boolean isCurrent() {
-			return this.handle != null && LockContext.this.thread == Thread.currentThread()
-					&& this.tasks >= StackedTasks.count();
+			return this.handle != null && this.thread == Thread.currentThread() && this.tasks >= StackedTasks.count();
 		}
 
 		/** Ends the binding. Calling it again has no effect. */
 		@Override
 		public void run() {
 			end();
-			if (CURRENT.get() == LockContext.this) {
-				unlinkEnded();
+			if (this.thread == Thread.currentThread()) {
+				unlinkEnded(this.innermost);
 			}
 		}
 
@@ -228,7 +240,7 @@ public final class LockContext {
 		 * @param condition the condition that one of the holds must match
 		 */
 		public void interruptIfAny(Predicate<LockHandle> condition) {
-			for (Binding binding = LockContext.this.innermost; binding != null; binding = binding.outer) {
+			for (Binding binding = this.innermost.get(); binding != null; binding = binding.outer) {
 				LockHandle bound = binding.handle;
 				if (bound != null && condition.test(bound) && binding.interrupt()) {
 					return;
@@ -240,7 +252,7 @@ public final class LockContext {
 			boolean bound = STATE.compareAndSet(this, BOUND, INTERRUPTING);
 			if (bound) {
 				try {
-					LockContext.this.thread.interrupt();
+					this.thread.interrupt();
 				}
 				finally {
 					this.state = BOUND;
