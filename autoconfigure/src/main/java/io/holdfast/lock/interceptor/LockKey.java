@@ -3,17 +3,14 @@ package io.holdfast.lock.interceptor;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
-import org.springframework.expression.TypeConverter;
 import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
@@ -42,8 +39,6 @@ final class LockKey implements KeySource {
 
 	private static final SpelExpressionParser PARSER = new SpelExpressionParser(CONFIGURATION);
 
-	private static final TypeConverter TEXTS = new KeyTypeConverter();
-
 	private static final ParameterNameDiscoverer NAMES = InterfaceParameterNames.orOwn();
 
 	private final Method method;
@@ -52,6 +47,8 @@ final class LockKey implements KeySource {
 
 	private final @Nullable KeyBeans beans;
 
+	private final KeyVariables variables;
+
 	/**
 	 * Parses an expression and verifies the names that it uses.
 	 * @throws LockConfigurationException if it can never be evaluated
@@ -59,6 +56,7 @@ final class LockKey implements KeySource {
 	LockKey(String expression, Method method, @Nullable KeyBeans beans) {
 		this.method = method;
 		this.beans = beans;
+		this.variables = new KeyVariables(method, NAMES.getParameterNames(method), beans);
 		try {
 			this.expression = PARSER.parseRaw(expression);
 		}
@@ -83,13 +81,17 @@ final class LockKey implements KeySource {
 	 */
 	@Override
 	public List<String> evaluate(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments) {
-		MethodBasedEvaluationContext context = context(target, targetClass, arguments);
-		Collection<?> several = several(value(context));
+		KeyContext context = context(target, targetClass, arguments);
+		Object value = value(context);
+		Collection<?> several = several(value);
+		if (several == null) {
+			return List.of(identifyingText(value, context));
+		}
 		if (several.isEmpty()) {
 			throw problem("is empty, so there is nothing to lock. Pass at least one value", null);
 		}
 		requireOneType(several);
-		return several.stream().map((value) -> identifyingText(value, context)).toList();
+		return several.stream().map((one) -> identifyingText(one, context)).toList();
 	}
 
 	@Override
@@ -121,24 +123,19 @@ final class LockKey implements KeySource {
 	 * values
 	 */
 	String evaluatePart(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments) {
-		MethodBasedEvaluationContext context = context(target, targetClass, arguments);
+		KeyContext context = context(target, targetClass, arguments);
 		Object value = value(context);
-		if (value instanceof Collection<?> || ObjectUtils.isArray(value)) {
+		if (several(value) != null) {
 			throw problem("has several values, but a part of a key has one. Use 'key' for several locks", null);
 		}
 		return identifyingText(value, context);
 	}
 
-	private MethodBasedEvaluationContext context(@Nullable Object target, Class<?> targetClass,
-			@Nullable Object[] arguments) {
-		MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(
-				new Root(this.method, arguments, target, targetClass), this.method, arguments, NAMES);
-		context.setBeanResolver(this.beans);
-		context.setTypeConverter(TEXTS);
-		return context;
+	private KeyContext context(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments) {
+		return new KeyContext(this.variables, new Root(this.method, arguments, target, targetClass));
 	}
 
-	private @Nullable Object value(MethodBasedEvaluationContext context) {
+	private @Nullable Object value(KeyContext context) {
 		try {
 			return this.expression.getValue(context);
 		}
@@ -150,12 +147,14 @@ final class LockKey implements KeySource {
 		}
 	}
 
-	private static Collection<?> several(@Nullable Object value) {
+	/**
+	 * Returns the elements of a collection or array; {@code null} for any other value.
+	 */
+	private static @Nullable Collection<?> several(@Nullable Object value) {
 		if (value instanceof Collection<?> several) {
 			return several;
 		}
-		return (value != null && value.getClass().isArray()) ? Arrays.asList(ObjectUtils.toObjectArray(value))
-				: Collections.singletonList(value);
+		return ObjectUtils.isArray(value) ? Arrays.asList(ObjectUtils.toObjectArray(value)) : null;
 	}
 
 	/**
@@ -171,7 +170,7 @@ final class LockKey implements KeySource {
 		}
 	}
 
-	private String identifyingText(@Nullable Object value, MethodBasedEvaluationContext context) {
+	private String identifyingText(@Nullable Object value, KeyContext context) {
 		String text = text(value);
 		if (text.isBlank()) {
 			throw problem(KeyText.shared("blank"), null);
@@ -192,7 +191,7 @@ final class LockKey implements KeySource {
 	}
 
 	/** Rejects a null that was concatenated with a longer text. */
-	private void requireNoNull(SpelNode node, MethodBasedEvaluationContext context) {
+	private void requireNoNull(SpelNode node, KeyContext context) {
 		if (node instanceof Projection || node instanceof Selection) {
 			return;
 		}
@@ -205,7 +204,7 @@ final class LockKey implements KeySource {
 		}
 	}
 
-	private static boolean isNull(SpelNode part, MethodBasedEvaluationContext context) {
+	private static boolean isNull(SpelNode part, KeyContext context) {
 		try {
 			return part.getValue(new ExpressionState(context, context.getRootObject(), CONFIGURATION)) == null;
 		}
