@@ -1,7 +1,6 @@
 package io.holdfast.lock;
 
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +33,7 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 
 	private static final char PARAGRAPH_SEPARATOR = 0x2029;
 
-	private static final Pattern NAME = Pattern.compile("[\\p{L}\\p{N}_./-]{1,100}");
+	private static final int MAX_NAME_LENGTH = 100;
 
 	/**
 	 * Validates both parts.
@@ -42,7 +41,7 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 	 * described form
 	 */
 	public LockName {
-		require(NAME.matcher(name).matches(), () -> "Lock name '" + name
+		require(isName(name), () -> "Lock name '" + name
 				+ "' is not valid. Use 1 to 100 letters, digits, '_', '-', '.' or '/', and put the variable part into the key.");
 		if (key != null) {
 			require(StringUtils.hasText(key), () -> "The key of lock '" + name
@@ -53,6 +52,24 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 			require(!hasHalfOfAPair(key), () -> "The key of lock '" + name
 					+ "' contains an unpaired surrogate, which no store can keep, so different keys would be one lock. Fix the code that truncates the text, or use an id.");
 		}
+	}
+
+	/** Each request checks its name, so this does without a regular expression. */
+	private static boolean isName(String name) {
+		int length = 0;
+		for (int i = 0; i < name.length(); i += Character.charCount(name.codePointAt(i))) {
+			if (++length > MAX_NAME_LENGTH || !isPartOfName(name.codePointAt(i))) {
+				return false;
+			}
+		}
+		return length > 0;
+	}
+
+	private static boolean isPartOfName(int character) {
+		return switch (Character.getType(character)) {
+			case Character.LETTER_NUMBER, Character.OTHER_NUMBER -> true;
+			default -> Character.isLetterOrDigit(character) || "_./-".indexOf(character) >= 0;
+		};
 	}
 
 	/**

@@ -2,7 +2,6 @@ package io.holdfast.lock;
 
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -60,7 +59,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 			throw new LockConfigurationException(
 					"A request names %s locks. Name between 1 and %s.".formatted(locks.size(), MAX_LOCKS));
 		}
-		locks = Collections.unmodifiableSortedMap(new TreeMap<>(locks));
+		locks = SingleLock.copyOf(locks);
 		DurationLimits limits = new DurationLimits(locks.firstKey());
 		limits.require("waitTime", waitTime, Duration.ZERO);
 		limits.require("leaseTime", leaseTime, Duration.ofMillis(1));
@@ -75,7 +74,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	 * @return the request
 	 */
 	public static LockRequest of(String name) {
-		return forLock(LockName.of(name)).build();
+		return exclusive(LockName.of(name));
 	}
 
 	/**
@@ -87,7 +86,12 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	 * {@code null}, blank or too long
 	 */
 	public static LockRequest of(String name, Object key) {
-		return forLock(LockName.of(name, key)).build();
+		return exclusive(LockName.of(name, key));
+	}
+
+	private static LockRequest exclusive(LockName lock) {
+		return new LockRequest(new SingleLock(lock, LockMode.EXCLUSIVE), null, null, true, null, Duration.ZERO, false,
+				null, null);
 	}
 
 	/**
@@ -125,11 +129,9 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	 * @return the request
 	 */
 	public LockRequest withLocks(Collection<LockName> locks) {
-		SortedMap<LockName, LockMode> others = new TreeMap<>();
 		LockMode mode = this.locks.getOrDefault(lock(), LockMode.EXCLUSIVE);
-		locks.forEach((lock) -> others.put(lock, mode));
-		return new LockRequest(others, this.waitTime, this.leaseTime, this.renew, this.maxHold, this.minHold, this.fair,
-				this.interruptOnLoss, this.backend);
+		return new LockRequest(SingleLock.orSeveral(locks, mode), this.waitTime, this.leaseTime, this.renew,
+				this.maxHold, this.minHold, this.fair, this.interruptOnLoss, this.backend);
 	}
 
 	/**

@@ -23,13 +23,11 @@ import io.holdfast.lock.spi.observation.AcquireOutcome;
  */
 final class Acquisition extends LocalWaitQueues.Ticket {
 
-	private final EngineContext context;
+	final EngineContext context;
 
 	private final IfRefused ifRefused;
 
 	private final StoreRequest.Sender sender;
-
-	final StepScheduler steps;
 
 	private final AcquisitionObserver observer;
 
@@ -42,13 +40,12 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	Acquisition(EngineContext context, ResolvedRequest request, IfRefused ifRefused, Executor executor,
 			StoreRequest.Sender sender) {
 		super(context.queues(), (ifRefused == IfRefused.TRY_LATER) ? request.withWaitTime(0) : request,
-				context.time().nanos(), request.waitTime());
+				context.time().nanos(), request.waitTime(), executor);
 		this.context = context;
 		this.sender = sender;
 		this.ifRefused = ifRefused;
-		this.steps = new StepScheduler(context.time(), executor, this::failed);
-		this.attempts = new Attempts(context, request);
-		this.observer = new AcquisitionObserver(context.observer(), this, request, ifRefused);
+		this.attempts = new Attempts(this);
+		this.observer = new AcquisitionObserver(context.observer(), this);
 	}
 
 	/** Returns the outcome; it never completes exceptionally. */
@@ -58,12 +55,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 
 	/** Starts the acquisition on its executor. Call this or {@link #startHere} once. */
 	void start() {
-		this.steps.run(this::firstStep);
-	}
-
-	@Override
-	void run(Runnable step) {
-		this.steps.run(step);
+		run(() -> firstStep(this.time.nanos()));
 	}
 
 	@Override
@@ -71,17 +63,24 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		attemptInTime();
 	}
 
-	/** Starts the acquisition on the calling thread, which runs all of its steps. */
+	/**
+	 * Starts the acquisition on the calling thread, which runs all of its steps. It has
+	 * just created the acquisition, so the first attempt counts from then on.
+	 */
 	void startHere() {
-		this.steps.runHere(this::firstStep);
+		runHere(() -> firstStep(this.startedAt));
 	}
 
-	private void firstStep() {
+	/**
+	 * Enters the wait queue, and makes an attempt if admitted immediately.
+	 * @param now the present time, or a slightly earlier one
+	 */
+	private void firstStep(long now) {
 		if (this.outcome.isDone()) {
 			// cancelled before: there is no one left to leave the queue
 			return;
 		}
-		this.observer.started();
+		this.observer.started(this.ifRefused);
 		if (!this.context.registry().add(this)) {
 			end(AcquireOutcome.INTERRUPTED,
 					new Outcome.Failed<>(AcquisitionFailures.stopping(this.request, elapsed())));
@@ -90,10 +89,9 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		LocalWaitQueues.State admission = enter();
 		this.refused = admission != LocalWaitQueues.State.ADMITTED;
 		switch (admission) {
-			case ADMITTED -> attempt();
-			case QUEUED ->
-				this.steps.after(Backoff.forAdmission(this.request, left(), this.context.settings().responseTimeout()),
-						this::timedOut);
+			case ADMITTED -> attempt(now);
+			case QUEUED -> after(Backoff.forAdmission(this.request, left(), this.context.settings().responseTimeout()),
+					this::timedOut);
 			case OUTSIDE, LEAVING, LEFT -> timedOut();
 		}
 	}
@@ -108,35 +106,34 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 			timedOut();
 			return;
 		}
-		attempt();
+		attempt(this.time.nanos());
 	}
 
 	/** Takes over the lease of the holder before this caller, or asks the store. */
-	private void attempt() {
+	private void attempt(long now) {
 		StoreLease idle = takeIdleLease();
 		if (idle == null) {
-			ask();
+			ask(now);
 		}
 		else if (idle.takeOver(this.request)) {
 			startHold(idle, this.time.nanos());
 		}
 		else {
-			askAfter(idle.endIfIdle());
+			askAfter(idle.end.idleEnded());
 		}
 	}
 
 	private void askAfter(CompletableFuture<?> release) {
 		leaving();
-		this.steps.after(Backoff.forRelease(this.request, left(), this.context.settings().responseTimeout()),
-				this::attemptInTime);
-		Runnable attempt = this.steps.inThisPhase(this::attemptInTime);
+		after(Backoff.forRelease(this.request, left(), this.context.settings().responseTimeout()), this::attemptInTime);
+		Runnable attempt = inThisPhase(this::attemptInTime);
 		release.whenComplete((answered, failure) -> attempt.run());
 	}
 
 	/** Makes an attempt. Its response may be there at once, in the same step. */
-	private void ask() {
-		this.steps.nextPhase();
-		Attempts.Attempt attempt = this.attempts.next(this);
+	private void ask(long now) {
+		nextPhase();
+		Attempts.Attempt attempt = this.attempts.next(now);
 		this.sender.send(attempt);
 		if (!attempt.isDone()) {
 			awaitAnswer(attempt);
@@ -146,16 +143,16 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 			answered(attempt, attempt.join(), null);
 			return;
 		}
-		attempt.whenComplete((result, failure) -> this.steps.run(() -> answered(attempt, result, failure)));
+		attempt.whenComplete((result, failure) -> run(() -> answered(attempt, result, failure)));
 	}
 
 	/** Awaits the response. Its timeout starts when the request is sent. */
 	private void awaitAnswer(StoreRequest attempt) {
 		boolean sent = attempt.isSent();
 		long timeout = Backoff.forResponse(this.request, this.attempts.made(), sent, left(), this.context.settings());
-		this.steps.after(timeout, () -> onIndeterminate(StoreResponses.none(attempt.isSent())));
+		after(timeout, () -> onIndeterminate(StoreResponses.none(attempt.isSent())));
 		if (!sent) {
-			attempt.whenSent(this.steps.inThisPhase(() -> awaitAnswer(attempt)));
+			attempt.whenSent(inThisPhase(() -> awaitAnswer(attempt)));
 		}
 	}
 
@@ -169,7 +166,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 			// a later attempt that fails may roll back the grant of an earlier one
 			granted(acquired, attempt.sentAt());
 		}
-		else if (attempt.phase == this.steps.phase()) {
+		else if (attempt.phase == phase()) {
 			if (result instanceof AcquireResult.Contended contended) {
 				contended(contended, attempt);
 			}
@@ -194,7 +191,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 
 	private void startHold(StoreLease granted, long at) {
 		this.observer.granted(this.refused, at);
-		this.steps.nextPhase();
+		nextPhase();
 		Lease lease = granted.start(this.request, this, at, this.observer);
 		this.outcome.complete(AcquisitionFailures.unlessLost(lease));
 	}
@@ -202,17 +199,16 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	private void contended(AcquireResult.Contended contended, Attempts.Attempt attempt) {
 		this.refused = true;
 		this.attempts.rejected(attempt.willRetry);
-		this.steps.nextPhase();
+		nextPhase();
 		if (!mayRetry()) {
 			Runnable next = (contended.demanded() && this.ifRefused != IfRefused.TRY_LATER && outwaitsDemand())
-					? this::attempt : this::timedOut;
+					? () -> attempt(this.time.nanos()) : this::timedOut;
 			next.run();
 			return;
 		}
 		waitFor(Backoff.afterRefusal(contended.retryAfter(), this.context.time()));
-		int phase = this.steps.phase();
-		contended.signal()
-			.whenComplete((news, failure) -> this.steps.runIn(phase, () -> notified(news, attempt.sentAt())));
+		int phase = phase();
+		contended.signal().whenComplete((news, failure) -> runIn(phase, () -> notified(news, attempt.sentAt())));
 	}
 
 	/** Holds a lock that the store keeps for this claim, or makes the next attempt. */
@@ -230,7 +226,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	/** Retries or times out after an attempt that the store may still have granted. */
 	private void onIndeterminate(Throwable cause) {
 		int before = this.attempts.unknown(cause);
-		this.steps.nextPhase();
+		nextPhase();
 		if (!mayRetry()) {
 			timedOut();
 			return;
@@ -239,7 +235,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	}
 
 	private void waitFor(long pause) {
-		this.steps.after(Math.min(pause, left()), this::attemptInTime);
+		after(Math.min(pause, left()), this::attemptInTime);
 	}
 
 	private void timedOut() {
@@ -254,17 +250,18 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 
 	/** Cancels the acquisition on behalf of the caller. */
 	void cancel() {
-		this.steps.run(() -> giveUp(AcquireOutcome.INTERRUPTED,
+		run(() -> giveUp(AcquireOutcome.INTERRUPTED,
 				AcquisitionFailures.interrupted(this.request, this.attempts.made(), elapsed())));
 	}
 
 	/** Cancels the acquisition because the application stops. */
 	void stop() {
-		this.steps.run(() -> giveUp(AcquireOutcome.INTERRUPTED, AcquisitionFailures.stopping(this.request, elapsed())));
+		run(() -> giveUp(AcquireOutcome.INTERRUPTED, AcquisitionFailures.stopping(this.request, elapsed())));
 	}
 
 	/** Fails after a permanent store failure or a failed step; no caller may hang. */
-	private void failed(Throwable failure) {
+	@Override
+	void failed(Throwable failure) {
 		giveUp(AcquireOutcome.ERROR, AcquisitionFailures.failed(this.request, failure));
 	}
 
@@ -288,7 +285,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 
 	private void end(AcquireOutcome how, Outcome<Lease> reason) {
 		this.observer.notGranted(how);
-		this.steps.nextPhase();
+		nextPhase();
 		this.context.registry().remove(this);
 		this.outcome.complete(reason);
 	}

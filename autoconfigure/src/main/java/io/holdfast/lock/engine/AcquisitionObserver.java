@@ -1,9 +1,6 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
-import java.util.Objects;
-
-import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockLostEvent;
@@ -24,11 +21,7 @@ final class AcquisitionObserver {
 
 	private final LockObserver observer;
 
-	private final WaitTime wait;
-
-	private final ResolvedRequest request;
-
-	private final boolean tentative;
+	private final LocalWaitQueues.Ticket ticket;
 
 	private final LockObservation observation;
 
@@ -36,37 +29,32 @@ final class AcquisitionObserver {
 
 	private AcquireOutcome granted = AcquireOutcome.ACQUIRED;
 
-	private Duration waited = Duration.ZERO;
+	private long waited;
 
-	private @Nullable FencingToken token;
-
-	AcquisitionObserver(LockObserver observer, WaitTime wait, ResolvedRequest request, IfRefused ifRefused) {
+	AcquisitionObserver(LockObserver observer, LocalWaitQueues.Ticket ticket) {
 		this.observer = observer;
-		this.wait = wait;
-		this.request = request;
-		this.tentative = ifRefused == IfRefused.TRY_LATER;
-		this.observation = observer.observe(request.lock(), request.backend().name());
+		this.ticket = ticket;
+		this.observation = observer.observe(ticket.request.lock(), ticket.request.backend().name());
 	}
 
-	void started() {
-		if (!this.tentative) {
+	void started(IfRefused ifRefused) {
+		if (ifRefused != IfRefused.TRY_LATER) {
 			report();
 		}
 	}
 
 	void granted(boolean afterWaiting, long at) {
 		this.granted = afterWaiting ? AcquireOutcome.CONTENDED : AcquireOutcome.ACQUIRED;
-		this.waited = Duration.ofNanos(at - this.wait.startedAt);
-		if (this.reported) {
+		this.waited = at - this.ticket.startedAt;
+		if (isReported()) {
 			ended(this.granted);
 		}
 	}
 
 	/** Follows the hold, too, from now on. */
 	void holds(FencingToken token) {
-		this.token = token;
-		if (this.reported) {
-			this.observation.granted(this.granted, this.waited, token);
+		if (isReported()) {
+			this.observation.granted(this.granted, Duration.ofNanos(this.waited), token);
 		}
 	}
 
@@ -74,10 +62,10 @@ final class AcquisitionObserver {
 	 * Reports the hold of a tentative acquisition. Call it once.
 	 * @return {@code true}
 	 */
-	boolean keep() {
+	boolean keep(FencingToken token) {
 		report();
 		ended(this.granted);
-		this.observation.granted(this.granted, this.waited, Objects.requireNonNull(this.token));
+		this.observation.granted(this.granted, Duration.ofNanos(this.waited), token);
 		return true;
 	}
 
@@ -87,10 +75,10 @@ final class AcquisitionObserver {
 	}
 
 	void notGranted(AcquireOutcome how) {
-		if (this.reported) {
-			this.waited = Duration.ofNanos(this.wait.elapsed());
+		if (isReported()) {
+			this.waited = this.ticket.elapsed();
 			ended(how);
-			this.observation.notGranted(how, this.waited);
+			this.observation.notGranted(how, Duration.ofNanos(this.waited));
 		}
 	}
 
@@ -104,8 +92,8 @@ final class AcquisitionObserver {
 	}
 
 	void released(Duration held, Duration lease) {
-		if (this.reported) {
-			this.observer.released(this.request.lock(), this.request.backend().name(), held, lease);
+		if (isReported()) {
+			this.observer.released(this.ticket.request.lock(), this.ticket.request.backend().name(), held, lease);
 			this.observation.released(held);
 		}
 	}
@@ -113,12 +101,13 @@ final class AcquisitionObserver {
 	private void report() {
 		this.reported = true;
 		this.observation.started();
-		this.observer.acquiring(this.request.lock(), this.request.backend().name());
+		this.observer.acquiring(this.ticket.request.lock(), this.ticket.request.backend().name());
 	}
 
 	private void ended(AcquireOutcome how) {
-		this.observer.acquired(this.request.lock(), this.request.backend().name(), how, this.waited,
-				this.request.leaseTime());
+		ResolvedRequest request = this.ticket.request;
+		this.observer.acquired(request.lock(), request.backend().name(), how, Duration.ofNanos(this.waited),
+				request.leaseTime());
 	}
 
 	/**

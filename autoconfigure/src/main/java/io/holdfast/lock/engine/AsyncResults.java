@@ -83,12 +83,12 @@ final class AsyncResults {
 
 	private static <T extends @Nullable Object> CompletionStage<T> run(Function<LockHandle, CompletionStage<T>> action,
 			HeldLocks locks) {
-		return StoreResponses.ask(() -> {
-			locks.requireHeldAtStart();
-			try (LockObservation.Scope scope = locks.openScope()) {
-				return action.apply(locks);
+		return StoreResponses.ask((held) -> {
+			held.requireHeldAtStart();
+			try (LockObservation.Scope scope = held.openScope()) {
+				return action.apply(held);
 			}
-		}, () -> new LockConfigurationException(
+		}, locks, () -> new LockConfigurationException(
 				"The asynchronous action under lock '%s' returned null instead of a stage, so its completion cannot be awaited. The lock is released. Return CompletableFuture.completedFuture(null) if there is no result."
 					.formatted(locks.lock())));
 	}

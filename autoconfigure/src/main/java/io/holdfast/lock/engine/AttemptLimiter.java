@@ -27,7 +27,9 @@ final class AttemptLimiter implements StoreRequest.Sender {
 	@Override
 	public void send(StoreRequest request) {
 		if (this.waiting.isEmpty() && enter()) {
-			sendFrom(request);
+			if (!isUnderWay(request, request.sendNow())) {
+				sendFrom(next());
+			}
 			return;
 		}
 		this.waiting.add(request);
@@ -42,13 +44,18 @@ final class AttemptLimiter implements StoreRequest.Sender {
 	 */
 	private void sendFrom(@Nullable StoreRequest first) {
 		StoreRequest request = first;
-		while (request != null) {
-			if (request.send() && !request.isOver()) {
-				request.whenOver(() -> sendFrom(next()));
-				return;
-			}
+		while (request != null && !isUnderWay(request, request.send())) {
 			request = next();
 		}
+	}
+
+	/** Whether a request that was sent awaits its response. Others follow then. */
+	private boolean isUnderWay(StoreRequest request, boolean sent) {
+		boolean awaits = sent && !request.isOver();
+		if (awaits) {
+			request.whenOver(() -> sendFrom(next()));
+		}
+		return awaits;
 	}
 
 	/** Returns the next request of the slot, or {@code null} if it was released. */

@@ -20,13 +20,8 @@ final class Attempts {
 	private static final Runnable NOTHING = () -> {
 	};
 
-	private final ReleaseRetrier retrier;
-
-	private final ResolvedRequest request;
-
-	private final Duration lease;
-
-	private final boolean sticky;
+	/** Sends the attempts. */
+	private final Acquisition acquisition;
 
 	/** Created for the first attempt: a lease that is taken over needs none. */
 	private @Nullable Claim claim;
@@ -43,11 +38,8 @@ final class Attempts {
 
 	private @Nullable Throwable lastUnknown;
 
-	Attempts(EngineContext context, ResolvedRequest request) {
-		this.retrier = context.retrier();
-		this.request = request;
-		this.lease = context.settings().storeLease(request.leaseTime());
-		this.sticky = !context.settings().sticky().isZero() && request.mayShareLease();
+	Attempts(Acquisition acquisition) {
+		this.acquisition = acquisition;
 	}
 
 	/**
@@ -56,20 +48,25 @@ final class Attempts {
 	 */
 	private Claim claim(Duration remainingWait) {
 		Claim same = this.claim;
-		return (same != null) ? same.withRemainingWait(remainingWait) : new Claim(this.request.lock(), OwnerId.random(),
-				this.request.mode(), this.lease, this.request.renew(), remainingWait, this.request.fair(), this.sticky);
+		if (same != null) {
+			return same.withRemainingWait(remainingWait);
+		}
+		ResolvedRequest request = this.acquisition.request;
+		EngineSettings settings = this.acquisition.context.settings();
+		return new Claim(request.lock(), OwnerId.random(), request.mode(), settings.storeLease(request.leaseTime()),
+				request.renew(), remainingWait, request.fair(), !settings.sticky().isZero() && request.mayShareLease());
 	}
 
 	/**
 	 * Creates the next attempt.
-	 * @param acquisition sends the attempt
+	 * @param now the present time, or a slightly earlier one
 	 */
-	Attempt next(Acquisition acquisition) {
-		long leftForRetries = leftForRetries(acquisition);
-		boolean willRetry = leftForRetries > 0;
-		Claim sent = claim(Duration.ofNanos(leftForRetries));
+	Attempt next(long now) {
+		Duration leftForRetries = leftForRetries();
+		Claim sent = claim(leftForRetries);
 		this.claim = sent;
-		Attempt attempt = new Attempt(acquisition, sent, this.made == 0, willRetry, this.mayHaveLeftClaim);
+		Attempt attempt = new Attempt(this.acquisition, now, sent, this.made == 0, !leftForRetries.isZero(),
+				this.mayHaveLeftClaim);
 		this.made++;
 		this.latest = attempt;
 		this.mayHaveLeftClaim = true;
@@ -80,11 +77,11 @@ final class Attempts {
 	 * Returns how long to retry the next attempt; zero if it is the last one. The first
 	 * one is made at once.
 	 */
-	private long leftForRetries(Acquisition acquisition) {
-		if (this.made == 0 && !acquisition.refused) {
-			return acquisition.request.waitTime().toNanos();
+	private Duration leftForRetries() {
+		if (this.made == 0 && !this.acquisition.refused) {
+			return this.acquisition.request.waitTime();
 		}
-		return acquisition.mayRetry() ? Math.max(0, acquisition.left()) : 0;
+		return this.acquisition.mayRetry() ? this.acquisition.remaining() : Duration.ZERO;
 	}
 
 	int made() {
@@ -151,13 +148,14 @@ final class Attempts {
 	CompletableFuture<Void> withdraw() {
 		Attempt attempt = this.latest;
 		if (attempt != null && attempt.isSent() && !attempt.processed) {
-			attempt.onAnswered = this.retrier.unconfirmed().sentBefore();
+			attempt.onAnswered = this.acquisition.context.retrier().unconfirmed().sentBefore();
 		}
 		return abandon();
 	}
 
 	private CompletableFuture<Void> abandon() {
-		return this.retrier.abandon(this.request.backend(), Objects.requireNonNull(this.claim));
+		return this.acquisition.context.retrier()
+			.abandon(this.acquisition.request.backend(), Objects.requireNonNull(this.claim));
 	}
 
 	/**
@@ -204,15 +202,20 @@ final class Attempts {
 		/** Runs after a response that arrives after the decision was processed. */
 		private Runnable onAnswered = NOTHING;
 
-		private Attempt(Acquisition acquisition, Claim claim, boolean first, boolean willRetry,
+		private Attempt(Acquisition acquisition, long now, Claim claim, boolean first, boolean willRetry,
 				boolean mayHaveLeftClaimBefore) {
-			super(acquisition.time);
+			super(now);
 			this.acquisition = acquisition;
 			this.claim = claim;
 			this.first = first;
-			this.phase = acquisition.steps.phase();
+			this.phase = acquisition.phase();
 			this.willRetry = willRetry;
 			this.mayHaveLeftClaimBefore = mayHaveLeftClaimBefore;
+		}
+
+		@Override
+		long now() {
+			return this.acquisition.time.nanos();
 		}
 
 		/** Sends the claim, unless a retry has waited for a thread past the deadline. */

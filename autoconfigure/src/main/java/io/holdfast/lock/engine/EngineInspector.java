@@ -91,7 +91,7 @@ public final class EngineInspector implements LockInspector {
 	private static WaitingAcquisition describe(Acquisition acquisition) {
 		ResolvedRequest request = acquisition.request;
 		return new WaitingAcquisition(request.lock(), request.backend().name(), request.mode(), request.fair(),
-				nameOf(acquisition.steps.caller()), Duration.ofNanos(acquisition.elapsed()), acquisition.remaining());
+				nameOf(acquisition.caller()), Duration.ofNanos(acquisition.elapsed()), acquisition.remaining());
 	}
 
 	@Override

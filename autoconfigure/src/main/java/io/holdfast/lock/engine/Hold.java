@@ -42,7 +42,7 @@ final class Hold extends ClosableHold implements HeldLocks {
 	/** Whether a commit was verified, so that a later loss is harmless. */
 	private volatile boolean committed;
 
-	private volatile SetAside setAside = SetAside.NOTHING;
+	private volatile @Nullable SetAside setAside;
 
 	Hold(Lease lease, Rules rules) {
 		this(lease, rules, false);
@@ -65,7 +65,7 @@ final class Hold extends ClosableHold implements HeldLocks {
 		LockContext.Binding bound = LockContext.bind(this);
 		this.binding = bound;
 		this.lease.store.binding = bound;
-		if (!this.reentrant && this.lease.request().interruptOnLoss()) {
+		if (!this.reentrant && this.lease.request().interruptsOnLoss(this.lease.context().settings())) {
 			this.lease.onLost((event) -> bound.interruptIfAny(HeldLocks.of(this.lease)));
 		}
 		defer();
@@ -108,7 +108,14 @@ final class Hold extends ClosableHold implements HeldLocks {
 
 	@Override
 	public void setAside(SetAside setAside) {
-		this.setAside = setAside;
+		if (setAside != SetAside.NOTHING) {
+			this.setAside = setAside;
+		}
+	}
+
+	private SetAside setAside() {
+		SetAside present = this.setAside;
+		return (present != null) ? present : SetAside.NOTHING;
 	}
 
 	@Override
@@ -168,7 +175,7 @@ final class Hold extends ClosableHold implements HeldLocks {
 					" What this call did may overlap with another holder's work. Verify it, then repeat it. Check for pauses and the store's health at this time.",
 					" It is not known to be lost. Check again, or undo what this call did and repeat it.");
 			case COMMIT -> verifyAtCommit();
-			case RETURN -> verifyUnlessCommitted(this.lease.lossMessage(), this.setAside);
+			case RETURN -> verifyUnlessCommitted(this.lease.lossMessage(), setAside());
 			case RELEASED ->
 				verifyUnlessCommitted(this.lease.lost() ? this.lease.lossMessage() : null, SetAside.NOTHING);
 		}
@@ -182,7 +189,7 @@ final class Hold extends ClosableHold implements HeldLocks {
 			this.lease.context().observer().commitRefused(lock(), backend());
 			throw ex;
 		}
-		this.setAside.requireUnchanged(lock());
+		setAside().requireUnchanged(lock());
 		this.committed = true;
 	}
 
@@ -268,7 +275,7 @@ final class Hold extends ClosableHold implements HeldLocks {
 			return this.lease.endHold();
 		}
 		finally {
-			this.setAside.restore();
+			setAside().restore();
 		}
 	}
 

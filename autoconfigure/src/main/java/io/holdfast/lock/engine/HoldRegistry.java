@@ -134,8 +134,7 @@ final class HoldRegistry {
 	/** A caller whose own thread closes the engine cannot end meanwhile. */
 	private static boolean delaysClosing(LocalWaitQueues.Ticket caller) {
 		Lease lease = caller.lease;
-		return (lease != null) ? lease.delaysClosing()
-				: ((Acquisition) caller).steps.caller() != Thread.currentThread();
+		return (lease != null) ? lease.delaysClosing() : ((Acquisition) caller).caller() != Thread.currentThread();
 	}
 
 	/**

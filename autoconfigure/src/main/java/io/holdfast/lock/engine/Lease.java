@@ -2,12 +2,10 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
-import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
@@ -26,19 +24,16 @@ import io.holdfast.lock.support.Stages;
  * state. Nothing blocks under it: observers must not, and listeners and the store are
  * called outside of it.
  */
-final class Lease {
+final class Lease extends LossState {
 
 	private final EngineContext context;
 
-	private final ResolvedRequest request;
-
 	final StoreLease store;
 
-	private final FencingToken token;
+	/** The value of the token, which few holders read. */
+	private final long token;
 
 	private final long acquiredAt;
-
-	private final Loss loss;
 
 	final LocalWaitQueues.Ticket ticket;
 
@@ -54,15 +49,15 @@ final class Lease {
 
 	Lease(EngineContext context, ResolvedRequest request, StoreLease store, LocalWaitQueues.Ticket ticket,
 			long acquiredAt, AcquisitionObserver observer) {
+		super(request, observer);
 		this.context = context;
-		this.request = request;
 		this.store = store;
-		this.token = store.nextToken();
-		this.loss = new Loss(request, this.token, store.grant().claim().owner(), observer);
-		observer.holds(this.token);
+		FencingToken next = store.nextToken();
+		this.token = next.value();
 		this.ticket = ticket;
 		this.end = store.end;
 		this.acquiredAt = acquiredAt;
+		observer.holds(next);
 	}
 
 	/**
@@ -84,7 +79,7 @@ final class Lease {
 	/** Reports a tentative hold unless it is lost; a loss is then reported later. */
 	boolean keep() {
 		synchronized (this) {
-			return !this.loss.happened() && this.loss.observer().keep();
+			return !lost() && observer().keep(token());
 		}
 	}
 
@@ -92,7 +87,7 @@ final class Lease {
 	CompletableFuture<?> endHold() {
 		boolean lingers;
 		synchronized (this) {
-			lingers = this.holds == 1 && !this.loss.happened() && this.end.remainingNanos() > 0;
+			lingers = this.holds == 1 && !lost() && this.end.remainingNanos() > 0;
 			if (lingers) {
 				this.lingering = true;
 			}
@@ -101,7 +96,7 @@ final class Lease {
 			}
 		}
 		Duration held = Duration.ofNanos(this.context.time().nanos() - this.acquiredAt);
-		this.loss.observer().released(held, this.store.validity().leaseTime());
+		observer().released(held, this.store.validity().leaseTime());
 		if (lingers) {
 			this.context.registry().changed();
 			this.context.time().after(this.end.remainingNanos(), this::releaseIfLingering);
@@ -134,12 +129,12 @@ final class Lease {
 	 * awaits the release until then.
 	 */
 	private CompletableFuture<?> release() {
-		if (!this.loss.happened() && this.store.handOff(this.request, this.ticket)) {
+		if (!lost() && this.store.handOff(request(), this.ticket)) {
 			return ClosableHold.DONE;
 		}
 		CompletableFuture<?> quiet = this.store.unwatch();
 		try {
-			return this.loss.happened() ? ClosableHold.DONE : release(quiet);
+			return lost() ? ClosableHold.DONE : release(quiet);
 		}
 		finally {
 			this.context.registry().remove(this);
@@ -188,41 +183,33 @@ final class Lease {
 		boolean released;
 		synchronized (this) {
 			released = this.holds == 0;
-			if (this.loss.happened() || (released && !this.lingering && !evenIfReleased)) {
+			if (lost() || (released && !this.lingering && !evenIfReleased)) {
 				return;
 			}
-			this.loss.declare(cause);
+			declare(cause);
 		}
 		CompletableFuture<?> quiet = unwatch();
 		this.end.lost(cause, quiet);
 		this.ticket.leave();
 		// no code relies on a lock that is only kept closed for its minHold
 		if (!released || evenIfReleased) {
-			this.loss.announce();
+			announce();
 		}
-	}
-
-	void onLost(Consumer<LockLostEvent> listener) {
-		this.loss.onLost(listener);
 	}
 
 	/** Asks the store whether it still keeps the lease, for as long as it is valid. */
 	CompletableFuture<Boolean> confirm() {
-		return StoreResponses.within(() -> this.request.backend().confirm(grant()), remainingValidity().toNanos(),
+		return StoreResponses.within(() -> request().backend().confirm(grant()), remainingValidity().toNanos(),
 				this.context.time());
 	}
 
 	/** Returns why the lease is no longer reliable, or {@code null} if it is. */
 	@Nullable String lossMessage() {
-		if (this.loss.happened() || this.context.time().nanos() < this.store.validUntil()) {
-			return this.loss.message();
+		if (lost() || this.context.time().nanos() < this.store.validUntil()) {
+			return declaredLoss();
 		}
-		return "The validity of lock '%s' has expired (%s, token %s).".formatted(this.request.lock(), this.request,
+		return "The validity of lock '%s' has expired (%s, token %s).".formatted(request().lock(), request(),
 				this.token);
-	}
-
-	boolean lost() {
-		return this.loss.happened();
 	}
 
 	/** Whether the store keeps the lock for a holder, a minHold or the lock delay. */
@@ -232,17 +219,17 @@ final class Lease {
 
 	/** Whether a body relies on this lease, or soon may. */
 	boolean inUse() {
-		return this.holds > 0 && !this.loss.happened();
+		return this.holds > 0 && !lost();
 	}
 
 	/** Whether observers know of this lease, because its caller keeps it. */
 	boolean isReported() {
-		return this.loss.observer().isReported();
+		return observer().isReported();
 	}
 
 	/** Whether a closing engine waits for the body or the sending of the release. */
 	boolean delaysClosing() {
-		return !this.lingering && !this.loss.happened();
+		return !this.lingering && !lost();
 	}
 
 	/**
@@ -263,7 +250,7 @@ final class Lease {
 	}
 
 	Duration remainingValidity() {
-		long nanos = this.loss.happened() ? 0 : this.store.validUntil() - this.context.time().nanos();
+		long nanos = lost() ? 0 : this.store.validUntil() - this.context.time().nanos();
 		return Duration.ofNanos(Math.max(0, nanos));
 	}
 
@@ -275,24 +262,22 @@ final class Lease {
 		return this.context;
 	}
 
+	@Override
 	Grant grant() {
 		return this.store.grant();
 	}
 
-	ResolvedRequest request() {
-		return this.request;
-	}
-
 	LockObservation.Scope openScope() {
-		return this.loss.observer().openScope();
+		return observer().openScope();
 	}
 
+	@Override
 	FencingToken token() {
-		return this.token;
+		return new FencingToken(this.token);
 	}
 
 	String backendName() {
-		return this.request.backend().name();
+		return request().backend().name();
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -30,7 +31,7 @@ final class LeaseEnd {
 	private volatile long closedUntil;
 
 	/** Completes when the next caller may ask for the lock after an idle lease. */
-	final CompletableFuture<Void> idleEnded = new CompletableFuture<>();
+	private volatile @Nullable CompletableFuture<Void> idleEnded;
 
 	/** Whether the release was requested or the store has reported the lease's end. */
 	private volatile boolean releaseRequested;
@@ -108,9 +109,24 @@ final class LeaseEnd {
 		});
 	}
 
+	/** Called before the lease is idle for the first time. */
+	void mayBeIdle() {
+		if (this.idleEnded == null) {
+			this.idleEnded = new CompletableFuture<>();
+		}
+	}
+
+	/** Returns the future of a lease that was idle at any time. */
+	CompletableFuture<Void> idleEnded() {
+		return Objects.requireNonNull(this.idleEnded);
+	}
+
 	private void idleEnded(Lease last) {
 		last.ticket.forget(last.store);
-		this.idleEnded.complete(null);
+		CompletableFuture<Void> ended = this.idleEnded;
+		if (ended != null) {
+			ended.complete(null);
+		}
 	}
 
 	/** Releases the lease after its loss, unless the store has already ended it. */

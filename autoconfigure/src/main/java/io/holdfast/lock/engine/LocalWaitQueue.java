@@ -58,14 +58,25 @@ final class LocalWaitQueue {
 		return this.leaving;
 	}
 
-	/** The admitted caller only awaits the store's response. */
-	void leaving(Ticket ticket) {
+	/**
+	 * The admitted caller only awaits the store's response.
+	 * @return whether the ticket is that of this caller
+	 */
+	boolean leaving(Ticket ticket) {
 		if (ticket.isAdmitted()) {
 			this.leaving = true;
 		}
+		return ticket.isAdmitted();
 	}
 
 	State enter(Ticket ticket) {
+		State state = stateOf(ticket);
+		ticket.queue = this;
+		ticket.state = state;
+		return state;
+	}
+
+	private State stateOf(Ticket ticket) {
 		if (!this.admitted && mayOvertake(ticket)) {
 			admit(ticket);
 			return State.ADMITTED;
@@ -142,6 +153,7 @@ final class LocalWaitQueue {
 		if (!ticket.isAdmitted() || (first() == null && !lease.mayStay())) {
 			return null;
 		}
+		lease.end.mayBeIdle();
 		lease.idle();
 		ticket.idleLease = lease;
 		return leave(ticket);
@@ -200,14 +212,20 @@ final class LocalWaitQueue {
 		this.admitted = true;
 		this.leaving = true;
 		last.state = State.LEAVING;
-		return () -> idle.endIfIdle().whenComplete((answered, failure) -> last.leave());
+		return () -> {
+			idle.endIfIdle();
+			idle.end.idleEnded().whenComplete((answered, failure) -> last.leave());
+		};
 	}
 
-	/** Removes a lease that has ended after it stayed here. */
-	void forget(StoreLease ended) {
-		if (this.idleLease == ended) {
-			this.idleLease = null;
-		}
+	/**
+	 * Removes a lease that has ended after it stayed here.
+	 * @return whether it was still here
+	 */
+	boolean forget(StoreLease ended) {
+		boolean present = this.idleLease == ended;
+		this.idleLease = present ? null : this.idleLease;
+		return present;
 	}
 
 	boolean isIdle() {

@@ -1,7 +1,8 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
-import java.util.function.Function;
+import java.util.concurrent.Executor;
+import java.util.function.BiFunction;
 
 import org.jspecify.annotations.Nullable;
 
@@ -67,7 +68,7 @@ final class LocalWaitQueues {
 	 * A caller's wait, and its position in the wait queue of its lock: the lease keeps it
 	 * until the lease has ended. Any thread may give it up.
 	 */
-	abstract static class Ticket extends WaitTime {
+	abstract static class Ticket extends StepScheduler {
 
 		private final LocalWaitQueues queues;
 
@@ -81,7 +82,7 @@ final class LocalWaitQueues {
 		volatile State state = State.OUTSIDE;
 
 		/** The queue that was entered. */
-		private @Nullable LocalWaitQueue queue;
+		@Nullable LocalWaitQueue queue;
 
 		/** The lease of the caller, from the grant on. */
 		volatile @Nullable Lease lease;
@@ -92,9 +93,10 @@ final class LocalWaitQueues {
 		/**
 		 * Creates the ticket of a caller, which is not in its queue yet.
 		 * @param wait the time that is left for this lock
+		 * @param executor runs the steps of the caller
 		 */
-		Ticket(LocalWaitQueues queues, ResolvedRequest request, long startedAt, Duration wait) {
-			super(queues.time, startedAt, wait.toNanos());
+		Ticket(LocalWaitQueues queues, ResolvedRequest request, long startedAt, Duration wait, Executor executor) {
+			super(queues.time, startedAt, wait.toNanos(), executor);
 			this.queues = queues;
 			this.request = request;
 			this.queueKey = new QueueKey(request.backend().name(), request.lock(), request.mode());
@@ -134,9 +136,6 @@ final class LocalWaitQueues {
 			return hasDeadline() && left() <= 0;
 		}
 
-		/** Runs the callback, and the steps that lead to it. */
-		abstract void run(Runnable step);
-
 		/** Called when the caller is admitted after waiting. */
 		abstract void onAdmitted();
 
@@ -146,11 +145,7 @@ final class LocalWaitQueues {
 		 * first and this one does not wait
 		 */
 		State enter() {
-			return visit((queue) -> {
-				this.queue = queue;
-				this.state = queue.enter(this);
-				return this.state;
-			});
+			return visit(LocalWaitQueue::enter);
 		}
 
 		/**
@@ -159,10 +154,7 @@ final class LocalWaitQueues {
 		 */
 		void leaving() {
 			if (isAdmitted()) {
-				visit((queue) -> {
-					queue.leaving(this);
-					return true;
-				});
+				visit(LocalWaitQueue::leaving);
 			}
 		}
 
@@ -185,7 +177,7 @@ final class LocalWaitQueues {
 
 		/** Whether the admitted caller of the queue only awaits the store's response. */
 		boolean isHolderLeaving() {
-			return visit(LocalWaitQueue::isLeaving);
+			return visit((queue, ticket) -> queue.isLeaving());
 		}
 
 		/**
@@ -193,7 +185,7 @@ final class LocalWaitQueues {
 		 */
 		void leave() {
 			if (this.state != State.LEFT) {
-				notified(visit((queue) -> queue.leave(this)));
+				notified(visit(LocalWaitQueue::leave));
 			}
 		}
 
@@ -205,7 +197,7 @@ final class LocalWaitQueues {
 		 * @return whether the lease is left there
 		 */
 		boolean passOn(StoreLease lease) {
-			return notified(visit((queue) -> queue.passOn(this, lease)));
+			return notified(visit((queue, ticket) -> queue.passOn(ticket, lease)));
 		}
 
 		/** Whether a caller has ever waited behind this one. */
@@ -217,10 +209,7 @@ final class LocalWaitQueues {
 		/** Removes the lease of this caller if it stayed in the queue until its end. */
 		void forget(StoreLease ended) {
 			if (ended.grant().sticky()) {
-				visit((queue) -> {
-					queue.forget(ended);
-					return true;
-				});
+				visit((queue, ticket) -> queue.forget(ended));
 			}
 		}
 
@@ -233,7 +222,7 @@ final class LocalWaitQueues {
 
 		/** Returns the lease that came with the admission, once. */
 		@Nullable StoreLease takeIdleLease() {
-			return (this.idleLease != null) ? visit((queue) -> queue.takeIdleLease(this)) : null;
+			return (this.idleLease != null) ? visit(LocalWaitQueue::takeIdleLease) : null;
 		}
 
 		/** The queue has admitted this ticket; it may have left again since. */
@@ -248,20 +237,20 @@ final class LocalWaitQueues {
 		/** No caller is admitted now, but another one may be admitted first. */
 		void available() {
 			run(() -> {
-				if (visit((queue) -> queue.take(this))) {
+				if (visit(LocalWaitQueue::take)) {
 					onAdmitted();
 				}
 			});
 		}
 
 		/** Runs a step on the queue of this ticket, which ends with its last caller. */
-		private <T extends @Nullable Object> T visit(Function<LocalWaitQueue, T> step) {
+		private <T extends @Nullable Object> T visit(BiFunction<LocalWaitQueue, Ticket, T> step) {
 			StripedMap.Stripe<QueueKey, LocalWaitQueue> stripe = this.queues.queues.of(this.queueKey);
 			stripe.lock();
 			try {
 				LocalWaitQueue present = stripe.get(this.queueKey);
 				LocalWaitQueue visited = (present != null) ? present : new LocalWaitQueue(this.time);
-				T result = step.apply(visited);
+				T result = step.apply(visited, this);
 				if (visited.isIdle()) {
 					stripe.remove(this.queueKey);
 				}

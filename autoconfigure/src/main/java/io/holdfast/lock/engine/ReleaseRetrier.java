@@ -69,7 +69,7 @@ final class ReleaseRetrier {
 	CompletableFuture<ReleaseResult> release(LockBackend backend, Grant grant, CompletableFuture<?> quiet) {
 		CompletionStage<ReleaseResult> first = null;
 		if (quiet.isDone() && !backend.capabilities().has(Capability.BLOCKING)) {
-			first = StoreResponses.ask(() -> backend.release(grant));
+			first = StoreResponses.ask(backend::release, grant);
 			if (Stages.hasResult(first) && isConfirmed(first.toCompletableFuture().join())) {
 				return first.toCompletableFuture();
 			}

@@ -30,6 +30,9 @@ final class RenewalSchedule {
 
 	boolean watched;
 
+	/** Position in the queue of renewals. */
+	int position;
+
 	/** Time of the next check. */
 	long at;
 

@@ -3,6 +3,7 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiFunction;
 
 import org.jspecify.annotations.Nullable;
 
@@ -24,12 +25,11 @@ import io.holdfast.lock.support.DurationText;
  * @param mode exclusive or shared
  * @param backend the backend
  * @param leaseTime the lease to request
- * @param interruptOnLoss whether the acquiring thread is interrupted on loss
  * @param requestedWait the maximum wait that was requested
  * @param waitTime the part of it that is left for this lock
  */
 record ResolvedRequest(LockRequest original, LockName lock, LockMode mode, LockBackend backend, Duration leaseTime,
-		boolean interruptOnLoss, Duration requestedWait, Duration waitTime) {
+		Duration requestedWait, Duration waitTime) {
 
 	/**
 	 * Resolves a request into one request for each lock, in the global order.
@@ -40,15 +40,27 @@ record ResolvedRequest(LockRequest original, LockName lock, LockMode mode, LockB
 		Duration leaseTime = orElse(request.leaseTime(), settings.leaseTime());
 		EngineSettings.requireMaxHold(request, leaseTime, () -> "The request for lock '" + request.lock() + "'");
 		Duration waitTime = orElse(request.waitTime(), settings.waitTime());
-		boolean interruptOnLoss = orElse(request.interruptOnLoss(), settings.interruptOnLoss());
-		List<ResolvedRequest> resolved = new ArrayList<>(request.locks().size());
-		request.locks()
-			.forEach((lock, mode) -> resolved.add(
-					new ResolvedRequest(request, lock, mode, backend, leaseTime, interruptOnLoss, waitTime, waitTime)));
+		List<ResolvedRequest> resolved = each(request,
+				(lock, mode) -> new ResolvedRequest(request, lock, mode, backend, leaseTime, waitTime, waitTime));
 		for (ResolvedRequest one : resolved) {
 			backends.requireSupport(request.backend(), one.mode, request.fair(), leaseTime,
 					() -> "The request for lock '" + one.lock + "'");
 		}
+		return resolved;
+	}
+
+	/**
+	 * Most requests name one lock, which needs neither an iteration nor a growing list.
+	 */
+	private static List<ResolvedRequest> each(LockRequest request,
+			BiFunction<LockName, LockMode, ResolvedRequest> resolve) {
+		LockName first = request.lock();
+		LockMode mode = request.locks().get(first);
+		if (request.locks().size() == 1 && mode != null) {
+			return List.of(resolve.apply(first, mode));
+		}
+		List<ResolvedRequest> resolved = new ArrayList<>(request.locks().size());
+		request.locks().forEach((lock, other) -> resolved.add(resolve.apply(lock, other)));
 		return resolved;
 	}
 
@@ -73,7 +85,7 @@ record ResolvedRequest(LockRequest original, LockName lock, LockMode mode, LockB
 	/** Returns a copy with the remaining wait time; a negative value counts as zero. */
 	ResolvedRequest withWaitTime(long nanos) {
 		return new ResolvedRequest(this.original, this.lock, this.mode, this.backend, this.leaseTime,
-				this.interruptOnLoss, this.requestedWait, Duration.ofNanos(Math.max(0, nanos)));
+				this.requestedWait, Duration.ofNanos(Math.max(0, nanos)));
 	}
 
 	private static <T> T orElse(@Nullable T value, T otherwise) {
@@ -85,6 +97,11 @@ record ResolvedRequest(LockRequest original, LockName lock, LockMode mode, LockB
 	 */
 	Duration waited(long nanosForThisLock) {
 		return this.requestedWait.minus(this.waitTime).plusNanos(nanosForThisLock);
+	}
+
+	/** Whether the acquiring thread is interrupted when the lock is lost. */
+	boolean interruptsOnLoss(EngineSettings settings) {
+		return orElse(this.original.interruptOnLoss(), settings.interruptOnLoss());
 	}
 
 	boolean renew() {

@@ -4,30 +4,25 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * Runs the steps of one acquisition one after another, each in a phase. The end of a
- * phase discards all steps that are scheduled in it. A late timer or signal therefore has
- * no effect.
+ * Runs the steps of one acquisition one after another, each in a phase, and knows for how
+ * long the acquisition waits. The end of a phase discards all steps that are scheduled in
+ * it. A late timer or signal therefore has no effect.
  *
  * <p>
  * Any thread may call {@link #run}. Only steps may call the other methods.
  */
-final class StepScheduler {
+abstract class StepScheduler extends WaitTime {
 
 	private static final Runnable NOTHING = () -> {
 	};
 
-	private final SchedulingClock time;
-
 	private final Executor executor;
-
-	private final Consumer<Throwable> onFailure;
 
 	private int phase;
 
@@ -35,14 +30,17 @@ final class StepScheduler {
 
 	/**
 	 * Creates a scheduler.
+	 * @param startedAt when the acquisition started
+	 * @param nanos how long it waits
 	 * @param executor runs the steps one after another
-	 * @param onFailure handles the exception of a step, so that no caller hangs
 	 */
-	StepScheduler(SchedulingClock time, Executor executor, Consumer<Throwable> onFailure) {
-		this.time = time;
+	StepScheduler(SchedulingClock time, long startedAt, long nanos, Executor executor) {
+		super(time, startedAt, nanos);
 		this.executor = executor;
-		this.onFailure = onFailure;
 	}
+
+	/** Handles the exception of a step, so that no caller hangs. */
+	abstract void failed(Throwable failure);
 
 	/** Returns the thread that waits and runs the steps meanwhile, if there is one. */
 	@Nullable Thread caller() {
@@ -60,7 +58,7 @@ final class StepScheduler {
 			step.run();
 		}
 		catch (RuntimeException | Error ex) {
-			this.onFailure.accept(ex);
+			failed(ex);
 		}
 	}
 

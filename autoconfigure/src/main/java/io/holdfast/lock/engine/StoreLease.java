@@ -204,13 +204,11 @@ final class StoreLease extends LeaseState {
 	/**
 	 * Releases the lease if it has no holder. If the store no longer kept it, its last
 	 * holder has lost it.
-	 * @return completes with the response of the store, if the lease was idle at any time
 	 */
-	CompletableFuture<Void> endIfIdle() {
+	void endIfIdle() {
 		if (endsIdle()) {
 			end(holder(), this.loss);
 		}
-		return this.end.idleEnded;
 	}
 
 	/**

@@ -52,7 +52,7 @@ final class StoreQueries {
 	 */
 	<T> T ask(LockBackend backend, Duration timeout, Supplier<? extends CompletionStage<T>> query) {
 		CompletableFuture<T> answer = new CompletableFuture<>();
-		Runnable send = () -> StoreResponses.<T>ask(query)
+		Runnable send = () -> StoreResponses.ask(Supplier::get, query)
 			.whenComplete((value, failure) -> Stages.settle(answer, value, failure));
 		try {
 			this.threads.execute(send);

@@ -4,11 +4,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.spi.AcquireResult;
-import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Stages;
 
 /**
@@ -21,7 +21,8 @@ import io.holdfast.lock.support.Stages;
  * Every acquisition makes at least one request, so it is a single object: it extends the
  * future, and has room for one listener of each event.
  */
-abstract class StoreRequest extends CompletableFuture<AcquireResult> {
+abstract class StoreRequest extends CompletableFuture<AcquireResult>
+		implements BiConsumer<AcquireResult, @Nullable Throwable> {
 
 	private static final int WAITING = 0;
 
@@ -38,8 +39,6 @@ abstract class StoreRequest extends CompletableFuture<AcquireResult> {
 	private static final AtomicReferenceFieldUpdater<StoreRequest, @Nullable Runnable> ON_OVER = AtomicReferenceFieldUpdater
 		.newUpdater(StoreRequest.class, Runnable.class, "onOver");
 
-	private final SchedulingClock time;
-
 	private volatile int state;
 
 	/** Whether the caller has stopped waiting. */
@@ -52,15 +51,22 @@ abstract class StoreRequest extends CompletableFuture<AcquireResult> {
 	/** Written before the call, so a thread that sees the response sees it, too. */
 	private long sentAt;
 
-	StoreRequest(SchedulingClock time) {
-		this.time = time;
+	/**
+	 * Creates a request.
+	 * @param now the present time, or a slightly earlier one
+	 */
+	StoreRequest(long now) {
+		this.sentAt = now;
 	}
+
+	/** Reads the clock. */
+	abstract long now();
 
 	/** Calls the store. */
 	abstract CompletionStage<AcquireResult> call();
 
 	/**
-	 * Sends the request unless it was withdrawn.
+	 * Sends a request that has waited, unless it was withdrawn.
 	 * @return whether this call sent it
 	 */
 	boolean send() {
@@ -68,12 +74,33 @@ abstract class StoreRequest extends CompletableFuture<AcquireResult> {
 			return false;
 		}
 		runListener(ON_SENT);
-		this.sentAt = this.time.nanos();
-		Stages.whenDone(StoreResponses.ask(this::call), (value, failure) -> {
-			Stages.settle(this, value, failure);
-			runListener(ON_OVER);
-		});
+		this.sentAt = now();
+		ask(this);
 		return true;
+	}
+
+	/**
+	 * Sends a request that was just created. It needs no reading of the clock of its own:
+	 * an earlier one only shortens the validity.
+	 * @return whether this call sent it
+	 */
+	boolean sendNow() {
+		boolean sent = STATE.compareAndSet(this, WAITING, SENT);
+		if (sent) {
+			ask(this);
+		}
+		return sent;
+	}
+
+	private static void ask(StoreRequest request) {
+		Stages.whenDone(StoreResponses.ask(StoreRequest::call, request), request);
+	}
+
+	/** Completes the request as the store responds. */
+	@Override
+	public void accept(AcquireResult value, @Nullable Throwable failure) {
+		Stages.settle(this, value, failure);
+		runListener(ON_OVER);
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -29,7 +30,7 @@ final class StoreResponses {
 	 */
 	static <T> CompletableFuture<T> within(Supplier<? extends CompletionStage<T>> call, long timeoutNanos,
 			SchedulingClock time) {
-		CompletionStage<T> sent = ask(call);
+		CompletionStage<T> sent = ask(Supplier::get, call);
 		if (Stages.hasResult(sent)) {
 			return sent.toCompletableFuture();
 		}
@@ -43,21 +44,31 @@ final class StoreResponses {
 		return answer;
 	}
 
-	static <T> CompletionStage<T> ask(Supplier<? extends CompletionStage<T>> call) {
-		return ask(call, () -> new IllegalStateException("the backend returned null instead of a stage"));
+	/**
+	 * Sends a request, and fails if that throws or returns no stage.
+	 * @param call sends the request; should not throw or return {@code null}, but may
+	 * @param argument what the call needs, so that a request creates no function
+	 */
+	static <A, T> CompletionStage<T> ask(Function<A, ? extends CompletionStage<T>> call, A argument) {
+		return ask(call, argument, () -> new IllegalStateException("the backend returned null instead of a stage"));
 	}
 
 	/**
 	 * Sends a request, and fails if that throws or returns no stage.
 	 * @param call sends the request; should not throw or return {@code null}, but may
+	 * @param argument what the call needs
 	 * @param missing creates the failure if it returns {@code null}
 	 */
-	static <T> CompletionStage<T> ask(Supplier<? extends @Nullable CompletionStage<T>> call,
+	static <A, T> CompletionStage<T> ask(Function<A, ? extends @Nullable CompletionStage<T>> call, A argument,
 			Supplier<? extends RuntimeException> missing) {
-		return Stages.attempt(() -> {
-			CompletionStage<T> asked = call.get();
+		try {
+			CompletionStage<T> asked = call.apply(argument);
 			return (asked != null) ? asked : CompletableFuture.failedFuture(missing.get());
-		});
+		}
+		catch (Throwable ex) {
+			// Kotlin throws checked exceptions undeclared
+			return CompletableFuture.failedFuture(ex);
+		}
 	}
 
 	/**

@@ -1,11 +1,9 @@
 package io.holdfast.lock.engine;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -46,9 +44,7 @@ final class Watchdog {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final TreeSet<RenewalSchedule> byTime = new TreeSet<>(
-			Comparator.comparingLong((RenewalSchedule schedule) -> schedule.at)
-				.thenComparingLong((schedule) -> schedule.number));
+	private final RenewalQueue queue = new RenewalQueue();
 
 	private int watched;
 
@@ -102,7 +98,7 @@ final class Watchdog {
 		if (schedule.watched) {
 			schedule.watched = false;
 			this.watched--;
-			this.byTime.remove(schedule);
+			this.queue.remove(schedule);
 		}
 	}
 
@@ -120,17 +116,18 @@ final class Watchdog {
 	private void plan(RenewalSchedule schedule, long now) {
 		schedule.at = schedule.wantsRenewal(now) ? Math.min(schedule.nextRenewal, schedule.lease.validUntil())
 				: schedule.lease.validUntil();
-		this.byTime.add(schedule);
+		this.queue.add(schedule);
 	}
 
 	private void wakeUpInTime() {
-		if (this.byTime.isEmpty() || this.byTime.first().at >= this.wakeUpAt) {
+		RenewalSchedule first = this.queue.first();
+		if (first == null || first.at >= this.wakeUpAt) {
 			return;
 		}
 		if (this.cancelWakeUp != null) {
 			this.cancelWakeUp.run();
 		}
-		this.wakeUpAt = this.byTime.first().at;
+		this.wakeUpAt = first.at;
 		this.cancelWakeUp = this.time.after(this.wakeUpAt - this.time.nanos(), this::renewDue);
 	}
 
@@ -152,7 +149,7 @@ final class Watchdog {
 					toRenew.computeIfAbsent(schedule.lease.holder().request().backend(), (backend) -> new ArrayList<>())
 						.add(schedule);
 				}
-				this.byTime.remove(schedule);
+				this.queue.remove(schedule);
 				plan(schedule, now);
 			}
 			wakeUpInTime();
@@ -165,16 +162,7 @@ final class Watchdog {
 	}
 
 	private List<RenewalSchedule> due(long now) {
-		List<RenewalSchedule> due = new ArrayList<>();
-		for (RenewalSchedule schedule : this.byTime) {
-			if (schedule.at > now + FARTHEST_AHEAD) {
-				break;
-			}
-			if (schedule.at <= now || schedule.joinsBatch(now)) {
-				due.add(schedule);
-			}
-		}
-		return due;
+		return this.queue.upTo(now + FARTHEST_AHEAD, (planned) -> planned.at <= now || planned.joinsBatch(now));
 	}
 
 	private void renew(LockBackend backend, List<RenewalSchedule> schedules) {
@@ -245,7 +233,7 @@ final class Watchdog {
 		try {
 			if (schedule.watched) {
 				schedule.nextRenewal = (nextRenewal != null) ? nextRenewal : schedule.nextRenewal;
-				this.byTime.remove(schedule);
+				this.queue.remove(schedule);
 				plan(schedule, this.time.nanos());
 				wakeUpInTime();
 			}

@@ -166,7 +166,7 @@ final class Workers implements AutoCloseable {
 	 * sends on their thread.
 	 */
 	StoreRequest.Sender attemptsOnCaller(LockBackend backend) {
-		return backend.capabilities().has(Capability.BLOCKING) ? StoreRequest::send : limiter(backend);
+		return backend.capabilities().has(Capability.BLOCKING) ? StoreRequest::sendNow : limiter(backend);
 	}
 
 	private StoreRequest.Sender limiter(LockBackend backend) {

@@ -2,6 +2,7 @@ package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -39,10 +40,11 @@ record LockMethodSpec(Method method, LockRequest template, @Nullable KeySource k
 			return this.template;
 		}
 		String name = this.template.lock().name();
-		return this.template.withLocks(this.key.evaluate(target, targetClass, arguments)
-			.stream()
-			.map((key) -> LockName.of(name, key))
-			.toList());
+		List<String> keys = this.key.evaluate(target, targetClass, arguments);
+		if (keys.size() == 1) {
+			return this.template.withLocks(List.of(new LockName(name, keys.get(0))));
+		}
+		return this.template.withLocks(keys.stream().map((key) -> new LockName(name, key)).toList());
 	}
 
 	/** Returns whether the caller continues if the lock was not acquired. */

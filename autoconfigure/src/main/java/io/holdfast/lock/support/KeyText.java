@@ -81,6 +81,9 @@ public final class KeyText {
 	 * @throws NotAKeyException if the value has no text that is the same in every JVM
 	 */
 	public static String of(@Nullable Object value) {
+		if (value instanceof String text) {
+			return text;
+		}
 		Object content = unwrapped(value);
 		if (content == null) {
 			throw new NotAKeyException(shared((value != null) ? "an empty Optional" : "null"));

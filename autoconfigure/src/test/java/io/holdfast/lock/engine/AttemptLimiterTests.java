@@ -177,7 +177,12 @@ class AttemptLimiterTests {
 	}
 
 	private StoreRequest request(Supplier<CompletionStage<AcquireResult>> call) {
-		return new StoreRequest(this.fixture.time) {
+		return new StoreRequest(this.fixture.time.nanos()) {
+
+			@Override
+			long now() {
+				return AttemptLimiterTests.this.fixture.time.nanos();
+			}
 
 			@Override
 			CompletionStage<AcquireResult> call() {

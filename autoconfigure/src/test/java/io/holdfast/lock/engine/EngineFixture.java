@@ -64,8 +64,9 @@ final class EngineFixture {
 	/** Returns the observer of an acquisition that has started. */
 	static AcquisitionObserver started(EngineContext context, ResolvedRequest request) {
 		AcquisitionObserver observer = new AcquisitionObserver(context.observer(),
-				new WaitTime(context.time(), context.time().nanos(), 0), request, IfRefused.FAIL);
-		observer.started();
+				new FakeTicket(context.queues(), request, context.time().nanos(), Runnable::run, () -> {
+				}));
+		observer.started(IfRefused.FAIL);
 		return observer;
 	}
 

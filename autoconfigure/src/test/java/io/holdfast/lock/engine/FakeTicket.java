@@ -8,19 +8,16 @@ import java.util.concurrent.Executor;
  */
 final class FakeTicket extends LocalWaitQueues.Ticket {
 
-	private final Executor steps;
-
 	private final Runnable onAdmitted;
 
 	FakeTicket(LocalWaitQueues queues, ResolvedRequest request, long startedAt, Executor steps, Runnable onAdmitted) {
-		super(queues, request, startedAt, Duration.ZERO);
-		this.steps = steps;
+		super(queues, request, startedAt, Duration.ZERO, steps);
 		this.onAdmitted = onAdmitted;
 	}
 
 	@Override
-	void run(Runnable step) {
-		this.steps.execute(step);
+	void failed(Throwable failure) {
+		throw new IllegalStateException(failure);
 	}
 
 	@Override

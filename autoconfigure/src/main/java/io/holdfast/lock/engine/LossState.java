@@ -3,7 +3,6 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -14,35 +13,38 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LossCause;
-import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.support.DurationText;
 
 /**
- * The loss of a lease: its cause, and the listeners to notify. A lease is lost once.
+ * Whether a lease is lost: its cause, and the listeners to notify. A lease is lost once.
  * Thread-safe.
  */
-final class Loss {
+abstract class LossState {
 
-	private static final Log logger = LogFactory.getLog(Loss.class);
+	private static final Log logger = LogFactory.getLog(LossState.class);
 
 	private final ResolvedRequest request;
 
-	private final FencingToken token;
-
-	private final OwnerId owner;
-
 	private final AcquisitionObserver observer;
 
-	/** The listeners to notify; {@code null} once the loss is announced. */
-	private final AtomicReference<@Nullable List<Consumer<LockLostEvent>>> listeners = new AtomicReference<>(List.of());
+	/** The listeners to notify. Guarded by this object; complete once it is lost. */
+	private List<Consumer<LockLostEvent>> listeners = List.of();
 
+	/** Set under the lock of this object, but any thread may read it. */
 	private volatile @Nullable LockLostEvent event;
 
-	Loss(ResolvedRequest request, FencingToken token, OwnerId owner, AcquisitionObserver observer) {
+	LossState(ResolvedRequest request, AcquisitionObserver observer) {
 		this.request = request;
-		this.token = token;
-		this.owner = owner;
 		this.observer = observer;
+	}
+
+	abstract FencingToken token();
+
+	abstract Grant grant();
+
+	ResolvedRequest request() {
+		return this.request;
 	}
 
 	/** Returns the observer of the hold, which is notified of its loss, too. */
@@ -50,13 +52,13 @@ final class Loss {
 		return this.observer;
 	}
 
-	boolean happened() {
+	boolean lost() {
 		return this.event != null;
 	}
 
 	/** Declares the loss. The caller holds the lease's lock. */
 	void declare(LossCause cause) {
-		this.event = new LockLostEvent(this.request.lock(), this.request.backend().name(), this.token, cause);
+		this.event = new LockLostEvent(this.request.lock(), this.request.backend().name(), token(), cause);
 	}
 
 	/**
@@ -69,24 +71,22 @@ final class Loss {
 		}
 		LockLostEvent lost = Objects.requireNonNull(this.event);
 		logger.warn(message(lost) + " Another owner may hold it now.");
-		List<Consumer<LockLostEvent>> registered = Objects.requireNonNull(this.listeners.getAndSet(null));
-		registered.forEach((listener) -> notify(listener, lost));
+		this.listeners.forEach((listener) -> notify(listener, lost));
 		this.observer.lost(lost);
 	}
 
 	/** Adds a listener, and notifies it immediately if the loss is already declared. */
 	void onLost(Consumer<LockLostEvent> listener) {
-		List<Consumer<LockLostEvent>> present;
-		do {
-			// read before the event: only an announced loss removes the list
-			present = this.listeners.get();
-			LockLostEvent lost = this.event;
-			if (lost != null) {
-				notify(listener, lost);
-				return;
+		LockLostEvent lost;
+		synchronized (this) {
+			lost = this.event;
+			if (lost == null) {
+				this.listeners = with(this.listeners, listener);
 			}
 		}
-		while (present == null || !this.listeners.compareAndSet(present, with(present, listener)));
+		if (lost != null) {
+			notify(listener, lost);
+		}
 	}
 
 	private static <T> List<T> with(List<T> list, T element) {
@@ -103,7 +103,7 @@ final class Loss {
 	}
 
 	/** Returns a description of the loss, or {@code null} if there is none. */
-	@Nullable String message() {
+	@Nullable String declaredLoss() {
 		LockLostEvent lost = this.event;
 		return (lost != null) ? message(lost) : null;
 	}
@@ -119,7 +119,7 @@ final class Loss {
 			case FORCED -> "it was released by force";
 		};
 		return "Lock '%s' was lost: %s (%s, token %s, owner %s).".formatted(this.request.lock(), why, this.request,
-				this.token, this.owner);
+				token(), grant().claim().owner());
 	}
 
 	private String maxHold() {
