@@ -100,12 +100,12 @@ class RedlockStickyTests extends FiveNodes implements StickyEngineCases {
 			.filter((key) -> !key.endsWith("-token"));
 	}
 
+	/** A node that misses a grant costs a further round, in which nodes agree again. */
 	@Test
 	void twoRequestsToEachNodeServeManyPairs() {
-		assertThat(requestsOfPairs(first(), 1_000)).isEqualTo(2 * 5);
+		assertThat(requestsOfPairs(first(), 1_000)).isBetween(2L * 5, 3L * 5);
 	}
 
-	/** A node that misses a grant costs a further round, in which nodes agree again. */
 	@Test
 	void eachPairTakesTwoRequestsToEachNodeByDefault() {
 		assertThat(requestsOfPairs(second(), 20)).isBetween(20L * 2 * 5, 20L * 3 * 5);
