@@ -45,6 +45,22 @@ final class BorrowedConnection implements AutoCloseable {
 	}
 
 	/**
+	 * Changes the limit of every response until the next change. The limit from before
+	 * this use is restored at the end.
+	 * @return the limit until now
+	 */
+	int networkTimeout(int millis) throws SQLException {
+		try {
+			int before = this.connection.getNetworkTimeout();
+			this.connection.setNetworkTimeout(Runnable::run, millis);
+			return before;
+		}
+		catch (SQLFeatureNotSupportedException | UnsupportedOperationException | AbstractMethodError ex) {
+			return 0;
+		}
+	}
+
+	/**
 	 * Sets READ COMMITTED if necessary. Reading the present isolation may take a request.
 	 */
 	void readCommitted() throws SQLException {

@@ -46,7 +46,8 @@ record DirectStatement(String text, List<String> names, int timeoutSeconds) {
 		}
 	}
 
-	private PreparedStatement prepare(Connection connection, Map<String, ?> parameters) throws SQLException {
+	/** Prepares an execution, which the caller must close. */
+	PreparedStatement prepare(Connection connection, Map<String, ?> parameters) throws SQLException {
 		PreparedStatement statement = connection.prepareStatement(this.text);
 		try {
 			if (this.timeoutSeconds > 0) {

@@ -120,6 +120,23 @@ final class JdbcConnections {
 		}
 	}
 
+	/**
+	 * Returns a connection whose statements each commit by themselves, for as long as the
+	 * caller keeps it.
+	 */
+	BorrowedConnection keep() throws SQLException {
+		BorrowedConnection borrowed = borrow();
+		try {
+			borrowed.autoCommit(true);
+			return borrowed;
+		}
+		catch (SQLException | RuntimeException ex) {
+			try (borrowed) {
+				throw ex;
+			}
+		}
+	}
+
 	/** Runs work whose statements each commit by themselves, without a template. */
 	<T> T direct(DirectWork<T> work) throws SQLException {
 		return withConnection(true, (connection, known) -> work.run(connection));

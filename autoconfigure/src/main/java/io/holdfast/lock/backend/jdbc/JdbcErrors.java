@@ -119,14 +119,14 @@ final class JdbcErrors {
 	 * Whether the server has rejected a statement. A driver may use the same SQL state
 	 * for a connection that is closed, but then there is no error code of a server.
 	 */
-	private static boolean isRejected(SQLException ex) {
+	static boolean isRejected(SQLException ex) {
 		if (!(ex instanceof SQLTransientConnectionException)) {
 			return hasClass(ex, "42");
 		}
 		return ex.getCause() instanceof SQLException cause && cause.getErrorCode() > 0 && hasClass(cause, "42");
 	}
 
-	private static boolean hasClass(SQLException ex, String stateClass) {
+	static boolean hasClass(SQLException ex, String stateClass) {
 		return Failures.causes(ex)
 			.anyMatch((cause) -> cause instanceof SQLException sql && sql.getSQLState() != null
 					&& sql.getSQLState().startsWith(stateClass));

@@ -1,0 +1,80 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.sql.SQLException;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.support.Failures;
+
+/**
+ * Explains errors of the mode {@code advisory}.
+ *
+ * @param options how locks are kept
+ */
+record AdvisoryErrors(AdvisoryLockOptions options) {
+
+	/**
+	 * Whether the session has ended with the exception, and its locks with it: the
+	 * connection is broken, or the server has ended the session.
+	 */
+	static boolean endsSession(SQLException ex) {
+		return JdbcErrors.hasClass(ex, "08") || JdbcErrors.hasClass(ex, "57P");
+	}
+
+	/**
+	 * Creates the exception for an error that remains until someone corrects its cause.
+	 * @return the exception, or {@code null} if the outcome is unknown or a retry may
+	 * succeed
+	 */
+	@Nullable LockBackendException definite(SQLException ex, LockName lock) {
+		if (JdbcErrors.isRejected(ex)) {
+			return new LockBackendException("Lock '%s' (backend jdbc): %s".formatted(lock, withoutSequence(ex)), ex);
+		}
+		return JdbcErrors.definite(ex, lock, this.options.table());
+	}
+
+	private String withoutSequence(SQLException ex) {
+		return "the sequence '%s_token' of the mode 'advisory' does not exist or cannot be used (SQL state %s). Create it in a migration with the script 'io/holdfast/lock/backend/jdbc/advisory-schema.sql' of this library and grant the user USAGE and UPDATE on it, or set 'distributed-lock.jdbc.initialize-schema=always'."
+			.formatted(this.options.table(), ex.getSQLState());
+	}
+
+	/** Returns an exception that names the remedy, or the given one. */
+	Exception ofQuery(SQLException ex) {
+		LockBackendException exhausted = poolExhausted(ex);
+		if (exhausted != null) {
+			return exhausted;
+		}
+		return JdbcErrors.isRejected(ex) ? unreachable(ex) : JdbcErrors.ofQuery(ex, this.options.table());
+	}
+
+	/**
+	 * Creates the exception for a failed first request.
+	 * @return a configuration exception if another attempt would not change it
+	 */
+	LockException unreachable(SQLException ex) {
+		return JdbcErrors.isRejected(ex)
+				? new LockConfigurationException("Backend 'jdbc': %s".formatted(withoutSequence(ex)), ex)
+				: JdbcErrors.unreachable(ex, this.options.table());
+	}
+
+	/**
+	 * Creates the exception for an exhausted connection pool.
+	 * @return the exception, or {@code null} if the pool is not the cause
+	 */
+	@Nullable LockBackendException poolExhausted(SQLException ex) {
+		if (JdbcErrors.poolExhausted(ex) == null) {
+			return null;
+		}
+		return new LockBackendException(
+				"The connection pool for locks is exhausted: %s. In the mode 'advisory', each lock that is held and each lock that is waited for has a connection. Raise %s above their number in this instance."
+					.formatted(Failures.rootMessage(ex),
+							this.options.ownPool() ? "'distributed-lock.jdbc.advisory.max-connections'"
+									: "the size of the pool in 'distributed-lock.jdbc.data-source'"),
+				ex);
+	}
+
+}

@@ -1,0 +1,111 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.util.UUID;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.LockBackend;
+
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the tokens of advisory locks: they grow whatever happens to the sequence.
+ */
+class AdvisoryTokenTests {
+
+	private final AdvisoryFixture postgres = new AdvisoryFixture();
+
+	private final LockName lock = LockName.of("token", UUID.randomUUID().toString());
+
+	@AfterEach
+	void close() throws Exception {
+		this.postgres.close();
+	}
+
+	private long token(LockBackend store) throws Exception {
+		var grant = soonGranted(store, claim(this.lock));
+		released(store, grant);
+		return grant.storeToken();
+	}
+
+	private AdvisoryLockBackend advisory() {
+		return this.postgres.backend(this.postgres.pool(2));
+	}
+
+	/** The sequence already exists when the mode is changed the second time. */
+	@Test
+	void tokensGrowWhenTheModeIsChanged() throws Exception {
+		HikariDataSource pool = this.postgres.pool(2);
+		JdbcContract.createTables(pool);
+		try (JdbcLockBackend rows = JdbcContract.backend(pool)) {
+			long last = token(rows);
+			for (int i = 0; i < 2; i++) {
+				AdvisoryLockBackend advisory = advisory();
+				for (int grant = 0; grant < 40; grant++) {
+					long token = token(advisory);
+					assertThat(token).isGreaterThan(last);
+					last = token;
+				}
+				long ofRow = token(rows);
+				assertThat(ofRow).isGreaterThan(last);
+				last = ofRow;
+			}
+		}
+	}
+
+	@Test
+	void tokensGrowAcrossARestartOfTheServer() throws Exception {
+		long before = 0;
+		for (int i = 0; i < 3; i++) {
+			long token = token(advisory());
+			assertThat(token).isGreaterThan(before);
+			before = token;
+			this.postgres.server.kill();
+			this.postgres.server.start();
+		}
+	}
+
+	/** As after a failover to a standby that lacks the last tokens. */
+	@Test
+	void newConnectionAdvancesASequenceThatWasSetBack() throws Exception {
+		AdvisoryLockBackend before = advisory();
+		long lost = 0;
+		for (int i = 0; i < 100; i++) {
+			lost = token(before);
+		}
+		this.postgres.admin.sql("SELECT setval('holdfast_lock_token', 5)").query(Long.class).single();
+		assertThat(token(advisory())).isGreaterThan(lost);
+	}
+
+	@Test
+	void newConnectionDoesNotSetBackASequenceThatIsAhead() throws Exception {
+		long ahead = 9_000_000_000_000_000L;
+		this.postgres.admin.sql("SELECT setval('holdfast_lock_token', ?)").param(ahead).query(Long.class).single();
+		assertThat(token(advisory())).isEqualTo(ahead + 1);
+		assertThat(token(advisory())).isEqualTo(ahead + 2);
+	}
+
+	/** A token that is not on the disk would be granted again after a crash. */
+	@Test
+	void tokenIsOnTheDiskThoughCommitsDoNotWaitForIt() throws Exception {
+		HikariDataSource pool = this.postgres.pool(1);
+		pool.addDataSourceProperty("options", "-c synchronous_commit=off");
+		AdvisoryLockBackend store = this.postgres.backend(pool);
+		JdbcClient admin = this.postgres.admin;
+		for (int i = 0; i < 100; i++) {
+			token(store);
+			assertThat(admin.sql("SELECT pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn()")
+				.query(Boolean.class)
+				.single()).as("grant %d", i).isTrue();
+		}
+	}
+
+}
