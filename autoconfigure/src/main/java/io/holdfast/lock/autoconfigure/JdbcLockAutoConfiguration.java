@@ -10,6 +10,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
@@ -20,6 +21,8 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.init.UncategorizedScriptException;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.backend.jdbc.AdvisoryLockBackend;
+import io.holdfast.lock.backend.jdbc.AdvisoryLockOptions;
 import io.holdfast.lock.backend.jdbc.JdbcLockBackend;
 import io.holdfast.lock.backend.jdbc.JdbcLockOptions;
 
@@ -37,11 +40,26 @@ public final class JdbcLockAutoConfiguration {
 	private static final Log logger = LogFactory.getLog(JdbcLockAutoConfiguration.class);
 
 	/**
-	 * Creates the backend after the application's own migrations, which may create the
-	 * tables and expect to run first.
+	 * Creates the backend of the mode 'advisory' after the application's own migrations,
+	 * which may create the sequence and expect to run first.
 	 */
 	@Bean
 	@ConditionalOnMissingBean
+	@ConditionalOnProperty(name = "distributed-lock.jdbc.mode", havingValue = "advisory")
+	@DependsOnDatabaseInitialization
+	AdvisoryLockBackend advisoryLockBackend(DistributedLockProperties locks, StartupChecks checks,
+			JdbcLockProperties jdbc, ListableBeanFactory beanFactory) {
+		AdvisoryPool pool = AdvisoryPool.find(beanFactory, jdbc, locks.responseTimeout());
+		AdvisoryLockBackend backend = new AdvisoryLockBackend(pool.dataSource(),
+				new AdvisoryLockOptions(locks.namespace(), jdbc.table(), locks.responseTimeout(), pool.own()));
+		check(checks, () -> prepare(pool.dataSource(), locks, jdbc, AdvisoryLockBackend.schema(jdbc.table())),
+				backend::verify, backend::close);
+		return backend;
+	}
+
+	/** Creates the backend of the mode 'rows', in the same order. */
+	@Bean
+	@ConditionalOnMissingBean({ JdbcLockBackend.class, AdvisoryLockBackend.class })
 	@DependsOnDatabaseInitialization
 	JdbcLockBackend jdbcLockBackend(DistributedLockProperties locks, StartupChecks checks, JdbcLockProperties jdbc,
 			ListableBeanFactory beanFactory, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
@@ -49,18 +67,22 @@ public final class JdbcLockAutoConfiguration {
 				jdbc.dataSource());
 		JdbcLockBackend backend = new JdbcLockBackend(dataSource, new JdbcLockOptions(locks.namespace(), jdbc.table(),
 				locks.responseTimeout(), jdbc.listen() && hasConnectionToSpare(dataSource, pools)));
-		// StartupCheck bounds the time for the database, however long the pool waits
-		Runnable prepare = () -> prepare(dataSource, locks, jdbc);
+		check(checks, () -> prepare(dataSource, locks, jdbc, JdbcLockBackend.schema(jdbc.table())), backend::verify,
+				backend::close);
+		return backend;
+	}
+
+	/** StartupCheck bounds the time for the database, however long the pool waits. */
+	private static void check(StartupChecks checks, Runnable prepare, Runnable verify, Runnable close) {
 		StartupCheck check = checks.of(LockStore.JDBC, "the database of the backend 'jdbc'",
 				"Start the database, or correct its DataSource ('spring.datasource.*').");
-		boolean checked = checks.run(LockStore.JDBC, (close) -> check.run(() -> {
+		boolean checked = checks.run(LockStore.JDBC, (stop) -> check.run(() -> {
 			prepare.run();
-			backend.verify();
-		}, close), backend::close);
+			verify.run();
+		}, stop), close);
 		if (!checked) {
 			check.runOnce(prepare);
 		}
-		return backend;
 	}
 
 	private static boolean hasConnectionToSpare(DataSource dataSource,
@@ -73,10 +95,11 @@ public final class JdbcLockAutoConfiguration {
 		return spare;
 	}
 
-	/** Creates the tables if the settings ask for it. */
-	private static void prepare(DataSource dataSource, DistributedLockProperties locks, JdbcLockProperties jdbc) {
+	/** Runs the script that creates the tables, if the settings ask for it. */
+	private static void prepare(DataSource dataSource, DistributedLockProperties locks, JdbcLockProperties jdbc,
+			String script) {
 		try {
-			LockDatabase.initialize(dataSource, jdbc.initializeSchema(), JdbcLockBackend.schema(jdbc.table()));
+			LockDatabase.initialize(dataSource, jdbc.initializeSchema(), script);
 		}
 		catch (UncategorizedScriptException ex) {
 			throw new LockBackendException("no connection available: " + NestedExceptionUtils.getMostSpecificCause(ex),

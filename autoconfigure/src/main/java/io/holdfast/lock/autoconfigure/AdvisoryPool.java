@@ -1,0 +1,86 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.time.Duration;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfigMXBean;
+import com.zaxxer.hikari.HikariDataSource;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
+
+import io.holdfast.lock.LockConfigurationException;
+
+/**
+ * The connection pool for advisory locks. A lock occupies a connection for as long as it
+ * is held. If these were connections of the application's pool, holders could leave none
+ * for their own transactions.
+ *
+ * @param dataSource provides the connections
+ * @param own whether the pool was made for locks
+ */
+record AdvisoryPool(DataSource dataSource, boolean own) {
+
+	static final String MAX_CONNECTIONS = "distributed-lock.jdbc.advisory.max-connections";
+
+	private static final String NAME = "holdfast-locks";
+
+	private static final String HIKARI = "com.zaxxer.hikari.HikariDataSource";
+
+	/** The shortest timeout that the pool accepts. */
+	private static final long SHORTEST_TIMEOUT_MILLIS = 250;
+
+	/**
+	 * Returns the pool that the settings name, or a new one with the settings of the
+	 * application's.
+	 * @param responseTimeout how long to wait for a connection at most
+	 * @throws LockConfigurationException if the settings name no pool and the
+	 * application's cannot be copied
+	 */
+	static AdvisoryPool find(ListableBeanFactory beanFactory, JdbcLockProperties jdbc, Duration responseTimeout) {
+		DataSource dataSource = LockDatabase.dataSource(beanFactory, "distributed-lock.jdbc.data-source",
+				jdbc.dataSource());
+		if (StringUtils.hasText(jdbc.dataSource())) {
+			return new AdvisoryPool(dataSource, false);
+		}
+		DataSource copy = ClassUtils.isPresent(HIKARI, null)
+				? Hikari.copy(dataSource, jdbc.advisory().maxConnections(), responseTimeout) : null;
+		if (copy == null) {
+			throw new LockConfigurationException(
+					"The property 'distributed-lock.jdbc.mode' is 'advisory', but the application's DataSource (%s) is no HikariDataSource, so no separate pool for locks can be made from it. Name a DataSource bean with such a pool in 'distributed-lock.jdbc.data-source', or set 'distributed-lock.jdbc.mode=rows'."
+						.formatted(dataSource.getClass().getName()));
+		}
+		return new AdvisoryPool(copy, true);
+	}
+
+	/** Uses the pool's classes, which may be missing. */
+	private static final class Hikari {
+
+		/** Connects at its first use. A connection that is held long is no leak here. */
+		private static @Nullable HikariDataSource copy(DataSource dataSource, int maxConnections,
+				Duration responseTimeout) {
+			HikariDataSource original = DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class,
+					HikariDataSource.class);
+			if (original == null) {
+				return null;
+			}
+			HikariDataSource copy = new HikariDataSource();
+			original.copyStateTo(copy);
+			copy.setPoolName(NAME);
+			copy.setMaximumPoolSize(maxConnections);
+			copy.setMinimumIdle(0);
+			copy.setAutoCommit(true);
+			copy.setReadOnly(false);
+			copy.setLeakDetectionThreshold(0);
+			copy.setConnectionTimeout(Math.max(SHORTEST_TIMEOUT_MILLIS,
+					Math.min(original.getConnectionTimeout(), responseTimeout.toMillis())));
+			return copy;
+		}
+
+	}
+
+}
