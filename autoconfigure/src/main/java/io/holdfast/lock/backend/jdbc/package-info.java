@@ -1,6 +1,7 @@
 /**
  * Backend for databases: one row per lock, with leases that expire by the database's
- * clock.
+ * clock. On PostgreSQL, there can be an advisory lock in its place, whose lease the
+ * server keeps with the session.
  *
  * <p>
  * This package imports {@code io.holdfast.lock}, {@code io.holdfast.lock.spi} and
@@ -9,7 +10,8 @@
  * {@code BorrowedConnection} listens for notifications of PostgreSQL.
  *
  * <p>
- * Applications may use {@code JdbcLockBackend} and {@code JdbcLockOptions}.
+ * Applications may use {@code JdbcLockBackend} and {@code AdvisoryLockBackend} with their
+ * options.
  */
 @NullMarked
 package io.holdfast.lock.backend.jdbc;
