@@ -27,6 +27,9 @@ enum Library {
 	/** This library with sticky leases. */
 	HOLDFAST_STICKY("redis"),
 
+	/** This library with advisory locks of PostgreSQL. */
+	HOLDFAST_ADVISORY("jdbc"),
+
 	REDISSON("redis", "redlock"),
 
 	CURATOR("zookeeper"),
@@ -70,7 +73,7 @@ enum Library {
 			case SPRING_INTEGRATION -> springIntegration(store, servers, url);
 			case SHEDLOCK ->
 				store.equals("redis") ? RedisContenders.shedLock(servers.get(0)) : JdbcContenders.shedLock(url);
-			case HOLDFAST, HOLDFAST_ANNOTATION, HOLDFAST_LETTUCE, HOLDFAST_STICKY ->
+			case HOLDFAST, HOLDFAST_ANNOTATION, HOLDFAST_LETTUCE, HOLDFAST_STICKY, HOLDFAST_ADVISORY ->
 				throw new IllegalArgumentException(name());
 		};
 	}
