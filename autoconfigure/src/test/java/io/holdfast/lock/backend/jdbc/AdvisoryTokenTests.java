@@ -3,14 +3,20 @@ package io.holdfast.lock.backend.jdbc;
 import java.util.UUID;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.test.server.PostgresServer;
+import io.holdfast.lock.test.server.TcpProxy;
 
+import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
@@ -31,7 +37,7 @@ class AdvisoryTokenTests {
 	}
 
 	private long token(LockBackend store) throws Exception {
-		var grant = soonGranted(store, claim(this.lock));
+		Grant grant = soonGranted(store, claim(this.lock));
 		released(store, grant);
 		return grant.storeToken();
 	}
@@ -73,7 +79,33 @@ class AdvisoryTokenTests {
 		}
 	}
 
-	/** As after a failover to a standby that lacks the last tokens. */
+	@Test
+	void tokensGrowAfterAFailoverToAStandbyThatLacksTheLast() throws Exception {
+		AdvisoryLockBackend before = advisory();
+		TcpProxy replication = TcpProxy.to(this.postgres.server.port());
+		PostgresServer standby = PostgresServer.standbyOf(replication.port());
+		long replicated = token(before);
+		Awaitility.await("the standby to have this token").atMost(BOUND).until(() -> sequence(standby) >= replicated);
+		replication.close();
+		long lost = 0;
+		for (int i = 0; i < 200; i++) {
+			lost = token(before);
+		}
+		standby.promote();
+		try (AdvisoryFixture after = new AdvisoryFixture(standby)) {
+			assertThat(sequence(standby)).isBetween(replicated, lost - 1);
+			AdvisoryLockBackend backend = after.backend(after.pool(2));
+			assertThat(token(backend)).isGreaterThan(lost);
+		}
+	}
+
+	private static long sequence(PostgresServer server) {
+		return JdbcClient.create(new DriverManagerDataSource(server.jdbcUrl()))
+			.sql("SELECT last_value FROM holdfast_lock_token")
+			.query(Long.class)
+			.single();
+	}
+
 	@Test
 	void newConnectionAdvancesASequenceThatWasSetBack() throws Exception {
 		AdvisoryLockBackend before = advisory();
