@@ -147,7 +147,7 @@ final class AdvisoryConnection {
 	}
 
 	/** Returns the connection to its pool after a wait that has failed. */
-	void returnAfter(Exception failure) {
+	void returnAfter(Throwable failure) {
 		if (failure instanceof SQLException ex && isGone(ex)) {
 			discard(ex);
 			return;

@@ -102,6 +102,10 @@ final class AdvisorySession {
 		this.sessions.execute(task);
 	}
 
+	void executeLater(Runnable task) {
+		this.sessions.executeAfter(AdvisorySessions.POLL, task);
+	}
+
 	long nanos() {
 		return this.sessions.nanos();
 	}
@@ -145,7 +149,7 @@ final class AdvisorySession {
 	}
 
 	/** Processes the end of a wait without the lock. */
-	void failed(Exception cause) {
+	void failed(Throwable cause) {
 		this.mutex.lock();
 		try {
 			if (this.state != AdvisoryState.WAITING) {

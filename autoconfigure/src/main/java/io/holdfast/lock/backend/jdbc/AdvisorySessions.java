@@ -30,7 +30,8 @@ final class AdvisorySessions implements AutoCloseable {
 
 	private static final Duration LONGEST_RETRY = Duration.ofSeconds(10);
 
-	private static final Duration POLL = Duration.ofMillis(100);
+	/** The pause before a claim that was rejected without a wait is made again. */
+	static final Duration POLL = Duration.ofMillis(100);
 
 	private final JdbcConnections connections;
 

@@ -35,7 +35,9 @@ final class AdvisoryWait implements Runnable {
 	private final Duration time;
 
 	/** Completes when the statement has ended and the session has processed that. */
-	private final CompletableFuture<@Nullable KeptLock> ended = new CompletableFuture<>();
+	private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+	private final CompletableFuture<@Nullable KeptLock> signal = new CompletableFuture<>();
 
 	private volatile @Nullable Statement statement;
 
@@ -55,12 +57,12 @@ final class AdvisoryWait implements Runnable {
 	 * with the lock if the server has granted it.
 	 */
 	CompletionStage<@Nullable KeptLock> signal() {
-		return this.ended.minimalCompletionStage();
+		return this.signal.minimalCompletionStage();
 	}
 
 	/** Returns the signal of a later attempt, which cannot tell the age of the grant. */
 	CompletionStage<?> laterSignal() {
-		return this.ended.thenAccept((kept) -> {
+		return this.signal.thenAccept((kept) -> {
 		}).minimalCompletionStage();
 	}
 
@@ -71,15 +73,24 @@ final class AdvisoryWait implements Runnable {
 	@Override
 	public void run() {
 		KeptLock kept = null;
+		boolean failed = false;
 		try {
 			kept = this.session.granted(this, this.connection.awaitLock(this.time, this::started));
 		}
-		catch (SQLException | RuntimeException ex) {
+		catch (SQLException | RuntimeException | Error ex) {
 			logger.debug("A wait for an advisory lock has ended without the lock", ex);
 			this.session.failed(ex);
+			failed = true;
 		}
 		finally {
-			this.ended.complete(kept);
+			this.ended.complete(null);
+		}
+		if (failed) {
+			// not at once, because the next wait may fail as fast
+			this.session.executeLater(() -> this.signal.complete(null));
+		}
+		else {
+			this.signal.complete(kept);
 		}
 	}
 
