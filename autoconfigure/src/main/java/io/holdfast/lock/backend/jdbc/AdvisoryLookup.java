@@ -56,7 +56,7 @@ final class AdvisoryLookup {
 			try (PreparedStatement statement = this.find.prepare(connection, parameters);
 					ResultSet row = statement.executeQuery()) {
 				while (row.next()) {
-					addHolder(row.getString(1), row.getString(2), found);
+					found.add(holder(row));
 				}
 			}
 			return found;
@@ -64,16 +64,10 @@ final class AdvisoryLookup {
 		return new LockState(lock, AdvisoryLockBackend.NAME, holders, null);
 	}
 
-	/**
-	 * Adds the holder that a session names, unless it has just been granted the lock and
-	 * has no token yet.
-	 */
-	private static void addHolder(String session, String mode, List<LockState.Holder> found) {
-		String[] parts = session.split(" ");
-		if (parts.length == 3) {
-			found.add(new LockState.Holder(parts[1], mode.startsWith("Share") ? LockMode.SHARED : LockMode.EXCLUSIVE,
-					Grant.fencingTokenOf(Long.parseLong(parts[2])), null));
-		}
+	private static LockState.Holder holder(ResultSet row) throws SQLException {
+		String[] parts = row.getString(1).split(" ");
+		LockMode mode = row.getString(2).startsWith("Share") ? LockMode.SHARED : LockMode.EXCLUSIVE;
+		return new LockState.Holder(parts[1], mode, Grant.fencingTokenOf(Long.parseLong(parts[2])), null);
 	}
 
 	/**

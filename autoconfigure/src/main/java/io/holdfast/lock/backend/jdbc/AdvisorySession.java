@@ -235,16 +235,21 @@ final class AdvisorySession {
 		return result;
 	}
 
-	/** Withdraws the claim, and releases what it was granted. */
+	/**
+	 * Withdraws the claim, and releases what it was granted. Does not wait for the pool
+	 * on behalf of an attempt, which is withdrawn when it is answered.
+	 */
 	void abandon() {
+		if (this.connection == null) {
+			return;
+		}
 		stopWaiting();
 		this.mutex.lock();
 		try {
 			switch (this.state) {
-				case NEW -> end();
 				case WAITING -> discard(null);
 				case KEPT, HELD -> release();
-				case ENDED -> {
+				case NEW, ENDED -> {
 				}
 			}
 		}
