@@ -164,6 +164,26 @@ class AdvisoryConnectionTests {
 		assertThat(postgres.locks()).isEmpty();
 	}
 
+	/** The statement fails while it has the lock, which its failure does not release. */
+	@Test
+	void claimThatGetsNoTokenKeepsNoLock() throws Exception {
+		postgres.admin.sql(AdvisoryLockBackend.schema("exhausted")).update();
+		postgres.admin.sql("SELECT setval('exhausted_token', 9007199254740991)").query(Long.class).single();
+		HikariDataSource pool = postgres.pool(1);
+		try (AdvisoryLockBackend store = new AdvisoryLockBackend(pool, options("exhausted"))) {
+			assertThat(ask(store, claim(this.lock))).isInstanceOf(AcquireResult.Indeterminate.class);
+			postgres.awaitNothingLeft(store, pool);
+			AdvisoryLockBackend other = postgres.backend(postgres.pool(1));
+			Grant holder = granted(other, claim(this.lock));
+			CompletionStage<?> signal = refused(store, claim(this.lock));
+			postgres.awaitWaiters(1);
+			released(other, holder);
+			awaitSignal(signal);
+			postgres.awaitNothingLeft(store, pool);
+			released(other, granted(other, claim(this.lock)));
+		}
+	}
+
 	@Test
 	void userWithoutPermissionIsReported() {
 		postgres.admin.sql("CREATE USER guest").update();
