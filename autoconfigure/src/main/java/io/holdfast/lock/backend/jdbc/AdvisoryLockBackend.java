@@ -185,10 +185,16 @@ public final class AdvisoryLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
 		AdvisorySession session = this.sessions.find(claim.owner());
-		if (session != null) {
-			session.abandon();
+		try {
+			if (session != null) {
+				session.abandon();
+			}
+			return CompletableFuture.completedFuture(null);
 		}
-		return CompletableFuture.completedFuture(null);
+		catch (RuntimeException ex) {
+			// the backend was closed meanwhile
+			return CompletableFuture.failedFuture(ex);
+		}
 	}
 
 	@Override

@@ -102,7 +102,11 @@ final class AdvisoryLookup {
 		});
 	}
 
-	private static String supportedVersion(Connection connection) throws SQLException {
+	/**
+	 * Returns the version of the database.
+	 * @throws LockConfigurationException if it cannot keep advisory locks with leases
+	 */
+	static String supportedVersion(Connection connection) throws SQLException {
 		DatabaseMetaData database = connection.getMetaData();
 		String product = database.getDatabaseProductName();
 		String version = database.getDatabaseProductVersion();

@@ -50,6 +50,8 @@ final class AdvisorySessions implements AutoCloseable {
 
 	private volatile boolean responsive;
 
+	private volatile boolean supported;
+
 	AdvisorySessions(JdbcConnections connections, AdvisoryLockOptions options) {
 		this.connections = connections;
 		this.options = options;
@@ -87,8 +89,24 @@ final class AdvisorySessions implements AutoCloseable {
 
 	AdvisoryConnection connect(Claim claim) throws SQLException {
 		BorrowedConnection borrowed = this.connections.keep();
+		if (!this.supported) {
+			requireSupported(borrowed);
+		}
 		return new AdvisoryConnection(borrowed, (claim.mode() == LockMode.SHARED) ? this.shared : this.exclusive,
 				this.options.key(claim.lock()), claim, (int) keptFor().toMillis());
+	}
+
+	/** Checks the database at the first use, if the startup has not checked it. */
+	private void requireSupported(BorrowedConnection borrowed) throws SQLException {
+		try {
+			AdvisoryLookup.supportedVersion(borrowed.connection());
+			this.supported = true;
+		}
+		catch (SQLException | RuntimeException ex) {
+			try (borrowed) {
+				throw ex;
+			}
+		}
 	}
 
 	/** Returns how long the server keeps a lock for a claim that has waited for it. */

@@ -40,6 +40,7 @@ import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
+import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -114,7 +115,7 @@ class AdvisoryConnectionTests {
 		HikariDataSource pool = postgres.pool(1);
 		pool.setConnectionTimeout(250);
 		AdvisoryLockBackend store = postgres.backend(pool);
-		Grant grant = granted(store, claim(this.lock));
+		Grant grant = soonGranted(store, claim(this.lock));
 		AcquireResult result = ask(store, claim(LockName.of("another")));
 		assertThat(((AcquireResult.Indeterminate) result).cause()).isInstanceOf(LockBackendException.class)
 			.hasMessageContaining("The connection pool for locks is exhausted")
@@ -149,6 +150,10 @@ class AdvisoryConnectionTests {
 		try (AdvisoryLockBackend store = new AdvisoryLockBackend(old, options("holdfast_lock"))) {
 			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(store::verify)
 				.withMessageContaining("needs PostgreSQL 14 or later, but the database is PostgreSQL 13.22");
+			assertThat(store.tryAcquire(claim(this.lock)).toCompletableFuture()).as("without a check at startup")
+				.failsWithin(BOUND)
+				.withThrowableThat()
+				.withMessageContaining("but the database is PostgreSQL 13.22");
 		}
 	}
 
