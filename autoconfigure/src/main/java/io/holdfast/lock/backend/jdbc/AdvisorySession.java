@@ -123,10 +123,11 @@ final class AdvisorySession {
 	}
 
 	/**
-	 * Processes the grant to a claim that waits. The claim has a short time to take it.
-	 * @return the lock that is kept for the claim, if it is still wanted
+	 * Processes the grant to a claim that waits. The claim has a short time to take it. A
+	 * withdrawal that awaits the end of the wait releases it.
+	 * @return the lock that is kept for the claim, or {@code null} if it was withdrawn
 	 */
-	@Nullable KeptLock granted(AdvisoryWait by, AdvisoryConnection.Response response) {
+	@Nullable KeptLock granted(AdvisoryConnection.Response response) {
 		this.mutex.lock();
 		try {
 			if (this.state != AdvisoryState.WAITING) {
@@ -134,10 +135,6 @@ final class AdvisorySession {
 			}
 			this.token = response.token();
 			this.state = AdvisoryState.KEPT;
-			if (by.isStopped()) {
-				release();
-				return null;
-			}
 			Duration keptFor = this.sessions.keptFor();
 			this.sessions.executeAfter(keptFor, this::releaseUnlessTaken);
 			return KeptLock.ofMicros(grant(), 0, this.rejectedAt, response.micros(),

@@ -66,16 +66,12 @@ final class AdvisoryWait implements Runnable {
 		}).minimalCompletionStage();
 	}
 
-	boolean isStopped() {
-		return this.stopped;
-	}
-
 	@Override
 	public void run() {
 		KeptLock kept = null;
 		boolean failed = false;
 		try {
-			kept = this.session.granted(this, this.connection.awaitLock(this.time, this::started));
+			kept = this.session.granted(this.connection.awaitLock(this.time, this::started));
 		}
 		catch (SQLException | RuntimeException | Error ex) {
 			logger.debug("A wait for an advisory lock has ended without the lock", ex);
