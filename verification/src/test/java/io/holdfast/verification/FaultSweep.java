@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class FaultSweep {
 
-	private static final String ALL = "redis,redis-sentinel,redlock,zookeeper,etcd,jdbc,local";
+	private static final String ALL = "redis,redis-sentinel,redlock,zookeeper,etcd,jdbc,jdbc-advisory,local";
 
 	private static final int PAUSES_WITHOUT_A_FENCE = 3;
 

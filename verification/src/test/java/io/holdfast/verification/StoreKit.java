@@ -63,6 +63,9 @@ final class StoreKit implements AutoCloseable {
 
 	private static final int SEVERAL = 3;
 
+	/** One for each lock that the buyers of a process may hold or await. */
+	private static final int CONNECTIONS = 40;
+
 	private static final int LONGEST_ELECTION_SECONDS = 60;
 
 	private final String name;
@@ -140,7 +143,7 @@ final class StoreKit implements AutoCloseable {
 			case "etcd" -> EnumSet.of(WIRE_CUT, WIRE_SILENT, WIRE_SLOW, ANSWERS_LATE, PROCESSES_DIVIDED,
 					MEMBERS_DIVIDED, MEMBER_KILLED_AFTER_ANSWER, MEMBER_PAUSED_AFTER_ANSWER, STORE_PAUSED,
 					QUORUM_PAUSED, STORE_RESTARTED, LEADER_KILLED);
-			case "jdbc" -> EnumSet.of(STORE_CLOCK_MOVED);
+			case "jdbc", "jdbc-advisory" -> EnumSet.of(STORE_CLOCK_MOVED);
 			default -> EnumSet.noneOf(Fault.class);
 		});
 		return faults;
@@ -224,7 +227,7 @@ final class StoreKit implements AutoCloseable {
 
 	private List<String> argumentsFor(List<Integer> ports) {
 		List<String> arguments = new ArrayList<>(
-				List.of("--distributed-lock.backend=" + this.name.replace("-sentinel", ""),
+				List.of("--distributed-lock.backend=" + this.name.replaceFirst("-.*", ""),
 						"--distributed-lock.lease-time=" + LEASE_SECONDS + "s"));
 		switch (this.name) {
 			case "redis" -> arguments.add("--distributed-lock.redis.address=redis://127.0.0.1:" + ports.get(0));
@@ -235,6 +238,9 @@ final class StoreKit implements AutoCloseable {
 					"--spring.cloud.zookeeper.enabled=true", "--spring.cloud.zookeeper.session-timeout=2s"));
 			case "etcd" -> arguments.add("--distributed-lock.etcd.endpoints=" + all("http", ports));
 			case "jdbc" -> arguments.add("--distributed-lock.jdbc.initialize-schema=always");
+			case "jdbc-advisory" -> arguments.addAll(
+					List.of("--distributed-lock.jdbc.initialize-schema=always", "--distributed-lock.jdbc.mode=advisory",
+							"--distributed-lock.jdbc.advisory.max-connections=" + CONNECTIONS));
 			default -> {
 			}
 		}

@@ -23,7 +23,7 @@ class StoreTests {
 	private static final int ORDERS = 250;
 
 	@ParameterizedTest
-	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc" })
+	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc", "jdbc-advisory" })
 	void buyersOfOneProductAndAPausedHolderLoseNothing(String store) throws Exception {
 		try (Run run = new Run(store, true, SEED)) {
 			run.sell(ORDERS, "distributed").assertNothingIsLost();

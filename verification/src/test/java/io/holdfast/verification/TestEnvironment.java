@@ -116,7 +116,7 @@ final class TestEnvironment implements AutoCloseable {
 	/** Returns the servers whose clocks the store uses, if those clocks can be moved. */
 	List<? extends ServerProcess> clocks() {
 		return switch (this.store.name()) {
-			case "jdbc" -> List.of(this.database);
+			case "jdbc", "jdbc-advisory" -> List.of(this.database);
 			case "etcd" -> List.of();
 			default -> this.store.servers();
 		};
