@@ -22,7 +22,8 @@ class HoldfastContender {
 
 	static Contender start(Library library, String... arguments) {
 		ConfigurableApplicationContext context = application(switch (library) {
-			case HOLDFAST_LETTUCE -> StringUtils.addStringToArray(arguments, "--distributed-lock.redis.client=lettuce");
+			case HOLDFAST_LETTUCE -> StringUtils.concatenateStringArrays(arguments, new String[] {
+					"--distributed-lock.redis.client=lettuce", "--distributed-lock.redlock.client=lettuce" });
 			case HOLDFAST_STICKY -> StringUtils.addStringToArray(arguments, "--distributed-lock.sticky=500ms");
 			case HOLDFAST_ADVISORY -> StringUtils.concatenateStringArrays(arguments, new String[] {
 					"--distributed-lock.jdbc.mode=advisory", "--distributed-lock.jdbc.advisory.max-connections=20" });

@@ -22,7 +22,7 @@ enum Library {
 	HOLDFAST_ANNOTATION("redis", "redlock", "zookeeper", "etcd", "jdbc", "h2", "local"),
 
 	/** This library, through {@code LockOperations}, with Lettuce as its client. */
-	HOLDFAST_LETTUCE("redis"),
+	HOLDFAST_LETTUCE("redis", "redlock"),
 
 	/** This library with sticky leases. */
 	HOLDFAST_STICKY("redis"),
