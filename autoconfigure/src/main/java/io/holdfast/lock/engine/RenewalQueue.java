@@ -19,7 +19,9 @@ final class RenewalQueue {
 		.comparingLong((RenewalSchedule schedule) -> schedule.at)
 		.thenComparingLong((schedule) -> schedule.number);
 
-	private RenewalSchedule[] heap = new RenewalSchedule[16];
+	private static final int LEAST_LENGTH = 16;
+
+	private RenewalSchedule[] heap = new RenewalSchedule[LEAST_LENGTH];
 
 	private int size;
 
@@ -63,6 +65,14 @@ final class RenewalQueue {
 			moveDown(last, gap);
 			moveUp(last, last.position);
 		}
+		if (this.heap.length > LEAST_LENGTH && 4 * this.size < this.heap.length) {
+			this.heap = Arrays.copyOf(this.heap, this.heap.length / 2);
+		}
+	}
+
+	/** Returns the number of renewals for which there is room. */
+	int capacity() {
+		return this.heap.length;
 	}
 
 	private void moveUp(RenewalSchedule schedule, int from) {

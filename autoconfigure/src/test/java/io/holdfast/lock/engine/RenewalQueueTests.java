@@ -58,6 +58,17 @@ class RenewalQueueTests {
 		assertThat(this.queue.upTo(50, (schedule) -> schedule.number % 2 != 0)).isEqualTo(this.expected);
 	}
 
+	@Test
+	void pastRenewalsLeaveNoRoom() {
+		int before = this.queue.capacity();
+		for (int i = 0; i < 1_000; i++) {
+			add(i, i % 7);
+		}
+		this.expected.forEach(this.queue::remove);
+		assertThat(this.queue.first()).isNull();
+		assertThat(this.queue.capacity()).isEqualTo(before);
+	}
+
 	private void add(int number, long at) {
 		RenewalSchedule schedule = schedule();
 		schedule.number = number;
