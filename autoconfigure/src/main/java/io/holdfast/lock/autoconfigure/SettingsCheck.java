@@ -44,12 +44,12 @@ final class SettingsCheck {
 	static final List<String> OTHERS = List.of("await-release", "backend", "enabled", "etcd.authority",
 			"etcd.endpoints", "etcd.password", "etcd.ssl.bundle", "etcd.username", "fail-fast", "fencing.data-source",
 			"fencing.enabled", "fencing.initialize-schema", "fencing.table", "handoff.max-holds", "interrupt-on-loss",
-			"jdbc.data-source", "jdbc.initialize-schema", "jdbc.listen", "jdbc.table", "logging.mdc", "metrics.enabled",
-			"metrics.max-names", "namespace", "redis.address", "redis.client", "redis.database", "redis.password",
-			"redis.ssl.bundle", "redis.username", "redis.wait-replicas", "redlock.client", "redlock.drift-factor",
-			"redlock.nodes", "redlock.password", "redlock.restart-quarantine", "redlock.ssl.bundle", "redlock.username",
-			"transaction.when-active", "watch-lock-order", "web.enabled", "web.status", "zookeeper.base-path",
-			"zookeeper.when-suspended");
+			"jdbc.advisory.max-connections", "jdbc.data-source", "jdbc.initialize-schema", "jdbc.listen", "jdbc.mode",
+			"jdbc.table", "logging.mdc", "metrics.enabled", "metrics.max-names", "namespace", "redis.address",
+			"redis.client", "redis.database", "redis.password", "redis.ssl.bundle", "redis.username",
+			"redis.wait-replicas", "redlock.client", "redlock.drift-factor", "redlock.nodes", "redlock.password",
+			"redlock.restart-quarantine", "redlock.ssl.bundle", "redlock.username", "transaction.when-active",
+			"watch-lock-order", "web.enabled", "web.status", "zookeeper.base-path", "zookeeper.when-suspended");
 
 	/** Settings that belong to the client of a store, by the name that is tried here. */
 	private static final Map<String, String> FOREIGN = Map.of("zookeeper.connect-string",
