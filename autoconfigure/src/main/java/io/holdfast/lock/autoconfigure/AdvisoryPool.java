@@ -1,11 +1,15 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.sql.DriverManager;
 import java.time.Duration;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -21,9 +25,12 @@ import io.holdfast.lock.LockConfigurationException;
  * for their own transactions.
  *
  * @param dataSource provides the connections
+ * @param queries provides connections for a short time
  * @param own whether the pool was made for locks
  */
-record AdvisoryPool(DataSource dataSource, boolean own) {
+record AdvisoryPool(DataSource dataSource, DataSource queries, boolean own) {
+
+	private static final Log logger = LogFactory.getLog(AdvisoryPool.class);
 
 	static final String MAX_CONNECTIONS = "distributed-lock.jdbc.advisory.max-connections";
 
@@ -33,6 +40,9 @@ record AdvisoryPool(DataSource dataSource, boolean own) {
 
 	/** The shortest timeout that the pool accepts. */
 	private static final long SHORTEST_TIMEOUT_MILLIS = 250;
+
+	/** Lets the pool start although the database may be away. */
+	private static final long WITHOUT_CONNECTION = -1;
 
 	/**
 	 * Returns the pool that the settings name, or a new one with the settings of the
@@ -45,7 +55,12 @@ record AdvisoryPool(DataSource dataSource, boolean own) {
 		DataSource dataSource = LockDatabase.dataSource(beanFactory, "distributed-lock.jdbc.data-source",
 				jdbc.dataSource());
 		if (StringUtils.hasText(jdbc.dataSource())) {
-			return new AdvisoryPool(dataSource, false);
+			if (dataSource == beanFactory.getBeanProvider(DataSource.class).getIfUnique()) {
+				logger.warn(
+						"Locks in the mode 'advisory' and transactions share the DataSource '%s'. Each lock keeps a connection, so locks can leave none for their transactions, which then wait for each other. Name another one in 'distributed-lock.jdbc.data-source', or remove the property for a pool of its own."
+							.formatted(jdbc.dataSource()));
+			}
+			return new AdvisoryPool(dataSource, dataSource, false);
 		}
 		DataSource copy = ClassUtils.isPresent(HIKARI, null)
 				? Hikari.copy(dataSource, jdbc.advisory().maxConnections(), responseTimeout) : null;
@@ -54,13 +69,16 @@ record AdvisoryPool(DataSource dataSource, boolean own) {
 					"The property 'distributed-lock.jdbc.mode' is 'advisory', but the application's DataSource (%s) is no HikariDataSource, so no separate pool for locks can be made from it. Name a DataSource bean with such a pool in 'distributed-lock.jdbc.data-source', or set 'distributed-lock.jdbc.mode=rows'."
 						.formatted(dataSource.getClass().getName()));
 		}
-		return new AdvisoryPool(copy, true);
+		return new AdvisoryPool(copy, dataSource, true);
 	}
 
 	/** Uses the pool's classes, which may be missing. */
 	private static final class Hikari {
 
-		/** Connects at its first use. A connection that is held long is no leak here. */
+		/**
+		 * Connects at its first use. A connection that is held long is no leak here. The
+		 * pool sets the login timeout of all drivers in this JVM, which is restored.
+		 */
 		private static @Nullable HikariDataSource copy(DataSource dataSource, int maxConnections,
 				Duration responseTimeout) {
 			HikariDataSource original = DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class,
@@ -68,7 +86,7 @@ record AdvisoryPool(DataSource dataSource, boolean own) {
 			if (original == null) {
 				return null;
 			}
-			HikariDataSource copy = new HikariDataSource();
+			HikariConfig copy = new HikariConfig();
 			original.copyStateTo(copy);
 			copy.setPoolName(NAME);
 			copy.setMaximumPoolSize(maxConnections);
@@ -78,7 +96,14 @@ record AdvisoryPool(DataSource dataSource, boolean own) {
 			copy.setLeakDetectionThreshold(0);
 			copy.setConnectionTimeout(Math.max(SHORTEST_TIMEOUT_MILLIS,
 					Math.min(original.getConnectionTimeout(), responseTimeout.toMillis())));
-			return copy;
+			copy.setInitializationFailTimeout(WITHOUT_CONNECTION);
+			int loginTimeout = DriverManager.getLoginTimeout();
+			try {
+				return new HikariDataSource(copy);
+			}
+			finally {
+				DriverManager.setLoginTimeout(loginTimeout);
+			}
 		}
 
 	}

@@ -32,6 +32,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.backend.jdbc.AdvisoryLockBackend;
 import io.holdfast.lock.fencing.Fence;
 import io.holdfast.lock.fencing.FencingGuard;
 import io.holdfast.lock.fencing.JdbcFencingGuard;
@@ -81,7 +82,14 @@ public final class FencingAutoConfiguration {
 							.formatted(requestedBy, reason),
 						ex);
 			}
-			logger.info("Transactions are not fenced: " + reason);
+			if (beanFactory.getBeanNamesForType(AdvisoryLockBackend.class, false, false).length > 0) {
+				logger.warn(
+						"Transactions are not fenced, although locks in the mode 'advisory' end with their connections: "
+								+ reason);
+			}
+			else {
+				logger.info("Transactions are not fenced: " + reason);
+			}
 			return new Unfenced(reason);
 		}
 	}

@@ -25,6 +25,7 @@ import io.holdfast.lock.backend.jdbc.AdvisoryLockBackend;
 import io.holdfast.lock.backend.jdbc.AdvisoryLockOptions;
 import io.holdfast.lock.backend.jdbc.JdbcLockBackend;
 import io.holdfast.lock.backend.jdbc.JdbcLockOptions;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * Auto-configuration for the JDBC backend, with the application's {@link DataSource} or
@@ -50,7 +51,12 @@ public final class JdbcLockAutoConfiguration {
 	AdvisoryLockBackend advisoryLockBackend(DistributedLockProperties locks, StartupChecks checks,
 			JdbcLockProperties jdbc, ListableBeanFactory beanFactory) {
 		AdvisoryPool pool = AdvisoryPool.find(beanFactory, jdbc, locks.responseTimeout());
-		AdvisoryLockBackend backend = new AdvisoryLockBackend(pool.dataSource(),
+		if (!locks.lockDelay().isZero()) {
+			logger.warn(
+					"'distributed-lock.lock-delay' is '%s', but a lock in the mode 'advisory' is free at once if its connection ends. Set 'distributed-lock.jdbc.mode=rows' if the delay protects resources that cannot be fenced."
+						.formatted(DurationText.of(locks.lockDelay())));
+		}
+		AdvisoryLockBackend backend = new AdvisoryLockBackend(pool.dataSource(), pool.queries(),
 				new AdvisoryLockOptions(locks.namespace(), jdbc.table(), locks.responseTimeout(), pool.own()));
 		check(checks, () -> prepare(pool.dataSource(), locks, jdbc, AdvisoryLockBackend.schema(jdbc.table())),
 				backend::verify, backend::close);

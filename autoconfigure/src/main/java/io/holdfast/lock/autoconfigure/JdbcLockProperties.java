@@ -35,7 +35,8 @@ record JdbcLockProperties(@DefaultValue("rows") JdbcLockMode mode, @DefaultValue
 	 * Locks in the mode 'advisory'.
 	 *
 	 * @param maxConnections Size of the pool that is made for locks: the number of locks
-	 * that this instance holds or waits for at the same time.
+	 * that this instance holds or waits for at the same time. A pool that is named has
+	 * its own size.
 	 */
 	record Advisory(@DefaultValue("16") int maxConnections) {
 

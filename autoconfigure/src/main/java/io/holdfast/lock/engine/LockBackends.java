@@ -166,7 +166,7 @@ public final class LockBackends {
 	public void requireDemand(String user) {
 		if (!this.defaultBackend.capabilities().has(Capability.DEMAND)) {
 			throw new LockConfigurationException(
-					"%s asks for sticky leases, which the lock backend '%s' does not support: other instances could not demand an idle lease. Remove it, or use another backend; 'jdbc' supports it on PostgreSQL with 'distributed-lock.jdbc.listen=true' and a connection pool of three or more."
+					"%s asks for sticky leases, which the lock backend '%s' does not support: other instances could not demand an idle lease. Remove it, or use another backend; 'jdbc' supports it on PostgreSQL with 'distributed-lock.jdbc.mode=rows', 'distributed-lock.jdbc.listen=true' and a connection pool of three or more."
 						.formatted(user, this.defaultBackend.name()));
 		}
 	}

@@ -1,5 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.sql.DriverManager;
+import java.sql.Connection;
 import java.time.Duration;
 
 import javax.sql.DataSource;
@@ -147,11 +149,26 @@ class AdvisoryLockAutoConfigurationTests {
 		try (pool) {
 			this.runner.withBean(DataSource.class, () -> new LazyConnectionDataSourceProxy(pool)).run((context) -> {
 				try (LockHandle handle = context.getBean(LockOperations.class).acquire(LockRequest.of("stock", 42))) {
-					assertThat(pool.getHikariPoolMXBean()).as("pool of the application in use").isNull();
+					assertThat(pool.getHikariPoolMXBean().getActiveConnections()).as("of the application").isZero();
 					handle.assertHeld();
 				}
 			});
 		}
+	}
+
+	/** A pool sets the timeout of the JVM, and that of locks has a short one. */
+	@Test
+	void loginTimeoutOfTheApplicationStays() {
+		this.runner.withPropertyValues("spring.datasource.hikari.connection-timeout=20000").run((context) -> {
+			try (Connection connection = context.getBean(DataSource.class).getConnection()) {
+				assertThat(connection.isValid(1)).isTrue();
+			}
+			int before = DriverManager.getLoginTimeout();
+			try (LockHandle handle = context.getBean(LockOperations.class).acquire(LockRequest.of("stock", 42))) {
+				handle.assertHeld();
+			}
+			assertThat(DriverManager.getLoginTimeout()).isEqualTo(before).isGreaterThan(2);
+		});
 	}
 
 	@Test

@@ -55,6 +55,7 @@ final class AdvisoryConnection {
 		this.parameters.put("owner", claim.owner().value());
 		this.parameters.put("lease", Long.toString(lease(claim).toMillis()));
 		this.parameters.put("timeout", Long.toString(timeoutMillis));
+		this.parameters.put("waits", claim.remainingWait().isZero() ? 0 : 1);
 	}
 
 	/** Returns the lease that the server can keep, in whole milliseconds. */
@@ -85,6 +86,7 @@ final class AdvisoryConnection {
 		Response response = this.sql.acquire.first(this.connection, this.parameters, (row) -> {
 			this.parameters.put("name", row.getString(1));
 			this.parameters.put("idle", row.getString(2));
+			this.parameters.put("present", row.getString(6));
 			return row.getBoolean(3) ? response(row.getLong(4), row.getLong(5)) : Response.NOT_READY;
 		});
 		return (response != null) ? response : Response.NOT_READY;

@@ -25,13 +25,29 @@ record AdvisoryErrors(AdvisoryLockOptions options) {
 		return JdbcErrors.hasClass(ex, "08") || JdbcErrors.hasClass(ex, "57P");
 	}
 
+	/** Whether the statement was rejected, perhaps because there is no such schema. */
+	private static boolean isRejected(SQLException ex) {
+		return JdbcErrors.isRejected(ex) || JdbcErrors.hasClass(ex, "3F");
+	}
+
+	/**
+	 * Returns an exception that names the remedy after a failed forced release, or the
+	 * given one.
+	 */
+	Exception ofRevocation(SQLException ex, LockName lock) {
+		return JdbcErrors.hasClass(ex, "42501") ? new LockBackendException(
+				"Lock '%s' (backend jdbc) is still held: this database user must not end the session of its holder, which has another user (SQL state 42501). Use the same user for all instances, or grant it the role 'pg_signal_backend'."
+					.formatted(lock),
+				ex) : ofQuery(ex);
+	}
+
 	/**
 	 * Creates the exception for an error that remains until someone corrects its cause.
 	 * @return the exception, or {@code null} if the outcome is unknown or a retry may
 	 * succeed
 	 */
 	@Nullable LockBackendException definite(SQLException ex, LockName lock) {
-		if (JdbcErrors.isRejected(ex)) {
+		if (isRejected(ex)) {
 			return new LockBackendException("Lock '%s' (backend jdbc): %s".formatted(lock, withoutSequence(ex)), ex);
 		}
 		return JdbcErrors.definite(ex, lock, this.options.table());
@@ -48,7 +64,7 @@ record AdvisoryErrors(AdvisoryLockOptions options) {
 		if (exhausted != null) {
 			return exhausted;
 		}
-		return JdbcErrors.isRejected(ex) ? unreachable(ex) : JdbcErrors.ofQuery(ex, this.options.table());
+		return isRejected(ex) ? unreachable(ex) : JdbcErrors.ofQuery(ex, this.options.table());
 	}
 
 	/**
@@ -56,8 +72,7 @@ record AdvisoryErrors(AdvisoryLockOptions options) {
 	 * @return a configuration exception if another attempt would not change it
 	 */
 	LockException unreachable(SQLException ex) {
-		return JdbcErrors.isRejected(ex)
-				? new LockConfigurationException("Backend 'jdbc': %s".formatted(withoutSequence(ex)), ex)
+		return isRejected(ex) ? new LockConfigurationException("Backend 'jdbc': %s".formatted(withoutSequence(ex)), ex)
 				: JdbcErrors.unreachable(ex, this.options.table());
 	}
 

@@ -2,11 +2,11 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
 
 import javax.sql.DataSource;
 
@@ -44,6 +44,9 @@ public final class AdvisoryLockBackend implements LockBackend, AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(AdvisoryLockBackend.class);
 
+	private static final RenewResult NO_RESPONSE = new RenewResult.Indeterminate(
+			new TimeoutException("the session of the lock has not responded yet"));
+
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(Duration.ofMillis(100),
 			Capability.SHARED, Capability.WAIT_QUEUE, Capability.BLOCKING);
 
@@ -59,17 +62,18 @@ public final class AdvisoryLockBackend implements LockBackend, AutoCloseable {
 
 	/**
 	 * Creates the backend. Sends no request.
-	 * @param dataSource provides the connections; its pool should not be that of the
-	 * application's transactions, which would wait for connections of their own locks
+	 * @param dataSource provides the connections of locks; its pool should not be that of
+	 * the application's transactions, which would wait for connections of their own locks
+	 * @param queries provides connections for a short time, for checks and operators.
+	 * With another pool, these also work while locks use up their own
 	 * @param options how locks are kept
 	 */
-	public AdvisoryLockBackend(DataSource dataSource, AdvisoryLockOptions options) {
+	public AdvisoryLockBackend(DataSource dataSource, DataSource queries, AdvisoryLockOptions options) {
 		this.dataSource = dataSource;
 		this.options = options;
 		this.errors = new AdvisoryErrors(options);
-		JdbcConnections connections = new JdbcConnections(dataSource, options.timeoutSeconds());
-		this.sessions = new AdvisorySessions(connections, options);
-		this.lookup = new AdvisoryLookup(connections, options);
+		this.sessions = new AdvisorySessions(new JdbcConnections(dataSource, options.timeoutSeconds()), options);
+		this.lookup = new AdvisoryLookup(new JdbcConnections(queries, options.timeoutSeconds()), options);
 	}
 
 	/**
@@ -136,13 +140,14 @@ public final class AdvisoryLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Sends one short statement for each grant, because each has a session of its own.
+	 * Sends one short statement for each grant at the same time, because each has a
+	 * session of its own. A session that does not respond delays the others only for a
+	 * part of the response timeout.
 	 */
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-		List<RenewResult> results = new ArrayList<>(grants.size());
-		grants.forEach((grant) -> results.add(renew(grant)));
-		return CompletableFuture.completedFuture(results);
+		return CompletableFuture.completedFuture((grants.size() == 1) ? List.of(renew(grants.get(0)))
+				: this.sessions.all(grants, this::renew, NO_RESPONSE));
 	}
 
 	private RenewResult renew(Grant grant) {
@@ -208,7 +213,12 @@ public final class AdvisoryLockBackend implements LockBackend, AutoCloseable {
 	 */
 	@Override
 	public CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
-		return query(() -> this.lookup.revoke(lock, holder));
+		try {
+			return CompletableFuture.completedFuture(this.lookup.revoke(lock, holder));
+		}
+		catch (SQLException ex) {
+			return CompletableFuture.failedFuture(this.errors.ofRevocation(ex, lock));
+		}
 	}
 
 	@Override

@@ -21,7 +21,7 @@ import io.holdfast.lock.spi.ReleaseResult;
  */
 final class AdvisorySession {
 
-	private final AdvisorySessions sessions;
+	final AdvisorySessions sessions;
 
 	private final Claim claim;
 
@@ -96,18 +96,6 @@ final class AdvisorySession {
 		this.state = AdvisoryState.WAITING;
 		this.sessions.execute(started);
 		return new AcquireResult.Contended(started.signal(), this.sessions.retryAfter(attempt));
-	}
-
-	void execute(Runnable task) {
-		this.sessions.execute(task);
-	}
-
-	void executeLater(Runnable task) {
-		this.sessions.executeAfter(AdvisorySessions.POLL, task);
-	}
-
-	long nanos() {
-		return this.sessions.nanos();
 	}
 
 	private AdvisoryWait waiting() {
@@ -240,15 +228,28 @@ final class AdvisorySession {
 		if (this.connection == null) {
 			return;
 		}
-		stopWaiting();
+		AdvisoryWait stopped;
+		do {
+			stopped = this.wait;
+			stopWaiting();
+		}
+		while (!withdraw(stopped));
+	}
+
+	/** Returns {@code false} if a wait has started that is not stopped yet. */
+	private boolean withdraw(@Nullable AdvisoryWait stopped) {
 		this.mutex.lock();
 		try {
+			if (this.state == AdvisoryState.WAITING && this.wait != stopped) {
+				return false;
+			}
 			switch (this.state) {
 				case WAITING -> discard(null);
 				case KEPT, HELD -> release();
 				case NEW, ENDED -> {
 				}
 			}
+			return true;
 		}
 		finally {
 			this.mutex.unlock();

@@ -4,10 +4,12 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -81,6 +83,21 @@ final class AdvisorySessions implements AutoCloseable {
 	boolean extend(Grant grant) throws SQLException {
 		AdvisorySession session = find(grant.claim().owner());
 		return session != null && session.extend(grant);
+	}
+
+	/**
+	 * Processes several grants at the same time.
+	 * @param missing the result for a grant whose session does not respond soon
+	 */
+	<T> List<T> all(List<Grant> grants, Function<Grant, T> process, T missing) {
+		List<CompletableFuture<T>> results = grants.stream()
+			.map((grant) -> CompletableFuture.supplyAsync(() -> process.apply(grant), this.threads))
+			.toList();
+		CompletableFuture<Void> enough = CompletableFuture.allOf(results.toArray(CompletableFuture[]::new));
+		Runnable cancel = this.clock.after(this.options.responseTimeout().toNanos() / 2, () -> enough.complete(null));
+		enough.join();
+		cancel.run();
+		return results.stream().map((result) -> result.getNow(missing)).toList();
 	}
 
 	void ended(OwnerId owner, AdvisorySession session) {

@@ -83,7 +83,7 @@ final class AdvisoryWait implements Runnable {
 		}
 		if (failed) {
 			// not at once, because the next wait may fail as fast
-			this.session.executeLater(() -> this.signal.complete(null));
+			this.session.sessions.executeAfter(AdvisorySessions.POLL, () -> this.signal.complete(null));
 		}
 		else {
 			this.signal.complete(kept);
@@ -106,14 +106,14 @@ final class AdvisoryWait implements Runnable {
 			return;
 		}
 		this.stopped = true;
-		long deadline = this.session.nanos() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
+		long deadline = this.session.sessions.nanos() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
 		do {
 			cancel();
 			if (hasEnded()) {
 				return;
 			}
 		}
-		while (this.session.nanos() < deadline);
+		while (this.session.sessions.nanos() < deadline);
 		this.connection.abort();
 	}
 
@@ -125,7 +125,7 @@ final class AdvisoryWait implements Runnable {
 		if (this.canceling.isDone()) {
 			CompletableFuture<Void> done = new CompletableFuture<>();
 			this.canceling = done;
-			this.session.execute(() -> {
+			this.session.sessions.execute(() -> {
 				cancelNow();
 				done.complete(null);
 			});

@@ -41,7 +41,10 @@ final class ZooKeeperRenewals {
 
 	/** Asks the leader about the node of a claim that is granted without it. */
 	void confirmFirst(QueueNode queueNode) {
-		renew(queueNode);
+		// a claim whose node is gone finds that out itself
+		if (queueNode.path(this.calls.session()) != null) {
+			renew(queueNode);
+		}
 	}
 
 	private CompletableFuture<RenewResult> renew(Grant grant) {

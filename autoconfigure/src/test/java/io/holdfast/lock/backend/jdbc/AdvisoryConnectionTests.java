@@ -131,8 +131,8 @@ class AdvisoryConnectionTests {
 
 	@Test
 	void otherDatabaseIsRejected() {
-		try (AdvisoryLockBackend store = new AdvisoryLockBackend(
-				new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID()), options("holdfast_lock"))) {
+		DriverManagerDataSource h2 = new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID());
+		try (AdvisoryLockBackend store = new AdvisoryLockBackend(h2, h2, options("holdfast_lock"))) {
 			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(store::verify)
 				.withMessageContaining("needs PostgreSQL 14 or later, but the database is H2")
 				.withMessageContaining("'distributed-lock.jdbc.mode=rows'");
@@ -147,7 +147,7 @@ class AdvisoryConnectionTests {
 					case "getDatabaseProductVersion" -> "13.22";
 					default -> result;
 				}) : real);
-		try (AdvisoryLockBackend store = new AdvisoryLockBackend(old, options("holdfast_lock"))) {
+		try (AdvisoryLockBackend store = new AdvisoryLockBackend(old, old, options("holdfast_lock"))) {
 			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(store::verify)
 				.withMessageContaining("needs PostgreSQL 14 or later, but the database is PostgreSQL 13.22");
 			assertThat(store.tryAcquire(claim(this.lock)).toCompletableFuture()).as("without a check at startup")
@@ -159,7 +159,7 @@ class AdvisoryConnectionTests {
 
 	@Test
 	void missingSequenceIsReportedWithItsScript() {
-		AdvisoryLockBackend store = new AdvisoryLockBackend(postgres.pool(1), options("missing"));
+		AdvisoryLockBackend store = new AdvisoryLockBackend(postgres.pool(1), postgres.pool(1), options("missing"));
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(store::verify)
 			.withMessageContaining("'missing_token'")
 			.withMessageContaining("advisory-schema.sql");
@@ -175,7 +175,7 @@ class AdvisoryConnectionTests {
 		postgres.admin.sql(AdvisoryLockBackend.schema("exhausted")).update();
 		postgres.admin.sql("SELECT setval('exhausted_token', 9007199254740991)").query(Long.class).single();
 		HikariDataSource pool = postgres.pool(1);
-		try (AdvisoryLockBackend store = new AdvisoryLockBackend(pool, options("exhausted"))) {
+		try (AdvisoryLockBackend store = new AdvisoryLockBackend(pool, pool, options("exhausted"))) {
 			assertThat(ask(store, claim(this.lock))).isInstanceOf(AcquireResult.Indeterminate.class);
 			postgres.awaitNothingLeft(store, pool);
 			AdvisoryLockBackend other = postgres.backend(postgres.pool(1));
@@ -195,7 +195,7 @@ class AdvisoryConnectionTests {
 		HikariDataSource pool = postgres.pool(1);
 		pool.setUsername("guest");
 		assertThatExceptionOfType(LockConfigurationException.class)
-			.isThrownBy(new AdvisoryLockBackend(pool, options("holdfast_lock"))::verify)
+			.isThrownBy(new AdvisoryLockBackend(pool, pool, options("holdfast_lock"))::verify)
 			.withMessageContaining("USAGE and UPDATE");
 	}
 

@@ -63,7 +63,7 @@ final class AdvisoryFixture implements AutoCloseable {
 	}
 
 	AdvisoryLockBackend backend(DataSource dataSource) {
-		AdvisoryLockBackend backend = new AdvisoryLockBackend(dataSource,
+		AdvisoryLockBackend backend = new AdvisoryLockBackend(dataSource, dataSource,
 				new AdvisoryLockOptions("test", JdbcContract.TABLE, RESPONSE_TIMEOUT, false));
 		this.opened.add(0, backend);
 		return backend;

@@ -24,7 +24,8 @@ interface NameCases {
 		Grant grant = bench.acquire(bench.first(), Claims.exclusive(lock));
 		bench.assertContended(bench.second(), Claims.exclusive(lock));
 		bench.assertReleased(bench.first(), grant);
-		bench.assertReleased(bench.second(), bench.acquire(bench.second(), Claims.exclusive(lock)));
+		// on a busy machine, a node of Redlock may still know the first grant
+		bench.assertReleased(bench.second(), bench.acquireSoon(bench.second(), Claims.exclusive(lock)));
 	}
 
 	@Test
