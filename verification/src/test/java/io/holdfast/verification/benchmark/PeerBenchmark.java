@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * <ul>
  * <li>{@code benchmark}: a regular expression for {@code store/workload}; all by
  * default</li>
- * <li>{@code benchmark.rounds}: the number of rounds, 5 by default</li>
+ * <li>{@code benchmark.rounds}: the number of rounds, 3 by default</li>
  * <li>{@code benchmark.millis}: the length of a round, 300 by default</li>
  * </ul>
  * It writes {@code report.md} and {@code report.svg} to {@code target/benchmark}.
@@ -49,7 +49,7 @@ class PeerBenchmark {
 	@Test
 	void compare() throws Exception {
 		Pattern wanted = Pattern.compile(System.getProperty("benchmark", ".*"));
-		BenchmarkReport report = run(wanted, Integer.getInteger("benchmark.rounds", 5),
+		BenchmarkReport report = run(wanted, Integer.getInteger("benchmark.rounds", 3),
 				Long.getLong("benchmark.millis", 300));
 		assertThat(report.breaches()).isZero();
 	}
