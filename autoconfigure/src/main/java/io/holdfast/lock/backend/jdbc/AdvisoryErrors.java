@@ -25,11 +25,6 @@ record AdvisoryErrors(AdvisoryLockOptions options) {
 		return JdbcErrors.hasClass(ex, "08") || JdbcErrors.hasClass(ex, "57P");
 	}
 
-	/** Whether the statement was rejected, perhaps because there is no such schema. */
-	private static boolean isRejected(SQLException ex) {
-		return JdbcErrors.isRejected(ex) || JdbcErrors.hasClass(ex, "3F");
-	}
-
 	/**
 	 * Returns an exception that names the remedy after a failed forced release, or the
 	 * given one.
@@ -47,7 +42,7 @@ record AdvisoryErrors(AdvisoryLockOptions options) {
 	 * succeed
 	 */
 	@Nullable LockBackendException definite(SQLException ex, LockName lock) {
-		if (isRejected(ex)) {
+		if (JdbcErrors.isRejected(ex)) {
 			return new LockBackendException("Lock '%s' (backend jdbc): %s".formatted(lock, withoutSequence(ex)), ex);
 		}
 		return JdbcErrors.definite(ex, lock, this.options.table());
@@ -64,7 +59,7 @@ record AdvisoryErrors(AdvisoryLockOptions options) {
 		if (exhausted != null) {
 			return exhausted;
 		}
-		return isRejected(ex) ? unreachable(ex) : JdbcErrors.ofQuery(ex, this.options.table());
+		return JdbcErrors.isRejected(ex) ? unreachable(ex) : JdbcErrors.ofQuery(ex, this.options.table());
 	}
 
 	/**
@@ -72,7 +67,8 @@ record AdvisoryErrors(AdvisoryLockOptions options) {
 	 * @return a configuration exception if another attempt would not change it
 	 */
 	LockException unreachable(SQLException ex) {
-		return isRejected(ex) ? new LockConfigurationException("Backend 'jdbc': %s".formatted(withoutSequence(ex)), ex)
+		return JdbcErrors.isRejected(ex)
+				? new LockConfigurationException("Backend 'jdbc': %s".formatted(withoutSequence(ex)), ex)
 				: JdbcErrors.unreachable(ex, this.options.table());
 	}
 

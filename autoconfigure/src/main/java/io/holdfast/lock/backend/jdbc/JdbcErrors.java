@@ -116,10 +116,14 @@ final class JdbcErrors {
 	}
 
 	/**
-	 * Whether the server has rejected a statement. A driver may use the same SQL state
-	 * for a connection that is closed, but then there is no error code of a server.
+	 * Whether the server has rejected a statement, for example because there is no such
+	 * schema. A driver may use the same SQL state for a connection that is closed, but
+	 * then there is no error code of a server.
 	 */
 	static boolean isRejected(SQLException ex) {
+		if (hasClass(ex, "3F")) {
+			return true;
+		}
 		if (!(ex instanceof SQLTransientConnectionException)) {
 			return hasClass(ex, "42");
 		}

@@ -15,8 +15,7 @@ import java.util.function.Function;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -50,19 +49,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class AdvisoryConnectionTests {
 
-	private static AdvisoryFixture postgres;
+	@AutoClose
+	private static final AdvisoryFixture postgres = new AdvisoryFixture();
 
 	private final LockName lock = LockName.of("connection", UUID.randomUUID().toString());
-
-	@BeforeAll
-	static void startServer() {
-		postgres = new AdvisoryFixture();
-	}
-
-	@AfterAll
-	static void stopServer() throws Exception {
-		postgres.close();
-	}
 
 	@Test
 	void connectionReturnsToItsPoolAsItWas() throws Exception {

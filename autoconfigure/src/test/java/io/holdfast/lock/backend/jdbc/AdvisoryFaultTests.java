@@ -7,9 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockBackendException;
@@ -36,8 +34,10 @@ class AdvisoryFaultTests {
 
 	private static final Duration LONG_WAIT = Duration.ofMinutes(5);
 
-	private static AdvisoryFixture postgres;
+	@AutoClose
+	private static final AdvisoryFixture postgres = new AdvisoryFixture();
 
+	@AutoClose
 	private final TcpProxy wire = TcpProxy.to(postgres.server.port());
 
 	private final HikariDataSource pool = postgres.pool(4, this.wire.port());
@@ -47,21 +47,6 @@ class AdvisoryFaultTests {
 	private final AdvisoryLockBackend other = postgres.backend(postgres.pool(4));
 
 	private final LockName lock = LockName.of("fault", UUID.randomUUID().toString());
-
-	@BeforeAll
-	static void startServer() {
-		postgres = new AdvisoryFixture();
-	}
-
-	@AfterAll
-	static void stopServer() throws Exception {
-		postgres.close();
-	}
-
-	@AfterEach
-	void close() {
-		this.wire.close();
-	}
 
 	/** As after the end of its process. */
 	@Test

@@ -6,9 +6,8 @@ import java.util.UUID;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,7 +48,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class AdvisorySessionTests {
 
-	private static AdvisoryFixture postgres;
+	@AutoClose
+	private static final AdvisoryFixture postgres = new AdvisoryFixture();
 
 	private final TcpProxy wire = TcpProxy.to(postgres.server.port());
 
@@ -60,16 +60,6 @@ class AdvisorySessionTests {
 	private AdvisoryLockBackend store;
 
 	private AdvisoryLockBackend other;
-
-	@BeforeAll
-	static void startServer() {
-		postgres = new AdvisoryFixture();
-	}
-
-	@AfterAll
-	static void stopServer() throws Exception {
-		postgres.close();
-	}
 
 	@BeforeEach
 	void connect() {

@@ -9,9 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -47,8 +45,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class AdvisoryWaitTests {
 
-	private static AdvisoryFixture postgres;
+	@AutoClose
+	private static final AdvisoryFixture postgres = new AdvisoryFixture();
 
+	@AutoClose
 	private final TcpProxy wire = TcpProxy.to(postgres.server.port());
 
 	private final HikariDataSource pool = postgres.pool(4, this.wire.port());
@@ -58,21 +58,6 @@ class AdvisoryWaitTests {
 	private final AdvisoryLockBackend other = postgres.backend(postgres.pool(4));
 
 	private final LockName lock = LockName.of("wait", UUID.randomUUID().toString());
-
-	@BeforeAll
-	static void startServer() {
-		postgres = new AdvisoryFixture();
-	}
-
-	@AfterAll
-	static void stopServer() throws Exception {
-		postgres.close();
-	}
-
-	@AfterEach
-	void close() {
-		this.wire.close();
-	}
 
 	@Test
 	void releaseGrantsTheLockToTheWaiter() throws Exception {
