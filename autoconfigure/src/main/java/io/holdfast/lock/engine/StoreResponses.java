@@ -61,14 +61,8 @@ final class StoreResponses {
 	 */
 	static <A, T> CompletionStage<T> ask(Function<A, ? extends @Nullable CompletionStage<T>> call, A argument,
 			Supplier<? extends RuntimeException> missing) {
-		try {
-			CompletionStage<T> asked = call.apply(argument);
-			return (asked != null) ? asked : CompletableFuture.failedFuture(missing.get());
-		}
-		catch (Throwable ex) {
-			// Kotlin throws checked exceptions undeclared
-			return CompletableFuture.failedFuture(ex);
-		}
+		CompletionStage<T> asked = Stages.attempt(call, argument);
+		return (asked != null) ? asked : CompletableFuture.failedFuture(missing.get());
 	}
 
 	/**

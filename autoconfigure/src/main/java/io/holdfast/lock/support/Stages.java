@@ -29,8 +29,20 @@ public final class Stages {
 	 * @return the stage, or a failed one if the work throws instead of returning a stage
 	 */
 	public static <T> CompletionStage<T> attempt(Supplier<? extends CompletionStage<T>> work) {
+		return attempt(Supplier::get, work);
+	}
+
+	/**
+	 * Starts asynchronous work, without a function that captures what the work needs.
+	 * @param work returns the stage of the work
+	 * @param argument what the work needs
+	 * @param <A> the type of the argument
+	 * @param <T> the type of the result
+	 * @return the stage, or a failed one if the work throws instead of returning a stage
+	 */
+	public static <A, T> CompletionStage<T> attempt(Function<A, ? extends CompletionStage<T>> work, A argument) {
 		try {
-			return work.get();
+			return work.apply(argument);
 		}
 		catch (Throwable ex) {
 			// Kotlin throws checked exceptions undeclared
