@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -37,6 +38,9 @@ public abstract class ServerProcess implements AutoCloseable {
 	private static final int MOST_STARTS = 3;
 
 	private static final int LOG_TAIL = 40;
+
+	/** Keeps the logs of servers that are closed. */
+	private static final Path LOGS = Path.of("target", "server-logs");
 
 	private static final Set<ServerProcess> RUNNING = ConcurrentHashMap.newKeySet();
 
@@ -281,7 +285,8 @@ public abstract class ServerProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the directory of this server. {@link #close()} deletes it.
+	 * Returns the directory of this server. {@link #close()} deletes it, except the log,
+	 * which it moves to {@code target/server-logs}.
 	 * @return the directory
 	 */
 	public Path directory() {
@@ -312,7 +317,22 @@ public abstract class ServerProcess implements AutoCloseable {
 	@Override
 	public void close() {
 		kill();
+		keepLog();
 		FileSystemUtils.deleteRecursively(this.directory.toFile());
+	}
+
+	/** A test may fail because of its server, which is closed by then. */
+	private void keepLog() {
+		if (Files.isReadable(logFile())) {
+			try {
+				Files.createDirectories(LOGS);
+				Files.move(logFile(), LOGS.resolve("%s-%d.log".formatted(this.name, this.port)),
+						StandardCopyOption.REPLACE_EXISTING);
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException("Cannot keep the log of " + this.name, ex);
+			}
+		}
 	}
 
 	/**

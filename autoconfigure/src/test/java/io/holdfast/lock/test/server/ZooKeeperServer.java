@@ -117,7 +117,8 @@ public final class ZooKeeperServer extends ServerProcess {
 	protected List<String> command() {
 		return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
 				"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+UnlockDiagnosticVMOptions",
-				"-XX:-BytecodeVerificationRemote", "-Dznode.container.checkIntervalMs=500", "-cp", JAR + ":" + LOGGER,
+				"-XX:-BytecodeVerificationRemote", "-XX:+ExitOnOutOfMemoryError",
+				"-Dznode.container.checkIntervalMs=500", "-cp", JAR + ":" + LOGGER,
 				"org.apache.zookeeper.server.quorum.QuorumPeerMain", this.configuration.toString());
 	}
 
