@@ -2,12 +2,16 @@ package io.holdfast.lock.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
+import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.resource.ClientResources;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.ssl.SslBundle;
@@ -15,6 +19,7 @@ import org.springframework.boot.ssl.SslBundle;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.redis.LettuceScriptClient;
 import io.holdfast.lock.backend.redis.LettuceServers;
+import io.holdfast.lock.support.Threads;
 
 /**
  * Creates clients with Lettuce.
@@ -27,17 +32,41 @@ final class LettuceClientFactory implements RedisClients {
 
 	private final Duration waitTimeout;
 
+	private final @Nullable ClientResources shared;
+
 	/**
-	 * Creates a factory.
+	 * Creates a factory for clients with threads of their own.
 	 * @param connectionTimeout longest wait for a connection
 	 * @param responseTimeout time after which an unanswered request fails
 	 * @param waitTimeout longest wait for replicas, or zero if requests do not wait for
 	 * them
 	 */
 	LettuceClientFactory(Duration connectionTimeout, Duration responseTimeout, Duration waitTimeout) {
+		this(connectionTimeout, responseTimeout, waitTimeout, null);
+	}
+
+	private LettuceClientFactory(Duration connectionTimeout, Duration responseTimeout, Duration waitTimeout,
+			@Nullable ClientResources shared) {
 		this.connectionTimeout = connectionTimeout;
 		this.responseTimeout = responseTimeout;
 		this.waitTimeout = waitTimeout;
+		this.shared = shared;
+	}
+
+	/**
+	 * Creates a factory for the clients of several independent servers, which share
+	 * threads.
+	 * @param connectionTimeout longest wait for a connection
+	 * @param responseTimeout time after which an unanswered request fails
+	 */
+	static LettuceClientFactory ofNodes(Duration connectionTimeout, Duration responseTimeout) {
+		ClientResources shared = ClientResources.builder()
+			.threadFactoryProvider((pool) -> new DefaultThreadFactory(RedisClients.THREADS_OF_NODES, true))
+			.ioThreadPoolSize(RedisClients.threadsOfNodes())
+			.computationThreadPoolSize(RedisClients.threadsOfNodes())
+			.commandLatencyRecorder(CommandLatencyRecorder.disabled())
+			.build();
+		return new LettuceClientFactory(connectionTimeout, responseTimeout, Duration.ZERO, shared);
 	}
 
 	@Override
@@ -78,13 +107,24 @@ final class LettuceClientFactory implements RedisClients {
 	}
 
 	private RedisClient create(List<RedisURI> uris, boolean cluster, Settings settings, String server) {
-		return create(new LettuceServers(uris, cluster, null, options(settings.ssl())), server, settings.source());
+		return create(new LettuceServers(uris, cluster, this.shared, options(settings.ssl())), server,
+				settings.source());
 	}
 
 	RedisClient create(LettuceServers servers, String server, String source) {
 		return new RedisClient(
 				new LettuceScriptClient(servers, this.connectionTimeout, this.responseTimeout, this.waitTimeout),
 				server, source);
+	}
+
+	@Override
+	public void close() {
+		ClientResources resources = this.shared;
+		if (resources != null) {
+			long timeout = this.responseTimeout.toMillis();
+			Threads.close("holdfast-redis-close", this.responseTimeout,
+					() -> resources.shutdown(0, timeout, TimeUnit.MILLISECONDS).awaitUninterruptibly(timeout));
+		}
 	}
 
 	private static RedisURI uri(String hostAndPort, RedisLogin login) {

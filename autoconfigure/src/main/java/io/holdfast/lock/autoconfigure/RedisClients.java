@@ -10,7 +10,18 @@ import org.springframework.boot.ssl.SslBundle;
  * Creates clients that only locks use, with one library. They connect on first use and
  * never repeat a request, because the engine retries.
  */
-interface RedisClients {
+interface RedisClients extends AutoCloseable {
+
+	/** The name of the threads that the clients of several independent servers share. */
+	String THREADS_OF_NODES = "holdfast-redlock-io";
+
+	/**
+	 * Returns how many threads of each kind the clients of several independent servers
+	 * share. A request to all of them wakes each thread once, so they are few.
+	 */
+	static int threadsOfNodes() {
+		return Math.max(2, Runtime.getRuntime().availableProcessors() / 2);
+	}
 
 	/**
 	 * Creates a client of one server.
@@ -31,6 +42,12 @@ interface RedisClients {
 	 * Creates a client of the master among some servers.
 	 */
 	RedisClient replicated(List<String> nodes, Settings settings);
+
+	/**
+	 * Ends the threads that its clients share, if they do. Close the clients first.
+	 */
+	@Override
+	void close();
 
 	/** Returns how messages name a setup with sentinels. */
 	static String shownSentinel(String master, List<String> sentinels) {

@@ -2,11 +2,19 @@ package io.holdfast.lock.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 
 import javax.net.ssl.KeyManagerFactory;
 
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
 import io.netty.handler.flush.FlushConsolidationHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
 import org.redisson.client.DefaultNettyHook;
@@ -23,16 +31,15 @@ import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslOptions;
 
 import io.holdfast.lock.backend.redis.RedissonScriptClient;
+import io.holdfast.lock.support.Threads;
 
 /**
  * Creates clients with Redisson.
  */
 final class RedissonClientFactory implements RedisClients {
 
-	private static final int THREADS = 4;
-
 	/** Requests are short and never block a thread. */
-	private static final int THREADS_FOR_A_NODE = 1;
+	private static final int THREADS = 4;
 
 	/**
 	 * With fewer than ten connections, Redisson returns a connection to its pool when a
@@ -60,38 +67,40 @@ final class RedissonClientFactory implements RedisClients {
 
 	private final int connections;
 
-	private final int threads;
-
 	/** Number of connections for channels that exist before a subscription. */
 	private final int idleSubscriptions;
 
+	private final @Nullable SharedThreads shared;
+
 	/**
-	 * Creates a factory.
+	 * Creates a factory for clients with threads of their own.
 	 * @param connectionTimeout longest wait for a connection
 	 * @param responseTimeout time after which an unanswered request fails
 	 * @param waitReplicas number of replicas that requests wait for
 	 */
 	RedissonClientFactory(Duration connectionTimeout, Duration responseTimeout, int waitReplicas) {
-		this(connectionTimeout, responseTimeout, (waitReplicas > 0) ? EXCLUSIVE_CONNECTIONS : SHARED_CONNECTIONS,
-				THREADS, 1);
+		this(connectionTimeout, responseTimeout, (waitReplicas > 0) ? EXCLUSIVE_CONNECTIONS : SHARED_CONNECTIONS, 1,
+				null);
 	}
 
-	private RedissonClientFactory(Duration connectionTimeout, Duration responseTimeout, int connections, int threads,
-			int idleSubscriptions) {
+	private RedissonClientFactory(Duration connectionTimeout, Duration responseTimeout, int connections,
+			int idleSubscriptions, @Nullable SharedThreads shared) {
 		this.connectionTimeout = connectionTimeout;
 		this.responseTimeout = responseTimeout;
 		this.connections = connections;
-		this.threads = threads;
 		this.idleSubscriptions = idleSubscriptions;
+		this.shared = shared;
 	}
 
 	/**
-	 * Creates a factory for the clients of several independent servers.
+	 * Creates a factory for the clients of several independent servers, which share
+	 * threads.
 	 * @param connectionTimeout longest wait for a connection
 	 * @param responseTimeout time after which an unanswered request fails
 	 */
 	static RedissonClientFactory ofNodes(Duration connectionTimeout, Duration responseTimeout) {
-		return new RedissonClientFactory(connectionTimeout, responseTimeout, SHARED_CONNECTIONS, THREADS_FOR_A_NODE, 0);
+		return new RedissonClientFactory(connectionTimeout, responseTimeout, SHARED_CONNECTIONS, 0,
+				SharedThreads.create(RedisClients.threadsOfNodes()));
 	}
 
 	@Override
@@ -139,16 +148,23 @@ final class RedissonClientFactory implements RedisClients {
 				source);
 	}
 
+	@Override
+	public void close() {
+		if (this.shared != null) {
+			this.shared.close(this.responseTimeout);
+		}
+	}
+
 	private static String scheme(boolean tls) {
 		return tls ? "rediss://" : "redis://";
 	}
 
 	Config config(RedisLogin login, @Nullable SslBundle ssl) {
 		Config config = new Config();
-		config.setLazyInitialization(true)
-			.setUseScriptCache(false)
-			.setThreads(this.threads)
-			.setNettyThreads(this.threads);
+		config.setLazyInitialization(true).setUseScriptCache(false).setThreads(THREADS).setNettyThreads(THREADS);
+		if (this.shared != null) {
+			config.setEventLoopGroup(this.shared.loops()).setExecutor(this.shared.executor());
+		}
 		config.setNettyHook(new FlushTogether());
 		config.setUsername(login.username()).setPassword(login.password());
 		if (ssl != null) {
@@ -189,6 +205,29 @@ final class RedissonClientFactory implements RedisClients {
 			.setMasterConnectionPoolSize(this.connections)
 			.setMasterConnectionMinimumIdleSize(1)
 			.setSubscriptionConnectionMinimumIdleSize(1);
+	}
+
+	/**
+	 * The threads that several clients share.
+	 *
+	 * @param loops read responses and write requests
+	 * @param executor runs everything else
+	 */
+	private record SharedThreads(EventLoopGroup loops, ExecutorService executor) {
+
+		static SharedThreads create(int count) {
+			ThreadFactory threads = new DefaultThreadFactory(RedisClients.THREADS_OF_NODES, true);
+			return new SharedThreads(new MultiThreadIoEventLoopGroup(count, threads, NioIoHandler.newFactory()),
+					Executors.newFixedThreadPool(count, threads));
+		}
+
+		void close(Duration timeout) {
+			this.executor.shutdown();
+			Threads.close("holdfast-redis-close", timeout,
+					() -> this.loops.shutdownGracefully(0, timeout.toMillis(), TimeUnit.MILLISECONDS)
+						.awaitUninterruptibly(timeout.toMillis()));
+		}
+
 	}
 
 	/**

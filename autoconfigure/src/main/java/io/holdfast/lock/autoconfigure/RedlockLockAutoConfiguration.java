@@ -39,17 +39,23 @@ public final class RedlockLockAutoConfiguration {
 
 	private static final String NODES = "distributed-lock.redlock.nodes";
 
+	/** Closed after the backend, whose clients use its threads until then. */
+	@Bean
+	@ConditionalOnMissingBean(RedlockLockBackend.class)
+	RedisClients redlockClients(DistributedLockProperties locks, RedlockLockProperties redlock,
+			ConfigurableListableBeanFactory beanFactory) {
+		return clients(redlock, locks.responseTimeout(), beanFactory.getBeanClassLoader());
+	}
+
 	@Bean
 	@ConditionalOnMissingBean
 	RedlockLockBackend redlockLockBackend(DistributedLockProperties locks, StartupChecks checks,
-			RedlockLockProperties redlock, ObjectProvider<SslBundles> bundles,
-			ConfigurableListableBeanFactory beanFactory) {
+			RedlockLockProperties redlock, ObjectProvider<SslBundles> bundles, RedisClients clients) {
 		List<RedisAddress> addresses = addresses(redlock);
 		Duration longest = redlock.longestLease();
 		RedlockLockOptions options = new RedlockLockOptions(locks.namespace(), locks.responseTimeout(),
 				redlock.nodeTimeout(), redlock.driftFactor(), (longest != null) ? longest : locks.leaseTime(),
 				redlock.restartQuarantine());
-		RedisClients clients = clients(redlock, locks.responseTimeout(), beanFactory.getBeanClassLoader());
 		SslBundle ssl = redlock.ssl().find(bundles, "distributed-lock.redlock.ssl.bundle");
 		RedlockLockBackend backend = new RedlockLockBackend(
 				addresses.stream().map((address) -> node(clients, address, redlock, ssl, locks)).toList(), options);
@@ -83,7 +89,7 @@ public final class RedlockLockAutoConfiguration {
 		logger
 			.info("Lock backend 'redlock' connects with %s ('%s')".formatted(redisson ? "Redisson" : "Lettuce", NODES));
 		return redisson ? RedissonClientFactory.ofNodes(redlock.connectionTimeout(), responseTimeout)
-				: new LettuceClientFactory(redlock.connectionTimeout(), responseTimeout, Duration.ZERO);
+				: LettuceClientFactory.ofNodes(redlock.connectionTimeout(), responseTimeout);
 	}
 
 	private static RedisNode node(RedisClients clients, RedisAddress address, RedlockLockProperties redlock,

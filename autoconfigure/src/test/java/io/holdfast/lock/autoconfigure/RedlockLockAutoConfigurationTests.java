@@ -234,6 +234,28 @@ class RedlockLockAutoConfigurationTests {
 		}
 	}
 
+	@ParameterizedTest
+	@EnumSource(value = RedisClientLibrary.class, mode = EnumSource.Mode.EXCLUDE, names = "AUTO")
+	void nodesShareThreadsThatEndWithTheApplication(RedisClientLibrary library) {
+		this.runner.withPropertyValues("distributed-lock.redlock.restart-quarantine=false", nodes(servers))
+			.withPropertyValues("distributed-lock.redlock.client=" + library)
+			.run((context) -> {
+				context.getBean(LockOperations.class).acquire(LockRequest.of("auto", "6")).close();
+				assertThat(threadsOfNodes()).isNotEmpty()
+					// one for requests, and one for everything else
+					.hasSizeLessThanOrEqualTo(2 * RedisClients.threadsOfNodes());
+			});
+		Awaitility.await().untilAsserted(() -> assertThat(threadsOfNodes()).isEmpty());
+	}
+
+	private static List<Thread> threadsOfNodes() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith(RedisClients.THREADS_OF_NODES))
+			.toList();
+	}
+
 	@Test
 	void libraryThatIsMissingIsNamed() {
 		ApplicationContextRunner named = this.runner.withPropertyValues("distributed-lock.backend=redlock");
