@@ -126,8 +126,9 @@ final class Comparison implements AutoCloseable {
 			waiter.send("wait");
 			TimeUnit.MILLISECONDS.sleep(WAIT_MILLIS);
 			holder.send("free");
-			long released = Long.parseLong(holder.result());
-			latencies.add(Long.parseLong(waiter.result()) - released);
+			// first that of the waiter: reading the other one would use a processor meanwhile
+			long acquired = Long.parseLong(waiter.result());
+			latencies.add(acquired - Long.parseLong(holder.result()));
 		}
 		long median = latencies.stream().sorted().toList().get(HANDOVERS_PER_ROUND / 2);
 		return RoundResult.ofPair(median);
