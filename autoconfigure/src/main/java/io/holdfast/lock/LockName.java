@@ -157,7 +157,20 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 	@Override
 	public String toString() {
 		String id = id();
-		return id.chars().anyMatch(LockName::isControl) ? escaped(id) : id;
+		return hasControl(id) ? escaped(id) : id;
+	}
+
+	/**
+	 * A loop: every observation contains this text, and a stream costs more than all of
+	 * it.
+	 */
+	private static boolean hasControl(String id) {
+		for (int i = 0; i < id.length(); i++) {
+			if (isControl(id.charAt(i))) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	private static boolean isControl(int character) {

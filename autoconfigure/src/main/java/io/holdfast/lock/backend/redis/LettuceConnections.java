@@ -15,7 +15,6 @@ import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
-import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 
@@ -95,7 +94,7 @@ abstract class LettuceConnections {
 
 		@Override
 		CompletionStage<LettuceConnection> connect() {
-			return this.client.connectAsync(StringCodec.UTF8, this.uri).thenApply(ToServer::connection);
+			return this.client.connectAsync(LettuceTextCodec.INSTANCE, this.uri).thenApply(ToServer::connection);
 		}
 
 		private static LettuceConnection connection(StatefulRedisConnection<String, String> connection) {
@@ -106,7 +105,7 @@ abstract class LettuceConnections {
 
 		@Override
 		CompletionStage<? extends StatefulRedisPubSubConnection<String, String>> listen() {
-			return this.client.connectPubSubAsync(StringCodec.UTF8, this.uri);
+			return this.client.connectPubSubAsync(LettuceTextCodec.INSTANCE, this.uri);
 		}
 
 	}
@@ -127,7 +126,7 @@ abstract class LettuceConnections {
 		@Override
 		CompletionStage<LettuceConnection> connect() {
 			return this.topology.get()
-				.thenCompose((known) -> known.connectAsync(StringCodec.UTF8))
+				.thenCompose((known) -> known.connectAsync(LettuceTextCodec.INSTANCE))
 				.thenApply((connection) -> new LettuceConnection(connection, connection.async(), true,
 						(key) -> master(connection, key)));
 		}
@@ -149,7 +148,7 @@ abstract class LettuceConnections {
 
 		@Override
 		CompletionStage<? extends StatefulRedisPubSubConnection<String, String>> listen() {
-			return this.topology.get().thenCompose((known) -> known.connectPubSubAsync(StringCodec.UTF8));
+			return this.topology.get().thenCompose((known) -> known.connectPubSubAsync(LettuceTextCodec.INSTANCE));
 		}
 
 	}

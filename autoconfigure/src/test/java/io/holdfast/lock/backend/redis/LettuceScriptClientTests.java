@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,9 +12,12 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.holdfast.lock.backend.redis.LettuceChannels.SilentChannelHandler;
 import io.holdfast.lock.backend.redis.ScriptClient.Call;
+import io.holdfast.lock.support.Sha1;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
@@ -48,6 +52,16 @@ class LettuceScriptClientTests {
 		this.wire.loseNextReplyTo("number");
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> get(this.client.evalSha(COUNT, KEYS)));
 		assertThat(get(this.client.evalSha(COUNT, KEYS))).containsExactly(3L);
+	}
+
+	/** A wrong length would shift the rest of the request. */
+	@ParameterizedTest
+	@ValueSource(strings = { "", "a:b", "Käse", "日本", "\uD83D\uDD12 lock", "half of \uD83D" })
+	void everyTextArrivesInUtf8(String text) throws Exception {
+		String echo = "return {KEYS[1], ARGV[1], ARGV[2]}";
+		String arrived = new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
+		assertThat(get(this.client.eval(new RedisScript(echo, Sha1.hex(echo)), List.of(text), text, "end")))
+			.containsExactly(arrived, arrived, "end");
 	}
 
 	@Test
