@@ -27,8 +27,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class LettuceChannels implements NettyCustomizer {
 
-	/** Longest run of requests that are written together. */
-	private static final int FLUSH_AFTER = 256;
+	/**
+	 * Longest run of requests that are written together. If all callers are in one run,
+	 * Redis waits while this client prepares the next one, and the other way round.
+	 */
+	private static final int FLUSH_AFTER = 12;
 
 	/**
 	 * Threads of each kind of a client that has its own: it has few connections, and
