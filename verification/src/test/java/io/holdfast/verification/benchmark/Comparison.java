@@ -126,7 +126,8 @@ final class Comparison implements AutoCloseable {
 			waiter.send("wait");
 			TimeUnit.MILLISECONDS.sleep(WAIT_MILLIS);
 			holder.send("free");
-			// first that of the waiter: reading the other one would use a processor meanwhile
+			// first that of the waiter: reading the other one would use a processor
+			// meanwhile
 			long acquired = Long.parseLong(waiter.result());
 			latencies.add(acquired - Long.parseLong(holder.result()));
 		}

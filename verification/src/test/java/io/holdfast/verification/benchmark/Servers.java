@@ -1,6 +1,7 @@
 package io.holdfast.verification.benchmark;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -22,6 +23,12 @@ import io.holdfast.lock.test.server.ZooKeeperServer;
  * The servers of one store: one, or several for {@code redlock}, five by default.
  */
 final class Servers implements AutoCloseable {
+
+	/**
+	 * The default of ZooKeeper. With less, the locks of a library vanish between its
+	 * rounds.
+	 */
+	private static final Duration EMPTY_NODES = Duration.ofMinutes(1);
 
 	private static final int NODES = 5;
 
@@ -45,7 +52,7 @@ final class Servers implements AutoCloseable {
 					this.servers.add(RedisServer.started());
 				}
 			}
-			case "zookeeper" -> this.servers.add(ZooKeeperServer.started());
+			case "zookeeper" -> this.servers.add(ZooKeeperServer.started(EMPTY_NODES));
 			case "etcd" -> this.servers.add(EtcdServer.started());
 			default -> {
 			}

@@ -6,6 +6,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -23,7 +24,12 @@ public final class ZooKeeperServer extends ServerProcess {
 
 	private static final Path LOGGER = Path.of("/usr/share/java/slf4j-simple.jar");
 
+	/** Tests do not wait for the minute that is ZooKeeper's default. */
+	private static final Duration EMPTY_NODES = Duration.ofMillis(500);
+
 	private final Path configuration;
+
+	private final Duration emptyNodes;
 
 	private final int peerPort = freePort();
 
@@ -32,8 +38,9 @@ public final class ZooKeeperServer extends ServerProcess {
 	/** The proxy through which the other servers reach this one when it is the leader. */
 	private final TcpProxy peerWire = TcpProxy.to(this.peerPort);
 
-	private ZooKeeperServer() {
+	private ZooKeeperServer(Duration emptyNodes) {
 		super("zookeeper");
+		this.emptyNodes = emptyNodes;
 		this.configuration = directory().resolve("zoo.cfg");
 	}
 
@@ -46,15 +53,28 @@ public final class ZooKeeperServer extends ServerProcess {
 	}
 
 	/**
+	 * Starts a standalone server with a new tree.
+	 * @param emptyNodes how often the server removes empty container nodes
+	 * @return the server, which the caller must close
+	 */
+	public static ZooKeeperServer started(Duration emptyNodes) {
+		return ensemble(1, emptyNodes).get(0);
+	}
+
+	/**
 	 * Starts an ensemble with a new tree.
 	 * @param size the number of servers
 	 * @return the servers, each of which the caller must close
 	 */
 	public static List<ZooKeeperServer> ensemble(int size) {
+		return ensemble(size, EMPTY_NODES);
+	}
+
+	private static List<ZooKeeperServer> ensemble(int size, Duration emptyNodes) {
 		if (!Files.exists(JAR)) {
 			throw notInstalled("ZooKeeper", PACKAGE);
 		}
-		List<ZooKeeperServer> servers = Stream.generate(ZooKeeperServer::new).limit(size).toList();
+		List<ZooKeeperServer> servers = Stream.generate(() -> new ZooKeeperServer(emptyNodes)).limit(size).toList();
 		try {
 			for (int i = 0; i < size; i++) {
 				servers.get(i).configure(i, servers);
@@ -118,7 +138,7 @@ public final class ZooKeeperServer extends ServerProcess {
 		return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
 				"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+UnlockDiagnosticVMOptions",
 				"-XX:-BytecodeVerificationRemote", "-XX:+ExitOnOutOfMemoryError",
-				"-Dznode.container.checkIntervalMs=500", "-cp", JAR + ":" + LOGGER,
+				"-Dznode.container.checkIntervalMs=" + this.emptyNodes.toMillis(), "-cp", JAR + ":" + LOGGER,
 				"org.apache.zookeeper.server.quorum.QuorumPeerMain", this.configuration.toString());
 	}
 
