@@ -17,6 +17,12 @@ import java.util.stream.Stream;
  */
 final class BenchmarkChild implements AutoCloseable {
 
+	/**
+	 * A fifth of the calls that the compiler awaits by default, for all libraries alike.
+	 * Otherwise it is at work during the rounds, which follow a warmup of seconds.
+	 */
+	private static final String COMPILE_EARLY = "-XX:CompileThresholdScaling=0.2";
+
 	private final Process process;
 
 	private final BufferedReader results;
@@ -26,8 +32,8 @@ final class BenchmarkChild implements AutoCloseable {
 	BenchmarkChild(Library library, Servers servers, Path marks) throws IOException {
 		List<String> command = new ArrayList<>(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx512m",
-						"-XX:+UseSerialGC", "-cp", classPath(library), BenchmarkProcess.class.getName(), library.name(),
-						servers.store(), servers.ports(), servers.url(), marks.toString()));
+						"-XX:+UseSerialGC", COMPILE_EARLY, "-cp", classPath(library), BenchmarkProcess.class.getName(),
+						library.name(), servers.store(), servers.ports(), servers.url(), marks.toString()));
 		command.addAll(servers.arguments());
 		this.process = new ProcessBuilder(command)
 			.redirectError(new File("target/benchmark/%s-%s.log".formatted(servers.store(), library)))
