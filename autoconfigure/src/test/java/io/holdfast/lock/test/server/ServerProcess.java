@@ -196,6 +196,8 @@ public abstract class ServerProcess implements AutoCloseable {
 		List<ProcessHandle> all = family(running);
 		all.forEach(ProcessHandle::destroyForcibly);
 		all.forEach((member) -> member.onExit().orTimeout(10, TimeUnit.SECONDS).join());
+		// its handle knows of the end first, and start() would still take it for running
+		awaitExit(running, STOP_TIMEOUT);
 		RUNNING.remove(this);
 	}
 
