@@ -42,7 +42,7 @@ class PeerBenchmark {
 	 * The rounds of handovers before those that are measured, which are too few for the
 	 * compiler.
 	 */
-	private static final int HANDOVER_WARM_UP_ROUNDS = 20;
+	private static final int HANDOVER_WARM_UP_ROUNDS = 10;
 
 	/** Without a server to wait for, the compiler decides the figures. */
 	private static final Set<String> IN_MEMORY = Set.of("local", "h2");
