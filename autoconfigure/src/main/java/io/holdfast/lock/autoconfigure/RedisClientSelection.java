@@ -54,6 +54,8 @@ final class RedisClientSelection {
 
 	RedisClient select(ObjectProvider<SslBundles> bundles) {
 		this.redis.client().requirePresent(LockStore.REDIS, this.beanFactory.getBeanClassLoader());
+		RedisClients.checkConnectionTimeout("distributed-lock.redis.connection-timeout",
+				this.redis.connectionTimeout());
 		if (StringUtils.hasText(this.redis.address())) {
 			return fromAddress(RedisAddress.parse(ADDRESS, this.redis.address()), bundles);
 		}

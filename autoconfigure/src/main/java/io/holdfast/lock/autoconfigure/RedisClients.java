@@ -1,10 +1,14 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.time.Duration;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.ssl.SslBundle;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * Creates clients that only locks use, with one library. They connect on first use and
@@ -15,12 +19,28 @@ interface RedisClients extends AutoCloseable {
 	/** The name of the threads that the clients of several independent servers share. */
 	String THREADS_OF_NODES = "holdfast-redlock-io";
 
+	Duration SHORTEST_CONNECTION = Duration.ofMillis(1);
+
+	Duration LONGEST_CONNECTION = Duration.ofMinutes(10);
+
 	/**
 	 * Returns how many threads of each kind the clients of several independent servers
 	 * share. A request to all of them wakes each thread once, so they are few.
 	 */
 	static int threadsOfNodes() {
 		return Math.max(2, Runtime.getRuntime().availableProcessors() / 2);
+	}
+
+	/**
+	 * Rejects a time that no client can wait for a connection.
+	 * @param property the property that sets it
+	 */
+	static void checkConnectionTimeout(String property, Duration timeout) {
+		if (timeout.compareTo(SHORTEST_CONNECTION) < 0 || timeout.compareTo(LONGEST_CONNECTION) > 0) {
+			throw new LockConfigurationException(
+					"'%s' is %s. Set at least %s and at most %s.".formatted(property, DurationText.of(timeout),
+							DurationText.of(SHORTEST_CONNECTION), DurationText.of(LONGEST_CONNECTION)));
+		}
 	}
 
 	/**

@@ -42,7 +42,7 @@ public final class RedlockLockAutoConfiguration {
 	/** Closed after the backend, whose clients use its threads until then. */
 	@Bean
 	@ConditionalOnMissingBean(RedlockLockBackend.class)
-	RedisClients redlockClients(DistributedLockProperties locks, RedlockLockProperties redlock,
+	RedisClients redlockLockClients(DistributedLockProperties locks, RedlockLockProperties redlock,
 			ConfigurableListableBeanFactory beanFactory) {
 		return clients(redlock, locks.responseTimeout(), beanFactory.getBeanClassLoader());
 	}
@@ -85,6 +85,7 @@ public final class RedlockLockAutoConfiguration {
 	private static RedisClients clients(RedlockLockProperties redlock, Duration responseTimeout,
 			@Nullable ClassLoader classLoader) {
 		redlock.client().requirePresent(LockStore.REDLOCK, classLoader);
+		RedisClients.checkConnectionTimeout("distributed-lock.redlock.connection-timeout", redlock.connectionTimeout());
 		boolean redisson = redlock.client().permits(RedisClientLibrary.REDISSON, classLoader);
 		logger
 			.info("Lock backend 'redlock' connects with %s ('%s')".formatted(redisson ? "Redisson" : "Lettuce", NODES));

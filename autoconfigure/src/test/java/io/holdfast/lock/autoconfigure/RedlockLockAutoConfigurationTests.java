@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.api.RedissonClient;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -254,6 +255,17 @@ class RedlockLockAutoConfigurationTests {
 			.stream()
 			.filter((thread) -> thread.getName().startsWith(RedisClients.THREADS_OF_NODES))
 			.toList();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "-1s", "0s", "60d" })
+	void impossibleConnectionTimeoutIsRefused(String timeout) {
+		this.runner.withPropertyValues(nodes(servers), "distributed-lock.redlock.connection-timeout=" + timeout)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("'distributed-lock.redlock.connection-timeout' is ")
+				.hasMessageContaining("Set at least 1ms and at most 600s"));
 	}
 
 	@Test
