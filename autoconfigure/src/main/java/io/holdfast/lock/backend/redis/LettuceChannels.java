@@ -51,7 +51,7 @@ final class LettuceChannels implements NettyCustomizer {
 
 	/**
 	 * Creates a customizer.
-	 * @param shared the resources of the application's client, or {@code null}
+	 * @param shared the resources that another client also uses, or {@code null}
 	 * @param silence time after which a channel without any response is closed
 	 */
 	LettuceChannels(@Nullable ClientResources shared, Duration silence) {
@@ -60,8 +60,8 @@ final class LettuceChannels implements NettyCustomizer {
 	}
 
 	/**
-	 * Returns resources with these channels. Shutting them down leaves the resources of
-	 * the application as they are.
+	 * Returns resources with these channels. Shutting them down leaves shared resources
+	 * as they are.
 	 */
 	ClientResources resources() {
 		ClientResources.Builder builder = ClientResources.builder()
