@@ -33,18 +33,3 @@ local function remove(key, member)
   tidy(key)
 end
 
--- Returns the positions of a wait queue in the order of arrival. A position is a member
--- number|mode|rest, and numbers grow in the order of arrival.
-local function positions(key)
-  local members, queue = living(key), {}
-  for i = 1, #members, 2 do
-    local number, mode, rest = string.match(members[i], '^(%d+)|(%a+)|(.*)$')
-    queue[#queue + 1] = {
-      member = members[i], ends = tonumber(members[i + 1]), number = tonumber(number), shared = mode == 'SHARED',
-      rest = rest
-    }
-  end
-  table.sort(queue, function(a, b) return a.number < b.number end)
-  return queue
-end
-

@@ -31,12 +31,16 @@ end
 
 -- Returns the waiters in the order of arrival.
 local function queue()
-  local waiters = positions(KEYS[3])
-  for _, waiter in ipairs(waiters) do
-    local fair, counted, sticky, instance, owner = string.match(waiter.rest, '^(%d)|(%d)|(%d)|([^|]*)|(.*)$')
-    waiter.fair, waiter.counted, waiter.sticky = fair == '1', counted == '1', sticky == '1'
-    waiter.instance, waiter.owner = instance, owner
+  local members, waiters = living(KEYS[3]), {}
+  for i = 1, #members, 2 do
+    local number, mode, fair, counted, sticky, instance, owner = string.match(members[i],
+      '^(%d+)|(%a+)|(%d)|(%d)|(%d)|([^|]*)|(.*)$')
+    waiters[#waiters + 1] = {
+      member = members[i], ends = tonumber(members[i + 1]), number = tonumber(number), shared = mode == 'SHARED',
+      fair = fair == '1', counted = counted == '1', sticky = sticky == '1', instance = instance, owner = owner
+    }
   end
+  table.sort(waiters, function(a, b) return a.number < b.number end)
   return waiters
 end
 
