@@ -5,6 +5,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -79,6 +80,14 @@ final class EngineReference implements BeanPostProcessor, SmartInitializingSingl
 					"There is no unique LockEngine bean, so locks cannot be inspected. Declare at most one, and exclude it from proxies if its context has a parent.");
 		}
 		return present;
+	}
+
+	/**
+	 * Whether something else takes the place of the engine, such as the mock of a test.
+	 */
+	boolean isReplaced() {
+		LockOperations bean = this.operations.getIfUnique();
+		return bean != null && find() == null && this.created.isEmpty() && !AopUtils.isAopProxy(bean);
 	}
 
 	/** Returns the engines that this context has created, but not those of its parent. */

@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -34,7 +33,7 @@ import io.holdfast.lock.backend.etcd.EtcdLockOptions;
  */
 @AutoConfiguration
 @ConditionalOnClass(Client.class)
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnLocksEnabled
 @ConditionalOnLockStore(LockStore.ETCD)
 @EnableConfigurationProperties({ DistributedLockProperties.class, EtcdLockProperties.class })
 public final class EtcdLockAutoConfiguration {

@@ -1,7 +1,6 @@
 package io.holdfast.lock.autoconfigure;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
@@ -12,7 +11,7 @@ import io.holdfast.lock.backend.local.LocalLockBackend;
  * individual locks can use it beside another store.
  */
 @AutoConfiguration
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnLocksEnabled
 public final class LocalLockAutoConfiguration {
 
 	@Bean

@@ -2,7 +2,6 @@ package io.holdfast.lock.autoconfigure;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -21,7 +20,7 @@ import io.holdfast.lock.engine.StoreChecks;
 @AutoConfiguration(after = DistributedLockAutoConfiguration.class,
 		beforeName = "org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration")
 @ConditionalOnClass({ CompositeHealthContributor.class, ConditionalOnEnabledHealthIndicator.class })
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnLocksEnabled
 @ConditionalOnEnabledHealthIndicator("distributedlocks")
 @ConditionalOnBean(LockEngine.class)
 @EnableConfigurationProperties(LockHealthProperties.class)
@@ -29,9 +28,8 @@ public final class LockHealthAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(name = { "distributedLocksHealthContributor", "distributedLocksHealthIndicator" })
-	LockHealthContributor distributedLocksHealthContributor(EngineReference engine, LockBackends backends,
-			LockHealthProperties health) {
-		return new LockHealthContributor(new StoreChecks(engine.get(), backends), health.timeout());
+	LockHealthContributor distributedLocksHealthContributor(LockBackends backends, LockHealthProperties health) {
+		return new LockHealthContributor(new StoreChecks(backends), health.timeout());
 	}
 
 }

@@ -3,7 +3,6 @@ package io.holdfast.lock.autoconfigure;
 import org.slf4j.MDC;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -18,13 +17,13 @@ import io.holdfast.lock.observation.MdcLockObserver;
  */
 @AutoConfiguration
 @ConditionalOnClass(MDC.class)
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnLocksEnabled
 @EnableConfigurationProperties(LockLoggingAutoConfiguration.Properties.class)
 public final class LockLoggingAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	@ConditionalOnBooleanProperty("distributed-lock.logging.mdc")
+	@ConditionalOnLocksEnabled(value = "logging.mdc", matchIfMissing = false)
 	MdcLockObserver mdcLockObserver() {
 		return new MdcLockObserver();
 	}

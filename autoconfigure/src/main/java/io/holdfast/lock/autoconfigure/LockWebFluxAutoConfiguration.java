@@ -1,7 +1,6 @@
 package io.holdfast.lock.autoconfigure;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
@@ -20,8 +19,7 @@ import io.holdfast.lock.web.LockWebExceptionHandler;
 @AutoConfiguration
 @ConditionalOnClass(DispatcherHandler.class)
 @ConditionalOnWebApplication(type = Type.REACTIVE)
-@ConditionalOnBooleanProperty(name = { "distributed-lock.enabled", "distributed-lock.web.enabled" },
-		matchIfMissing = true)
+@ConditionalOnLocksEnabled("web.enabled")
 @EnableConfigurationProperties(LockWebProperties.class)
 public final class LockWebFluxAutoConfiguration {
 

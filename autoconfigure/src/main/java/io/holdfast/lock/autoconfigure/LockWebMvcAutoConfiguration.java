@@ -4,7 +4,6 @@ import java.util.List;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
@@ -23,8 +22,7 @@ import io.holdfast.lock.web.LockProblems;
 @AutoConfiguration
 @ConditionalOnClass(DispatcherServlet.class)
 @ConditionalOnWebApplication(type = Type.SERVLET)
-@ConditionalOnBooleanProperty(name = { "distributed-lock.enabled", "distributed-lock.web.enabled" },
-		matchIfMissing = true)
+@ConditionalOnLocksEnabled("web.enabled")
 @EnableConfigurationProperties(LockWebProperties.class)
 public final class LockWebMvcAutoConfiguration {
 

@@ -9,8 +9,8 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Role;
 
 import io.holdfast.lock.interceptor.UnlockedBeans;
@@ -20,7 +20,7 @@ import io.holdfast.lock.interceptor.UnlockedBeans;
  * disabled.
  */
 @AutoConfiguration
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", havingValue = false)
+@Conditional(OnLocksEnabledCondition.Negated.class)
 public final class LocksDisabledAutoConfiguration {
 
 	private static final Log logger = LogFactory.getLog(LocksDisabledAutoConfiguration.class);

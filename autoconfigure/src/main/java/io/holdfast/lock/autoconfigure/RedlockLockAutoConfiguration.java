@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.SslBundle;
@@ -30,7 +29,7 @@ import io.holdfast.lock.backend.redlock.RedlockLockOptions;
  * independent Redis masters. Redisson or Lettuce must be present.
  */
 @AutoConfiguration
-@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+@ConditionalOnLocksEnabled
 @ConditionalOnLockStore(LockStore.REDLOCK)
 @EnableConfigurationProperties({ DistributedLockProperties.class, RedlockLockProperties.class })
 public final class RedlockLockAutoConfiguration {

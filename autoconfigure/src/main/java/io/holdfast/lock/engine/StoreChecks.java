@@ -8,6 +8,7 @@ import io.holdfast.lock.LockException;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.SystemSchedulingClock;
 
 /**
  * Checks the stores of an engine for health checks, each in bounded time. Thread-safe.
@@ -16,18 +17,17 @@ public final class StoreChecks {
 
 	private final LockBackends backends;
 
-	private final SchedulingClock time;
+	/** Its thread never starts, because nothing is scheduled. */
+	private final SchedulingClock time = new SystemSchedulingClock("holdfast-checks-timer");
 
 	private final StoreQueries queries = new StoreQueries();
 
 	/**
 	 * Creates the checks.
-	 * @param engine the engine, for its clock
 	 * @param backends the backends of the engine
 	 */
-	public StoreChecks(LockEngine engine, LockBackends backends) {
+	public StoreChecks(LockBackends backends) {
 		this.backends = backends;
-		this.time = engine.context().time();
 	}
 
 	/**

@@ -31,9 +31,10 @@ public class DefaultLockObservationConvention implements LockObservationConventi
 
 	@Override
 	public KeyValues getHighCardinalityKeyValues(LockObservationContext context) {
+		KeyValue lock = HighCardinality.LOCK.withValue(context.lock().toString());
 		FencingToken token = context.token();
-		KeyValues lock = KeyValues.of(HighCardinality.LOCK.withValue(context.lock().toString()));
-		return (token != null) ? lock.and(HighCardinality.TOKEN.withValue(token.toString())) : lock;
+		return (token != null) ? KeyValues.of(lock, HighCardinality.TOKEN.withValue(token.toString()))
+				: KeyValues.of(lock);
 	}
 
 	private static KeyValue orNone(String key, @Nullable String value) {

@@ -65,6 +65,23 @@ class UnlockedBeansTests {
 			.run((context) -> assertThat(context.getBean(Shop.class).sell()).isTrue());
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "yes", "on", "1", "TRUE" })
+	void otherTextsForTrueDoNotDisableLocks(String enabled) {
+		this.runner.withUserConfiguration(LateShop.class)
+			.withPropertyValues("distributed-lock.enabled=" + enabled)
+			.run((context) -> assertThat(context.getBean(Shop.class).sell()).isTrue());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ture", "2", "disabled", "" })
+	void typoInTheSwitchStopsTheStart(String typo) {
+		this.runner.withUserConfiguration(LateShop.class)
+			.withPropertyValues("distributed-lock.enabled=" + typo)
+			.run((context) -> assertThat(context).getFailure()
+				.hasStackTraceContaining("Failed to bind properties under 'distributed-lock.enabled'"));
+	}
+
 	@Test
 	void lazyScopedAndMockedBeansAreIgnored() {
 		this.runner.withUserConfiguration(Lazily.class).run((context) -> {
@@ -75,10 +92,11 @@ class UnlockedBeansTests {
 		});
 	}
 
-	@Test
-	void disabledLocksLogTheUnlockedBeans(CapturedOutput output) {
+	@ParameterizedTest
+	@ValueSource(strings = { "false", "no", "off", "0" })
+	void disabledLocksLogTheUnlockedBeans(String disabled, CapturedOutput output) {
 		this.runner.withUserConfiguration(Lazily.class)
-			.withPropertyValues("distributed-lock.enabled=false")
+			.withPropertyValues("distributed-lock.enabled=" + disabled)
 			.run((context) -> {
 				assertThat(context.getBeanFactory().containsSingleton("lazyShop")).isFalse();
 				assertThat(output).contains("WARN")
