@@ -1,7 +1,9 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -25,6 +27,7 @@ import org.springframework.context.annotation.Role;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.init.ScriptStatementFailedException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.holdfast.lock.LockBackendException;
@@ -39,6 +42,7 @@ import io.holdfast.lock.fencing.TransactionFence;
 import io.holdfast.lock.interceptor.FenceBeanPostProcessor;
 import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.spi.observation.LockObserver;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.transaction.MethodTransactions;
 import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
 
@@ -53,6 +57,11 @@ import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
 public final class FencingAutoConfiguration {
 
 	private static final Log logger = LogFactory.getLog(FencingAutoConfiguration.class);
+
+	/** SQL states of a denied right in PostgreSQL and H2, and of a read-only database. */
+	private static final Set<String> DENIALS = Set.of("42501", "90096", "25006");
+
+	private static final String DISABLE = " To start without a fence, set 'distributed-lock.fencing.enabled=false'.";
 
 	private static final String DATA_SOURCE = "distributed-lock.fencing.data-source";
 
@@ -77,9 +86,12 @@ public final class FencingAutoConfiguration {
 			String requestedBy = fencing.requestedBy();
 			if (requestedBy != null) {
 				throw new LockConfigurationException(
-						"Transactions cannot be fenced, which 'distributed-lock.fencing.%s' asks for: %s To start without a fence, set 'distributed-lock.fencing.enabled=false'."
-							.formatted(requestedBy, reason),
+						"Transactions cannot be fenced, which 'distributed-lock.fencing.%s' asks for: %s"
+							.formatted(requestedBy, reason) + DISABLE,
 						ex);
+			}
+			if (isDenied(ex)) {
+				throw new LockConfigurationException("Transactions cannot be fenced: " + reason + DISABLE, ex);
 			}
 			if (beanFactory.getBeanNamesForType(AdvisoryLockBackend.class, false, false).length > 0) {
 				logger.warn(
@@ -104,10 +116,19 @@ public final class FencingAutoConfiguration {
 		TransactionFence fence = new TransactionFence(guard, dataSource, (any) -> LockDatabase.nameOf(any, beanFactory),
 				new MethodTransactions(beanFactory)::managerOf, own, (refusal) -> report(refusal, observer));
 		prepare(() -> {
-			LockDatabase.initialize(dataSource, fencing.initializeSchema(), JdbcFencingGuard.schema(fencing.table()));
+			initialize(dataSource, fencing, fence::verify);
 			fence.verify();
 		}, locks.startupTimeout(), fencing, () -> LockDatabase.nameOf(dataSource, beanFactory));
 		return fence;
+	}
+
+	private static void initialize(DataSource dataSource, FencingProperties fencing, Runnable verify) {
+		try {
+			LockDatabase.initialize(dataSource, fencing.initializeSchema(), JdbcFencingGuard.schema(fencing.table()));
+		}
+		catch (ScriptStatementFailedException ex) {
+			LockDatabase.requireTables(ex, "distributed-lock.fencing.initialize-schema", verify);
+		}
 	}
 
 	/**
@@ -120,15 +141,32 @@ public final class FencingAutoConfiguration {
 			StartupCheck.of("the fence table", timeout, List.of()).attempt(attempt);
 		}
 		catch (BadSqlGrammarException ex) {
+			requireAllowed(ex, fencing, dataSource);
 			throw new LockConfigurationException(
 					"the table '%s' does not exist or cannot be read in data source %s. Create it in a migration with the script 'io/holdfast/lock/fencing/schema.sql' of this library, set 'distributed-lock.fencing.initialize-schema=always', or correct 'distributed-lock.fencing.table' or '%s'."
 						.formatted(fencing.table(), dataSource.get(), DATA_SOURCE),
 					ex);
 		}
 		catch (DataAccessException | LockBackendException ex) {
+			requireAllowed(ex, fencing, dataSource);
 			logger.warn("The fence table '%s' could not be checked and is therefore assumed to exist"
 				.formatted(fencing.table()), ex);
 		}
+	}
+
+	private static void requireAllowed(RuntimeException ex, FencingProperties fencing, Supplier<String> dataSource) {
+		if (isDenied(ex)) {
+			throw new LockConfigurationException(
+					"the user of data source %s may not read and write the table '%s' (%s). Grant it SELECT, INSERT and UPDATE."
+						.formatted(dataSource.get(), fencing.table(), Failures.rootMessage(ex)),
+					ex);
+		}
+	}
+
+	/** Whether the database has the table, but does not let this user change it. */
+	private static boolean isDenied(Throwable failure) {
+		return Failures.causes(failure)
+			.anyMatch((cause) -> cause instanceof SQLException sql && DENIALS.contains(sql.getSQLState()));
 	}
 
 	private static void report(StaleFencingTokenException refusal, LockObserver observer) {

@@ -11,8 +11,8 @@ import org.springframework.util.StringUtils;
  * Settings of fenced transactions.
  *
  * @param enabled Whether to fence transactions. Defaults to whether there is a DataSource
- * with the fencing table. With 'true', or with a table or DataSource of its own, the
- * application fails to start if there is none.
+ * with the fencing table. With 'true', with a table or DataSource of its own, or with
+ * 'initialize-schema=always', the application fails to start if there is none.
  * @param table Name of the fencing table.
  * @param initializeSchema When to create the table at startup.
  * @param dataSource Bean name of the DataSource whose transactions are fenced. Defaults
@@ -37,6 +37,9 @@ record FencingProperties(@Nullable Boolean enabled, @DefaultValue(FencingPropert
 		}
 		if (StringUtils.hasText(this.dataSource)) {
 			return "data-source=" + this.dataSource;
+		}
+		if (this.initializeSchema == DatabaseInitializationMode.ALWAYS) {
+			return "initialize-schema=always";
 		}
 		return this.table.equals(TABLE) ? null : "table=" + this.table;
 	}

@@ -17,6 +17,7 @@ import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializat
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.jdbc.datasource.init.ScriptStatementFailedException;
 import org.springframework.jdbc.datasource.init.UncategorizedScriptException;
 
 import io.holdfast.lock.LockBackendException;
@@ -57,8 +58,8 @@ public final class JdbcLockAutoConfiguration {
 		}
 		AdvisoryLockBackend backend = new AdvisoryLockBackend(pool.dataSource(), pool.queries(),
 				new AdvisoryLockOptions(locks.namespace(), jdbc.table(), locks.responseTimeout(), pool.own()));
-		check(checks, () -> prepare(pool.dataSource(), locks, jdbc, AdvisoryLockBackend.schema(jdbc.table())),
-				backend::verify, backend::close);
+		check(checks, () -> prepare(pool.dataSource(), locks, jdbc, AdvisoryLockBackend.schema(jdbc.table()),
+				backend::verify), backend::verify, backend::close);
 		return backend;
 	}
 
@@ -72,8 +73,8 @@ public final class JdbcLockAutoConfiguration {
 				jdbc.dataSource());
 		JdbcLockBackend backend = new JdbcLockBackend(dataSource, new JdbcLockOptions(locks.namespace(), jdbc.table(),
 				locks.responseTimeout(), jdbc.listen() && hasConnectionToSpare(dataSource, pools)));
-		check(checks, () -> prepare(dataSource, locks, jdbc, JdbcLockBackend.schema(jdbc.table())), backend::verify,
-				backend::close);
+		check(checks, () -> prepare(dataSource, locks, jdbc, JdbcLockBackend.schema(jdbc.table()), backend::verify),
+				backend::verify, backend::close);
 		return backend;
 	}
 
@@ -102,9 +103,12 @@ public final class JdbcLockAutoConfiguration {
 
 	/** Runs the script that creates the tables, if the settings ask for it. */
 	private static void prepare(DataSource dataSource, DistributedLockProperties locks, JdbcLockProperties jdbc,
-			String script) {
+			String script, Runnable verify) {
 		try {
 			LockDatabase.initialize(dataSource, jdbc.initializeSchema(), script);
+		}
+		catch (ScriptStatementFailedException ex) {
+			LockDatabase.requireTables(ex, "distributed-lock.jdbc.initialize-schema", verify);
 		}
 		catch (UncategorizedScriptException ex) {
 			throw new LockBackendException("no connection available: " + NestedExceptionUtils.getMostSpecificCause(ex),

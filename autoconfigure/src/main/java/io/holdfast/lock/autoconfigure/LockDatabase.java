@@ -17,6 +17,7 @@ import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.io.ByteArrayResource;
+import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.datasource.init.DatabasePopulator;
 import org.springframework.jdbc.datasource.init.DatabasePopulatorUtils;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
@@ -25,6 +26,7 @@ import org.springframework.transaction.support.TransactionSynchronizationUtils;
 import org.springframework.util.StringUtils;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.support.Failures;
 
 /**
  * Finds the database for Holdfast's tables, and creates them if the settings ask for it.
@@ -131,6 +133,30 @@ final class LockDatabase {
 			}
 		}
 		DatabasePopulatorUtils.execute(populator, dataSource);
+	}
+
+	/**
+	 * Checks for the tables after the database has rejected the script. A user that may
+	 * not create tables can often use those of a migration.
+	 * @param rejected the rejection of the script
+	 * @param setting the property that asks for the script, for the message
+	 * @param verify throws an exception if the tables cannot be used
+	 * @throws LockConfigurationException if the tables do not exist either
+	 */
+	static void requireTables(ScriptStatementFailedException rejected, String setting, Runnable verify) {
+		String reason = Failures.rootMessage(rejected).lines().findFirst().orElse("");
+		try {
+			verify.run();
+			logger.info("The database rejected the script of '%s' (%s). The tables exist, so they are used as they are."
+				.formatted(setting, reason));
+		}
+		catch (LockConfigurationException | BadSqlGrammarException ex) {
+			rejected.addSuppressed(ex);
+			throw new LockConfigurationException(
+					"The tables of Holdfast do not exist and cannot be created, which '%s' asks for (%s). Grant the user the right to create tables, or create them in a migration and set '%s=never'."
+						.formatted(setting, reason, setting),
+					rejected);
+		}
 	}
 
 	/**

@@ -36,6 +36,20 @@ final class FenceRows {
 	}
 
 	/**
+	 * Reads and writes no row, in a transaction as those that are fenced; throws the
+	 * exception of the database if it denies that.
+	 */
+	void verify() {
+		String columns = "lock_id, lock_name, token, owner";
+		this.transaction.executeWithoutResult((status) -> {
+			this.jdbc.queryForList("SELECT %s FROM %s WHERE 1 = 0".formatted(columns, this.table));
+			this.jdbc.update("INSERT INTO %s (%s) SELECT %s FROM %s WHERE 1 = 0".formatted(this.table, columns, columns,
+					this.table));
+			this.jdbc.update("UPDATE %s SET token = token WHERE 1 = 0".formatted(this.table));
+		});
+	}
+
+	/**
 	 * Creates missing rows. Needs a connection, so it must not be called within a
 	 * transaction.
 	 */

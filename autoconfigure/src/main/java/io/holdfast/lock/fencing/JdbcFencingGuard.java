@@ -110,11 +110,11 @@ public final class JdbcFencingGuard implements FencingGuard {
 	}
 
 	/**
-	 * Verifies that the table can be used; throws the exception of the database
-	 * otherwise.
+	 * Verifies that the table can be read and written, without changing it; throws the
+	 * exception of the database otherwise.
 	 */
 	void verify() {
-		this.jdbc.queryForList("SELECT lock_id, lock_name, token, owner FROM " + this.table + " WHERE lock_id = ''");
+		this.rows.verify();
 	}
 
 	/**

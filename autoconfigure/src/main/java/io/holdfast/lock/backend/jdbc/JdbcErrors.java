@@ -19,6 +19,10 @@ final class JdbcErrors {
 
 	private static final String READ_ONLY = "25006";
 
+	private static final String FORBIDDEN = "42501";
+
+	private static final String FORBIDDEN_IN_H2 = "90096";
+
 	private JdbcErrors() {
 	}
 
@@ -88,6 +92,12 @@ final class JdbcErrors {
 	 * @return a configuration exception if another attempt would not change it
 	 */
 	static LockException unreachable(SQLException ex, String table) {
+		if (isForbidden(ex)) {
+			return new LockConfigurationException(
+					"The user of the backend 'jdbc' may not use the tables '%s' and '%s_reader' (%s). Grant it SELECT, INSERT and UPDATE on both, and DELETE on '%s_reader'."
+						.formatted(table, table, Failures.rootMessage(ex), table),
+					ex);
+		}
 		if (isRejected(ex)) {
 			return new LockConfigurationException(
 					"The tables '%s' and '%s_reader' of the backend 'jdbc' do not exist or cannot be read. Create them in a migration with the script 'io/holdfast/lock/backend/jdbc/schema.sql' of this library, or set 'distributed-lock.jdbc.initialize-schema=always'."
@@ -128,6 +138,11 @@ final class JdbcErrors {
 			return hasClass(ex, "42");
 		}
 		return ex.getCause() instanceof SQLException cause && cause.getErrorCode() > 0 && hasClass(cause, "42");
+	}
+
+	/** Whether the database knows what was asked for, but denies the right to it. */
+	private static boolean isForbidden(SQLException ex) {
+		return hasClass(ex, FORBIDDEN) || hasClass(ex, FORBIDDEN_IN_H2);
 	}
 
 	static boolean hasClass(SQLException ex, String stateClass) {

@@ -88,12 +88,13 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 * Checks whether the database can keep locks, and blocks until it responds. Without
 	 * this call, the first use detects a problem.
 	 * @throws LockBackendException if the database does not respond
-	 * @throws LockConfigurationException if the database is not supported or has no such
-	 * tables
+	 * @throws LockConfigurationException if the database is not supported, has no such
+	 * tables, or denies the rights to use them
 	 */
 	public void verify() {
 		try {
 			this.lookup.verify();
+			this.lookup.verifyRights();
 		}
 		catch (SQLException ex) {
 			throw JdbcErrors.unreachable(ex, this.options.table());

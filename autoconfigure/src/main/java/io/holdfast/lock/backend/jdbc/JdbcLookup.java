@@ -89,6 +89,13 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 		this.connections.single((jdbc) -> jdbc.queryForList(sql.lockRows, Map.of("ids", List.of(""))));
 	}
 
+	/** Fails unless the user has all rights that locks need. */
+	void verifyRights() throws SQLException {
+		for (String probe : this.statements.get().probesOfRights) {
+			this.connections.single((jdbc) -> jdbc.update(probe, Map.of()));
+		}
+	}
+
 	CompletionStage<StoreStatus> status() {
 		try {
 			verify();

@@ -2,6 +2,7 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -74,6 +75,9 @@ final class JdbcStatements {
 
 	final String probe;
 
+	/** They change nothing, but fail without the rights of the others. */
+	final List<String> probesOfRights;
+
 	final String findHolders;
 
 	JdbcStatements(JdbcDialect dialect, String table, int timeoutSeconds) {
@@ -104,6 +108,7 @@ final class JdbcStatements {
 		this.deleteReader = text("delete-reader");
 		this.admitReaders = text("admit-readers");
 		this.probe = text("probe");
+		this.probesOfRights = List.of(text("probe-rights").split(";"));
 		this.findHolders = text("find-holders");
 	}
 
