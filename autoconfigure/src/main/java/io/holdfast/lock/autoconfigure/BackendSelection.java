@@ -1,6 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -47,6 +48,29 @@ final class BackendSelection {
 		this.environment = environment;
 		this.beans = beans;
 		this.namespace = namespace;
+	}
+
+	/**
+	 * Checks before any store is asked that only one is configured, or that one is named.
+	 * A store that happens to be unreachable must not hide the ambiguity.
+	 * @throws LockConfigurationException if the default is ambiguous
+	 */
+	static void requireOneDefault(Environment environment, ConfigurableListableBeanFactory beans) {
+		if (LockStore.named(environment) == null) {
+			requireAtMostOne(Arrays.stream(LockStore.values())
+				.filter((store) -> store.isSupported(beans.getBeanClassLoader())
+						&& store.evidence(environment, beans) != null)
+				.map(LockStore::id)
+				.toList());
+		}
+	}
+
+	private static void requireAtMostOne(Collection<String> configured) {
+		if (configured.size() > 1) {
+			throw new LockConfigurationException(
+					"Several backends are configured, %s, but no default is set. Set '%s' to one of them."
+						.formatted(configured, LockStore.BACKEND));
+		}
 	}
 
 	/**
@@ -141,11 +165,7 @@ final class BackendSelection {
 				configured.add(store.id());
 			}
 		}
-		if (configured.size() > 1) {
-			throw new LockConfigurationException(
-					"Several backends are configured, %s, but no default is set. Set '%s' to one of them."
-						.formatted(configured, LockStore.BACKEND));
-		}
+		requireAtMostOne(configured);
 		if (configured.isEmpty()) {
 			logger.warn("No backend is configured, so locks are kept in this JVM only: "
 					+ "they do not exclude other instances of this application, and a restart loses them. "

@@ -47,6 +47,9 @@ public final class DistributedLockAutoConfiguration {
 			ConfigurableListableBeanFactory beanFactory, DistributedLockProperties properties,
 			ObjectProvider<LockSlice> slice) {
 		new SettingsCheck(environment).run();
+		if (slice.getIfAvailable() == null) {
+			BackendSelection.requireOneDefault(environment, beanFactory);
+		}
 		BackendSelection selection = new BackendSelection(backends.orderedStream().toList(), environment, beanFactory,
 				properties.namespace());
 		return (slice.getIfAvailable() != null) ? selection.selectForSlice() : selection.select();

@@ -57,8 +57,8 @@ record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String
 			// reported below, without a password that it may contain
 		}
 		throw new LockConfigurationException(
-				"'%s' contains an invalid etcd address. Use http://host:port, or https://host:port for TLS. Set a user in 'distributed-lock.etcd.username'."
-					.formatted(ENDPOINTS));
+				"'%s' contains an invalid etcd address%s. Use http://host:port, or https://host:port for TLS. Set a user in 'distributed-lock.etcd.username'."
+					.formatted(ENDPOINTS, endpoint.contains("@") ? "" : ": '" + endpoint + "'"));
 	}
 
 	/** Omits secrets. */

@@ -61,8 +61,6 @@ public final class FencingAutoConfiguration {
 	/** SQL states of a denied right in PostgreSQL and H2, and of a read-only database. */
 	private static final Set<String> DENIALS = Set.of("42501", "90096", "25006");
 
-	private static final String DISABLE = " To start without a fence, set 'distributed-lock.fencing.enabled=false'.";
-
 	private static final String DATA_SOURCE = "distributed-lock.fencing.data-source";
 
 	/**
@@ -82,17 +80,8 @@ public final class FencingAutoConfiguration {
 			return fence;
 		}
 		catch (LockConfigurationException ex) {
+			requireOptional(fencing, ex);
 			String reason = String.valueOf(ex.getMessage());
-			String requestedBy = fencing.requestedBy();
-			if (requestedBy != null) {
-				throw new LockConfigurationException(
-						"Transactions cannot be fenced, which 'distributed-lock.fencing.%s' asks for: %s"
-							.formatted(requestedBy, reason) + DISABLE,
-						ex);
-			}
-			if (isDenied(ex)) {
-				throw new LockConfigurationException("Transactions cannot be fenced: " + reason + DISABLE, ex);
-			}
 			if (beanFactory.getBeanNamesForType(AdvisoryLockBackend.class, false, false).length > 0) {
 				logger.warn(
 						"Transactions are not fenced, although locks in the mode 'advisory' end with their connections: "
@@ -102,6 +91,18 @@ public final class FencingAutoConfiguration {
 				logger.info("Transactions are not fenced: " + reason);
 			}
 			return new Unfenced(reason);
+		}
+	}
+
+	/** Transactions may go without a fence if no setting or table asks for it. */
+	private static void requireOptional(FencingProperties fencing, LockConfigurationException missing) {
+		String requestedBy = fencing.requestedBy();
+		if (requestedBy != null || isDenied(missing)) {
+			throw new LockConfigurationException("Transactions cannot be fenced%s: %s %s".formatted(
+					(requestedBy != null) ? ", which 'distributed-lock.fencing.%s' asks for".formatted(requestedBy)
+							: "",
+					missing.getMessage(), "To start without a fence, set 'distributed-lock.fencing.enabled=false'."),
+					missing);
 		}
 	}
 

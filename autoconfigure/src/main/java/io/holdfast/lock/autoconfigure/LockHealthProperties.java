@@ -5,6 +5,9 @@ import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.support.DurationText;
+
 /**
  * Settings of the health checks.
  *
@@ -12,5 +15,13 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("distributed-lock.health")
 record LockHealthProperties(@DefaultValue("1s") Duration timeout) {
+
+	LockHealthProperties {
+		if (timeout.isNegative() || timeout.isZero()) {
+			throw new LockConfigurationException(
+					"'distributed-lock.health.timeout' is %s. Set the time in which a store must respond."
+						.formatted(DurationText.of(timeout)));
+		}
+	}
 
 }

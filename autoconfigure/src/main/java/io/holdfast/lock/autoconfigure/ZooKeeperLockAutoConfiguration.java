@@ -1,5 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.time.Duration;
+
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 
@@ -14,6 +16,7 @@ import org.springframework.context.annotation.Bean;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperLockBackend;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperLockOptions;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * Auto-configuration for the ZooKeeper backend, with the application's
@@ -51,8 +54,24 @@ public final class ZooKeeperLockAutoConfiguration {
 		StartupCheck check = checks.of(LockStore.ZOOKEEPER,
 				"ZooKeeper at '%s'".formatted(client.getZookeeperClient().getCurrentConnectionString()),
 				"Start ZooKeeper, or correct 'spring.cloud.zookeeper.connect-string'.");
-		checks.run(LockStore.ZOOKEEPER, (close) -> check.run(backend::verify, close), backend::close);
+		checks.run(LockStore.ZOOKEEPER, (close) -> check.run(() -> {
+			backend.verify();
+			requireTimeForHolders(client, locks.lockDelay());
+		}, close), backend::close);
 		return backend;
+	}
+
+	/**
+	 * A lost lock stays closed for the delay at the end of its session, so a holder can
+	 * only use the time before.
+	 */
+	private static void requireTimeForHolders(CuratorFramework client, Duration lockDelay) {
+		Duration session = Duration.ofMillis(client.getZookeeperClient().getLastNegotiatedSessionTimeoutMs());
+		if (session.compareTo(lockDelay) <= 0) {
+			throw new LockConfigurationException(
+					"ZooKeeper grants sessions of %s, but 'distributed-lock.lock-delay' is %s, so no time is left for a holder. Set a shorter delay, or a longer session timeout ('spring.cloud.zookeeper.session-timeout', which the server limits)."
+						.formatted(DurationText.of(session), DurationText.of(lockDelay)));
+		}
 	}
 
 	/** Records the start of the context; created before any client of this context. */

@@ -151,7 +151,7 @@ public final class LockBackends {
 		}
 		if (leaseTime != null && leaseTime.compareTo(able.shortestLease()) < 0) {
 			throw new LockConfigurationException(
-					"%s asks for a lease of %s, but the lock backend '%s' keeps none shorter than %s. Set a longer 'leaseTime'."
+					"%s asks for a lease of %s, but the lock backend '%s' keeps none shorter than %s. Set a longer lease."
 						.formatted(user.get(), DurationText.of(leaseTime), backend.name(),
 								DurationText.of(able.shortestLease())));
 		}

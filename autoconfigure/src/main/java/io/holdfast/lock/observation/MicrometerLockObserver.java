@@ -11,6 +11,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
@@ -65,8 +66,13 @@ public final class MicrometerLockObserver implements LockObserver {
 	 * @param registry the registry of the meters
 	 * @param maxNames the maximum number of lock names with meters of their own; all
 	 * further names share the tag value {@code other}
+	 * @throws LockConfigurationException if the number is negative
 	 */
 	public MicrometerLockObserver(MeterRegistry registry, int maxNames) {
+		if (maxNames < 0) {
+			throw new LockConfigurationException(
+					"'distributed-lock.metrics.max-names' is %s. Set it to 0 or more.".formatted(maxNames));
+		}
 		this.registry = registry;
 		this.maxNames = maxNames;
 	}

@@ -51,12 +51,17 @@ public final class LockProblems {
 	 * other failures have the status 503
 	 * @param retryAfter the time in the header {@code Retry-After}, rounded up to
 	 * seconds; zero omits the header
-	 * @throws LockConfigurationException if the status is out of range
+	 * @throws LockConfigurationException if a value is out of range
 	 */
 	public LockProblems(int status, Duration retryAfter) {
 		if (status < 400 || status > 599) {
 			throw new LockConfigurationException(
 					"'distributed-lock.web.status' is %s. Set it between 400 and 599.".formatted(status));
+		}
+		if (retryAfter.isNegative()) {
+			throw new LockConfigurationException(
+					"'distributed-lock.web.retry-after' is %s. Set a time, or 0s for no header 'Retry-After'."
+						.formatted(DurationText.of(retryAfter)));
 		}
 		this.status = status;
 		this.retryAfter = retryAfter;

@@ -111,6 +111,13 @@ class EtcdLockAutoConfigurationTests {
 	}
 
 	@Test
+	void loginAtAnEtcdWithoutUsersStopsTheStart() {
+		assertStopsWith(
+				at(plain, "distributed-lock.etcd.username=shop", "distributed-lock.etcd.password=not-to-be-seen"),
+				"authentication is not enabled", "distributed-lock.etcd.username");
+	}
+
+	@Test
 	void userWithoutPasswordStopsTheStart() {
 		assertStopsWith(at(guarded, "distributed-lock.etcd.username=shop"),
 				"'distributed-lock.etcd.username' is 'shop', but 'distributed-lock.etcd.password' is empty");
@@ -167,7 +174,7 @@ class EtcdLockAutoConfigurationTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
-			value = { "''|is empty", "127.0.0.1:2379|an invalid etcd address",
+			value = { "''|is empty", "127.0.0.1:2379|an invalid etcd address: '127.0.0.1:2379'",
 					"http://root:not-to-be-seen@h:1|distributed-lock.etcd.username",
 					"http://h:1,https://h:2|mixes http and https" })
 	void invalidEndpointsStopTheStart(String endpoints, String fact) {

@@ -16,6 +16,8 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
@@ -104,6 +106,15 @@ class LockHealthAutoConfigurationTests {
 				assertThat(health(context, "store").getDetails().get("error")).asString()
 					.contains("backend 'store'", "wrong password");
 			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "0ms", "-1s" })
+	void timeoutWithoutTimeForAnAnswerStopsTheStart(String timeout) {
+		this.runner.withPropertyValues("distributed-lock.health.timeout=" + timeout)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'distributed-lock.health.timeout' is " + timeout));
 	}
 
 	@Test

@@ -168,6 +168,15 @@ class LockMetricsAutoConfigurationTests {
 	}
 
 	@Test
+	void negativeNumberOfNamesStopsTheStart() {
+		this.runner.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+			.withPropertyValues("distributed-lock.metrics.max-names=-1")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'distributed-lock.metrics.max-names' is -1"));
+	}
+
+	@Test
 	void propertyLimitsTheNamesWithMetersOfTheirOwn() {
 		this.runner.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 			.withPropertyValues("distributed-lock.metrics.max-names=1")

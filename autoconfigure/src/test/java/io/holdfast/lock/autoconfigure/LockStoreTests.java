@@ -170,6 +170,14 @@ class LockStoreTests {
 	}
 
 	@Test
+	void ambiguityIsReportedBeforeAnUnreachableStore() {
+		assertStopsWith(
+				this.runner.withPropertyValues("distributed-lock.redis.address=redis://127.0.0.1:1",
+						"distributed-lock.etcd.endpoints=http://127.0.0.1:1", "distributed-lock.fail-fast=true"),
+				"Several backends are configured, [redis, etcd]");
+	}
+
+	@Test
 	void clientOfAnotherStoreDoesNotStopTheStart() {
 		assertDefault(this.runner
 			.withBean(CuratorFramework.class,

@@ -86,12 +86,13 @@ class LockWebMvcAutoConfigurationTests {
 				.doesNotContainHeader(HttpHeaders.RETRY_AFTER));
 	}
 
-	@Test
-	void statusOutOfRangeStopsTheStart() {
-		this.runner.withPropertyValues("distributed-lock.web.status=200")
+	@ParameterizedTest
+	@CsvSource({ "status, 200", "retry-after, -1s" })
+	void settingOutOfRangeStopsTheStart(String setting, String value) {
+		this.runner.withPropertyValues("distributed-lock.web.%s=%s".formatted(setting, value))
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.hasMessageContaining("'distributed-lock.web.status' is 200"));
+				.hasMessageContaining("'distributed-lock.web.%s' is %s".formatted(setting, value)));
 	}
 
 	@ParameterizedTest

@@ -145,6 +145,15 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
+	void lockDelayThatLeavesNoTimeForHoldersStopsTheStart() {
+		connected().withPropertyValues("distributed-lock.lock-delay=60s")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("ZooKeeper grants sessions of 10s")
+				.hasMessageContaining("'distributed-lock.lock-delay' is 60s"));
+	}
+
+	@Test
 	void invalidPathStopsTheStart() {
 		connected().withPropertyValues("distributed-lock.zookeeper.base-path=locks/")
 			.run((context) -> assertThat(context).getFailure()

@@ -21,6 +21,9 @@ final class EtcdErrors {
 
 	private static final String LEASE_NOT_FOUND = "requested lease not found";
 
+	/** The error of a login at an etcd that has no users. */
+	private static final String NO_AUTHENTICATION = "authentication is not enabled";
+
 	private EtcdErrors() {
 	}
 
@@ -41,7 +44,8 @@ final class EtcdErrors {
 			return refusal(cause.getCause());
 		}
 		boolean definite = code == Status.Code.PERMISSION_DENIED || code == Status.Code.UNAUTHENTICATED
-				|| code == Status.Code.INVALID_ARGUMENT || code == Status.Code.UNIMPLEMENTED;
+				|| code == Status.Code.INVALID_ARGUMENT || code == Status.Code.UNIMPLEMENTED
+				|| text(cause).contains(NO_AUTHENTICATION);
 		return definite ? text(cause) : null;
 	}
 

@@ -91,7 +91,7 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 
 	/** Fails unless the user has all rights that locks need. */
 	void verifyRights() throws SQLException {
-		for (String probe : this.statements.get().probesOfRights) {
+		for (String probe : this.statements.get().probesOfRights()) {
 			this.connections.single((jdbc) -> jdbc.update(probe, Map.of()));
 		}
 	}

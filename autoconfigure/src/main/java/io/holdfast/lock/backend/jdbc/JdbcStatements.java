@@ -75,9 +75,6 @@ final class JdbcStatements {
 
 	final String probe;
 
-	/** They change nothing, but fail without the rights of the others. */
-	final List<String> probesOfRights;
-
 	final String findHolders;
 
 	JdbcStatements(JdbcDialect dialect, String table, int timeoutSeconds) {
@@ -108,7 +105,6 @@ final class JdbcStatements {
 		this.deleteReader = text("delete-reader");
 		this.admitReaders = text("admit-readers");
 		this.probe = text("probe");
-		this.probesOfRights = List.of(text("probe-rights").split(";"));
 		this.findHolders = text("find-holders");
 	}
 
@@ -142,6 +138,13 @@ final class JdbcStatements {
 
 	private static String resource(String name) {
 		return Resources.text(JdbcStatements.class, name + ".sql");
+	}
+
+	/**
+	 * Returns statements that change nothing, but fail without the rights of the others.
+	 */
+	List<String> probesOfRights() {
+		return List.of(text("probe-rights").split(";"));
 	}
 
 	/**
