@@ -13,6 +13,7 @@ import java.util.function.Consumer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.spi.Claim;
@@ -46,7 +47,8 @@ final class AdvisoryConnection {
 
 	private final int timeoutMillis;
 
-	AdvisoryConnection(BorrowedConnection borrowed, AdvisoryStatements sql, long key, Claim claim, int timeoutMillis) {
+	AdvisoryConnection(BorrowedConnection borrowed, AdvisoryStatements sql, long key, Claim claim, int timeoutMillis)
+			throws SQLException {
 		this.borrowed = borrowed;
 		this.connection = borrowed.connection();
 		this.sql = sql;
@@ -55,7 +57,16 @@ final class AdvisoryConnection {
 		this.parameters.put("owner", claim.owner().value());
 		this.parameters.put("lease", Long.toString(lease(claim).toMillis()));
 		this.parameters.put("timeout", Long.toString(timeoutMillis));
+		this.parameters.put("connection", Integer.toString(number(this.connection)));
 		this.parameters.put("waits", claim.remainingWait().isZero() ? 0 : 1);
+	}
+
+	/**
+	 * Returns a number that the connection has as long as it exists, although a pooler
+	 * may give it other sessions of the server.
+	 */
+	private static int number(Connection connection) throws SQLException {
+		return connection.isWrapperFor(PGConnection.class) ? connection.unwrap(PGConnection.class).getBackendPID() : 0;
 	}
 
 	/** Returns the lease that the server can keep, in whole milliseconds. */
@@ -72,10 +83,14 @@ final class AdvisoryConnection {
 			response = attempt();
 		}
 		if (!response.isReady()) {
-			throw new LockBackendException(
-					"Two statements of one connection reached different sessions of PostgreSQL, so it cannot keep advisory locks (backend jdbc). Connect without a pooler that shares sessions, such as PgBouncer in the mode 'transaction', or set 'distributed-lock.jdbc.mode=rows'.");
+			throw sharedSession("Two statements of one connection reached different sessions of PostgreSQL");
 		}
 		return response;
+	}
+
+	private static LockBackendException sharedSession(String fact) {
+		return new LockBackendException(fact
+				+ ", so it cannot keep advisory locks (backend jdbc). Connect without a pooler that shares sessions, such as PgBouncer in the mode 'transaction', or set 'distributed-lock.jdbc.mode=rows'.");
 	}
 
 	/**
@@ -87,6 +102,9 @@ final class AdvisoryConnection {
 			this.parameters.put("name", row.getString(1));
 			this.parameters.put("idle", row.getString(2));
 			this.parameters.put("present", row.getString(6));
+			if (row.getBoolean(7)) {
+				throw sharedSession("Another connection has used the same session of PostgreSQL");
+			}
 			return row.getBoolean(3) ? response(row.getLong(4), row.getLong(5)) : Response.NOT_READY;
 		});
 		return (response != null) ? response : Response.NOT_READY;

@@ -73,12 +73,13 @@ record AdvisoryErrors(AdvisoryLockOptions options) {
 	}
 
 	/**
-	 * Creates the exception for an exhausted connection pool.
+	 * Creates the exception for a connection pool that is exhausted, or cannot fill up.
 	 * @return the exception, or {@code null} if the pool is not the cause
 	 */
 	@Nullable LockBackendException poolExhausted(SQLException ex) {
-		if (JdbcErrors.poolExhausted(ex) == null) {
-			return null;
+		LockBackendException exhausted = JdbcErrors.poolExhausted(ex);
+		if (exhausted == null || JdbcErrors.hasOpenedNone(ex)) {
+			return exhausted;
 		}
 		return new LockBackendException(
 				"The connection pool for locks is exhausted: %s. In the mode 'advisory', each lock that is held and each lock that is waited for has a connection. Raise %s above their number in this instance."

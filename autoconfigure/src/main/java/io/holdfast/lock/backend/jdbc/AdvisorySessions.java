@@ -106,23 +106,23 @@ final class AdvisorySessions implements AutoCloseable {
 
 	AdvisoryConnection connect(Claim claim) throws SQLException {
 		BorrowedConnection borrowed = this.connections.keep();
-		if (!this.supported) {
-			requireSupported(borrowed);
-		}
-		return new AdvisoryConnection(borrowed, (claim.mode() == LockMode.SHARED) ? this.shared : this.exclusive,
-				this.options.key(claim.lock()), claim, (int) keptFor().toMillis());
-	}
-
-	/** Checks the database at the first use, if the startup has not checked it. */
-	private void requireSupported(BorrowedConnection borrowed) throws SQLException {
 		try {
-			AdvisoryLookup.supportedVersion(borrowed.connection());
-			this.supported = true;
+			requireSupported(borrowed);
+			return new AdvisoryConnection(borrowed, (claim.mode() == LockMode.SHARED) ? this.shared : this.exclusive,
+					this.options.key(claim.lock()), claim, (int) keptFor().toMillis());
 		}
 		catch (SQLException | RuntimeException ex) {
 			try (borrowed) {
 				throw ex;
 			}
+		}
+	}
+
+	/** Checks the database at the first use, if the startup has not checked it. */
+	private void requireSupported(BorrowedConnection borrowed) throws SQLException {
+		if (!this.supported) {
+			AdvisoryLookup.supportedVersion(borrowed.connection());
+			this.supported = true;
 		}
 	}
 

@@ -17,6 +17,9 @@ import io.holdfast.lock.support.Failures;
  */
 final class JdbcErrors {
 
+	/** In the message of HikariCP. */
+	private static final String NO_CONNECTION = "(total=0,";
+
 	private static final String READ_ONLY = "25006";
 
 	private static final String FORBIDDEN = "42501";
@@ -108,7 +111,7 @@ final class JdbcErrors {
 	}
 
 	/**
-	 * Creates the exception for an exhausted connection pool.
+	 * Creates the exception for a connection pool that is exhausted, or cannot fill up.
 	 * @return the exception, or {@code null} if the pool is not the cause
 	 */
 	static @Nullable LockBackendException poolExhausted(SQLException ex) {
@@ -119,10 +122,15 @@ final class JdbcErrors {
 		if (!exhausted || hasClass(ex, "")) {
 			return null;
 		}
-		return new LockBackendException(
-				"The connection pool is exhausted: %s. Raise its size ('spring.datasource.hikari.maximum-pool-size') above the number of concurrent transactions, or set a separate pool for locks with 'distributed-lock.jdbc.data-source'."
-					.formatted(ex.getMessage()),
-				ex);
+		String message = hasOpenedNone(ex)
+				? "No connection to the database could be opened in time: %s. Check that it is running and reachable."
+				: "The connection pool is exhausted: %s. Raise its size ('spring.datasource.hikari.maximum-pool-size') above the number of concurrent transactions, or set a separate pool for locks with 'distributed-lock.jdbc.data-source'.";
+		return new LockBackendException(message.formatted(ex.getMessage()), ex);
+	}
+
+	/** Whether the pool has no connection, not even one that is in use. */
+	static boolean hasOpenedNone(SQLException ex) {
+		return String.valueOf(ex.getMessage()).contains(NO_CONNECTION);
 	}
 
 	/**

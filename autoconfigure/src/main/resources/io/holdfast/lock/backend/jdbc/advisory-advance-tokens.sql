@@ -9,4 +9,4 @@ SELECT set_config('lock_timeout', :timeout, true),
 	CASE WHEN pg_advisory_xact_lock(hashtextextended('${table}_token', 0))::text = ''
 		THEN CASE WHEN COALESCE(pg_sequence_last_value('${table}_token'), 0) < ${now} - 100000
 			THEN setval('${table}_token', ${now}) END END,
-	set_config('holdfast.tokens', '${table}', false)
+	set_config('holdfast.tokens', '${table} ' || :connection, false)

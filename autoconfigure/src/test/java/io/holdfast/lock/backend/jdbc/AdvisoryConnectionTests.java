@@ -221,6 +221,28 @@ class AdvisoryConnectionTests {
 		}
 	}
 
+	/** A pooler that always has a free session gives the same one to each connection. */
+	@Test
+	void sessionThatTwoConnectionsShareIsDetected() throws Exception {
+		try (Connection one = postgres.pool(1).getConnection()) {
+			DataSource shared = new DelegatingDataSource(postgres.pool(2)) {
+				@Override
+				public Connection getConnection() throws SQLException {
+					Connection own = super.getConnection();
+					return proxy(Connection.class, own, (method, result) -> result,
+							(method) -> method.equals("prepareStatement") ? one : own);
+				}
+			};
+			AdvisoryLockBackend store = postgres.backend(shared);
+			Grant held = granted(store, claim(this.lock));
+			assertThat(store.tryAcquire(claim(LockName.of("other"))).toCompletableFuture()).failsWithin(BOUND)
+				.withThrowableThat()
+				.withMessageContaining("Another connection has used the same session")
+				.withMessageContaining("PgBouncer");
+			released(store, held);
+		}
+	}
+
 	private static AdvisoryLockOptions options(String table) {
 		return new AdvisoryLockOptions("test", table, AdvisoryFixture.RESPONSE_TIMEOUT, false);
 	}

@@ -1,5 +1,7 @@
 package io.holdfast.lock.backend.jdbc;
 
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.UUID;
@@ -71,6 +73,20 @@ class JdbcStatusTests {
 			try (JdbcLockBackend backend = backend(pool); Connection taken = pool.getConnection()) {
 				assertFailures(backend, LockBackendException.class, "The connection pool is exhausted",
 						"'spring.datasource.hikari.maximum-pool-size'");
+			}
+		}
+	}
+
+	@Test
+	void silentDatabaseIsNotReportedAsAnExhaustedPool() throws Exception {
+		try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+				HikariDataSource pool = new HikariDataSource()) {
+			pool.setJdbcUrl("jdbc:postgresql://127.0.0.1:%s/silent?loginTimeout=2".formatted(silent.getLocalPort()));
+			pool.setConnectionTimeout(250);
+			pool.setInitializationFailTimeout(-1);
+			try (JdbcLockBackend backend = backend(pool)) {
+				assertFailures(backend, LockBackendException.class, "No connection to the database could be opened",
+						"reachable");
 			}
 		}
 	}
