@@ -98,8 +98,8 @@ public interface LockHandle extends AutoCloseable {
 
 	/**
 	 * Registers a listener that is called once if this hold is lost, or immediately if it
-	 * is already lost. The listener runs on the thread that detects the loss, so it must
-	 * return quickly and must not block.
+	 * is already lost. The listener runs on the thread that detects the loss, unless that
+	 * is a thread of the store's client. It must return quickly and must not block.
 	 * @param listener the listener, which receives the lost lock and the cause
 	 */
 	void onLost(Consumer<LockLostEvent> listener);

@@ -1,5 +1,7 @@
 package io.holdfast.lock.engine;
 
+import java.util.concurrent.Executor;
+
 import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.support.SchedulingClock;
 
@@ -14,8 +16,9 @@ import io.holdfast.lock.support.SchedulingClock;
  * @param retrier releases leases and withdraws claims at the store
  * @param registry the current holders and waiters
  * @param observer receives the events of locks
+ * @param callbacks runs callers' code that must not run on a thread of a store
  */
 record EngineContext(EngineSettings settings, SchedulingClock time, LocalWaitQueues queues, Watchdog watchdog,
-		ReleaseRetrier retrier, HoldRegistry registry, LockObserver observer) {
+		ReleaseRetrier retrier, HoldRegistry registry, LockObserver observer, Executor callbacks) {
 
 }

@@ -231,7 +231,11 @@ final class Hold extends ClosableHold implements HeldLocks {
 	 */
 	private @Nullable Throwable awaitConfirmation() {
 		try {
-			if (!IdleWait.get(this.lease.confirm())) {
+			CompletableFuture<Boolean> confirmed = this.lease.confirm();
+			if (!confirmed.isDone() && this.lease.request().backend().answersOn(Thread.currentThread())) {
+				return new IllegalStateException("this thread delivers its responses and must not wait for one");
+			}
+			if (!IdleWait.get(confirmed)) {
 				this.lease.store.lose(LossCause.REFUSED);
 			}
 			return null;

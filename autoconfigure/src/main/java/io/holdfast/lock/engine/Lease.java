@@ -2,6 +2,7 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 import org.jspecify.annotations.Nullable;
 
@@ -193,8 +194,15 @@ final class Lease extends LossState {
 		this.ticket.leave();
 		// no code relies on a lock that is only kept closed for its minHold
 		if (!released || evenIfReleased) {
-			announce();
+			announce(listenerThreads());
 		}
+	}
+
+	/**
+	 * A listener may end the application, whose client then waits for its own threads.
+	 */
+	private Executor listenerThreads() {
+		return request().backend().answersOn(Thread.currentThread()) ? this.context.callbacks() : Runnable::run;
 	}
 
 	/** Asks the store whether it still keeps the lease, for as long as it is valid. */

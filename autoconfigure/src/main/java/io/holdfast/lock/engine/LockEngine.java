@@ -86,7 +86,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		this.closeThreads = closeThreads;
 		this.context = new EngineContext(settings, time, new LocalWaitQueues(time),
 				new Watchdog(time, settings, observer, workers.renewals()),
-				new ReleaseRetrier(time, settings, workers.releases()), new HoldRegistry(), observer);
+				new ReleaseRetrier(time, settings, workers.releases()), new HoldRegistry(), observer,
+				workers.callbacks());
 		this.boundary = boundary;
 		this.workers = workers;
 		this.rules = new ClosableHold.Rules(boundary, settings.awaitRelease(), workers.callbacks());

@@ -3,6 +3,7 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -64,14 +65,16 @@ abstract class LossState {
 	/**
 	 * Notifies the listeners and the observer of the declared loss, unless the lease was
 	 * never reported. Call it once.
+	 * @param threads runs the listeners
 	 */
-	void announce() {
+	void announce(Executor threads) {
 		if (!this.observer.isReported()) {
 			return;
 		}
 		LockLostEvent lost = Objects.requireNonNull(this.event);
 		logger.warn(message(lost) + " Another owner may hold it now.");
-		this.listeners.forEach((listener) -> notify(listener, lost));
+		List<Consumer<LockLostEvent>> notified = this.listeners;
+		threads.execute(() -> notified.forEach((listener) -> notify(listener, lost)));
 		this.observer.lost(lost);
 	}
 

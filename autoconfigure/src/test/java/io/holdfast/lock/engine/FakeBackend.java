@@ -15,6 +15,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
+
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -74,6 +76,9 @@ final class FakeBackend implements LockBackend {
 	BackendCapabilities capabilities = capableOf();
 
 	boolean releasesOnCaller;
+
+	/** The thread that delivers responses, if there is one. */
+	volatile @Nullable Thread responseThread;
 
 	Duration retryAfter = Duration.ofSeconds(1);
 
@@ -165,6 +170,11 @@ final class FakeBackend implements LockBackend {
 		}
 		return CompletableFuture
 			.completedFuture(grants.stream().<RenewResult>map((g) -> new RenewResult.Renewed(g.lease())).toList());
+	}
+
+	@Override
+	public boolean answersOn(Thread thread) {
+		return thread == this.responseThread;
 	}
 
 	@Override

@@ -97,6 +97,16 @@ class HoldInDoubtTests {
 	}
 
 	@Test
+	void threadThatDeliversTheResponsesDoesNotWait() {
+		LockHandle handle = this.fixture.acquired(request());
+		this.fixture.backend.confirmation = this.word;
+		this.fixture.backend.responseThread = Thread.currentThread();
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(handle::assertHeld)
+			.withMessageContaining("this thread delivers its responses and must not wait");
+		assertThat(handle.isHeld()).isTrue();
+	}
+
+	@Test
 	void interruptEndsTheWaitAndKeepsTheHold() throws InterruptedException {
 		LockHandle handle = this.fixture.acquired(request());
 		CountDownLatch interrupted = new CountDownLatch(1);

@@ -39,6 +39,9 @@ final class CuratorCalls implements ZooKeeperCalls {
 	/** Each session has its own event thread; heartbeats keep this field up to date. */
 	private volatile @Nullable Thread eventThread;
 
+	/** Delivers the states of the connection, for which a suspended holder waits. */
+	private volatile @Nullable Thread stateThread;
+
 	CuratorCalls(CuratorFramework client) {
 		this.client = client;
 	}
@@ -160,12 +163,13 @@ final class CuratorCalls implements ZooKeeperCalls {
 
 	@Override
 	public boolean answersOn(Thread thread) {
-		return thread == this.eventThread;
+		return thread == this.eventThread || thread == this.stateThread;
 	}
 
 	@Override
 	public void listen(Consumer<Connection> listener) {
 		ConnectionStateListener adapter = (client, state) -> {
+			this.stateThread = Thread.currentThread();
 			if (state != ConnectionState.READ_ONLY) {
 				listener.accept(connection(state));
 			}

@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 import org.awaitility.Awaitility;
@@ -37,6 +38,19 @@ class ForcedReleaseTests extends OneRedisServer {
 
 	private static LockEngine engine(LockBackends backends) {
 		return new LockEngine(backends, settings().responseTimeout(BOUND).build(), TransactionBoundary.NONE, List.of());
+	}
+
+	/** A listener that ends the application waits for the threads of its client. */
+	@Test
+	void listenerOfALossRunsOnNoThreadOfTheClient() {
+		try (LockEngine engine = engine(backends(first))) {
+			LockHandle lost = engine.acquire(LockRequest.forLock(this.lock).leaseTime(Duration.ofSeconds(2)).build());
+			CompletableFuture<Thread> listener = new CompletableFuture<>();
+			lost.onLost((event) -> listener.complete(Thread.currentThread()));
+			server.ask("del", key("lock"));
+			assertThat(listener).succeedsWithin(BOUND).matches((thread) -> !first.answersOn(thread));
+			lost.close();
+		}
 	}
 
 	@Test
