@@ -8,6 +8,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.UUID;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
@@ -30,6 +31,8 @@ import io.holdfast.lock.spi.ReleaseResult;
 final class AdvisoryConnection {
 
 	private static final Log logger = LogFactory.getLog(AdvisoryConnection.class);
+
+	private static final String PROCESS = UUID.randomUUID().toString();
 
 	/** The server counts timeouts in milliseconds of 31 bits. */
 	private static final long LONGEST_MILLIS = Integer.MAX_VALUE;
@@ -57,16 +60,17 @@ final class AdvisoryConnection {
 		this.parameters.put("owner", claim.owner().value());
 		this.parameters.put("lease", Long.toString(lease(claim).toMillis()));
 		this.parameters.put("timeout", Long.toString(timeoutMillis));
-		this.parameters.put("connection", Integer.toString(number(this.connection)));
+		this.parameters.put("connection", name(this.connection));
 		this.parameters.put("waits", claim.remainingWait().isZero() ? 0 : 1);
 	}
 
 	/**
-	 * Returns a number that the connection has as long as it exists, although a pooler
-	 * may give it other sessions of the server.
+	 * Returns the name of a physical connection, which it keeps as long as it exists,
+	 * although a pooler may give it other sessions of the server.
 	 */
-	private static int number(Connection connection) throws SQLException {
-		return connection.isWrapperFor(PGConnection.class) ? connection.unwrap(PGConnection.class).getBackendPID() : 0;
+	private static String name(Connection connection) throws SQLException {
+		return connection.isWrapperFor(PGConnection.class)
+				? PROCESS + "." + System.identityHashCode(connection.unwrap(PGConnection.class)) : PROCESS;
 	}
 
 	/** Returns the lease that the server can keep, in whole milliseconds. */
