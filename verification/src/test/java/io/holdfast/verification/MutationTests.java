@@ -15,6 +15,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests that the checker detects what a missing lock, a missing fence and deliberate
  * defects of Holdfast cause.
+ *
+ * @see FencedMutationTests
  */
 class MutationTests {
 
@@ -77,16 +79,6 @@ class MutationTests {
 
 	private static Run unfenced(Mutation mutation) throws Exception {
 		return Run.of(mutation, unfenced, false, SEED);
-	}
-
-	@Test
-	void repeatedTokensAreRefusedByTheFence() throws Exception {
-		try (TestEnvironment fenced = new TestEnvironment("redis", true, Purpose.MUTATIONS);
-				Run run = Run.of(Mutation.REPEATED_TOKEN, fenced, true, SEED)) {
-			RunResult result = run.inject(Fault.WIRE_CUT, 1);
-			assertThat(result.outOfOrder()).isZero();
-			assertThat(result.answers().getOrDefault(History.Answer.STALE, 0)).isPositive();
-		}
 	}
 
 }
