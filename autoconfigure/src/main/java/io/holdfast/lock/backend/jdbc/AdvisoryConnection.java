@@ -69,8 +69,15 @@ final class AdvisoryConnection {
 	 * although a pooler may give it other sessions of the server.
 	 */
 	private static String name(Connection connection) throws SQLException {
-		return connection.isWrapperFor(PGConnection.class)
-				? PROCESS + "." + System.identityHashCode(connection.unwrap(PGConnection.class)) : PROCESS;
+		try {
+			return connection.isWrapperFor(PGConnection.class)
+					? PROCESS + "." + System.identityHashCode(connection.unwrap(PGConnection.class)) : PROCESS;
+		}
+		catch (LinkageError ex) {
+			// another driver, whose connections have no names: a shared session is found
+			// later
+			return PROCESS;
+		}
 	}
 
 	/** Returns the lease that the server can keep, in whole milliseconds. */
