@@ -47,12 +47,13 @@ public final class DistributedLockAutoConfiguration {
 			ConfigurableListableBeanFactory beanFactory, DistributedLockProperties properties,
 			ObjectProvider<LockSlice> slice) {
 		new SettingsCheck(environment).run();
-		if (slice.getIfAvailable() == null) {
+		boolean inSlice = slice.getIfAvailable() != null;
+		if (!inSlice) {
 			BackendSelection.requireOneDefault(environment, beanFactory);
 		}
 		BackendSelection selection = new BackendSelection(backends.orderedStream().toList(), environment, beanFactory,
 				properties.namespace());
-		return (slice.getIfAvailable() != null) ? selection.selectForSlice() : selection.select();
+		return inSlice ? selection.selectForSlice() : selection.select();
 	}
 
 	@Bean

@@ -27,7 +27,6 @@ import org.springframework.context.annotation.Role;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.init.ScriptStatementFailedException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.holdfast.lock.LockBackendException;
@@ -117,19 +116,11 @@ public final class FencingAutoConfiguration {
 		TransactionFence fence = new TransactionFence(guard, dataSource, (any) -> LockDatabase.nameOf(any, beanFactory),
 				new MethodTransactions(beanFactory)::managerOf, own, (refusal) -> report(refusal, observer));
 		prepare(() -> {
-			initialize(dataSource, fencing, fence::verify);
+			LockDatabase.initialize(dataSource, fencing.initializeSchema(), JdbcFencingGuard.schema(fencing.table()),
+					"distributed-lock.fencing.initialize-schema", fence::verify);
 			fence.verify();
 		}, locks.startupTimeout(), fencing, () -> LockDatabase.nameOf(dataSource, beanFactory));
 		return fence;
-	}
-
-	private static void initialize(DataSource dataSource, FencingProperties fencing, Runnable verify) {
-		try {
-			LockDatabase.initialize(dataSource, fencing.initializeSchema(), JdbcFencingGuard.schema(fencing.table()));
-		}
-		catch (ScriptStatementFailedException ex) {
-			LockDatabase.requireTables(ex, "distributed-lock.fencing.initialize-schema", verify);
-		}
 	}
 
 	/**

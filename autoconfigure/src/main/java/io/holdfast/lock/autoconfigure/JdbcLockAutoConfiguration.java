@@ -17,7 +17,6 @@ import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializat
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
-import org.springframework.jdbc.datasource.init.ScriptStatementFailedException;
 import org.springframework.jdbc.datasource.init.UncategorizedScriptException;
 
 import io.holdfast.lock.LockBackendException;
@@ -105,10 +104,8 @@ public final class JdbcLockAutoConfiguration {
 	private static void prepare(DataSource dataSource, DistributedLockProperties locks, JdbcLockProperties jdbc,
 			String script, Runnable verify) {
 		try {
-			LockDatabase.initialize(dataSource, jdbc.initializeSchema(), script);
-		}
-		catch (ScriptStatementFailedException ex) {
-			LockDatabase.requireTables(ex, "distributed-lock.jdbc.initialize-schema", verify);
+			LockDatabase.initialize(dataSource, jdbc.initializeSchema(), script,
+					"distributed-lock.jdbc.initialize-schema", verify);
 		}
 		catch (UncategorizedScriptException ex) {
 			throw new LockBackendException("no connection available: " + NestedExceptionUtils.getMostSpecificCause(ex),

@@ -136,14 +136,27 @@ final class LockDatabase {
 	}
 
 	/**
-	 * Checks for the tables after the database has rejected the script. A user that may
-	 * not create tables can often use those of a migration.
-	 * @param rejected the rejection of the script
+	 * Runs the script as above. If the database rejects it, checks for the tables.
 	 * @param setting the property that asks for the script, for the message
 	 * @param verify throws an exception if the tables cannot be used
-	 * @throws LockConfigurationException if the tables do not exist either
+	 * @throws LockConfigurationException if the script is rejected and the tables do not
+	 * exist either
 	 */
-	static void requireTables(ScriptStatementFailedException rejected, String setting, Runnable verify) {
+	static void initialize(DataSource dataSource, DatabaseInitializationMode mode, String script, String setting,
+			Runnable verify) {
+		try {
+			initialize(dataSource, mode, script);
+		}
+		catch (ScriptStatementFailedException ex) {
+			requireTables(ex, setting, verify);
+		}
+	}
+
+	/**
+	 * Checks for the tables after the database has rejected the script. A user that may
+	 * not create tables can often use those of a migration.
+	 */
+	private static void requireTables(ScriptStatementFailedException rejected, String setting, Runnable verify) {
 		String reason = Failures.rootMessage(rejected).lines().findFirst().orElse("");
 		try {
 			verify.run();
