@@ -2,6 +2,7 @@
 # Installs the servers that the tests start, from Debian packages, a browser with its driver, and a compiler for the
 # library that moves the wall clocks of servers. Installs missing packages only.
 # Starts no service: the tests start each server themselves, on a free port of the loopback interface.
+# The build runs this twice: beside the compilation, and before the tests, which waits for the first run.
 set -eu
 
 # One line per Debian package: its name, and the program or file whose presence shows that it is installed.
@@ -63,9 +64,16 @@ forbid_services() {
 
 # Runs "apt-get update" or "apt-get install", and waits for other apt processes, up to 300 seconds.
 apt() {
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@" 9<&-
 }
 
+# Waits for another run: a program may be present before its package is configured.
+wait_for_other_run() {
+	exec 9< "$0"
+	! command -v flock > /dev/null || flock 9
+}
+
+wait_for_other_run
 PACKAGES=$(missing) && PACKAGES=${PACKAGES% }
 [ -n "$PACKAGES" ] || exit 0
 
