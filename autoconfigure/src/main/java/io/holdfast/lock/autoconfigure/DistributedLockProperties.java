@@ -47,8 +47,10 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 	/**
 	 * Limits of the handoff.
 	 *
-	 * @param maxHolds Number of holds that one lease serves; 1 disables handoff.
-	 * @param maxTime Time after the store's grant in which a lease is passed on.
+	 * @param maxHolds Number of holds that a lease serves before claims of other
+	 * applications that wait for the lock; 1 disables handoff.
+	 * @param maxTime Time for which a lease is passed on before claims of other
+	 * applications that wait for the lock.
 	 */
 	record Handoff(@DefaultValue("64") int maxHolds, @DefaultValue("5ms") Duration maxTime) {
 	}

@@ -181,7 +181,8 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	}
 
 	private void granted(AcquireResult.Acquired acquired, long sentAt) {
-		StoreLease lease = StoreLease.of(this.context, this.request, acquired.grant(), sentAt);
+		StoreLease lease = StoreLease.of(this.context, this.request, acquired.grant(), sentAt,
+				this.attempts.made() > 1);
 		if (lease.validUntil() <= lease.grantedAt) {
 			onIndeterminate(StoreResponses.longerThan(acquired.grant().lease()));
 			return;

@@ -111,7 +111,7 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 
 	/**
 	 * Limits of the handoff of one lease between callers of this JVM, so that callers in
-	 * other JVMs can acquire the lock, too.
+	 * other JVMs can acquire the lock, too. They restart while no such caller waits.
 	 *
 	 * @param maxHolds the number of holds that one lease serves, from 1, which disables
 	 * handoff, to {@value #MOST_HOLDS}

@@ -47,26 +47,33 @@ final class StoreLease extends LeaseState {
 	/** Number of holders so far; only the present or next holder changes it. */
 	volatile int holders;
 
-	private volatile @Nullable Runnable cancelEndOfHandoffs;
+	private final boolean contended;
 
-	private volatile boolean handoffsOver;
+	/** Created for the first caller that waits for the lock. */
+	private volatile @Nullable HandoffTurn turn;
 
 	/** {@code null} if the lease ends with its last hold. */
 	private final @Nullable StickyTime sticky;
 
-	private StoreLease(EngineContext context, ResolvedRequest request, Grant grant, Validity validity) {
+	private StoreLease(EngineContext context, ResolvedRequest request, Grant grant, Validity validity,
+			boolean contended) {
 		this.context = context;
 		this.grant = grant;
 		this.grantedAt = context.time().nanos();
 		this.validity = validity;
+		this.contended = contended;
 		this.end = new LeaseEnd(context.retrier(), context.time(), context.settings().lockDelay(), request, grant);
 		this.schedule = new RenewalSchedule(this);
 		this.sticky = grant.sticky() ? new StickyTime(this, context) : null;
 	}
 
-	/** Returns the lease of a grant. */
-	static StoreLease of(EngineContext context, ResolvedRequest request, Grant grant, long sentAt) {
-		return new StoreLease(context, request, grant, Validity.of(grant.lease(), sentAt, context.settings()));
+	/**
+	 * Returns the lease of a grant.
+	 * @param contended whether an earlier attempt was rejected
+	 */
+	static StoreLease of(EngineContext context, ResolvedRequest request, Grant grant, long sentAt, boolean contended) {
+		return new StoreLease(context, request, grant, Validity.of(grant.lease(), sentAt, context.settings()),
+				contended);
 	}
 
 	/**
@@ -77,7 +84,7 @@ final class StoreLease extends LeaseState {
 		long now = context.time().nanos();
 		Validity validity = Validity.of(lock, sentAt, now, context.settings());
 		boolean usable = request.renew() && validity.isFresh(now) && Validity.isRecent(lock, sentAt, now);
-		return usable ? new StoreLease(context, request, lock.grant(), validity) : null;
+		return usable ? new StoreLease(context, request, lock.grant(), validity, true) : null;
 	}
 
 	/** Returns the token of the next holder, which is greater than all earlier ones. */
@@ -145,20 +152,19 @@ final class StoreLease extends LeaseState {
 		if (stays == null && !ticket.mayHaveSuccessor()) {
 			return false;
 		}
-		EngineSettings.Handoff limits = this.context.settings().handoff();
-		long left = this.grantedAt + limits.maxTime().toNanos() - this.context.time().nanos();
-		boolean inTime = stays != null || (left > 0 && this.holders < limits.maxHolds());
-		if (!inTime || isOver() || this.loss != null || !mayPassOn(request) || !ticket.passOn(this)) {
+		HandoffTurn present = turn();
+		boolean open = (stays != null) ? !present.isOver() : present.isOpen();
+		if (!open || this.loss != null || !mayPassOn(request) || !ticket.passOn(this)) {
 			return false;
 		}
 		if (stays != null) {
 			stays.start();
 		}
-		else if (this.cancelEndOfHandoffs == null) {
-			this.cancelEndOfHandoffs = this.context.time().after(left, this::endOfHandoffs);
+		else {
+			present.passedOn();
 		}
 		// the timer or the closing engine may have looked before the lease was idle
-		if (isOver()) {
+		if (present.isOver()) {
 			endIfIdle();
 		}
 		return true;
@@ -169,8 +175,14 @@ final class StoreLease extends LeaseState {
 		return this.sticky != null && !hasEnded() && this.sticky.mayStart();
 	}
 
-	private boolean isOver() {
-		return this.handoffsOver || this.context.registry().isClosed();
+	/** Returns the turn, which only the present holder creates. */
+	private HandoffTurn turn() {
+		HandoffTurn present = this.turn;
+		if (present == null) {
+			present = new HandoffTurn(this, this.context, this.contended);
+			this.turn = present;
+		}
+		return present;
 	}
 
 	private boolean mayPassOn(ResolvedRequest request) {
@@ -189,11 +201,6 @@ final class StoreLease extends LeaseState {
 		}
 		endIfIdle();
 		return false;
-	}
-
-	private void endOfHandoffs() {
-		this.handoffsOver = true;
-		endIfIdle();
 	}
 
 	/** Whether the lease is idle, and may be so for long. */
@@ -237,14 +244,9 @@ final class StoreLease extends LeaseState {
 		this.context.registry().remove(last);
 	}
 
-	/**
-	 * Restarts the validity after a renewal. The store's latest lease counts, even if it
-	 * is shorter. The validity ends if the lock delay uses up the whole lease.
-	 */
+	/** Restarts the validity after a renewal. */
 	void extended(long sentAt, Duration lease) {
-		EngineSettings settings = this.context.settings();
-		this.validity = settings.isUsable(lease) ? Validity.of(lease, sentAt, settings)
-				: this.validity.endingAt(sentAt);
+		this.validity = this.validity.renewed(lease, sentAt, this.context.settings());
 	}
 
 	/**
@@ -262,9 +264,9 @@ final class StoreLease extends LeaseState {
 
 	/** Stops renewal and handoff; completes when no renewal is in progress. */
 	CompletableFuture<?> unwatch() {
-		Runnable cancel = this.cancelEndOfHandoffs;
-		if (cancel != null) {
-			cancel.run();
+		HandoffTurn present = this.turn;
+		if (present != null) {
+			present.cancel();
 		}
 		if (this.sticky != null) {
 			this.sticky.cancel();

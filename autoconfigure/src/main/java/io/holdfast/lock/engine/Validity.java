@@ -51,9 +51,12 @@ record Validity(long until, Duration kept, Duration leaseTime) {
 		return age >= 0 && age <= LATEST_NEWS;
 	}
 
-	/** Returns the validity that ends at once, because the lock delay uses it up. */
-	Validity endingAt(long end) {
-		return new Validity(end, this.kept, this.leaseTime);
+	/**
+	 * Returns the validity after a renewal. The store's latest lease counts, even if it
+	 * is shorter. The validity ends if the lock delay uses up the whole lease.
+	 */
+	Validity renewed(Duration lease, long sentAt, EngineSettings settings) {
+		return settings.isUsable(lease) ? of(lease, sentAt, settings) : new Validity(sentAt, this.kept, this.leaseTime);
 	}
 
 	/**

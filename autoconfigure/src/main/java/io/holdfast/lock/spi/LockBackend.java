@@ -132,7 +132,8 @@ public interface LockBackend {
 	}
 
 	/**
-	 * Reads the present state of a lock, for operators. Changes nothing.
+	 * Reads the present state of a lock, for operators, and for an engine whose callers
+	 * pass a lease on while no claim of another one waits. Changes nothing.
 	 * @param lock the lock
 	 * @return the holders in all instances, and the waiters. A stage that fails means
 	 * that they are unknown. By default, fails because the backend cannot look up locks

@@ -82,6 +82,11 @@ final class FakeBackend implements LockBackend {
 
 	Duration retryAfter = Duration.ofSeconds(1);
 
+	/** How many claims of other JVMs wait, or {@code null} if that is unknown. */
+	@Nullable Integer waiters;
+
+	int finds;
+
 	private long tokens = 1;
 
 	/** Returns the capabilities of most stores and further ones. */
@@ -205,11 +210,13 @@ final class FakeBackend implements LockBackend {
 
 	@Override
 	public synchronized CompletionStage<LockState> find(LockName lock) {
+		this.finds++;
 		OwnerId owner = this.owners.get(lock);
 		List<LockState.Holder> holders = (owner != null)
 				? List.of(new LockState.Holder(owner.value(), LockMode.EXCLUSIVE, new FencingToken(1), null))
 				: List.of();
-		return this.lookups.isEmpty() ? CompletableFuture.completedFuture(new LockState(lock, "fake", holders, 0))
+		return this.lookups.isEmpty()
+				? CompletableFuture.completedFuture(new LockState(lock, "fake", holders, this.waiters))
 				: this.lookups.remove();
 	}
 

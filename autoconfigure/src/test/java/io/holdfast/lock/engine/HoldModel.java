@@ -84,7 +84,7 @@ public class HoldModel {
 		Claim claim = new Claim(terms.lock(), OwnerId.random(), terms.mode(), LEASE, true, Duration.ZERO, false);
 		LocalWaitQueues.Ticket ticket = new FakeTicket(this.context.queues(), terms, 0, Runnable::run, () -> {
 		});
-		Lease lease = StoreLease.of(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0)
+		Lease lease = StoreLease.of(this.context, terms, new Grant(claim, 1, LEASE, this.store.revoked), 0, false)
 			.start(terms, ticket, 0, EngineFixture.started(this.context, terms));
 		return new Hold(lease, new ClosableHold.Rules(TransactionBoundary.NONE, false, Runnable::run));
 	}

@@ -83,7 +83,7 @@ class RenewalQueueTests {
 		ResolvedRequest request = ResolvedRequest.of(LockRequest.of("stock", 42), backends, context.settings()).get(0);
 		Claim claim = new Claim(request.lock(), OwnerId.random(), LockMode.EXCLUSIVE, request.leaseTime(), true,
 				Duration.ZERO, false);
-		return StoreLease.of(context, request, new Grant(claim, 1, request.leaseTime()), 0).schedule;
+		return StoreLease.of(context, request, new Grant(claim, 1, request.leaseTime()), 0, false).schedule;
 	}
 
 }

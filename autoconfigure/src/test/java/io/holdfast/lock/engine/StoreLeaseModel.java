@@ -86,7 +86,7 @@ public class StoreLeaseModel {
 		first.enter();
 		this.waiter.enter();
 		StoreLease granted = StoreLease.of(this.context, this.request,
-				new Grant(claim, 1, LEASE).withDemand(this.wanted), 0);
+				new Grant(claim, 1, LEASE).withDemand(this.wanted), 0, false);
 		granted.start(this.request, first, 0, EngineFixture.started(this.context, this.request)).endHold();
 		return granted;
 	}

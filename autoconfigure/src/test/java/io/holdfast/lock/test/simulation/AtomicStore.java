@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
@@ -100,6 +102,11 @@ public class AtomicStore implements SimulatedStore {
 		@Override
 		public CompletionStage<ReleaseResult> release(Grant grant) {
 			return this.link.send(() -> AtomicStore.this.locks.release(grant));
+		}
+
+		@Override
+		public CompletionStage<LockState> find(LockName lock) {
+			return this.link.send(() -> AtomicStore.this.locks.find(lock));
 		}
 
 		@Override

@@ -45,6 +45,11 @@ public final class Checks {
 
 	private final WaitQueues queues = new WaitQueues();
 
+	private final Turns turns = new Turns();
+
+	/** How many holders a lease may serve while others wait. */
+	private int longestTurn = Integer.MAX_VALUE;
+
 	private final Set<Call> unsettled = new LinkedHashSet<>();
 
 	private long firstToken;
@@ -83,6 +88,11 @@ public final class Checks {
 
 	void lockDelay(Duration delay) {
 		this.lockDelay = delay;
+	}
+
+	/** Verifies that a lease serves no more holders while a claim waits for it. */
+	void longestTurn(int holders) {
+		this.longestTurn = holders;
 	}
 
 	/**
@@ -134,6 +144,7 @@ public final class Checks {
 			}
 			checkToken(holder);
 			checkLength(holder);
+			checkTurn(holder);
 			List<Holder> all = this.holders.computeIfAbsent(part.lock(), (lock) -> new ArrayList<>());
 			all.forEach((before) -> checkLockDelay(before, holder));
 			all.add(holder);
@@ -196,6 +207,14 @@ public final class Checks {
 		}
 	}
 
+	private void checkTurn(Holder holder) {
+		this.turns.served(holder, this.longestTurn)
+			.filter((claim) -> calmSince(claim.process, this.turns.since(claim))
+					&& calmSince(holder.call.process, this.turns.since(claim)))
+			.ifPresent((claim) -> fail(holder, "turns", "%s gets a lease that has served %d holders while %s waited"
+				.formatted(holder, this.longestTurn, claim)));
+	}
+
 	/**
 	 * Returns the difference to the first token, because some stores derive their tokens
 	 * from the current time.
@@ -215,14 +234,20 @@ public final class Checks {
 
 	void refused(WaitQueues.Waiting claim) {
 		this.queues.refused(claim, this.simulation.now());
+		this.turns.refused(claim, this.simulation.now());
 	}
 
 	void abandoned(WaitQueues.Waiting claim) {
+		waitsNoLonger(claim);
+	}
+
+	private void waitsNoLonger(WaitQueues.Waiting claim) {
 		this.queues.remove(claim);
+		this.turns.remove(claim);
 	}
 
 	void granted(WaitQueues.Waiting claim) {
-		this.queues.remove(claim);
+		waitsNoLonger(claim);
 		this.queues.predecessor(claim)
 			.filter((before) -> calmSince(before.process, before.sentAt) && calmSince(claim.process, before.sentAt))
 			.ifPresent((before) -> fail(claim.process, "order", claim.lock(),

@@ -49,6 +49,20 @@ class EngineMutantTests {
 		assertThat(mutant.find(HandoffStore.class, SEEDS, "start")).isPositive();
 	}
 
+	/** A lease serves more holders than its turn allows. */
+	@Test
+	void turnWithoutAnEndIsFound() {
+		Mutant mutant = new Mutant().answer("engine.HandoffTurn#isOpen", true);
+		assertThat(mutant.find(HandoffStore.class, SEEDS, "turns")).isPositive();
+	}
+
+	/** A turn follows another one although a claim of another process waits. */
+	@Test
+	void turnThatFollowsAlthoughAnotherProcessWaitsIsFound() {
+		Mutant mutant = new Mutant().answer("engine.HandoffTurn#isUnwanted", true);
+		assertThat(mutant.find(HandoffStore.class, SEEDS, "turns")).isPositive();
+	}
+
 	/** A demand gives up an idle lease that a hold has just taken. */
 	@Test
 	void demandThatEndsTheLeaseOfAHoldIsFound() {

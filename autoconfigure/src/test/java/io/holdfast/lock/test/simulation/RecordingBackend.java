@@ -10,6 +10,8 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Claim;
@@ -111,6 +113,15 @@ final class RecordingBackend implements LockBackend {
 	@Override
 	public CompletionStage<Boolean> confirm(Grant grant) {
 		return this.store.confirm(grant);
+	}
+
+	@Override
+	public CompletionStage<LockState> find(LockName lock) {
+		return this.store.find(lock)
+			.whenComplete((state, failure) -> this.process.simulation()
+				.history()
+				.add(this.process.simulation(), this.process.name(), lock.toString(),
+						() -> "finds " + ((state != null) ? state.waiters() + " waiters" : failure)));
 	}
 
 	@Override

@@ -33,6 +33,9 @@ final class Run {
 		if (this.store.workload() == Workload.STICKY) {
 			this.simulation.checks().idleLocksAreFree();
 		}
+		if (this.store.workload() == Workload.HANDOFFS) {
+			this.simulation.checks().longestTurn(plan.settings().handoff().maxHolds());
+		}
 		for (int i = 0; i < plan.processes(); i++) {
 			this.processes.add(new SimulatedProcess(this.simulation, i, this.store, plan.settings()));
 		}
