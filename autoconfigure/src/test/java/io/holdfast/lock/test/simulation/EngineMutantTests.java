@@ -32,7 +32,7 @@ class EngineMutantTests {
 	@Test
 	void withdrawalOfALockWithMinHoldIsFound() {
 		Mutant mutant = new Mutant().replace("engine.Lease#keepsLock", "inUse");
-		assertThat(mutant.find(AtomicStore.class, SEEDS, "minHold")).isPositive();
+		assertThat(mutant.find(MinHoldStore.class, SEEDS, "minHold")).isPositive();
 	}
 
 	/** A caller that takes over a lease gets the token of the holder before it. */

@@ -56,7 +56,7 @@ final class QueuePlanner {
 		this.storeFaults = storeFaults;
 		this.workload = workload;
 		this.processes = switch (workload) {
-			case HANDOFFS -> this.random.nextInt(1, 3);
+			case HANDOFFS, MIN_HOLDS -> this.random.nextInt(1, 3);
 			case STICKY, FORCED_RELEASES -> this.random.nextInt(2, LEAST_PROCESSES + 1);
 			default -> this.random.nextInt(LEAST_PROCESSES, MOST_PROCESSES + 1);
 		};
@@ -91,7 +91,7 @@ final class QueuePlanner {
 		boolean outwaitsLeases = this.workload == Workload.SHORT_LEASES || this.workload == Workload.SHORT_HOLDS;
 		Duration lease = switch (this.workload) {
 			case PAUSED_WAITERS -> LONG_LEASE;
-			case HANDOFFS, STICKY, FORCED_RELEASES -> this.sameLease;
+			case HANDOFFS, STICKY, FORCED_RELEASES, MIN_HOLDS -> this.sameLease;
 			default -> shortLease();
 		};
 		Duration hold = switch (this.workload) {
@@ -99,15 +99,16 @@ final class QueuePlanner {
 			case SHORT_HOLDS -> between(1, 50);
 			case PAUSED_WAITERS -> between(1_000, 3_000);
 			case HANDOFFS, FORCED_RELEASES -> between(1, 1_500);
-			case STICKY -> between(1, 200);
+			case STICKY, MIN_HOLDS -> between(1, 200);
 			default -> between(shortest * 3 / 4, shortest * 9 / 10);
 		};
+		Duration minHold = (this.workload == Workload.MIN_HOLDS) ? between(2_000, 8_000) : Duration.ZERO;
 		boolean shortWait = this.workload == Workload.PAUSED_WAITERS && number % 2 == 1;
 		boolean noWait = isSticky() && number % 2 == 1;
 		Duration wait = noWait ? Duration.ZERO : shortWait ? between(500, 2_000) : between(10_000, 20_000);
 		return new Operation(number, this.random.nextInt(this.processes), between(1, HORIZON), LOCK, LockMode.EXCLUSIVE,
-				wait, lease, !outwaitsLeases, Duration.ZERO, this.able.has(Capability.FAIR) && !passesLeasesOn(), hold,
-				null, Operation.Style.ACQUIRE);
+				wait, lease, !outwaitsLeases, minHold, this.able.has(Capability.FAIR) && !passesLeasesOn(), hold, null,
+				Operation.Style.ACQUIRE);
 	}
 
 	/** Whether a lease may serve several operations. */
@@ -123,6 +124,9 @@ final class QueuePlanner {
 		if (this.workload == Workload.PAUSED_WAITERS) {
 			return List.of(new Fault(Fault.Kind.PAUSE, this.random.nextInt(this.processes), between(1, HORIZON),
 					between(2_000, 4_000), 1, Duration.ZERO));
+		}
+		if (this.workload == Workload.MIN_HOLDS) {
+			return IntStream.rangeClosed(0, this.random.nextInt(MOST_FAULTS)).mapToObj((i) -> lateMessages()).toList();
 		}
 		if (passesLeasesOn()) {
 			boolean forced = this.workload == Workload.FORCED_RELEASES;
@@ -140,6 +144,12 @@ final class QueuePlanner {
 	private Fault forcedRelease() {
 		return new Fault(Fault.Kind.STORE, this.random.nextInt(this.storeFaults), between(1, 2 * HORIZON),
 				Duration.ofMillis(1), 1, Duration.ZERO);
+	}
+
+	private Fault lateMessages() {
+		return new Fault(this.random.nextBoolean() ? Fault.Kind.DELAY : Fault.Kind.LOSS,
+				this.random.nextInt(this.processes), between(1, 2 * HORIZON), between(500, 3_000), 0.5,
+				between(1_000, 6_000));
 	}
 
 	private Fault anyFault() {

@@ -19,6 +19,11 @@ class SimulationTests {
 	}
 
 	@Test
+	void engineKeepsItsGuaranteesWhileLocksStayClosedAfterTheirHolds() {
+		Simulations.of("minHold", MinHoldStore::new).run(200);
+	}
+
+	@Test
 	void engineKeepsItsGuaranteesWhileLeasesStayWithoutHolds() {
 		Simulations.of("sticky", StickyStore::new).run(500);
 	}
@@ -35,7 +40,7 @@ class SimulationTests {
 
 	@Test
 	void engineKeepsItsGuaranteesOnABlockingStore() {
-		Simulations.of("blocking", BlockingStore::new).run(250);
+		Simulations.of("blocking", BlockingStore::new).run(100);
 	}
 
 	@Test

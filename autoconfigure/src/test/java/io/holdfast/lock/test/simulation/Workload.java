@@ -32,6 +32,12 @@ public enum Workload {
 	PAUSED_WAITERS,
 
 	/**
+	 * Callers of one or two processes want one lock, whose holds end long before their
+	 * {@code minHold}. Messages are lost or late, many of them later than the hold.
+	 */
+	MIN_HOLDS,
+
+	/**
 	 * Callers of one or two processes want one lock, and each lease may serve several of
 	 * them. Processes are paused, and messages are lost or late.
 	 */
