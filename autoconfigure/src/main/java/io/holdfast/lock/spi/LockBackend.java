@@ -135,8 +135,9 @@ public interface LockBackend {
 	 * Reads the present state of a lock, for operators, and for an engine whose callers
 	 * pass a lease on while no claim of another one waits. Changes nothing.
 	 * @param lock the lock
-	 * @return the holders in all instances, and the waiters. A stage that fails means
-	 * that they are unknown. By default, fails because the backend cannot look up locks
+	 * @return the holders in all instances, and the number of waiters, which must include
+	 * every claim that waits, or must be {@code null}. A stage that fails means that they
+	 * are unknown. By default, fails because the backend cannot look up locks
 	 */
 	default CompletionStage<LockState> find(LockName lock) {
 		return CompletableFuture.failedStage(new LockConfigurationException(

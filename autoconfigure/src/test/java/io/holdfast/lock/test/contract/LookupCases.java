@@ -62,6 +62,24 @@ interface LookupCases {
 		bench.assertNotHeld(bench.first(), one);
 	}
 
+	/** An engine passes its lease on for as long as it finds no waiting claim. */
+	@Needs({ Ability.LOOKUP, Ability.SHARED })
+	default void everyWaitingClaimIsCounted(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		Grant holder = bench.acquire(bench.first(), Claims.exclusive(lock));
+		Claim writer = Claims.waiting(Claims.exclusive(lock));
+		Claim reader = Claims.waiting(Claims.shared(lock));
+		bench.assertContended(bench.second(), writer);
+		assertThat(bench.find(bench.first(), lock).waiters()).isIn(null, 1);
+		bench.assertContended(bench.first(), reader);
+		bench.assertContended(bench.second(), writer);
+		assertThat(bench.find(bench.first(), lock).waiters()).isIn(null, 2);
+		bench.abandon(bench.second(), writer);
+		bench.abandon(bench.first(), reader);
+		assertThat(bench.find(bench.first(), lock).waiters()).isIn(null, 0);
+		bench.assertReleased(bench.first(), holder);
+	}
+
 	private static LockState.Holder holder(LockState state, Grant grant) {
 		return state.holders()
 			.stream()

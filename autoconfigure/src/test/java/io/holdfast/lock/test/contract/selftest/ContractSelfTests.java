@@ -42,6 +42,8 @@ class ContractSelfTests {
 
 	private static final String READERS = "everyReaderIsFoundButNoWaitingWriter";
 
+	private static final String WAITERS = "everyWaitingClaimIsCounted";
+
 	private static final String REVOKED = "revokedHolderFreesTheLockForAGreaterToken";
 
 	/** The type of the parameter that each case has. */
@@ -109,14 +111,19 @@ class ContractSelfTests {
 				"abandonNeverReleasesAnotherOwner", "waiterAbandonedBeforeTheReleaseLosesNoSignal",
 				"waiterAbandonedAfterTheReleaseLosesNoSignal", "tokensGrowAcrossAnAbandonedGrant",
 				"unansweredRequestIsIndeterminate", "releaseOfOneReaderDoesNotReleaseTheOther",
-				"abandonedWriterBlocksNoReader", "abandonedFairWaiterDoesNotBlockTheQueue", READERS);
+				"abandonedWriterBlocksNoReader", "abandonedFairWaiterDoesNotBlockTheQueue", READERS, WAITERS);
 	}
 
 	@Test
 	void storeThatHidesItsHoldersIsFound() {
-		found(FlawedContracts.HidesHolders.class, FOUND, READERS, REVOKED, "holderOfTheSameClientIsRevoked",
+		found(FlawedContracts.HidesHolders.class, FOUND, READERS, WAITERS, REVOKED, "holderOfTheSameClientIsRevoked",
 				"revocationNotifiesAWaiter", "revocationOfAFormerHolderDoesNotAffectItsSuccessor",
 				"stickyLeaseIsRenewedFoundAndRevoked");
+	}
+
+	@Test
+	void storeThatHidesItsWaitersIsFound() {
+		found(FlawedContracts.HidesWaiters.class, WAITERS, READERS, "revocationNotifiesAWaiter");
 	}
 
 	@Test

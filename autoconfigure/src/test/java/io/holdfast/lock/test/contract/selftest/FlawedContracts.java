@@ -116,6 +116,14 @@ final class FlawedContracts {
 
 	}
 
+	static class HidesWaiters extends WireContract {
+
+		HidesWaiters() {
+			super(Flaws.HidesWaiters::new);
+		}
+
+	}
+
 	static class RevokesTheSuccessor extends WireContract {
 
 		RevokesTheSuccessor() {

@@ -336,6 +336,20 @@ final class Flaws {
 
 	}
 
+	/** Reports that no claim waits. */
+	static class HidesWaiters extends Wire {
+
+		HidesWaiters(Server server) {
+			super(server);
+		}
+
+		@Override
+		public CompletionStage<LockState> find(LockName lock) {
+			return super.find(lock).thenApply((state) -> new LockState(lock, name(), state.holders(), 0));
+		}
+
+	}
+
 	/** Revokes the present holder, whichever one was meant. */
 	static class RevokesTheSuccessor extends Wire {
 
