@@ -1,26 +1,31 @@
 package io.holdfast.lock.engine;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.OwnerId;
 
 /**
  * The turn of this JVM with a lease: how many holders the lease may serve, and for how
  * long, before it is released for callers of other JVMs.
  *
  * <p>
- * The first turn begins with the grant. In the second half of a turn, the store is asked
- * once whether other claims wait for the lock. If none does, the next turn begins at the
- * time of the question, as if the lock had been released and granted again at that
- * moment. A claim that comes later therefore waits no longer than it would have then, and
- * the holders do not wait for the store between two turns.
+ * The first turn begins with the grant. In the second half of the time of a turn, the
+ * store is asked once who has the lock and whether other claims wait for it. If it is
+ * this lease and none does, the next turn begins at the time of the question, as if the
+ * lock had been released and granted again at that moment. A claim that comes later
+ * therefore waits no longer than it would have then, and the holders do not wait for the
+ * store between two turns. If the store no longer has this lease, it ends with its holder
+ * and is renewed at once, which tells that holder.
  *
  * <p>
- * A lease that was granted after a rejection is released after its first turn, because
- * other JVMs want the lock as well. So is a lease of a blocking backend, whose requests
- * occupy a thread and a connection. Thread-safe.
+ * A lease has one turn if it was granted after a rejection, because other JVMs want the
+ * lock as well, if it is sticky, because they can demand it, and if its backend blocks,
+ * because a question would occupy a thread and a connection. Thread-safe.
  */
 final class HandoffTurn {
 
@@ -34,7 +39,7 @@ final class HandoffTurn {
 	private volatile int holdersBefore;
 
 	/** Whether the store may be asked, and has not been asked in this turn. */
-	private volatile boolean mayAsk;
+	private final AtomicBoolean mayAsk;
 
 	private volatile boolean over;
 
@@ -48,62 +53,88 @@ final class HandoffTurn {
 		this.lease = lease;
 		this.context = context;
 		this.startedAt = lease.grantedAt;
-		this.mayAsk = !contended && !backend().capabilities().has(Capability.BLOCKING);
+		this.mayAsk = new AtomicBoolean(
+				!contended && !lease.grant().sticky() && !backend().capabilities().has(Capability.BLOCKING));
 	}
 
-	/** Whether the lease may serve another holder. */
-	boolean isOpen() {
-		return !isOver() && left() > 0 && holders() < limits().maxHolds()
-				&& this.lease.holders < EngineSettings.Handoff.MOST_HOLDS;
+	/**
+	 * Whether the present holder may leave the lease to another one. From then on, a
+	 * lease that is idle at the end of the turn ends.
+	 */
+	boolean opensForNext() {
+		EngineSettings.Handoff limits = this.context.settings().handoff();
+		int holders = this.lease.holders - this.holdersBefore;
+		if (isOver() || left() <= 0 || holders >= limits.maxHolds()
+				|| this.lease.holders >= EngineSettings.Handoff.MOST_HOLDS) {
+			return false;
+		}
+		if (this.cancelEnd == null) {
+			endInTime();
+		}
+		return true;
 	}
 
-	/** Whether the turn has ended with its time, or with the engine. */
+	/** Whether the lease serves no further holder, or the engine closes. */
 	boolean isOver() {
 		return this.over || this.context.registry().isClosed();
 	}
 
-	/**
-	 * Called when the lease is idle for the next holder. Ends the lease if that one does
-	 * not come before the turn ends.
-	 */
-	void passedOn() {
-		if (this.cancelEnd == null) {
-			endInTime();
-		}
-		if (this.mayAsk && isHalfOver()) {
-			this.mayAsk = false;
-			askForNext();
-		}
-	}
-
 	private void endInTime() {
-		this.cancelEnd = this.context.time().after(left(), () -> {
-			if (left() > 0) {
-				endInTime();
-				return;
-			}
-			this.over = true;
-			this.lease.endIfIdle();
-		});
+		Runnable cancelTimer = this.context.time().after(left(), this::onTimer);
+		this.cancelEnd = cancelTimer;
+		if (this.over) {
+			cancelTimer.run();
+		}
 	}
 
-	void cancel() {
+	private void onTimer() {
+		if (left() > 0) {
+			endInTime();
+			return;
+		}
+		this.over = true;
+		this.lease.endIfIdle();
+	}
+
+	/** Ends the turn together with the lease. */
+	void end() {
+		this.over = true;
 		Runnable cancel = this.cancelEnd;
 		if (cancel != null) {
 			cancel.run();
 		}
 	}
 
-	private void askForNext() {
+	/** Asks whether another turn may follow, if half of the time is over. */
+	void askForNext() {
+		boolean halfOver = left() <= this.context.settings().handoff().maxTime().toNanos() / 2;
+		if (!halfOver || !this.mayAsk.compareAndSet(true, false)) {
+			return;
+		}
 		long askedAt = this.context.time().nanos();
 		int holdersSoFar = this.lease.holders;
 		StoreResponses.ask(backend()::find, this.lease.grant().claim().lock()).whenComplete((state, failure) -> {
-			if (state != null && isUnwanted(state)) {
-				this.holdersBefore = holdersSoFar;
-				this.startedAt = askedAt;
-				this.mayAsk = true;
+			if (state != null) {
+				answered(state, askedAt, holdersSoFar);
 			}
 		});
+	}
+
+	private void answered(LockState state, long askedAt, int holdersSoFar) {
+		if (!names(state, this.lease.grant().claim().owner())) {
+			this.over = true;
+			this.lease.endIfIdle();
+			this.context.watchdog().renewNow(this.lease.schedule);
+		}
+		else if (isUnwanted(state)) {
+			this.holdersBefore = holdersSoFar;
+			this.startedAt = askedAt;
+			this.mayAsk.set(true);
+		}
+	}
+
+	private static boolean names(LockState state, OwnerId owner) {
+		return state.holders().stream().anyMatch((holder) -> holder.ownerId().equals(owner.value()));
 	}
 
 	private static boolean isUnwanted(LockState state) {
@@ -111,22 +142,9 @@ final class HandoffTurn {
 		return waiters != null && waiters == 0;
 	}
 
-	private boolean isHalfOver() {
-		return left() <= limits().maxTime().toNanos() / 2 || holders() >= limits().maxHolds() / 2;
-	}
-
 	/** Returns the remaining time of this turn. */
 	private long left() {
-		return this.startedAt + limits().maxTime().toNanos() - this.context.time().nanos();
-	}
-
-	/** Returns the number of holders in this turn. */
-	private int holders() {
-		return this.lease.holders - this.holdersBefore;
-	}
-
-	private EngineSettings.Handoff limits() {
-		return this.context.settings().handoff();
+		return this.startedAt + this.context.settings().handoff().maxTime().toNanos() - this.context.time().nanos();
 	}
 
 	private LockBackend backend() {

@@ -153,7 +153,7 @@ final class StoreLease extends LeaseState {
 			return false;
 		}
 		HandoffTurn present = turn();
-		boolean open = (stays != null) ? !present.isOver() : present.isOpen();
+		boolean open = (stays != null) ? !present.isOver() : present.opensForNext();
 		if (!open || this.loss != null || !mayPassOn(request) || !ticket.passOn(this)) {
 			return false;
 		}
@@ -161,7 +161,7 @@ final class StoreLease extends LeaseState {
 			stays.start();
 		}
 		else {
-			present.passedOn();
+			present.askForNext();
 		}
 		// the timer or the closing engine may have looked before the lease was idle
 		if (present.isOver()) {
@@ -266,7 +266,7 @@ final class StoreLease extends LeaseState {
 	CompletableFuture<?> unwatch() {
 		HandoffTurn present = this.turn;
 		if (present != null) {
-			present.cancel();
+			present.end();
 		}
 		if (this.sticky != null) {
 			this.sticky.cancel();

@@ -8,11 +8,16 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
+import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockState;
+import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Capability;
+import io.holdfast.lock.spi.OwnerId;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
@@ -29,8 +34,15 @@ class HandoffTurnTests extends HandoffCallers {
 	private static final String[] TWO_LEASES = { "acquire stock:42", "release stock:42", "acquire stock:42",
 			"release stock:42" };
 
-	private static LockState waiters(Integer waiters) {
-		return new LockState(LOCK, "fake", List.of(), waiters);
+	/** Four holds fit into a turn, and half of its time is over after two. */
+	private static final Duration TURN = Duration.ofMillis(7);
+
+	private static final Duration HOLD = Duration.ofMillis(2);
+
+	private LockState waiters(Integer waiters) {
+		OwnerId owner = this.fixture.backend.owners.get(LOCK);
+		return new LockState(LOCK, "fake",
+				List.of(new LockState.Holder(owner.value(), LockMode.EXCLUSIVE, new FencingToken(1), null)), waiters);
 	}
 
 	/** Each of these handles belongs to a caller that waits, except the first one. */
@@ -38,87 +50,117 @@ class HandoffTurnTests extends HandoffCallers {
 		return Stream.generate(() -> acquire(request().waitTime(LONG))).limit(count).toList();
 	}
 
+	private void use(List<CompletableFuture<LockHandle>> handles) {
+		for (CompletableFuture<LockHandle> handle : handles) {
+			assertThat(handle).isCompleted();
+			this.fixture.time.advance(HOLD);
+			close(handle);
+		}
+	}
+
+	private static String lease(CompletableFuture<LockHandle> handle) {
+		return handle.join().ownerId();
+	}
+
 	@Test
 	void nextTurnFollowsWhileNoClaimWaits() {
-		limit(4, LONG);
+		limit(64, TURN);
 		this.fixture.backend.waiters = 0;
-		List<CompletableFuture<LockHandle>> handles = callers(13);
-		handles.forEach(this::close);
+		List<CompletableFuture<LockHandle>> handles = callers(21);
+		use(handles);
 		assertThat(calls()).containsExactly(ONE_LEASE);
-		assertThat(this.fixture.backend.finds).isEqualTo(6);
+		assertThat(this.fixture.backend.finds).isEqualTo(10);
 		assertThat(handles.stream().map((handle) -> handle.join().fencingToken())).isSorted().doesNotHaveDuplicates();
 		assertNothingLeft();
 	}
 
 	@Test
 	void nextTurnBeginsWhenTheStoreIsAsked() {
-		limit(4, LONG);
+		limit(64, TURN);
 		CompletableFuture<LockState> late = new CompletableFuture<>();
 		this.fixture.backend.lookups.add(late);
 		List<CompletableFuture<LockHandle>> handles = callers(9);
-		handles.subList(0, 3).forEach(this::close);
-		late.complete(waiters(0));
+		use(handles.subList(0, 3));
 		this.fixture.backend.lookups.add(CompletableFuture.completedFuture(waiters(1)));
-		handles.subList(3, 9).forEach(this::close);
+		late.complete(waiters(0));
+		use(handles.subList(3, 9));
 		assertThat(calls()).containsExactly(TWO_LEASES);
-		assertThat(handles.get(5).join().ownerId()).isEqualTo(handles.get(0).join().ownerId());
-		assertThat(handles.get(6).join().ownerId()).isNotEqualTo(handles.get(0).join().ownerId());
-		assertNothingLeft();
-	}
-
-	static Stream<CompletionStage<LockState>> otherAnswers() {
-		return Stream.of(CompletableFuture.completedFuture(waiters(1)),
-				CompletableFuture.completedFuture(waiters(null)),
-				CompletableFuture.failedFuture(new IllegalStateException("unreachable")), new CompletableFuture<>());
-	}
-
-	@ParameterizedTest
-	@MethodSource("otherAnswers")
-	void turnIsTheLastUnlessNoClaimIsKnownToWait(CompletionStage<LockState> answer) {
-		limit(4, LONG);
-		this.fixture.backend.lookups.add(answer);
-		List<CompletableFuture<LockHandle>> handles = callers(5);
-		handles.forEach(this::close);
-		assertThat(calls()).containsExactly(TWO_LEASES);
+		assertThat(lease(handles.get(5))).isEqualTo(lease(handles.get(0)));
+		assertThat(lease(handles.get(6))).isNotEqualTo(lease(handles.get(0)));
 		assertNothingLeft();
 	}
 
 	@Test
-	void nextTurnHasItsOwnTime() {
-		limit(64, Duration.ofMillis(6));
+	void nextTurnHasItsOwnNumberOfHolders() {
+		limit(3, TURN);
 		this.fixture.backend.waiters = 0;
-		List<CompletableFuture<LockHandle>> handles = callers(5);
-		for (CompletableFuture<LockHandle> handle : handles) {
-			this.fixture.time.advance(Duration.ofMillis(4));
-			close(handle);
-		}
+		List<CompletableFuture<LockHandle>> handles = callers(9);
+		use(handles);
 		assertThat(calls()).containsExactly(ONE_LEASE);
 		assertNothingLeft();
 	}
 
 	@Test
-	void lastTurnEndsInTime() {
-		limit(64, Duration.ofMillis(6));
-		this.fixture.backend.lookups.add(CompletableFuture.completedFuture(waiters(0)));
-		this.fixture.backend.lookups.add(CompletableFuture.completedFuture(waiters(1)));
-		List<CompletableFuture<LockHandle>> handles = callers(4);
-		for (CompletableFuture<LockHandle> handle : handles) {
-			this.fixture.time.advance(Duration.ofMillis(4));
-			close(handle);
-		}
+	void turnThatEndsBeforeHalfOfItsTimeIsTheLast() {
+		limit(3, TURN);
+		this.fixture.backend.waiters = 0;
+		callers(4).forEach(this::close);
 		assertThat(calls()).containsExactly(TWO_LEASES);
-		assertThat(handles.get(2).join().ownerId()).isEqualTo(handles.get(0).join().ownerId());
+		assertThat(this.fixture.backend.finds).isZero();
+		assertNothingLeft();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void turnIsTheLastUnlessNoClaimIsKnownToWait(Answer answer) {
+		limit(64, TURN);
+		List<CompletableFuture<LockHandle>> handles = callers(6);
+		this.fixture.backend.lookups.add(answer.of(this));
+		use(handles);
+		assertThat(calls()).containsExactly(TWO_LEASES);
+		assertThat(lease(handles.get(3))).isEqualTo(lease(handles.get(0)));
 		assertNothingLeft();
 	}
 
 	@Test
+	void leaseThatTheStoreDoesNotNameEndsWithItsHolder() {
+		limit(64, TURN);
+		List<CompletableFuture<LockHandle>> handles = callers(6);
+		CompletableFuture<LockState> asked = new CompletableFuture<>();
+		this.fixture.backend.lookups.add(asked);
+		use(handles.subList(0, 2));
+		asked.complete(new LockState(LOCK, "fake", List.of(), 0));
+		this.fixture.time.advance(Duration.ZERO);
+		assertThat(calls()).containsExactly("acquire stock:42", "renew");
+		use(handles.subList(2, 6));
+		assertThat(lease(handles.get(2))).isEqualTo(lease(handles.get(0)));
+		assertThat(lease(handles.get(3))).isNotEqualTo(lease(handles.get(0)));
+		assertNothingLeft();
+	}
+
+	@Test
+	void idleLeaseThatTheStoreDoesNotNameIsLostByItsLastHolder() {
+		limit(64, TURN);
+		List<CompletableFuture<LockHandle>> handles = callers(2);
+		CompletableFuture<LockState> asked = new CompletableFuture<>();
+		this.fixture.backend.lookups.add(asked);
+		this.fixture.time.advance(Duration.ofMillis(4));
+		handles.get(0).join().close();
+		this.fixture.backend.heldByAnother(LOCK);
+		asked.complete(new LockState(LOCK, "fake", List.of(), 0));
+		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.REFUSED);
+		runSteps();
+		assertThat(handles.get(1)).isNotDone();
+	}
+
+	@Test
 	void idleLeaseIsReleasedAtTheEndOfTheNextTurn() {
-		limit(64, Duration.ofMillis(6));
+		limit(64, TURN);
 		this.fixture.backend.waiters = 0;
 		List<CompletableFuture<LockHandle>> handles = callers(2);
 		this.fixture.time.advance(Duration.ofMillis(4));
 		handles.get(0).join().close();
-		this.fixture.time.advance(Duration.ofMillis(5));
+		this.fixture.time.advance(Duration.ofMillis(6));
 		assertThat(calls()).containsExactly("acquire stock:42");
 		this.fixture.time.advance(Duration.ofMillis(1));
 		assertThat(calls()).containsExactly(ONE_LEASE);
@@ -129,23 +171,26 @@ class HandoffTurnTests extends HandoffCallers {
 
 	@Test
 	void leaseServesNoMoreHoldersThanATokenTellsApart() {
-		limit(EngineSettings.Handoff.MOST_HOLDS, LONG);
+		limit(EngineSettings.Handoff.MOST_HOLDS, TURN);
 		this.fixture.backend.waiters = 0;
 		List<CompletableFuture<LockHandle>> handles = callers(EngineSettings.Handoff.MOST_HOLDS + 1);
-		handles.forEach(this::close);
+		for (CompletableFuture<LockHandle> handle : handles) {
+			this.fixture.time.advance(Duration.ofMillis(1));
+			close(handle);
+		}
 		assertThat(calls()).containsExactly(TWO_LEASES);
 		assertThat(handles.stream().map((handle) -> handle.join().fencingToken())).isSorted().doesNotHaveDuplicates();
 	}
 
 	@Test
 	void contendedLeaseHasOneTurn() {
-		limit(4, LONG);
+		limit(64, TURN);
 		this.fixture.backend.waiters = 0;
 		this.fixture.backend.heldByAnother(LOCK);
 		List<CompletableFuture<LockHandle>> handles = callers(5);
 		this.fixture.backend.freedByAnother(LOCK);
 		runSteps();
-		handles.forEach(this::close);
+		use(handles);
 		assertThat(calls()).containsExactly("acquire stock:42", "acquire stock:42", "release stock:42",
 				"acquire stock:42", "release stock:42");
 		assertThat(this.fixture.backend.finds).isZero();
@@ -154,14 +199,32 @@ class HandoffTurnTests extends HandoffCallers {
 
 	@Test
 	void blockingStoreIsNotAsked() {
-		limit(4, LONG);
+		limit(64, TURN);
 		this.fixture.backend.capabilities = FakeBackend.capableOf(Capability.BLOCKING);
 		this.fixture.backend.waiters = 0;
-		List<CompletableFuture<LockHandle>> handles = callers(5);
-		handles.forEach(this::close);
+		use(callers(5));
 		assertThat(calls()).containsExactly(TWO_LEASES);
 		assertThat(this.fixture.backend.finds).isZero();
 		assertNothingLeft();
+	}
+
+	/**
+	 * An answer that begins no further turn.
+	 */
+	enum Answer {
+
+		ONE_WAITS, UNKNOWN, FAILED, MISSING, NONE;
+
+		CompletionStage<LockState> of(HandoffTurnTests test) {
+			return switch (this) {
+				case ONE_WAITS -> CompletableFuture.completedFuture(test.waiters(1));
+				case UNKNOWN -> CompletableFuture.completedFuture(test.waiters(null));
+				case FAILED -> CompletableFuture.failedFuture(new IllegalStateException("unreachable"));
+				case MISSING -> CompletableFuture.completedFuture(null);
+				case NONE -> new CompletableFuture<>();
+			};
+		}
+
 	}
 
 }

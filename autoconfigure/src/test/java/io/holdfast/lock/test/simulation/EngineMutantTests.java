@@ -52,7 +52,7 @@ class EngineMutantTests {
 	/** A lease serves more holders than its turn allows. */
 	@Test
 	void turnWithoutAnEndIsFound() {
-		Mutant mutant = new Mutant().answer("engine.HandoffTurn#isOpen", true);
+		Mutant mutant = new Mutant().answer("engine.HandoffTurn#opensForNext", true);
 		assertThat(mutant.find(HandoffStore.class, SEEDS, "turns")).isPositive();
 	}
 
