@@ -29,7 +29,7 @@ import io.holdfast.lock.spi.RenewResult;
  * holder and with no earlier waiter that it must not overtake. A fair claim overtakes no
  * conflicting waiter, and no conflicting claim overtakes it. A shared claim never
  * overtakes an exclusive one, because a stream of readers could otherwise keep a writer
- * waiting forever.
+ * waiting forever. No claim overtakes a reader that was notified, for the same reason.
  */
 final class LocalLock {
 
@@ -203,7 +203,7 @@ final class LocalLock {
 			if (waiter.claim().owner().equals(claim.owner())) {
 				break;
 			}
-			if (mayNotOvertake(claim, waiter.claim())) {
+			if (mayNotOvertake(claim, waiter)) {
 				longest = Math.max(longest, waiter.expiresAt() - now);
 			}
 		}
@@ -214,8 +214,10 @@ final class LocalLock {
 		return one.mode() == LockMode.EXCLUSIVE || other.mode() == LockMode.EXCLUSIVE;
 	}
 
-	private static boolean mayNotOvertake(Claim claim, Claim before) {
-		return conflict(claim, before) && (before.fair() || claim.fair() || claim.mode() == LockMode.SHARED);
+	private static boolean mayNotOvertake(Claim claim, Waiter waiter) {
+		Claim before = waiter.claim();
+		return conflict(claim, before)
+				&& (before.fair() || claim.fair() || claim.mode() == LockMode.SHARED || waiter.isNotifiedReader());
 	}
 
 	private static long nanos(Duration duration) {
@@ -255,6 +257,11 @@ final class LocalLock {
 	}
 
 	private record Waiter(Claim claim, long expiresAt, CompletableFuture<Void> signal) {
+
+		boolean isNotifiedReader() {
+			return this.claim.mode() == LockMode.SHARED && this.signal.isDone();
+		}
+
 	}
 
 }

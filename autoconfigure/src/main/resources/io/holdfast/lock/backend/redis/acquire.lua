@@ -44,8 +44,8 @@ for i = 1, #readers, 2 do
 end
 
 -- Predecessors in the wait queue. Readers do not block each other. Otherwise a fair claim
--- neither overtakes nor is overtaken, and no reader overtakes a writer: readers could
--- starve it.
+-- neither overtakes nor is overtaken, no reader overtakes a writer, because readers could
+-- starve it, and no writer overtakes a reader that was notified.
 local waiters = queue()
 local position
 for _, waiter in ipairs(waiters) do
@@ -53,7 +53,7 @@ for _, waiter in ipairs(waiters) do
     position = waiter.member
     break
   end
-  if not (shared and waiter.shared) and (fair or waiter.fair or shared) then
+  if not (shared and waiter.shared) and (fair or waiter.fair or shared or waiter.notified) then
     blocked(waiter.ends - now)
   end
 end

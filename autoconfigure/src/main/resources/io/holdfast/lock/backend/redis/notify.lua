@@ -5,8 +5,8 @@
 -- The lock is kept for the writer: it becomes the owner, with the next token, for at most
 -- 3 s, and leaves the queue. Its lease begins with its first renewal, or with its next
 -- attempt, which finds the lock its own. Notified readers keep their positions for that
--- time, so that no other claim overtakes them. A position whose JVM is no longer subscribed
--- is removed at once, unless that JVM may be subscribed where PUBLISH does not count it.
+-- time, and no writer overtakes them. A position whose JVM is no longer subscribed is
+-- removed at once, unless that JVM may be subscribed where PUBLISH does not count it.
 --
 -- The message is the owner, and for a writer owner|token|time of the server (us)|how long
 -- the lock is kept (ms)|1 if the lease is sticky, else 0. A sticky lease is demanded at once
@@ -38,7 +38,8 @@ local function notify(channels, lifetime, written)
       -- expired positions are left to the next claim, or to the expiry of the queue
       redis.call('ZREM', KEYS[3], waiter.member)
     else
-      put(KEYS[3], waiter.member, now + kept)
+      redis.call('ZREM', KEYS[3], waiter.member)
+      put(KEYS[3], string.gsub(waiter.member, '|SHARED|', '|NOTIFIED|', 1), now + kept)
       reading = true
     end
     if text and not gone then

@@ -6,7 +6,8 @@
 --       3 waiters  one position per waiter, scored by its expiry (ms)
 --       4 readers  owner:token of each shared holder, scored by the end of its lease (ms)
 --
--- A position is number|mode|fair|counted|sticky|instance|owner. counted is 1 if PUBLISH on
+-- A position is number|mode|fair|counted|sticky|instance|owner. The mode is EXCLUSIVE,
+-- SHARED, or NOTIFIED for a reader that the lock is kept for. counted is 1 if PUBLISH on
 -- this server counts the instance whenever it is subscribed, and 0 if it may be subscribed
 -- at a replica or another node.
 
@@ -36,8 +37,9 @@ local function queue()
     local number, mode, fair, counted, sticky, instance, owner = string.match(members[i],
       '^(%d+)|(%a+)|(%d)|(%d)|(%d)|([^|]*)|(.*)$')
     waiters[#waiters + 1] = {
-      member = members[i], ends = tonumber(members[i + 1]), number = tonumber(number), shared = mode == 'SHARED',
-      fair = fair == '1', counted = counted == '1', sticky = sticky == '1', instance = instance, owner = owner
+      member = members[i], ends = tonumber(members[i + 1]), number = tonumber(number),
+      shared = mode ~= 'EXCLUSIVE', notified = mode == 'NOTIFIED', fair = fair == '1',
+      counted = counted == '1', sticky = sticky == '1', instance = instance, owner = owner
     }
   end
   table.sort(waiters, function(a, b) return a.number < b.number end)

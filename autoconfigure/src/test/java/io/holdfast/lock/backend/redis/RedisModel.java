@@ -203,6 +203,7 @@ final class RedisModel {
 				}
 				return;
 			}
+			position.notified = position.shared;
 			reading |= !gone;
 		}
 	}
@@ -250,7 +251,8 @@ final class RedisModel {
 		long keptUntil(@Nullable QueuePosition own, boolean shared, boolean fair) {
 			return waitQueue().stream()
 				.takeWhile((position) -> !Objects.equals(position, own))
-				.filter((position) -> !(shared && position.shared) && (fair || position.fair || shared))
+				.filter((position) -> !(shared && position.shared)
+						&& (fair || position.fair || shared || position.notified))
 				.mapToLong((position) -> position.ends)
 				.max()
 				.orElse(0);
@@ -307,6 +309,9 @@ final class RedisModel {
 		private final boolean sticky;
 
 		private final String instance;
+
+		/** Whether the lock is kept for this reader. */
+		private boolean notified;
 
 		private long ends;
 

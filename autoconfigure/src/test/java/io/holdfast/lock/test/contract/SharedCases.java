@@ -147,6 +147,31 @@ interface SharedCases {
 		bench.assertReleased(bench.first(), bench.acquireSoon(bench.first(), Claims.shared(lock)));
 	}
 
+	/**
+	 * Each writer asks before the reader that was notified of the release.
+	 */
+	@Needs(Ability.SHARED)
+	default void waitingReaderIsNotStarvedByWriters(Bench bench) throws Exception {
+		LockName lock = Claims.newLock();
+		Grant writer = bench.acquire(bench.first(), Claims.exclusive(lock));
+		Claim reader = Claims.waiting(Claims.shared(lock));
+		bench.assertContended(bench.second(), reader);
+		int overtaken = 0;
+		AcquireResult newcomer = tryAfterRelease(bench, writer);
+		while (newcomer instanceof Acquired acquired) {
+			assertThat(++overtaken).as("writers that overtook a waiting reader").isLessThan(100);
+			bench.assertContended(bench.second(), reader);
+			newcomer = tryAfterRelease(bench, acquired.grant());
+		}
+		bench.assertReleased(bench.second(), bench.acquireSoon(bench.second(), reader));
+		bench.assertReleased(bench.first(), bench.acquireSoon(bench.first(), Claims.exclusive(lock)));
+	}
+
+	private static AcquireResult tryAfterRelease(Bench bench, Grant grant) throws Exception {
+		bench.assertReleased(bench.first(), grant);
+		return bench.tryAcquire(bench.first(), Claims.exclusive(grant.claim().lock()));
+	}
+
 	@Needs(Ability.SHARED)
 	default void abandonedWriterBlocksNoReader(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();

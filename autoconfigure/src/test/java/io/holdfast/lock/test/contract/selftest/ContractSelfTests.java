@@ -197,7 +197,7 @@ class ContractSelfTests {
 		found(FlawedContracts.LacksSharedMode.class, "readersShareTheLockAndExcludeAWriter",
 				"everyWaitingReaderAcquiresAfterAWriter", "tokensGrowFromReaderToReaderAndToWriter",
 				"leaseOfAReaderExpiresIndependently", "releaseOfOneReaderDoesNotReleaseTheOther",
-				"abandonedWriterBlocksNoReader", READERS);
+				"abandonedWriterBlocksNoReader", "waitingReaderIsNotStarvedByWriters", READERS);
 	}
 
 	@Test
