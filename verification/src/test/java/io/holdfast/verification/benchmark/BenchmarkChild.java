@@ -21,7 +21,7 @@ final class BenchmarkChild implements AutoCloseable {
 	 * A fifth of the calls that the compiler awaits by default, for all libraries alike.
 	 * Otherwise it is at work during the rounds, which follow a warmup of seconds.
 	 */
-	private static final String COMPILE_EARLY = "-XX:CompileThresholdScaling=0.2";
+	static final String COMPILE_EARLY = "-XX:CompileThresholdScaling=0.2";
 
 	private final Process process;
 
@@ -29,10 +29,10 @@ final class BenchmarkChild implements AutoCloseable {
 
 	private final PrintStream commands;
 
-	BenchmarkChild(Library library, Servers servers, Path marks) throws IOException {
+	BenchmarkChild(Library library, Servers servers, Path marks, String compilation) throws IOException {
 		List<String> command = new ArrayList<>(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx512m",
-						"-XX:+UseSerialGC", COMPILE_EARLY, "-cp", classPath(library), BenchmarkProcess.class.getName(),
+						"-XX:+UseSerialGC", compilation, "-cp", classPath(library), BenchmarkProcess.class.getName(),
 						library.name(), servers.store(), servers.ports(), servers.url(), marks.toString()));
 		command.addAll(servers.arguments());
 		this.process = new ProcessBuilder(command)

@@ -34,12 +34,23 @@ final class Comparison implements AutoCloseable {
 	 * @param processes the number of processes of each library
 	 */
 	Comparison(Servers servers, List<Library> libraries, int processes) throws IOException {
+		this(servers, libraries, processes, BenchmarkChild.COMPILE_EARLY);
+	}
+
+	/**
+	 * Starts the servers and the processes.
+	 * @param servers the servers, which this comparison closes
+	 * @param libraries the libraries
+	 * @param processes the number of processes of each library
+	 * @param compilation the JVM option that says how the processes compile
+	 */
+	Comparison(Servers servers, List<Library> libraries, int processes, String compilation) throws IOException {
 		this.servers = servers;
 		this.marks = Files.createTempFile("benchmark", ".marks");
 		for (Library library : libraries) {
 			List<BenchmarkChild> started = new ArrayList<>();
 			for (int i = 0; i < processes; i++) {
-				started.add(new BenchmarkChild(library, this.servers, this.marks));
+				started.add(new BenchmarkChild(library, this.servers, this.marks, compilation));
 				started.get(i).result();
 			}
 			this.children.put(library, started);

@@ -53,11 +53,12 @@ class PeerBenchmark {
 	void compare() throws Exception {
 		Pattern wanted = Pattern.compile(System.getProperty("benchmark", ".*"));
 		BenchmarkReport report = run(wanted, Integer.getInteger("benchmark.rounds", 3),
-				Long.getLong("benchmark.millis", 300));
+				Long.getLong("benchmark.millis", 300), BenchmarkChild.COMPILE_EARLY);
 		assertThat(report.breaches()).isZero();
 	}
 
-	static BenchmarkReport run(Pattern wanted, int rounds, long millis) throws IOException, InterruptedException {
+	static BenchmarkReport run(Pattern wanted, int rounds, long millis, String compilation)
+			throws IOException, InterruptedException {
 		Files.createDirectories(DIRECTORY);
 		BenchmarkReport report = new BenchmarkReport();
 		for (String store : STORES) {
@@ -67,7 +68,7 @@ class PeerBenchmark {
 				.toList();
 			boolean withFootprints = wanted.matcher(store + "/" + FOOTPRINT).matches();
 			if (!workloads.isEmpty() || withFootprints) {
-				compare(store, workloads, withFootprints, rounds, millis, report);
+				compare(store, workloads, withFootprints, rounds, millis, compilation, report);
 				Files.writeString(DIRECTORY.resolve("report.md"), report.toMarkdown());
 				Files.writeString(DIRECTORY.resolve("report.svg"), report.toSvg());
 			}
@@ -80,9 +81,9 @@ class PeerBenchmark {
 	 * share. The first rounds of each workload also only warm up.
 	 */
 	private static void compare(String store, List<Workload> workloads, boolean withFootprints, int rounds, long millis,
-			BenchmarkReport report) throws IOException, InterruptedException {
+			String compilation, BenchmarkReport report) throws IOException, InterruptedException {
 		try (Comparison comparison = new Comparison(new Servers(store), Library.on(store),
-				Workload.D0.appliesTo(store) ? 2 : 1)) {
+				Workload.D0.appliesTo(store) ? 2 : 1, compilation)) {
 			int firstRounds = FIRST_WARM_UP_ROUNDS * (IN_MEMORY.contains(store) ? 2 : 1);
 			for (Workload shared : List.of(Workload.B, Workload.A)) {
 				comparison.round(shared, 0, firstRounds * millis);
