@@ -35,12 +35,6 @@ public final class EtcdServer extends ServerProcess {
 
 	private static final Path BINARY = Path.of("/usr/bin/etcd");
 
-	/** The file system of Linux in memory. */
-	private static final Path MEMORY = Path.of("/dev/shm");
-
-	/** A member allocates two files of 64 MB, and several clusters may run. */
-	private static final long ROOM = 4_000_000_000L;
-
 	/** Matches the id that identifies a member in its requests to other members. */
 	private static final Pattern ID = Pattern.compile("etcd_server_id\\{server_id=\"(\\w+)\"}");
 
@@ -56,7 +50,7 @@ public final class EtcdServer extends ServerProcess {
 	private final @Nullable TestCertificate certificate;
 
 	private EtcdServer(boolean secured) {
-		super("etcd", storage());
+		super("etcd", MemoryDisk.directory());
 		this.certificate = secured ? TestCertificate.createIn(directory()) : null;
 	}
 
@@ -99,15 +93,6 @@ public final class EtcdServer extends ServerProcess {
 			members.forEach(EtcdServer::close);
 			throw ex;
 		}
-	}
-
-	/**
-	 * Returns a directory in memory if it has room. etcd waits for the disk at each
-	 * write, which may take seconds on a busy disk, and has no option against that.
-	 */
-	private static Path storage() {
-		boolean hasRoom = MEMORY.toFile().getUsableSpace() > ROOM;
-		return hasRoom ? MEMORY : Path.of(System.getProperty("java.io.tmpdir"));
 	}
 
 	private String member() {

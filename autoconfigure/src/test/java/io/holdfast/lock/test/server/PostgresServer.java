@@ -36,7 +36,7 @@ public final class PostgresServer extends ServerProcess {
 	private final int maxConnections;
 
 	private PostgresServer(int maxConnections) {
-		super("postgres");
+		super("postgres", MemoryDisk.directory());
 		this.binaries = binaries();
 		this.data = directory().resolve("data");
 		this.maxConnections = maxConnections;
