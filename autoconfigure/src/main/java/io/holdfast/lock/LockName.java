@@ -41,7 +41,7 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 	 * described form
 	 */
 	public LockName {
-		require(isName(name), () -> "Lock name '" + name
+		require(name != null && isName(name), () -> "Lock name '" + name
 				+ "' is not valid. Use 1 to 100 letters, digits, '_', '-', '.' or '/', and put the variable part into the key.");
 		if (key != null) {
 			require(StringUtils.hasText(key), () -> "The key of lock '" + name

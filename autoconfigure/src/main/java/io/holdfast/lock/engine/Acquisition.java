@@ -124,7 +124,6 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	}
 
 	private void askAfter(CompletableFuture<?> release) {
-		leaving();
 		after(Backoff.forRelease(this.request, left(), this.context.settings().responseTimeout()), this::attemptInTime);
 		Runnable attempt = inThisPhase(this::attemptInTime);
 		release.whenComplete((answered, failure) -> attempt.run());
@@ -192,6 +191,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 
 	private void startHold(StoreLease granted, long at) {
 		this.observer.granted(this.refused, at);
+		this.attempts.answered();
 		nextPhase();
 		Lease lease = granted.start(this.request, this, at, this.observer);
 		this.outcome.complete(AcquisitionFailures.unlessLost(lease));
@@ -240,9 +240,9 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	}
 
 	private void timedOut() {
-		Throwable unknown = this.attempts.lastUnknown();
-		if (unknown != null) {
-			giveUp(AcquireOutcome.ERROR, AcquisitionFailures.unknown(this.request, this.attempts.made(), unknown));
+		LockException storeFailure = this.attempts.storeFailure();
+		if (storeFailure != null) {
+			giveUp(AcquireOutcome.ERROR, storeFailure);
 			return;
 		}
 		giveUp(this.ifRefused.outcome(),

@@ -31,9 +31,22 @@ final class AcquisitionFailures {
 		Duration waited = request.waited(waitedNanos);
 		return new LockNotAcquiredException(request.lock(), request.backend().name(), waited,
 				LockNotAcquiredException.Reason.HELD,
-				"Lock '%s' was not acquired within %s: %s (%s%s). Increase 'waitTime' or 'distributed-lock.wait-time', or shorten the holder's work."
+				"Lock '%s' was not acquired within %s: %s (%s%s). Increase 'waitTime' or 'distributed-lock.wait-time', or %s."
 					.formatted(request.lock(), DurationText.of(waited), obstacle(holderLeaving, attempts), request,
-							attempts(attempts)));
+							attempts(attempts), (holderLeaving && attempts == 0) ? "check that the store is reachable"
+									: "shorten the holder's work"));
+	}
+
+	/**
+	 * Creates the exception for a caller behind another one whose request the store has
+	 * not answered in time.
+	 */
+	static LockException silent(ResolvedRequest request, long waitedNanos) {
+		return new LockBackendException(request.lock(), request.backend().name(),
+				"Lock '%s' was not acquired within %s: backend %s has not answered the request of another caller in this JVM (%s). Nothing was requested for this call. Check that the store is reachable and responds within 'distributed-lock.response-timeout'."
+					.formatted(request.lock(), DurationText.of(request.waited(waitedNanos)), request.backend().name(),
+							request),
+				null);
 	}
 
 	private static String obstacle(boolean holderLeaving, int attempts) {

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.LockException;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
@@ -99,6 +100,7 @@ final class Attempts {
 	void rejected(boolean keepsClaim) {
 		this.unknown = 0;
 		this.lastUnknown = null;
+		answered();
 		this.mayHaveLeftClaim = keepsClaim;
 	}
 
@@ -117,13 +119,29 @@ final class Attempts {
 		boolean tellsNothing = cause instanceof StoreResponses.NoAnswerException none
 				&& (this.lastUnknown != null || (!none.sent && this.made > 1));
 		this.lastUnknown = tellsNothing ? this.lastUnknown : cause;
+		this.acquisition.unanswered = true;
 		end();
 		return this.unknown++;
 	}
 
-	/** Returns why the outcome is unknown, or {@code null} if it is known. */
-	@Nullable Throwable lastUnknown() {
-		return this.lastUnknown;
+	/** Records that the store has answered, or that no answer is needed. */
+	void answered() {
+		if (this.acquisition.unanswered) {
+			this.acquisition.unanswered = false;
+		}
+	}
+
+	/**
+	 * Returns the failure of a wait that has timed out if the store has not answered this
+	 * caller, or another one before it. Returns {@code null} otherwise.
+	 */
+	@Nullable LockException storeFailure() {
+		ResolvedRequest request = this.acquisition.request;
+		if (this.lastUnknown != null) {
+			return AcquisitionFailures.unknown(request, this.made, this.lastUnknown);
+		}
+		return (this.made == 0 && this.acquisition.isStoreSilent())
+				? AcquisitionFailures.silent(request, this.acquisition.elapsed()) : null;
 	}
 
 	/**

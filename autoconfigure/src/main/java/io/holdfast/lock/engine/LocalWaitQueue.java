@@ -43,7 +43,7 @@ final class LocalWaitQueue {
 	/** Created for the first waiter; most queues never have one. */
 	private volatile @Nullable Deque<Ticket> waiters;
 
-	private boolean admitted;
+	private @Nullable Ticket admitted;
 
 	/** The lease that the last holder has left; the next admitted caller gets it. */
 	private @Nullable StoreLease idleLease;
@@ -69,6 +69,11 @@ final class LocalWaitQueue {
 		return ticket.isAdmitted();
 	}
 
+	/** Whether the store has not answered the claim of the admitted caller in time. */
+	boolean isStoreSilent() {
+		return this.admitted != null && this.admitted.unanswered;
+	}
+
 	State enter(Ticket ticket) {
 		State state = stateOf(ticket);
 		ticket.queue = this;
@@ -77,7 +82,7 @@ final class LocalWaitQueue {
 	}
 
 	private State stateOf(Ticket ticket) {
-		if (!this.admitted && mayOvertake(ticket)) {
+		if (this.admitted == null && mayOvertake(ticket)) {
 			admit(ticket);
 			return State.ADMITTED;
 		}
@@ -128,7 +133,7 @@ final class LocalWaitQueue {
 
 	/** Admits the first waiter, unless another caller is admitted. */
 	boolean take(Ticket ticket) {
-		if (this.admitted || first() != ticket) {
+		if (this.admitted != null || first() != ticket) {
 			return false;
 		}
 		remove(ticket);
@@ -138,7 +143,7 @@ final class LocalWaitQueue {
 	}
 
 	private void admit(Ticket ticket) {
-		this.admitted = true;
+		this.admitted = ticket;
 		ticket.idleLease = this.idleLease;
 		this.idleLease = null;
 	}
@@ -172,7 +177,7 @@ final class LocalWaitQueue {
 
 	private @Nullable Runnable free(Ticket ticket) {
 		this.leaving = false;
-		this.admitted = false;
+		this.admitted = null;
 		this.idleLease = ticket.idleLease;
 		ticket.idleLease = null;
 		Ticket first = first();
@@ -192,7 +197,7 @@ final class LocalWaitQueue {
 		if (first == null) {
 			return endOfIdleLease(ticket);
 		}
-		return this.admitted ? null : first::available;
+		return (this.admitted != null) ? null : first::available;
 	}
 
 	/**
@@ -209,7 +214,7 @@ final class LocalWaitQueue {
 			return NONE_WAITS;
 		}
 		this.idleLease = null;
-		this.admitted = true;
+		this.admitted = last;
 		this.leaving = true;
 		last.state = State.LEAVING;
 		return () -> {
@@ -229,7 +234,7 @@ final class LocalWaitQueue {
 	}
 
 	boolean isIdle() {
-		return !this.admitted && this.idleLease == null && first() == null;
+		return this.admitted == null && this.idleLease == null && first() == null;
 	}
 
 }

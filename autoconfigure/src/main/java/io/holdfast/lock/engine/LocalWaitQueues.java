@@ -78,6 +78,9 @@ final class LocalWaitQueues {
 
 		private boolean outwaitsDemand;
 
+		/** Whether the store has not answered the latest attempt in time. */
+		volatile boolean unanswered;
+
 		/** Guarded by the stripe of the map, but any thread may read it. */
 		volatile State state = State.OUTSIDE;
 
@@ -173,6 +176,14 @@ final class LocalWaitQueues {
 
 		boolean isAdmitted() {
 			return this.state == State.ADMITTED;
+		}
+
+		/**
+		 * Whether the store has not answered the admitted caller of the queue in time.
+		 * Any other caller would not get a response either.
+		 */
+		boolean isStoreSilent() {
+			return visit((queue, ticket) -> queue.isStoreSilent());
 		}
 
 		/** Whether the admitted caller of the queue only awaits the store's response. */

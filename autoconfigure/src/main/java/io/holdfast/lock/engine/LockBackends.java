@@ -146,7 +146,7 @@ public final class LockBackends {
 		}
 		if (fair && !able.has(Capability.FAIR)) {
 			throw new LockConfigurationException(
-					"%s asks for fair = true, but the lock backend '%s' keeps no order of arrival. Remove it, or use another backend."
+					"%s asks for fair = true, but the lock backend '%s' keeps no order of arrival. Remove it, or use local, redis, zookeeper or etcd."
 						.formatted(user.get(), backend.name()));
 		}
 		if (leaseTime != null && leaseTime.compareTo(able.shortestLease()) < 0) {

@@ -86,8 +86,56 @@ class AcquisitionFailuresTests {
 		this.fixture.acquired(request()).close();
 		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(Duration.ofMillis(500)));
 		this.fixture.time.advance(Duration.ofMillis(500));
-		failure(waiting).hasMessageContaining("the store has not confirmed its release by this JVM");
+		failure(waiting).hasMessageContainingAll("the store has not confirmed its release by this JVM",
+				"check that the store is reachable");
 		this.fixture.time.advance(WAIT);
+		this.fixture.assertNothingLeft();
+	}
+
+	/** They would not get a response either, and the lock may have no holder. */
+	@Test
+	void callersBehindAnUnansweredClaimFailAsItDoes() {
+		for (int i = 0; i < 20; i++) {
+			this.backend.acquires.add((claim) -> new CompletableFuture<>());
+		}
+		CompletableFuture<LockHandle> front = this.fixture.acquire(request().waitTime(WAIT));
+		CompletableFuture<LockHandle> behind = this.fixture.acquire(request().waitTime(WAIT.minusSeconds(1)));
+		failure(this.fixture.acquire(request().waitTime(Duration.ZERO))).isInstanceOf(LockNotAcquiredException.class);
+		this.fixture.time.advance(Duration.ofSeconds(2));
+		failure(this.fixture.acquire(request().waitTime(Duration.ZERO))).isInstanceOf(LockBackendException.class)
+			.hasMessageContainingAll("has not answered", "Check that the store is reachable");
+		this.fixture.time.advance(WAIT.minusSeconds(3));
+		failure(behind).isInstanceOf(LockBackendException.class)
+			.hasMessageContainingAll("within 7s", "has not answered");
+		this.fixture.time.advance(Duration.ofSeconds(2));
+		failure(front).isInstanceOf(LockBackendException.class);
+		this.fixture.time.advance(WAIT);
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void callersBehindAClaimThatIsAnsweredAgainAreRefused() {
+		this.backend.acquires.add((claim) -> new CompletableFuture<>());
+		CompletableFuture<LockHandle> front = this.fixture.acquire(request().waitTime(WAIT));
+		this.fixture.time.advance(Duration.ofSeconds(2));
+		assertThat(front).isCompleted();
+		failure(this.fixture.acquire(request().waitTime(Duration.ZERO))).isInstanceOf(LockNotAcquiredException.class);
+		front.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	/** The caller in front is the next holder, so the pending release ends no wait. */
+	@Test
+	void callerThatDoesNotWaitIsRefusedBehindOneThatAwaitsARelease() {
+		LockHandle handle = this.fixture.acquired(request());
+		CompletableFuture<LockHandle> next = this.fixture
+			.acquire(request().leaseTime(Duration.ofSeconds(3)).waitTime(WAIT));
+		this.backend.releases.add((grant) -> new CompletableFuture<>());
+		handle.close();
+		assertThat(next).isNotDone();
+		assertThat(this.fixture.acquire(request().waitTime(Duration.ZERO))).isCompletedExceptionally();
+		this.fixture.time.advance(WAIT);
+		next.join().close();
 		this.fixture.assertNothingLeft();
 	}
 
