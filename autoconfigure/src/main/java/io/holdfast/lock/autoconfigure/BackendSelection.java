@@ -104,7 +104,7 @@ final class BackendSelection {
 				.filter((name) -> !name.equals(selected) && !name.equals(LOCAL))
 				.toList();
 			logger.info("Using lock backend '%s', because %s%s%s".formatted(selected, reason,
-					others.isEmpty() ? "" : "; also configured: " + others,
+					others.isEmpty() ? "" : "; also available: " + others,
 					(selected.equals(LOCAL) && others.isEmpty()) ? ""
 							: "; namespace '%s', whose locks are shared by all applications that use it"
 								.formatted(this.namespace)));

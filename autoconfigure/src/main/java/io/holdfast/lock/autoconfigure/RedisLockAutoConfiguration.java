@@ -35,7 +35,7 @@ public final class RedisLockAutoConfiguration {
 	RedisLockBackend redisLockBackend(DistributedLockProperties locks, StartupChecks checks, RedisLockProperties redis,
 			ObjectProvider<SslBundles> bundles, ConfigurableListableBeanFactory beanFactory) {
 		RedisClient client = new RedisClientSelection(locks, redis, beanFactory, BEAN).select(bundles);
-		logger.info("Lock backend 'redis' connects with %s (%s)".formatted(client.client(), client.source()));
+		logger.info("Lock backend 'redis' uses %s (%s)".formatted(client.client(), client.source()));
 		RedisLockOptions options = new RedisLockOptions(locks.namespace(), locks.responseTimeout(),
 				redis.waitReplicas(), redis.waitReplicasTimeout(), client.server());
 		RedisLockBackend backend = new RedisLockBackend(client.client(), options);

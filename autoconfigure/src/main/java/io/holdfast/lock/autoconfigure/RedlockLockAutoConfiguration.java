@@ -86,8 +86,7 @@ public final class RedlockLockAutoConfiguration {
 		redlock.client().requirePresent(LockStore.REDLOCK, classLoader);
 		RedisClients.checkConnectionTimeout("distributed-lock.redlock.connection-timeout", redlock.connectionTimeout());
 		boolean redisson = redlock.client().permits(RedisClientLibrary.REDISSON, classLoader);
-		logger
-			.info("Lock backend 'redlock' connects with %s ('%s')".formatted(redisson ? "Redisson" : "Lettuce", NODES));
+		logger.info("Lock backend 'redlock' uses %s ('%s')".formatted(redisson ? "Redisson" : "Lettuce", NODES));
 		return redisson ? RedissonClientFactory.ofNodes(redlock.connectionTimeout(), responseTimeout)
 				: LettuceClientFactory.ofNodes(redlock.connectionTimeout(), responseTimeout);
 	}

@@ -112,7 +112,9 @@ final class SettingsCheck {
 		String nearest = NearestName.of(own, known().toList());
 		String meant = FOREIGN.getOrDefault(own, (nearest != null) ? PREFIX + "." + nearest : null);
 		String remedy = (meant != null) ? "Did you mean '%s'?".formatted(meant)
-				: "The properties of Holdfast start with '%s.'.".formatted(PREFIX);
+				: name.startsWith(PREFIX + ".")
+						? "Remove it, or see the list of properties: none of Holdfast has a similar name."
+						: "The properties of Holdfast start with '%s.'.".formatted(PREFIX);
 		logger.warn("The property '%s' is unknown and has no effect. %s".formatted(name, remedy));
 	}
 

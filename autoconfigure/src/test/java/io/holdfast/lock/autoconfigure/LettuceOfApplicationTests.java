@@ -58,7 +58,7 @@ class LettuceOfApplicationTests {
 	void springDataRedisSufficesWithoutRedisson(CapturedOutput output) {
 		this.here.withClassLoader(new FilteredClassLoader("org.redisson")).run((context) -> {
 			assertThat(context).doesNotHaveBean(RedissonClient.class);
-			assertThat(output).contains("Lock backend 'redis' connects with Lettuce (");
+			assertThat(output).contains("Lock backend 'redis' uses Lettuce (");
 			assertLocks(context, server);
 			assertThat(clients()).contains("name=holdfast");
 		});
@@ -145,7 +145,7 @@ class LettuceOfApplicationTests {
 	@Test
 	void redissonIsUsedIfItIsAskedFor(CapturedOutput output) {
 		this.here.withPropertyValues("distributed-lock.redis.client=redisson").run((context) -> {
-			assertThat(output).contains("Lock backend 'redis' connects with Redisson ('spring.data.redis')");
+			assertThat(output).contains("Lock backend 'redis' uses Redisson ('spring.data.redis')");
 			assertLocks(context, server);
 			assertThat(context.getBean(RedisLockBackend.class).answersOn(loopOf(context))).isFalse();
 		});

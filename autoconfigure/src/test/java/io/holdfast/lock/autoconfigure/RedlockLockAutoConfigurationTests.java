@@ -86,7 +86,7 @@ class RedlockLockAutoConfigurationTests {
 					"distributed-lock.lease-time=2100ms", "distributed-lock.wait-time=10s")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
-				assertThat(output).containsIgnoringCase("Lock backend 'redlock' connects with " + library);
+				assertThat(output).containsIgnoringCase("Lock backend 'redlock' uses " + library);
 				context.getBean(LockOperations.class).acquire(LockRequest.of("auto", "3")).close();
 				assertThat(servers).flatExtracting(RedlockLockAutoConfigurationTests::deniedTo)
 					.as("denied keys, but that of Redisson's own probe")

@@ -105,7 +105,7 @@ class StoreBesidesTheDefaultTests {
 	@Test
 	void startLogsWhichStoreKeepsLocks(CapturedOutput output) {
 		offline().run((context) -> assertThat(output).containsOnlyOnce("Using lock backend 'local', because "
-				+ "'distributed-lock.backend' names it; also configured: [etcd, jdbc, redis, redlock, zookeeper]"));
+				+ "'distributed-lock.backend' names it; also available: [etcd, jdbc, redis, redlock, zookeeper]"));
 		new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
 					LocalLockAutoConfiguration.class, EtcdLockAutoConfiguration.class))
