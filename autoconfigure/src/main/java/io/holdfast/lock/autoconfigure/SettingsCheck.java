@@ -9,6 +9,8 @@ import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
@@ -111,11 +113,16 @@ final class SettingsCheck {
 		String own = name.substring(name.indexOf('.') + 1);
 		String nearest = NearestName.of(own, known().toList());
 		String meant = FOREIGN.getOrDefault(own, (nearest != null) ? PREFIX + "." + nearest : null);
-		String remedy = (meant != null) ? "Did you mean '%s'?".formatted(meant)
-				: name.startsWith(PREFIX + ".")
-						? "Remove it, or see the list of properties: none of Holdfast has a similar name."
-						: "The properties of Holdfast start with '%s.'.".formatted(PREFIX);
-		logger.warn("The property '%s' is unknown and has no effect. %s".formatted(name, remedy));
+		logger.warn("The property '%s' is unknown and has no effect. %s".formatted(name, remedy(name, meant)));
+	}
+
+	private static String remedy(String name, @Nullable String meant) {
+		if (meant != null) {
+			return "Did you mean '%s'?".formatted(meant);
+		}
+		return name.startsWith(PREFIX + ".")
+				? "Remove it, or see the list of properties: none of Holdfast has a similar name."
+				: "The properties of Holdfast start with '%s.'.".formatted(PREFIX);
 	}
 
 	private static Stream<String> known() {

@@ -191,7 +191,6 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 
 	private void startHold(StoreLease granted, long at) {
 		this.observer.granted(this.refused, at);
-		this.attempts.answered();
 		nextPhase();
 		Lease lease = granted.start(this.request, this, at, this.observer);
 		this.outcome.complete(AcquisitionFailures.unlessLost(lease));

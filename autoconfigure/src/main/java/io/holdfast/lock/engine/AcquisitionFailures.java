@@ -14,6 +14,8 @@ import io.holdfast.lock.support.Failures;
  */
 final class AcquisitionFailures {
 
+	private static final String CHECK_STORE = "Check that the store is reachable and responds within 'distributed-lock.response-timeout'.";
+
 	private AcquisitionFailures() {
 	}
 
@@ -43,9 +45,9 @@ final class AcquisitionFailures {
 	 */
 	static LockException silent(ResolvedRequest request, long waitedNanos) {
 		return new LockBackendException(request.lock(), request.backend().name(),
-				"Lock '%s' was not acquired within %s: backend %s has not answered the request of another caller in this JVM (%s). Nothing was requested for this call. Check that the store is reachable and responds within 'distributed-lock.response-timeout'."
+				"Lock '%s' was not acquired within %s: backend %s has not answered the request of another caller in this JVM (%s). Nothing was requested for this call. %s"
 					.formatted(request.lock(), DurationText.of(request.waited(waitedNanos)), request.backend().name(),
-							request),
+							request, CHECK_STORE),
 				null);
 	}
 
@@ -101,8 +103,8 @@ final class AcquisitionFailures {
 			.formatted(request.lock(), request.backend().name(), request, attempts(attempts));
 		String reason = (cause instanceof LockException)
 				? "The claim is withdrawn. The last response was: %s".formatted(cause.getMessage())
-				: "The last attempt failed: %s. The claim is withdrawn. Check that the store is reachable and responds within 'distributed-lock.response-timeout'."
-					.formatted(Failures.rootMessage(cause));
+				: "The last attempt failed: %s. The claim is withdrawn. %s".formatted(Failures.rootMessage(cause),
+						CHECK_STORE);
 		return new LockBackendException(request.lock(), request.backend().name(), message + reason, cause);
 	}
 

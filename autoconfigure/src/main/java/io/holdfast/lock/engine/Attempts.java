@@ -37,8 +37,6 @@ final class Attempts {
 	/** Number of attempts of unknown outcome since the last definite response. */
 	private int unknown;
 
-	private @Nullable Throwable lastUnknown;
-
 	Attempts(Acquisition acquisition) {
 		this.acquisition = acquisition;
 	}
@@ -99,8 +97,7 @@ final class Attempts {
 	 */
 	void rejected(boolean keepsClaim) {
 		this.unknown = 0;
-		this.lastUnknown = null;
-		answered();
+		this.acquisition.lastUnknown = null;
 		this.mayHaveLeftClaim = keepsClaim;
 	}
 
@@ -116,19 +113,12 @@ final class Attempts {
 	 * @return the number of unknown outcomes before this one
 	 */
 	int unknown(Throwable cause) {
+		Throwable before = this.acquisition.lastUnknown;
 		boolean tellsNothing = cause instanceof StoreResponses.NoAnswerException none
-				&& (this.lastUnknown != null || (!none.sent && this.made > 1));
-		this.lastUnknown = tellsNothing ? this.lastUnknown : cause;
-		this.acquisition.unanswered = true;
+				&& (before != null || (!none.sent && this.made > 1));
+		this.acquisition.lastUnknown = tellsNothing ? before : cause;
 		end();
 		return this.unknown++;
-	}
-
-	/** Records that the store has answered, or that no answer is needed. */
-	void answered() {
-		if (this.acquisition.unanswered) {
-			this.acquisition.unanswered = false;
-		}
 	}
 
 	/**
@@ -137,8 +127,9 @@ final class Attempts {
 	 */
 	@Nullable LockException storeFailure() {
 		ResolvedRequest request = this.acquisition.request;
-		if (this.lastUnknown != null) {
-			return AcquisitionFailures.unknown(request, this.made, this.lastUnknown);
+		Throwable unknown = this.acquisition.lastUnknown;
+		if (unknown != null) {
+			return AcquisitionFailures.unknown(request, this.made, unknown);
 		}
 		return (this.made == 0 && this.acquisition.isStoreSilent())
 				? AcquisitionFailures.silent(request, this.acquisition.elapsed()) : null;

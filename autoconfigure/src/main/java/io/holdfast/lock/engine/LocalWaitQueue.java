@@ -71,7 +71,7 @@ final class LocalWaitQueue {
 
 	/** Whether the store has not answered the claim of the admitted caller in time. */
 	boolean isStoreSilent() {
-		return this.admitted != null && this.admitted.unanswered;
+		return this.admitted != null && this.admitted.lease == null && this.admitted.lastUnknown != null;
 	}
 
 	State enter(Ticket ticket) {

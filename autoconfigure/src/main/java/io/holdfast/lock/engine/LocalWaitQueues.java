@@ -78,8 +78,11 @@ final class LocalWaitQueues {
 
 		private boolean outwaitsDemand;
 
-		/** Whether the store has not answered the latest attempt in time. */
-		volatile boolean unanswered;
+		/**
+		 * Why the outcome of the latest attempt is unknown, or {@code null} if it is
+		 * known. Only steps of the caller write it; it stays after the grant.
+		 */
+		volatile @Nullable Throwable lastUnknown;
 
 		/** Guarded by the stripe of the map, but any thread may read it. */
 		volatile State state = State.OUTSIDE;

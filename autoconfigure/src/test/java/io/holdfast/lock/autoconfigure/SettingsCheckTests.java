@@ -69,6 +69,13 @@ class SettingsCheckTests {
 	}
 
 	@Test
+	void unknownNameWithoutASimilarOneIsReported(CapturedOutput output) {
+		this.runner.withPropertyValues("distributed-lock.quite-unlike=1")
+			.run((context) -> assertThat(output).contains(
+					"The property 'distributed-lock.quite-unlike' is unknown and has no effect. Remove it, or see the list"));
+	}
+
+	@Test
 	void knownNamesAreAcceptedInAnySpelling(CapturedOutput output) {
 		this.runner
 			.withInitializer(

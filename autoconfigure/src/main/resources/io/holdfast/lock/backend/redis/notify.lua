@@ -34,11 +34,9 @@ local function notify(channels, lifetime, written)
     local channel = channels .. waiter.instance
     local receivers = redis.call('PUBLISH', channel, message)
     local gone = receivers == 0 and waiter.counted
-    if gone or text then
-      -- expired positions are left to the next claim, or to the expiry of the queue
-      redis.call('ZREM', KEYS[3], waiter.member)
-    else
-      redis.call('ZREM', KEYS[3], waiter.member)
+    -- expired positions are left to the next claim, or to the expiry of the queue
+    redis.call('ZREM', KEYS[3], waiter.member)
+    if not (gone or text) then
       put(KEYS[3], string.gsub(waiter.member, '|SHARED|', '|NOTIFIED|', 1), now + kept)
       reading = true
     end
