@@ -64,8 +64,8 @@ final class QuorumAcquisition {
 	/** The previous attempt if it is under way without a retry, but this one has one. */
 	private final @Nullable QuorumAcquisition finalBefore;
 
-	/** Whether the attempt is over, so that later grants are discarded. */
-	private volatile boolean over;
+	/** Completes when the attempt is over, so that later grants are discarded. */
+	private final CompletableFuture<Void> over = new CompletableFuture<>();
 
 	/** Whether the claim was released or withdrawn, and so no longer waits. */
 	private final AtomicBoolean ended;
@@ -97,25 +97,38 @@ final class QuorumAcquisition {
 		QuorumCall<Votes> call = new QuorumCall<>(this.nodes.count(), this.nodes.clock(), this::decide);
 		return call
 			.ask(this.nodes.all(), this.options.nodeTimeout(),
-					(node) -> send(node, () -> !call.isDecided() && !this.over)
+					(node) -> send(node, () -> !call.isDecided() && !isOver())
 						.whenComplete((value, failure) -> answered(new NodeResponse(node, value, failure))))
 			.thenCompose((votes) -> (votes.yes() >= this.nodes.quorum()) ? granted(votes) : refused(votes));
 	}
 
 	/**
-	 * Sends the attempt to a node. It follows the response to a previous one without a
-	 * retry, which would remove the position of the claim if it came late.
+	 * Sends the attempt to a node, after what it must not overtake.
 	 */
 	private CompletionStage<List<Object>> send(RedlockNode node, BooleanSupplier wanted) {
-		if (this.finalBefore == null) {
+		CompletionStage<?> before = before(node);
+		if (before == null) {
 			return vote(node, wanted);
 		}
-		return this.finalBefore.response(node).thenCompose((response) -> {
-			if (this.over) {
+		return before.handle((response, failure) -> isOver()).thenCompose((tooLate) -> {
+			if (tooLate) {
 				throw new IllegalStateException("The attempt was over before " + node + " answered the previous one");
 			}
 			return vote(node, wanted);
 		});
+	}
+
+	/**
+	 * Returns what the attempt follows on a node: the previous attempt if that had no
+	 * retry, because its request would remove the position of the claim if it came late;
+	 * or a release of another claim, but only while this attempt is wanted.
+	 */
+	private @Nullable CompletionStage<?> before(RedlockNode node) {
+		if (this.finalBefore != null) {
+			return this.finalBefore.response(node);
+		}
+		CompletionStage<?> release = node.lateRelease(this.claim.lock());
+		return (release != null) ? CompletableFuture.anyOf(release.toCompletableFuture(), this.over) : null;
 	}
 
 	private CompletionStage<List<Object>> vote(RedlockNode node, BooleanSupplier wanted) {
@@ -167,8 +180,12 @@ final class QuorumAcquisition {
 
 	/** Ends the attempt because the claim was released or withdrawn. */
 	void end() {
-		this.over = true;
+		this.over.complete(null);
 		this.ended.set(true);
+	}
+
+	private boolean isOver() {
+		return this.over.isDone();
 	}
 
 	/** Returns how long the claim keeps its position on a node that did not grant it. */
@@ -198,7 +215,7 @@ final class QuorumAcquisition {
 	 */
 	private CompletionStage<AcquireResult> agree(long token, int round) {
 		return this.nodes.ask(this::decide,
-				(node) -> this.nodes.vote(node, () -> !this.over, RedlockScripts.AGREE,
+				(node) -> this.nodes.vote(node, () -> !isOver(), RedlockScripts.AGREE,
 						this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), token,
 						RedlockTimes.IDLE_TOKEN_MILLIS))
 			.thenCompose((agreement) -> {
@@ -279,7 +296,7 @@ final class QuorumAcquisition {
 	 * such nodes, these would be rejected again
 	 */
 	private void undo(boolean notify) {
-		this.over = true;
+		this.over.complete(null);
 		this.notified.remove(this.claim.owner());
 		this.nodes.all().forEach((node) -> response(node).thenAccept((response) -> undo(response, notify)));
 	}

@@ -210,8 +210,8 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 			return this.nodes.ask(this::confirmed, (node) -> this.nodes.release(node, claim));
 		}
 		attempt.end();
-		return this.nodes.ask(this::confirmed,
-				(node) -> attempt.response(node).thenCompose((response) -> this.nodes.release(node, claim)));
+		return this.nodes.ask(this::confirmed, (node) -> node.releaseAfter(attempt.response(node), claim.lock(),
+				() -> this.nodes.release(node, claim)));
 	}
 
 	private @Nullable Votes confirmed(Votes votes) {

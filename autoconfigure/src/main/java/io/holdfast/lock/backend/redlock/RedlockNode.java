@@ -2,17 +2,21 @@ package io.holdfast.lock.backend.redlock;
 
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.RedisScript;
-import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SharedAttempt;
 
 /**
@@ -27,6 +31,9 @@ final class RedlockNode {
 
 	private final SharedAttempt<Boolean> subscription = new SharedAttempt<>(this::subscribe);
 
+	/** Releases that await the response to the attempt before them, by their lock. */
+	private final Map<LockName, CompletionStage<?>> lateReleases = new ConcurrentHashMap<>();
+
 	private final AtomicBoolean reported = new AtomicBoolean();
 
 	private final NodeClient redis;
@@ -37,6 +44,8 @@ final class RedlockNode {
 
 	private final Quarantine quarantine;
 
+	private final NodeBacklog backlog;
+
 	private final ReleaseNotifications notifications;
 
 	/**
@@ -44,16 +53,17 @@ final class RedlockNode {
 	 * @param redis the node's client
 	 * @param keys its keys
 	 * @param identities the nodes by their run ids, shared by all nodes
-	 * @param clock measures the quarantine
-	 * @param log logs the quarantine
+	 * @param quarantine its right to vote
+	 * @param backlog limits the requests to the node while it does not respond
 	 * @param notifications receives the notifications from the node
 	 */
-	RedlockNode(NodeClient redis, RedlockKeys keys, Map<String, RedlockNode> identities, SchedulingClock clock,
-			QuarantineLog log, ReleaseNotifications notifications) {
+	RedlockNode(NodeClient redis, RedlockKeys keys, Map<String, RedlockNode> identities, Quarantine quarantine,
+			NodeBacklog backlog, ReleaseNotifications notifications) {
 		this.redis = redis;
 		this.keys = keys;
 		this.identities = identities;
-		this.quarantine = new Quarantine(redis.address(), clock, log);
+		this.quarantine = quarantine;
+		this.backlog = backlog;
 		this.notifications = notifications;
 	}
 
@@ -78,14 +88,44 @@ final class RedlockNode {
 	 */
 	CompletionStage<List<Object>> runIf(BooleanSupplier wanted, RedisScript script, List<Object> keys, Object... args) {
 		if (this.connection.hasSucceeded()) {
-			return this.redis.run(script, keys, args);
+			return send(script, keys, args);
 		}
 		return connect().thenCompose((runId) -> {
 			if (!wanted.getAsBoolean()) {
 				throw new IllegalStateException("The attempt was over before " + this + " was connected");
 			}
-			return this.redis.run(script, keys, args);
+			return send(script, keys, args);
 		});
+	}
+
+	private CompletionStage<List<Object>> send(RedisScript script, List<Object> keys, Object... args) {
+		return this.backlog.send(() -> this.redis.run(script, keys, args));
+	}
+
+	/**
+	 * Sends a release after the response to the attempt that it ends. Until the node has
+	 * responded to both, {@link #lateRelease} returns it.
+	 */
+	CompletionStage<List<Object>> releaseAfter(CompletableFuture<?> attempt, LockName lock,
+			Supplier<CompletionStage<List<Object>>> release) {
+		if (attempt.isDone()) {
+			return release.get();
+		}
+		CompletionStage<List<Object>> late = attempt.thenCompose((response) -> release.get());
+		this.lateReleases.put(lock, late);
+		late.whenComplete((response, failure) -> this.lateReleases.remove(lock, late));
+		return late;
+	}
+
+	/**
+	 * Returns a release that the next attempt for this lock should follow. It would
+	 * otherwise meet the lock of a claim that has ended, and wait behind it. On a node
+	 * that is late, each attempt would wait behind all earlier ones, and the longer its
+	 * wait queue becomes, the later the node is.
+	 * @return the release, or {@code null} if there is none
+	 */
+	@Nullable CompletionStage<?> lateRelease(LockName lock) {
+		return this.lateReleases.get(lock);
 	}
 
 	/**

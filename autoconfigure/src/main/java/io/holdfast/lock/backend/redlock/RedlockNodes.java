@@ -47,7 +47,9 @@ final class RedlockNodes {
 		this.notifications = new ReleaseNotifications(options.namespace(), nodes.size() / 2 + 1, clock);
 		Map<String, RedlockNode> identities = new ConcurrentHashMap<>();
 		this.all = nodes.stream()
-			.map((node) -> new RedlockNode(node, this.keys, identities, clock, this.quarantineLog, this.notifications))
+			.map((node) -> new RedlockNode(node, this.keys, identities,
+					new Quarantine(node.address(), clock, this.quarantineLog),
+					new NodeBacklog(clock, options.nodeTimeout()), this.notifications))
 			.toList();
 		this.longestLease = new AtomicLong(options.longestLease().toMillis());
 	}

@@ -13,7 +13,9 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.redis.RedisLibrary;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.AcquireResult;
@@ -242,6 +244,37 @@ class RedlockFaultTests extends FiveNodes {
 			get(this.first.release(granted(this.first)));
 			return System.nanoTime() - start < NODE_TIMEOUT.multipliedBy(2).toNanos();
 		});
+	}
+
+	/**
+	 * Each claim used to wait on the node behind all earlier ones, which made it later
+	 * and later. Lettuce sends all requests through one connection.
+	 */
+	@Test
+	void claimsDoNotQueueBehindReleasesOnALateNode() throws Exception {
+		RedlockLockOptions patient = new RedlockLockOptions(TestNodes.NAMESPACE, Duration.ofSeconds(30), NODE_TIMEOUT,
+				0.01, LONGEST_LEASE, true);
+		try (TcpProxy wire = TcpProxy.to(port(4));
+				RedlockLockBackend backend = TestNodes.started(RedisLibrary.LETTUCE,
+						Stream.concat(ports(0, 1, 2, 3).stream(), Stream.of(wire.port())).toList(), patient)) {
+			get(backend.release(granted(backend)));
+			awaitNothingLeft(0, 1, 2, 3, 4);
+			wire.holdReplies();
+			for (int i = 0; i < 20; i++) {
+				Grant grant = granted(backend, waiter("a", LockMode.EXCLUSIVE));
+				get(backend.release(grant));
+			}
+			Claim last = claim(LockName.of("last", "request"), LONGEST_LEASE);
+			granted(backend, last);
+			Awaitility.await().until(() -> nodes.get(4).ask("exists", "test:{last:request}:part").equals("1"));
+			assertThat(nodes.get(4).ask("zcard", key("part-waiters"))).isEqualTo("0");
+			wire.flow();
+			awaitNothingLeft(0, 1, 2, 3, 4);
+			Grant next = granted(backend);
+			Awaitility.await().until(() -> backend.underWay() == 0);
+			assertThat(nodes.all())
+				.allMatch((node) -> node.ask("get", key("part")).startsWith(next.claim().owner().value()));
+		}
 	}
 
 	private List<RedlockLockBackend> threeNodes(int clients) {
