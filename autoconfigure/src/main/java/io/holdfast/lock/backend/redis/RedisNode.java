@@ -57,6 +57,15 @@ public final class RedisNode {
 	}
 
 	/**
+	 * Returns whether scripts reach the server in the order in which they are sent,
+	 * unless a connection breaks.
+	 * @return whether they are ordered
+	 */
+	public boolean isOrdered() {
+		return this.client.isOrdered();
+	}
+
+	/**
 	 * Returns the node's address for messages.
 	 * @return the address, without credentials
 	 */

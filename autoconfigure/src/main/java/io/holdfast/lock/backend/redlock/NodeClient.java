@@ -28,6 +28,12 @@ interface NodeClient {
 	 */
 	CompletionStage<?> subscribe(String channel, Consumer<String> listener);
 
+	/**
+	 * Whether scripts reach the node in the order in which they are sent, unless a
+	 * connection breaks.
+	 */
+	boolean isOrdered();
+
 	/** Returns the node's address for messages, without credentials. */
 	String address();
 
@@ -55,6 +61,11 @@ interface NodeClient {
 		@Override
 		public CompletionStage<?> subscribe(String channel, Consumer<String> listener) {
 			return this.redis.subscribe(channel, listener);
+		}
+
+		@Override
+		public boolean isOrdered() {
+			return this.redis.isOrdered();
 		}
 
 		@Override

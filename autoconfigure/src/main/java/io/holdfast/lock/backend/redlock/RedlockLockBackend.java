@@ -49,6 +49,10 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(Duration.ofMillis(200),
 			Capability.SHARED, Capability.WAIT_QUEUE, Capability.DEMAND);
 
+	/** The next claim follows a release on each node, also on one that is late. */
+	private static final BackendCapabilities ORDERED = new BackendCapabilities(CAPABILITIES.shortestLease(),
+			Capability.SHARED, Capability.WAIT_QUEUE, Capability.DEMAND, Capability.ORDERED);
+
 	private static final int FEWEST_NODES = 3;
 
 	/** Attempts that at least one node has not answered yet. */
@@ -69,6 +73,8 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	private final RedlockRenewals renewals;
 
 	private final RedlockLookup lookup;
+
+	private final BackendCapabilities capabilities;
 
 	/**
 	 * Creates the backend. Sends no request.
@@ -103,6 +109,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 		this.errors = new RedlockErrors(this.nodes, options);
 		this.renewals = new RedlockRenewals(this.nodes, options, this.errors, this.notified);
 		this.lookup = new RedlockLookup(this.nodes, options, this.errors);
+		this.capabilities = nodes.stream().allMatch(NodeClient::isOrdered) ? ORDERED : CAPABILITIES;
 	}
 
 	/**
@@ -152,7 +159,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public BackendCapabilities capabilities() {
-		return CAPABILITIES;
+		return this.capabilities;
 	}
 
 	@Override

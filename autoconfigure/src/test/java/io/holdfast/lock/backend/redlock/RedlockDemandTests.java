@@ -211,6 +211,11 @@ class RedlockDemandTests {
 		}
 
 		@Override
+		public boolean isOrdered() {
+			return false;
+		}
+
+		@Override
 		public String address() {
 			return "node-" + this.number;
 		}

@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.redlock;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.test.simulation.Mutant;
+import io.holdfast.lock.test.simulation.SimulatedLink;
 import io.holdfast.lock.test.simulation.Simulations;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,6 +28,12 @@ class RedlockSimulationTests {
 	@Test
 	void redlockKeepsItsPromisesWhileLeasesStayWithoutHolds() {
 		Simulations.of("sticky redlock", StickyRedlockStore::new).run(200);
+	}
+
+	@Test
+	void redlockKeepsItsPromisesOverConnectionsThatKeepTheOrder() {
+		Simulations.of("ordered redlock", (simulation) -> new RedlockStore(simulation, SimulatedLink.Order.IN_ORDER))
+			.run(200);
 	}
 
 	/** The mutant drops the demands of other processes. */

@@ -73,6 +73,11 @@ class RedlockStatusTests {
 		}
 
 		@Override
+		public boolean isOrdered() {
+			return false;
+		}
+
+		@Override
 		public String address() {
 			return "node-" + this.number;
 		}

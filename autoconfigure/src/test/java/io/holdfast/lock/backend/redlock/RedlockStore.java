@@ -37,6 +37,8 @@ public class RedlockStore implements SimulatedStore {
 	/** For each node, its subscribers by their channels. */
 	private final List<Map<String, Client>> subscribers = new ArrayList<>();
 
+	private final SimulatedLink.Order order;
+
 	private final Map<SimulatedProcess, RedlockLockBackend> backends = new LinkedHashMap<>();
 
 	/**
@@ -44,6 +46,16 @@ public class RedlockStore implements SimulatedStore {
 	 * @param simulation the simulation
 	 */
 	public RedlockStore(Simulation simulation) {
+		this(simulation, SimulatedLink.Order.ANY);
+	}
+
+	/**
+	 * Creates nodes that vote.
+	 * @param simulation the simulation
+	 * @param order the order in which requests reach a node
+	 */
+	RedlockStore(Simulation simulation, SimulatedLink.Order order) {
+		this.order = order;
 		for (int i = 1; i <= 3; i++) {
 			SimulatedNode server = simulation.server("node-" + i);
 			Map<String, Client> subscribers = new HashMap<>();
@@ -60,7 +72,8 @@ public class RedlockStore implements SimulatedStore {
 	public LockBackend connect(SimulatedProcess process) {
 		List<NodeClient> clients = new ArrayList<>();
 		for (int i = 0; i < this.servers.size(); i++) {
-			clients.add(new Client(process, this.servers.get(i), this.models.get(i), this.subscribers.get(i)));
+			clients
+				.add(new Client(process, this.servers.get(i), this.models.get(i), this.subscribers.get(i), this.order));
 		}
 		RedlockLockBackend backend = new RedlockLockBackend(clients, OPTIONS, process, () -> {
 		});
@@ -105,18 +118,21 @@ public class RedlockStore implements SimulatedStore {
 
 		private final SimulatedLink link;
 
+		private final SimulatedLink.Order order;
+
 		private final Map<String, Client> subscribers;
 
 		private Consumer<String> listener = (message) -> {
 		};
 
-		Client(SimulatedProcess process, SimulatedNode server, RedlockNodeModel model,
-				Map<String, Client> subscribers) {
+		Client(SimulatedProcess process, SimulatedNode server, RedlockNodeModel model, Map<String, Client> subscribers,
+				SimulatedLink.Order order) {
 			this.subscribers = subscribers;
+			this.order = order;
 			this.process = process;
 			this.server = server;
 			this.model = model;
-			this.link = new SimulatedLink(process, server, SimulatedLink.Order.ANY);
+			this.link = new SimulatedLink(process, server, order);
 		}
 
 		@Override
@@ -149,6 +165,11 @@ public class RedlockStore implements SimulatedStore {
 			}
 			this.link.push(() -> this.listener.accept(message));
 			return true;
+		}
+
+		@Override
+		public boolean isOrdered() {
+			return this.order == SimulatedLink.Order.IN_ORDER;
 		}
 
 		@Override
