@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -30,7 +30,7 @@ class PeerBenchmark {
 	/** Not a workload: what many keys leave behind, each locked once. */
 	private static final String FOOTPRINT = "e";
 
-	private static final int WARM_UP_ROUNDS = 2;
+	private static final int WARM_UP_ROUNDS = 1;
 
 	/** The rounds before the first workload, of the code that all workloads share. */
 	private static final int FIRST_WARM_UP_ROUNDS = 10;
@@ -44,8 +44,12 @@ class PeerBenchmark {
 	 */
 	private static final int HANDOVER_WARM_UP_ROUNDS = 10;
 
-	/** Without a server to wait for, the compiler decides the figures. */
-	private static final Set<String> IN_MEMORY = Set.of("local", "h2");
+	/** How many times as long the first rounds of a store are. */
+	private static final Map<String, Integer> LONGER_WARM_UP = Map.of(
+			// without a server to wait for, the compiler decides the figures
+			"local", 2, "h2", 2,
+			// ten requests make few pairs a second, of more code than others have
+			"redlock", 4);
 
 	private static final Path DIRECTORY = Path.of("target", "benchmark");
 
@@ -84,7 +88,7 @@ class PeerBenchmark {
 			String compilation, BenchmarkReport report) throws IOException, InterruptedException {
 		try (Comparison comparison = new Comparison(new Servers(store), Library.on(store),
 				Workload.D0.appliesTo(store) ? 2 : 1, compilation)) {
-			int firstRounds = FIRST_WARM_UP_ROUNDS * (IN_MEMORY.contains(store) ? 2 : 1);
+			int firstRounds = FIRST_WARM_UP_ROUNDS * LONGER_WARM_UP.getOrDefault(store, 1);
 			for (Workload shared : List.of(Workload.B, Workload.A)) {
 				comparison.round(shared, 0, firstRounds * millis);
 			}
