@@ -7,10 +7,8 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -47,10 +45,7 @@ final class QuorumAcquisition {
 
 	private final long startedAt;
 
-	/** The response of each node, in the order of the nodes. */
-	private final List<CompletableFuture<NodeResponse>> responses;
-
-	private final AtomicInteger unanswered;
+	private final NodeResponses responses;
 
 	private final Consumer<QuorumAcquisition> allAnswered;
 
@@ -78,8 +73,7 @@ final class QuorumAcquisition {
 		this.claim = claim;
 		this.number = number;
 		this.lease = RedlockTimes.lease(claim);
-		this.responses = Stream.generate(CompletableFuture<NodeResponse>::new).limit(nodes.count()).toList();
-		this.unanswered = new AtomicInteger(nodes.count());
+		this.responses = new NodeResponses(nodes.all());
 		this.startedAt = nodes.clock().nanos();
 		this.notified = notified;
 		this.ended = (before != null) ? before.ended : new AtomicBoolean();
@@ -97,7 +91,7 @@ final class QuorumAcquisition {
 		QuorumCall<Votes> call = new QuorumCall<>(this.nodes.count(), this.nodes.clock(), this::decide);
 		return call
 			.ask(this.nodes.all(), this.options.nodeTimeout(),
-					(node) -> send(node, () -> !call.isDecided() && !isOver())
+					(node) -> send(node, () -> !call.isDecided() && !this.over.isDone())
 						.whenComplete((value, failure) -> answered(new NodeResponse(node, value, failure))))
 			.thenCompose((votes) -> (votes.yes() >= this.nodes.quorum()) ? granted(votes) : refused(votes));
 	}
@@ -110,7 +104,7 @@ final class QuorumAcquisition {
 		if (before == null) {
 			return vote(node, wanted);
 		}
-		return before.handle((response, failure) -> isOver()).thenCompose((tooLate) -> {
+		return before.handle((response, failure) -> this.over.isDone()).thenCompose((tooLate) -> {
 			if (tooLate) {
 				throw new IllegalStateException("The attempt was over before " + node + " answered the previous one");
 			}
@@ -151,8 +145,7 @@ final class QuorumAcquisition {
 		if (response.isYes() && response.demands()) {
 			this.nodes.notifications().demand(this.claim.owner());
 		}
-		response(response.node()).complete(response);
-		if (this.unanswered.decrementAndGet() == 0) {
+		if (this.responses.add(response)) {
 			this.allAnswered.accept(this);
 		}
 	}
@@ -162,7 +155,7 @@ final class QuorumAcquisition {
 	 * because requests to a node can overtake each other.
 	 */
 	CompletableFuture<NodeResponse> response(RedlockNode node) {
-		return this.responses.get(this.nodes.all().indexOf(node));
+		return this.responses.of(node);
 	}
 
 	/**
@@ -182,10 +175,6 @@ final class QuorumAcquisition {
 	void end() {
 		this.over.complete(null);
 		this.ended.set(true);
-	}
-
-	private boolean isOver() {
-		return this.over.isDone();
 	}
 
 	/** Returns how long the claim keeps its position on a node that did not grant it. */
@@ -215,7 +204,7 @@ final class QuorumAcquisition {
 	 */
 	private CompletionStage<AcquireResult> agree(long token, int round) {
 		return this.nodes.ask(this::decide,
-				(node) -> this.nodes.vote(node, () -> !isOver(), RedlockScripts.AGREE,
+				(node) -> this.nodes.vote(node, () -> !this.over.isDone(), RedlockScripts.AGREE,
 						this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), token,
 						RedlockTimes.IDLE_TOKEN_MILLIS))
 			.thenCompose((agreement) -> {
@@ -237,10 +226,8 @@ final class QuorumAcquisition {
 					this.startedAt + ClockDrift.validity(this.lease, this.options));
 			this.nodes.notifications().forget(this.claim.owner());
 			Grant grant = new Grant(this.claim, token, ClockDrift.trustedLease(this.lease, this.options));
-			Stream<NodeResponse> answered = this.responses.stream()
-				.filter(CompletableFuture::isDone)
-				.map(CompletableFuture::join);
-			return new AcquireResult.Acquired(this.demandPaths.withDemand(grant, answered, this.nodes.quorum()));
+			return new AcquireResult.Acquired(
+					this.demandPaths.withDemand(grant, this.responses.present(), this.nodes.quorum()));
 		}
 		return discarded(
 				this.errors.tooSlow(this.claim.lock(), this.lease, this.nodes.clock().nanos() - this.startedAt));

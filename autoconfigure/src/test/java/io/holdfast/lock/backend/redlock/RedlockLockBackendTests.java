@@ -252,6 +252,7 @@ class RedlockLockBackendTests extends FiveNodes {
 		Claim claim = claim();
 		granted(this.first, claim);
 		Grant again = granted(this.first, claim);
+		Awaitility.await().until(() -> this.first.underWay() == 0);
 		String[] value = nodes.get(0).ask("get", key("part")).split(":");
 		String attempt = value[1];
 		String earlier = Long.toString(Long.parseLong(attempt) - 1);
