@@ -145,6 +145,7 @@ final class QuorumAcquisition {
 		if (response.isYes() && response.demands()) {
 			this.nodes.notifications().demand(this.claim.owner());
 		}
+		this.nodes.releaseBlocker(response, this.claim.lock());
 		if (this.responses.add(response)) {
 			this.allAnswered.accept(this);
 		}

@@ -246,6 +246,11 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 		return this.underWay.size();
 	}
 
+	/** Returns how many releases nodes have not confirmed. */
+	int unconfirmed() {
+		return this.nodes.all().stream().mapToInt((node) -> node.unconfirmed().size()).sum();
+	}
+
 	/** Returns the identity of this JVM as a subscriber. */
 	String instance() {
 		return this.nodes.notifications().instance();

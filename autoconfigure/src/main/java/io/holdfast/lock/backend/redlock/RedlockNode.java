@@ -46,6 +46,8 @@ final class RedlockNode {
 
 	private final NodeBacklog backlog;
 
+	private final UnconfirmedReleases unconfirmed = new UnconfirmedReleases();
+
 	private final ReleaseNotifications notifications;
 
 	/**
@@ -73,6 +75,10 @@ final class RedlockNode {
 
 	Quarantine quarantine() {
 		return this.quarantine;
+	}
+
+	UnconfirmedReleases unconfirmed() {
+		return this.unconfirmed;
 	}
 
 	/**

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.RedisScript;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
@@ -155,7 +156,16 @@ final class RedlockNodes {
 
 	/** Removes everything that a claim has on a node, from any attempt. */
 	CompletionStage<List<Object>> release(RedlockNode node, Claim claim) {
-		return undo(node, claim, -1, Duration.ZERO, true);
+		return undo(node, claim, -1, Duration.ZERO, true)
+			.whenComplete((answer, failure) -> node.unconfirmed().answered(claim, failure == null));
+	}
+
+	/** If a claim that has ended blocks another one on a node, releases it again. */
+	void releaseBlocker(NodeResponse response, LockName lock) {
+		if (response.isNo()) {
+			RedlockNode node = response.node();
+			node.unconfirmed().blocking(lock, response.text(3)).forEach((claim) -> release(node, claim));
+		}
 	}
 
 	/**

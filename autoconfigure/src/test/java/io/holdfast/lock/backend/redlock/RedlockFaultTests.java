@@ -277,6 +277,25 @@ class RedlockFaultTests extends FiveNodes {
 		}
 	}
 
+	/**
+	 * A frozen node may process an attempt after its release, which came through another
+	 * connection or not at all. The test writes what the node has then.
+	 */
+	@Test
+	void claimThatALateNodeGrantsAfterItsReleaseIsReleasedAgain() throws Exception {
+		nodes.get(4).pause();
+		Grant ended = granted(this.first);
+		get(this.first.release(ended));
+		Awaitility.await().until(() -> this.first.unconfirmed() == 1);
+		nodes.get(4).resume();
+		awaitNothingLeft(4);
+		nodes.get(4).ask("set", key("part"), ended.claim().owner().value() + ":9:1", "px", "60000");
+		Grant next = granted(this.first);
+		Awaitility.await().until(() -> this.first.unconfirmed() == 0);
+		get(this.first.release(next));
+		awaitNothingLeft(0, 1, 2, 3, 4);
+	}
+
 	private List<RedlockLockBackend> threeNodes(int clients) {
 		List<RedlockLockBackend> backends = Stream.generate(() -> open(ports(0, 1, 2), OPTIONS))
 			.limit(clients)
