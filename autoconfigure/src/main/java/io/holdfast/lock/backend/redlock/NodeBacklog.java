@@ -52,7 +52,7 @@ final class NodeBacklog {
 		if (this.silent && this.sentWhileSilent.incrementAndGet() > MOST_WHILE_SILENT) {
 			probes = this.probed.compareAndSet(false, true);
 			if (!probes) {
-				return CompletableFuture.failedStage(new SilentNodeException());
+				return CompletableFuture.failedStage(new NotSentException("no response to earlier requests"));
 			}
 		}
 		return follow(request.get(), probes);
@@ -72,17 +72,6 @@ final class NodeBacklog {
 				this.probed.set(false);
 			}
 		});
-	}
-
-	/**
-	 * Says that a request was not sent. Without a stack trace, because there are many.
-	 */
-	private static final class SilentNodeException extends RuntimeException {
-
-		SilentNodeException() {
-			super("no response to earlier requests", null, false, false);
-		}
-
 	}
 
 }

@@ -4,6 +4,8 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.support.Stages;
+
 /**
  * The response of one node to one request.
  *
@@ -12,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param failure why there is no result, or {@code null}
  */
 record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Throwable failure) {
+
+	/** The response to the release of a claim that a node never had. */
+	static final List<Object> NOT_HELD = List.of(0L);
 
 	private static final long YES = 1;
 
@@ -45,6 +50,11 @@ record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Th
 	 */
 	boolean demands() {
 		return this.value != null && this.value.size() > DEMAND;
+	}
+
+	/** Whether the request was not sent, so that it has no effect. */
+	boolean isNotSent() {
+		return this.failure != null && Stages.cause(this.failure) instanceof NotSentException;
 	}
 
 	private boolean is(long code) {

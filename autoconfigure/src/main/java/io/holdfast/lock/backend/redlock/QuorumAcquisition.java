@@ -59,6 +59,9 @@ final class QuorumAcquisition {
 	/** The previous attempt if it is under way without a retry, but this one has one. */
 	private final @Nullable QuorumAcquisition finalBefore;
 
+	/** Whether the claim has made no other attempt that may have left something. */
+	private final boolean first;
+
 	/** Completes when the attempt is over, so that later grants are discarded. */
 	private final CompletableFuture<Void> over = new CompletableFuture<>();
 
@@ -78,6 +81,7 @@ final class QuorumAcquisition {
 		this.notified = notified;
 		this.ended = (before != null) ? before.ended : new AtomicBoolean();
 		this.allAnswered = allAnswered;
+		this.first = before == null && !nodes.notifications().isWaiting(claim.owner());
 		this.signal = RedlockTimes.waits(claim) ? nodes.expectNotification(claim.owner()) : null;
 		if (this.signal == null) {
 			nodes.notifications().forget(claim.owner());
@@ -106,7 +110,7 @@ final class QuorumAcquisition {
 		}
 		return before.handle((response, failure) -> this.over.isDone()).thenCompose((tooLate) -> {
 			if (tooLate) {
-				throw new IllegalStateException("The attempt was over before " + node + " answered the previous one");
+				throw new NotSentException("the attempt was over before the node answered the previous one");
 			}
 			return vote(node, wanted);
 		});
@@ -142,10 +146,7 @@ final class QuorumAcquisition {
 	}
 
 	private void answered(NodeResponse response) {
-		if (response.isYes() && response.demands()) {
-			this.nodes.notifications().demand(this.claim.owner());
-		}
-		this.nodes.releaseBlocker(response, this.claim.lock());
+		this.nodes.note(response, this.claim, this.first);
 		if (this.responses.add(response)) {
 			this.allAnswered.accept(this);
 		}
@@ -290,7 +291,7 @@ final class QuorumAcquisition {
 	}
 
 	private void undo(NodeResponse response, boolean notify) {
-		boolean granted = !response.isNo() && !response.isNoVote();
+		boolean granted = !response.isNo() && !response.isNoVote() && !(this.first && response.isNotSent());
 		if (granted || this.ended.get()) {
 			this.nodes.undo(response.node(), this.claim, this.number, position(), notify);
 		}

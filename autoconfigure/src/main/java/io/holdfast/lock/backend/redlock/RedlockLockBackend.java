@@ -166,6 +166,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		return Stages.attempt(() -> {
 			OwnerId owner = claim.owner();
+			this.nodes.all().forEach((node) -> node.missed().forget(claim));
 			QuorumAcquisition attempt = new QuorumAcquisition(this.nodes, this.options, this.errors, claim,
 					this.attempts.incrementAndGet(), this.notified, this.underWay.get(owner),
 					(answered) -> this.underWay.remove(owner, answered));
@@ -248,7 +249,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	/** Returns how many releases nodes have not confirmed. */
 	int unconfirmed() {
-		return this.nodes.all().stream().mapToInt((node) -> node.unconfirmed().size()).sum();
+		return this.nodes.all().stream().mapToInt((node) -> node.missed().unconfirmed()).sum();
 	}
 
 	/** Returns the identity of this JVM as a subscriber. */

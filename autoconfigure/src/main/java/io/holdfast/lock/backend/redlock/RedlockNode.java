@@ -46,7 +46,7 @@ final class RedlockNode {
 
 	private final NodeBacklog backlog;
 
-	private final UnconfirmedReleases unconfirmed = new UnconfirmedReleases();
+	private final MissedRequests missed = new MissedRequests();
 
 	private final ReleaseNotifications notifications;
 
@@ -77,8 +77,8 @@ final class RedlockNode {
 		return this.quarantine;
 	}
 
-	UnconfirmedReleases unconfirmed() {
-		return this.unconfirmed;
+	MissedRequests missed() {
+		return this.missed;
 	}
 
 	/**
@@ -98,7 +98,7 @@ final class RedlockNode {
 		}
 		return connect().thenCompose((runId) -> {
 			if (!wanted.getAsBoolean()) {
-				throw new IllegalStateException("The attempt was over before " + this + " was connected");
+				throw new NotSentException("the attempt was over before the node was connected");
 			}
 			return send(script, keys, args);
 		});

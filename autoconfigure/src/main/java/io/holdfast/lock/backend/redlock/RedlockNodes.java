@@ -13,7 +13,6 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
-import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.RedisScript;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
@@ -156,15 +155,33 @@ final class RedlockNodes {
 
 	/** Removes everything that a claim has on a node, from any attempt. */
 	CompletionStage<List<Object>> release(RedlockNode node, Claim claim) {
-		return undo(node, claim, -1, Duration.ZERO, true)
-			.whenComplete((answer, failure) -> node.unconfirmed().answered(claim, failure == null));
+		if (!node.missed().mayHaveReceived(claim)) {
+			return CompletableFuture.completedStage(NodeResponse.NOT_HELD);
+		}
+		return undo(node, claim, -1, Duration.ZERO, true).whenComplete((answer, failure) -> {
+			if (failure != null) {
+				node.missed().unconfirmed(claim);
+			}
+			else {
+				node.missed().forget(claim);
+			}
+		});
 	}
 
-	/** If a claim that has ended blocks another one on a node, releases it again. */
-	void releaseBlocker(NodeResponse response, LockName lock) {
-		if (response.isNo()) {
-			RedlockNode node = response.node();
-			node.unconfirmed().blocking(lock, response.text(3)).forEach((claim) -> release(node, claim));
+	/**
+	 * Notes what the response to an attempt says besides the vote.
+	 * @param first whether the claim has made no other attempt
+	 */
+	void note(NodeResponse response, Claim claim, boolean first) {
+		MissedRequests missed = response.node().missed();
+		if (response.isYes() && response.demands()) {
+			this.notifications.demand(claim.owner());
+		}
+		else if (response.isNo()) {
+			missed.blocking(claim.lock(), response.text(3)).forEach((ended) -> release(response.node(), ended));
+		}
+		else if (first && response.isNotSent()) {
+			missed.neverSent(claim);
 		}
 	}
 

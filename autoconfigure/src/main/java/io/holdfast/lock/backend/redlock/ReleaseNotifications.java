@@ -64,6 +64,10 @@ final class ReleaseNotifications {
 			.signal();
 	}
 
+	boolean isWaiting(OwnerId owner) {
+		return this.waiting.containsKey(owner.value());
+	}
+
 	/** Returns how long a claim has waited. */
 	Duration waited(OwnerId owner) {
 		Waiter waiter = this.waiting.get(owner.value());

@@ -1,0 +1,101 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.OwnerId;
+
+/**
+ * What a node that does not respond has missed: claims that it never received, which it
+ * need not release, and releases that it has not confirmed.
+ *
+ * <p>
+ * A node that was frozen may process an attempt after its release has failed. It would
+ * then reject all other claims until the lease expires. As soon as it names such a claim
+ * as the one that blocks another, the claim is released again. Keeps the latest claims of
+ * either kind. Thread-safe.
+ */
+final class MissedRequests {
+
+	private static final int MOST = 1_000;
+
+	/** What a node answers if shared leases block a claim. */
+	private static final String READERS = "readers";
+
+	private final Map<OwnerId, Claim> neverSent = latest();
+
+	private final Map<OwnerId, Claim> unconfirmed = latest();
+
+	/** Whether there is none of either kind, which is the rule. Read without a lock. */
+	private volatile boolean empty = true;
+
+	private static Map<OwnerId, Claim> latest() {
+		return new LinkedHashMap<>() {
+
+			@Override
+			protected boolean removeEldestEntry(Map.Entry<OwnerId, Claim> eldest) {
+				return size() > MOST;
+			}
+
+		};
+	}
+
+	/** Notes that no attempt of a claim was sent. */
+	synchronized void neverSent(Claim claim) {
+		this.neverSent.put(claim.owner(), claim);
+		this.empty = false;
+	}
+
+	/** Notes that the node did not respond to the release of a claim. */
+	synchronized void unconfirmed(Claim claim) {
+		this.unconfirmed.put(claim.owner(), claim);
+		this.empty = false;
+	}
+
+	/** Forgets a claim that makes an attempt, or whose release was confirmed. */
+	void forget(Claim claim) {
+		if (!this.empty) {
+			remove(claim);
+		}
+	}
+
+	/** Whether the node may have received a claim that ends now. */
+	boolean mayHaveReceived(Claim claim) {
+		return this.empty || !remove(claim);
+	}
+
+	/** Returns whether the claim was never sent. */
+	private synchronized boolean remove(Claim claim) {
+		this.unconfirmed.remove(claim.owner());
+		boolean neverSent = this.neverSent.remove(claim.owner()) != null;
+		this.empty = this.neverSent.isEmpty() && this.unconfirmed.isEmpty();
+		return neverSent;
+	}
+
+	/**
+	 * Returns the claims that have ended, but block another one, as the node says.
+	 * @param lock the lock of the claim that was rejected
+	 * @param blocker who blocks it: an owner, or {@code readers}
+	 */
+	List<Claim> blocking(LockName lock, String blocker) {
+		return this.empty ? List.of() : find(lock, blocker);
+	}
+
+	private synchronized List<Claim> find(LockName lock, String blocker) {
+		return this.unconfirmed.values()
+			.stream()
+			.filter((claim) -> claim.owner().value().equals(blocker)
+					|| (blocker.equals(READERS) && claim.mode() == LockMode.SHARED && claim.lock().equals(lock)))
+			.toList();
+	}
+
+	/** Returns how many releases the node has not confirmed. */
+	synchronized int unconfirmed() {
+		return this.unconfirmed.size();
+	}
+
+}

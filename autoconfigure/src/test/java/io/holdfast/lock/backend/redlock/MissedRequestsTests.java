@@ -1,0 +1,78 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.OwnerId;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class MissedRequestsTests {
+
+	private static final LockName LOCK = LockName.of("stock", "1");
+
+	private final MissedRequests missed = new MissedRequests();
+
+	@Test
+	void claimMayHaveBeenReceivedUnlessItWasNeverSent() {
+		Claim sent = claim(LockMode.EXCLUSIVE);
+		Claim unsent = claim(LockMode.EXCLUSIVE);
+		this.missed.neverSent(unsent);
+		assertThat(this.missed.mayHaveReceived(sent)).isTrue();
+		assertThat(this.missed.mayHaveReceived(unsent)).isFalse();
+	}
+
+	@Test
+	void claimMayHaveBeenReceivedAfterItsNextAttempt() {
+		Claim claim = claim(LockMode.EXCLUSIVE);
+		this.missed.neverSent(claim);
+		this.missed.forget(claim);
+		assertThat(this.missed.mayHaveReceived(claim)).isTrue();
+	}
+
+	@Test
+	void ownerThatBlocksAnotherClaimIsFound() {
+		Claim claim = claim(LockMode.EXCLUSIVE);
+		this.missed.unconfirmed(claim);
+		assertThat(this.missed.blocking(LOCK, claim.owner().value())).containsExactly(claim);
+		assertThat(this.missed.blocking(LOCK, OwnerId.random().value())).isEmpty();
+	}
+
+	@Test
+	void readersOfTheSameLockAreFound() {
+		Claim reader = claim(LockMode.SHARED);
+		this.missed.unconfirmed(reader);
+		this.missed.unconfirmed(claim(LockMode.EXCLUSIVE));
+		assertThat(this.missed.blocking(LOCK, "readers")).containsExactly(reader);
+		assertThat(this.missed.blocking(LockName.of("stock", "2"), "readers")).isEmpty();
+	}
+
+	@Test
+	void confirmedReleaseIsForgotten() {
+		Claim claim = claim(LockMode.EXCLUSIVE);
+		this.missed.unconfirmed(claim);
+		this.missed.forget(claim);
+		assertThat(this.missed.blocking(LOCK, claim.owner().value())).isEmpty();
+		assertThat(this.missed.unconfirmed()).isZero();
+	}
+
+	@Test
+	void claimsOfALongOutageDoNotFillTheHeap() {
+		Claim latest = claim(LockMode.EXCLUSIVE);
+		for (int i = 0; i < 5_000; i++) {
+			this.missed.unconfirmed(claim(LockMode.EXCLUSIVE));
+		}
+		this.missed.unconfirmed(latest);
+		assertThat(this.missed.unconfirmed()).isLessThan(2_000);
+		assertThat(this.missed.blocking(LOCK, latest.owner().value())).containsExactly(latest);
+	}
+
+	private static Claim claim(LockMode mode) {
+		return new Claim(LOCK, OwnerId.random(), mode, Duration.ofSeconds(30), false, Duration.ZERO, false);
+	}
+
+}
