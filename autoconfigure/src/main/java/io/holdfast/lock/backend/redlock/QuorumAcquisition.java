@@ -8,7 +8,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -47,7 +46,7 @@ final class QuorumAcquisition {
 
 	private final NodeResponses responses;
 
-	private final Consumer<QuorumAcquisition> allAnswered;
+	private final AttemptsUnderWay underWay;
 
 	private final NotifiedTokens notified;
 
@@ -69,7 +68,8 @@ final class QuorumAcquisition {
 	private final AtomicBoolean ended;
 
 	QuorumAcquisition(RedlockNodes nodes, RedlockLockOptions options, RedlockErrors errors, Claim claim, long number,
-			NotifiedTokens notified, @Nullable QuorumAcquisition before, Consumer<QuorumAcquisition> allAnswered) {
+			NotifiedTokens notified, AttemptsUnderWay underWay) {
+		QuorumAcquisition before = underWay.of(claim.owner());
 		this.nodes = nodes;
 		this.options = options;
 		this.errors = errors;
@@ -80,7 +80,7 @@ final class QuorumAcquisition {
 		this.startedAt = nodes.clock().nanos();
 		this.notified = notified;
 		this.ended = (before != null) ? before.ended : new AtomicBoolean();
-		this.allAnswered = allAnswered;
+		this.underWay = underWay;
 		this.first = before == null && !nodes.notifications().isWaiting(claim.owner());
 		this.signal = RedlockTimes.waits(claim) ? nodes.expectNotification(claim.owner()) : null;
 		if (this.signal == null) {
@@ -146,9 +146,12 @@ final class QuorumAcquisition {
 	}
 
 	private void answered(NodeResponse response) {
-		this.nodes.note(response, this.claim, this.first);
+		this.nodes.note(response, this.claim);
+		if (this.first && response.isNotSent()) {
+			this.underWay.ifLast(this.claim.owner(), this, () -> response.node().missed().neverSent(this.claim));
+		}
 		if (this.responses.add(response)) {
-			this.allAnswered.accept(this);
+			this.underWay.remove(this.claim.owner(), this);
 		}
 	}
 
@@ -265,14 +268,11 @@ final class QuorumAcquisition {
 	}
 
 	private AcquireResult contended(Votes votes) {
-		List<Long> rests = votes.those(NodeResponse::isNo).stream().map((answer) -> answer.number(1)).toList();
 		boolean demanded = votes.count((answer) -> answer.isNo() && answer.demands()) > 0;
 		if (demanded) {
 			this.nodes.notifications().noteFree(this.claim.owner(), votes.those(NodeResponse::isYes));
 		}
-		int needed = this.nodes.quorum() - (this.nodes.count() - rests.size());
-		Duration retryAfter = RedlockTimes.retryAfter(this.nodes.clock(), rests, needed,
-				rests.size() >= this.nodes.quorum());
+		Duration retryAfter = RedlockTimes.retryAfter(this.nodes, votes);
 		AcquireResult.Contended polled = AcquireResult.Contended.polled(retryAfter);
 		return new AcquireResult.Contended((this.signal != null) ? this.signal : polled.signal(), retryAfter, demanded);
 	}

@@ -3,10 +3,8 @@ package io.holdfast.lock.backend.redlock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
@@ -22,7 +20,6 @@ import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.StoreStatus;
@@ -56,7 +53,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	private static final int FEWEST_NODES = 3;
 
 	/** Attempts that at least one node has not answered yet. */
-	private final Map<OwnerId, QuorumAcquisition> underWay = new ConcurrentHashMap<>();
+	private final AttemptsUnderWay underWay = new AttemptsUnderWay();
 
 	private final NotifiedTokens notified;
 
@@ -165,12 +162,10 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		return Stages.attempt(() -> {
-			OwnerId owner = claim.owner();
-			this.nodes.all().forEach((node) -> node.missed().forget(claim));
 			QuorumAcquisition attempt = new QuorumAcquisition(this.nodes, this.options, this.errors, claim,
-					this.attempts.incrementAndGet(), this.notified, this.underWay.get(owner),
-					(answered) -> this.underWay.remove(owner, answered));
-			this.underWay.put(owner, attempt);
+					this.attempts.incrementAndGet(), this.notified, this.underWay);
+			this.underWay.add(claim.owner(), attempt);
+			this.nodes.all().forEach((node) -> node.missed().forget(claim));
 			return attempt.run();
 		});
 	}
@@ -213,7 +208,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	private CompletableFuture<Votes> release(Claim claim) {
 		this.notified.remove(claim.owner());
 		this.nodes.notifications().forgetAll(claim.owner());
-		QuorumAcquisition attempt = this.underWay.get(claim.owner());
+		QuorumAcquisition attempt = this.underWay.of(claim.owner());
 		if (attempt == null) {
 			return this.nodes.ask(this::confirmed, (node) -> this.nodes.release(node, claim));
 		}

@@ -168,20 +168,14 @@ final class RedlockNodes {
 		});
 	}
 
-	/**
-	 * Notes what the response to an attempt says besides the vote.
-	 * @param first whether the claim has made no other attempt
-	 */
-	void note(NodeResponse response, Claim claim, boolean first) {
-		MissedRequests missed = response.node().missed();
+	/** Notes what the response to an attempt says besides the vote. */
+	void note(NodeResponse response, Claim claim) {
+		RedlockNode node = response.node();
 		if (response.isYes() && response.demands()) {
 			this.notifications.demand(claim.owner());
 		}
 		else if (response.isNo()) {
-			missed.blocking(claim.lock(), response.text(3)).forEach((ended) -> release(response.node(), ended));
-		}
-		else if (first && response.isNotSent()) {
-			missed.neverSent(claim);
+			node.missed().blocking(claim.lock(), response.text(3)).forEach((ended) -> release(node, ended));
 		}
 	}
 

@@ -71,18 +71,18 @@ final class RedlockTimes {
 
 	/**
 	 * Returns when to retry without a notification: at random, so that claims that split
-	 * the votes do not do so again, but no later than the lock may be free.
-	 * @param clock provides the random part
-	 * @param rests the remaining times of the nodes that rejected the claim, in
-	 * milliseconds
-	 * @param needed how many of these nodes must become free
-	 * @param queued whether a majority has queued the claim and will notify it
+	 * the votes do not do so again, but no later than the lock may be free. Claims that a
+	 * majority has queued and will notify retry later than others.
 	 */
-	static Duration retryAfter(SchedulingClock clock, List<Long> rests, int needed, boolean queued) {
+	static Duration retryAfter(RedlockNodes nodes, Votes votes) {
+		List<Long> rests = votes.those(NodeResponse::isNo).stream().map((answer) -> answer.number(1)).toList();
+		boolean queued = rests.size() >= nodes.quorum();
 		long shortest = queued ? SHORTEST_POLL : SHORTEST_PAUSE;
 		long longest = queued ? LONGEST_POLL : LONGEST_PAUSE;
-		long random = shortest + clock.jitter(longest - shortest + 1);
+		long random = shortest + nodes.clock().jitter(longest - shortest + 1);
 		List<Long> sorted = rests.stream().filter((rest) -> rest >= 0).sorted().toList();
+		// how many of the nodes that rejected the claim must become free
+		int needed = nodes.quorum() - (nodes.count() - rests.size());
 		int last = Math.max(0, needed - 1);
 		return Duration.ofMillis((last < sorted.size()) ? Math.max(1, Math.min(random, sorted.get(last))) : random);
 	}

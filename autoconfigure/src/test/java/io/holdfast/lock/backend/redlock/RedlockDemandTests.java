@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -12,14 +11,13 @@ import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.backend.redis.RedisScript;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
-import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.test.StoppedClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -39,7 +37,7 @@ class RedlockDemandTests {
 
 	private static final List<Object> REJECTED_AND_DEMANDED = List.of(0L, 5_000L, 1_000L, "holder", 1L);
 
-	private final List<Node> nodes = IntStream.range(0, 5).mapToObj(Node::new).toList();
+	private final List<ScriptedNode> nodes = IntStream.range(0, 5).mapToObj(ScriptedNode::new).toList();
 
 	private final RedlockLockBackend backend = new RedlockLockBackend(List.copyOf(this.nodes),
 			new RedlockLockOptions("test", TIMEOUT, TIMEOUT, 0.01, Duration.ofSeconds(30), true), new StoppedClock(),
@@ -152,7 +150,7 @@ class RedlockDemandTests {
 
 	@Test
 	void leaseIsNotStickyIfAMinorityNotifiesItsInstance() {
-		List<Node> deaf = IntStream.range(0, 5).mapToObj(Node::new).toList();
+		List<ScriptedNode> deaf = IntStream.range(0, 5).mapToObj(ScriptedNode::new).toList();
 		deaf.subList(2, 5).forEach((node) -> node.subscribes = false);
 		deaf.forEach((node) -> node.acquired = CompletableFuture.completedFuture(GRANTED));
 		RedlockLockBackend other = new RedlockLockBackend(List.copyOf(deaf),
@@ -163,82 +161,6 @@ class RedlockDemandTests {
 		Acquired acquired = (Acquired) other.tryAcquire(claim(Duration.ZERO)).toCompletableFuture().join();
 		assertThat(acquired.grant().sticky()).isFalse();
 		assertThat(deaf).extracting((node) -> node.arguments).containsExactly(11, 11, 10, 10, 10);
-	}
-
-	/** A node that responds to attempts as the test says. */
-	private static final class Node implements NodeClient {
-
-		private final int number;
-
-		private CompletionStage<List<Object>> acquired = new CompletableFuture<>();
-
-		private Consumer<String> listener = (message) -> {
-		};
-
-		private boolean subscribes = true;
-
-		private int attempts;
-
-		private int arguments;
-
-		Node(int number) {
-			this.number = number;
-		}
-
-		@Override
-		public CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
-			if (script == RedlockScripts.PROBE) {
-				return CompletableFuture.completedFuture(List.of("run-" + this.number, "", ""));
-			}
-			if (script == RedlockScripts.ACQUIRE) {
-				this.attempts++;
-				this.arguments = args.length;
-				return this.acquired;
-			}
-			return CompletableFuture.completedFuture(List.of(1L));
-		}
-
-		@Override
-		public CompletionStage<List<Object>> connect(RedisScript script, List<Object> keys, Object... args) {
-			return run(script, keys, args);
-		}
-
-		@Override
-		public CompletionStage<?> subscribe(String channel, Consumer<String> listener) {
-			this.listener = listener;
-			return this.subscribes ? CompletableFuture.completedFuture(1)
-					: CompletableFuture.failedFuture(new IllegalStateException("no subscription"));
-		}
-
-		@Override
-		public boolean isOrdered() {
-			return false;
-		}
-
-		@Override
-		public String address() {
-			return "node-" + this.number;
-		}
-
-		@Override
-		public void close() {
-		}
-
-	}
-
-	private static final class StoppedClock implements SchedulingClock {
-
-		@Override
-		public long nanos() {
-			return 0;
-		}
-
-		@Override
-		public Runnable after(long delayNanos, Runnable task) {
-			return () -> {
-			};
-		}
-
 	}
 
 }

@@ -106,9 +106,10 @@ class RedlockStickyTests extends FiveNodes implements StickyEngineCases {
 		assertThat(requestsOfPairs(first(), 1_000)).isBetween(2L * 5, 3L * 5);
 	}
 
+	/** A late node gets no attempt after a majority has decided, and then no release. */
 	@Test
 	void eachPairTakesTwoRequestsToEachNodeByDefault() {
-		assertThat(requestsOfPairs(second(), 20)).isBetween(20L * 2 * 5, 20L * 3 * 5);
+		assertThat(requestsOfPairs(second(), 20)).isBetween(20L * 2 * 3, 20L * 3 * 5);
 	}
 
 	/**

@@ -9,6 +9,8 @@ import java.util.function.Consumer;
 
 import org.apache.zookeeper.KeeperException;
 
+import io.holdfast.lock.test.StoppedClock;
+
 /**
  * A client of a model server that responds to requests at once, unless a test holds them.
  * The test then decides when and how each held request is carried out and answered.

@@ -1,11 +1,11 @@
-package io.holdfast.lock.backend.zookeeper;
+package io.holdfast.lock.test;
 
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * A clock that never advances.
+ * A clock that never advances, so that no timer runs.
  */
-final class StoppedClock implements SchedulingClock {
+public final class StoppedClock implements SchedulingClock {
 
 	@Override
 	public long nanos() {

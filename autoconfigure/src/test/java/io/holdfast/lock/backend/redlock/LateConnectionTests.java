@@ -1,0 +1,79 @@
+package io.holdfast.lock.backend.redlock;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.AcquireResult.Acquired;
+import io.holdfast.lock.spi.AcquireResult.Contended;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult.Released;
+import io.holdfast.lock.test.StoppedClock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for claims while the last of three nodes is not connected yet.
+ */
+class LateConnectionTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(2);
+
+	private static final List<Object> GRANTED = List.of(1L, 7L, 1_000L, 0L);
+
+	private static final List<Object> REJECTED = List.of(0L, 5_000L, 1_000L, "holder");
+
+	private final List<ScriptedNode> nodes = IntStream.range(0, 3).mapToObj(ScriptedNode::new).toList();
+
+	private final CompletableFuture<Object> connection = new CompletableFuture<>();
+
+	private final RedlockLockBackend backend = new RedlockLockBackend(List.copyOf(this.nodes),
+			new RedlockLockOptions("test", TIMEOUT, TIMEOUT, 0.01, Duration.ofSeconds(30), true), new StoppedClock(),
+			() -> {
+			});
+
+	private final Claim claim = new Claim(LockName.of("stock", "42"), OwnerId.random(), LockMode.EXCLUSIVE,
+			Duration.ofSeconds(30), true, Duration.ofSeconds(1), false);
+
+	@BeforeEach
+	void delayTheConnection() {
+		this.nodes.get(2).connected = this.connection;
+	}
+
+	private CompletableFuture<AcquireResult> attempt(CompletableFuture<List<Object>> response) {
+		this.nodes.forEach((node) -> node.acquired = response);
+		return this.backend.tryAcquire(this.claim).toCompletableFuture();
+	}
+
+	@Test
+	void claimIsNotReleasedOnANodeThatItNeverReached() {
+		Acquired acquired = (Acquired) attempt(CompletableFuture.completedFuture(GRANTED)).join();
+		this.connection.complete(1);
+		assertThat(this.backend.release(acquired.grant()).toCompletableFuture().join()).isEqualTo(new Released());
+		assertThat(this.nodes).extracting((node) -> node.attempts).containsExactly(1, 1, 0);
+		assertThat(this.nodes).extracting((node) -> node.releases).containsExactly(1, 1, 0);
+	}
+
+	/** Two attempts await the connection, and only the second one is still wanted. */
+	@Test
+	void claimIsReleasedOnANodeThatOnlyItsSecondAttemptReached() {
+		assertThat(attempt(CompletableFuture.completedFuture(REJECTED)).join()).isInstanceOf(Contended.class);
+		CompletableFuture<List<Object>> response = new CompletableFuture<>();
+		CompletableFuture<AcquireResult> second = attempt(response);
+		this.connection.complete(1);
+		response.complete(GRANTED);
+		Acquired acquired = (Acquired) second.join();
+		assertThat(this.backend.release(acquired.grant()).toCompletableFuture().join()).isEqualTo(new Released());
+		assertThat(this.nodes).extracting((node) -> node.attempts).containsExactly(2, 2, 1);
+		assertThat(this.nodes).extracting((node) -> node.releases).containsExactly(1, 1, 1);
+	}
+
+}
