@@ -11,13 +11,15 @@ import io.holdfast.lock.spi.OwnerId;
 
 /**
  * What a node that does not respond has missed: claims that it never received, which it
- * need not release, and releases that it has not confirmed.
+ * need not release, attempts that it has not answered, and releases that it has not
+ * confirmed.
  *
  * <p>
- * A node that was frozen may process an attempt after its release has failed. It would
- * then reject all other claims until the lease expires. As soon as it names such a claim
- * as the one that blocks another, the claim is released again. Keeps the latest claims of
- * either kind. Thread-safe.
+ * A node that was frozen may process an attempt after its release has failed, or, on
+ * another connection, after a release that found nothing. It would then reject all other
+ * claims until the lease expires. As soon as it names such a claim as the one that blocks
+ * another, the claim is released again. Keeps the latest claims of each kind.
+ * Thread-safe.
  */
 final class MissedRequests {
 
@@ -28,9 +30,11 @@ final class MissedRequests {
 
 	private final Map<OwnerId, Claim> neverSent = latest();
 
+	private final Map<OwnerId, Claim> unanswered = latest();
+
 	private final Map<OwnerId, Claim> unconfirmed = latest();
 
-	/** Whether there is none of either kind, which is the rule. Read without a lock. */
+	/** Whether there is none of any kind, which is the rule. Read without a lock. */
 	private volatile boolean empty = true;
 
 	private static Map<OwnerId, Claim> latest() {
@@ -50,7 +54,30 @@ final class MissedRequests {
 		this.empty = false;
 	}
 
-	/** Notes that the node did not respond to the release of a claim. */
+	/** Notes that the node did not respond to an attempt of a claim. */
+	synchronized void unanswered(Claim claim) {
+		this.unanswered.put(claim.owner(), claim);
+		this.empty = false;
+	}
+
+	/**
+	 * Whether the node may process an attempt of a claim that ends now later than that.
+	 */
+	boolean mayReceiveLate(Claim claim) {
+		return !this.empty && removeUnanswered(claim);
+	}
+
+	private synchronized boolean removeUnanswered(Claim claim) {
+		boolean unanswered = this.unanswered.remove(claim.owner()) != null;
+		noteEmpty();
+		return unanswered;
+	}
+
+	private void noteEmpty() {
+		this.empty = this.neverSent.isEmpty() && this.unanswered.isEmpty() && this.unconfirmed.isEmpty();
+	}
+
+	/** Notes that a release may not have ended what the claim has, or will have, here. */
 	synchronized void unconfirmed(Claim claim) {
 		this.unconfirmed.put(claim.owner(), claim);
 		this.empty = false;
@@ -72,7 +99,7 @@ final class MissedRequests {
 	private synchronized boolean remove(Claim claim) {
 		this.unconfirmed.remove(claim.owner());
 		boolean neverSent = this.neverSent.remove(claim.owner()) != null;
-		this.empty = this.neverSent.isEmpty() && this.unconfirmed.isEmpty();
+		noteEmpty();
 		return neverSent;
 	}
 

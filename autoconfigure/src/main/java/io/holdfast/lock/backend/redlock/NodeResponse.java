@@ -4,6 +4,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.support.Stages;
 
 /**
@@ -15,7 +16,7 @@ import io.holdfast.lock.support.Stages;
  */
 record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Throwable failure) {
 
-	/** The response to the release of a claim that a node never had. */
+	/** The response to the release of a claim that a node does not have. */
 	static final List<Object> NOT_HELD = List.of(0L);
 
 	private static final long YES = 1;
@@ -55,6 +56,11 @@ record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Th
 	/** Whether the request was not sent, so that it has no effect. */
 	boolean isNotSent() {
 		return this.failure != null && Stages.cause(this.failure) instanceof NotSentException;
+	}
+
+	/** Whether the request was sent, but not answered in time, so that it may be late. */
+	boolean isMissing() {
+		return this.failure != null && !isNotSent() && !RedisNode.isDefinite(this.failure);
 	}
 
 	private boolean is(long code) {

@@ -158,8 +158,9 @@ final class RedlockNodes {
 		if (!node.missed().mayHaveReceived(claim)) {
 			return CompletableFuture.completedStage(NodeResponse.NOT_HELD);
 		}
+		boolean late = node.missed().mayReceiveLate(claim);
 		return undo(node, claim, -1, Duration.ZERO, true).whenComplete((answer, failure) -> {
-			if (failure != null) {
+			if (failure != null || (late && answer.equals(NodeResponse.NOT_HELD))) {
 				node.missed().unconfirmed(claim);
 			}
 			else {
@@ -171,7 +172,10 @@ final class RedlockNodes {
 	/** Notes what the response to an attempt says besides the vote. */
 	void note(NodeResponse response, Claim claim) {
 		RedlockNode node = response.node();
-		if (response.isYes() && response.demands()) {
+		if (response.isMissing()) {
+			node.missed().unanswered(claim);
+		}
+		else if (response.isYes() && response.demands()) {
 			this.notifications.demand(claim.owner());
 		}
 		else if (response.isNo()) {

@@ -35,6 +35,24 @@ class MissedRequestsTests {
 	}
 
 	@Test
+	void claimWithAnUnansweredAttemptMayBeReceivedLate() {
+		Claim claim = claim(LockMode.EXCLUSIVE);
+		this.missed.unanswered(claim);
+		this.missed.forget(claim);
+		assertThat(this.missed.mayReceiveLate(claim(LockMode.EXCLUSIVE))).isFalse();
+		assertThat(this.missed.mayReceiveLate(claim)).isTrue();
+		assertThat(this.missed.mayReceiveLate(claim)).isFalse();
+	}
+
+	/** Its owner may still hold the lock. */
+	@Test
+	void claimThatHasNotEndedIsNotReleased() {
+		Claim claim = claim(LockMode.EXCLUSIVE);
+		this.missed.unanswered(claim);
+		assertThat(this.missed.blocking(LOCK, claim.owner().value())).isEmpty();
+	}
+
+	@Test
 	void ownerThatBlocksAnotherClaimIsFound() {
 		Claim claim = claim(LockMode.EXCLUSIVE);
 		this.missed.unconfirmed(claim);

@@ -27,6 +27,9 @@ final class ScriptedNode implements NodeClient {
 
 	int releases;
 
+	/** The response to a release. */
+	List<Object> released = List.of(1L);
+
 	/** Completes when the client is connected. */
 	CompletionStage<?> connected = CompletableFuture.completedFuture(1);
 
@@ -46,6 +49,7 @@ final class ScriptedNode implements NodeClient {
 		}
 		if (script == RedlockScripts.RELEASE) {
 			this.releases++;
+			return CompletableFuture.completedFuture(this.released);
 		}
 		return CompletableFuture.completedFuture(List.of(1L));
 	}

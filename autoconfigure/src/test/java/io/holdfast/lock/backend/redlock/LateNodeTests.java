@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.redlock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -21,9 +22,9 @@ import io.holdfast.lock.test.StoppedClock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for claims while the last of three nodes is not connected yet.
+ * Tests for claims on three nodes, the last of which is late.
  */
-class LateConnectionTests {
+class LateNodeTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
@@ -40,12 +41,16 @@ class LateConnectionTests {
 			() -> {
 			});
 
-	private final Claim claim = new Claim(LockName.of("stock", "42"), OwnerId.random(), LockMode.EXCLUSIVE,
-			Duration.ofSeconds(30), true, Duration.ofSeconds(1), false);
+	private final Claim claim = claim();
 
 	@BeforeEach
 	void delayTheConnection() {
 		this.nodes.get(2).connected = this.connection;
+	}
+
+	private static Claim claim() {
+		return new Claim(LockName.of("stock", "42"), OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), true,
+				Duration.ofSeconds(1), false);
 	}
 
 	private CompletableFuture<AcquireResult> attempt(CompletableFuture<List<Object>> response) {
@@ -74,6 +79,30 @@ class LateConnectionTests {
 		assertThat(this.backend.release(acquired.grant()).toCompletableFuture().join()).isEqualTo(new Released());
 		assertThat(this.nodes).extracting((node) -> node.attempts).containsExactly(2, 2, 1);
 		assertThat(this.nodes).extracting((node) -> node.releases).containsExactly(1, 1, 1);
+	}
+
+	/** The attempt reaches the node after the release, on another connection. */
+	@Test
+	void attemptThatComesAfterItsReleaseIsReleasedAgain() {
+		this.connection.complete(1);
+		this.backend.verify();
+		ScriptedNode late = this.nodes.get(2);
+		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(GRANTED));
+		late.acquired = CompletableFuture.failedFuture(new TimeoutException());
+		late.released = List.of(0L);
+		assertGrantedAndReleased(this.claim);
+		assertThat(late.releases).isOne();
+		late.acquired = CompletableFuture.completedFuture(List.of(0L, 5_000L, 1_000L, this.claim.owner().value()));
+		late.released = List.of(1L);
+		assertGrantedAndReleased(claim());
+		assertThat(late.releases).isEqualTo(3);
+		assertGrantedAndReleased(claim());
+		assertThat(late.releases).isEqualTo(4);
+	}
+
+	private void assertGrantedAndReleased(Claim claim) {
+		Acquired acquired = (Acquired) this.backend.tryAcquire(claim).toCompletableFuture().join();
+		assertThat(this.backend.release(acquired.grant()).toCompletableFuture().join()).isEqualTo(new Released());
 	}
 
 }
