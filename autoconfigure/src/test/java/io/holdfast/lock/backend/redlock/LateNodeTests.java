@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,20 +25,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class LateNodeTests {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(2);
-
-	private static final List<Object> GRANTED = List.of(1L, 7L, 1_000L, 0L);
-
-	private static final List<Object> REJECTED = List.of(0L, 5_000L, 1_000L, "holder");
-
-	private final List<ScriptedNode> nodes = IntStream.range(0, 3).mapToObj(ScriptedNode::new).toList();
+	private final List<ScriptedNode> nodes = ScriptedNode.nodes(3);
 
 	private final CompletableFuture<Object> connection = new CompletableFuture<>();
 
-	private final RedlockLockBackend backend = new RedlockLockBackend(List.copyOf(this.nodes),
-			new RedlockLockOptions("test", TIMEOUT, TIMEOUT, 0.01, Duration.ofSeconds(30), true), new StoppedClock(),
-			() -> {
-			});
+	private final RedlockLockBackend backend = ScriptedNode.backend(this.nodes, new StoppedClock());
 
 	private final Claim claim = claim();
 
@@ -60,7 +50,7 @@ class LateNodeTests {
 
 	@Test
 	void claimIsNotReleasedOnANodeThatItNeverReached() {
-		Acquired acquired = (Acquired) attempt(CompletableFuture.completedFuture(GRANTED)).join();
+		Acquired acquired = (Acquired) attempt(CompletableFuture.completedFuture(ScriptedNode.GRANTED)).join();
 		this.connection.complete(1);
 		assertThat(this.backend.release(acquired.grant()).toCompletableFuture().join()).isEqualTo(new Released());
 		assertThat(this.nodes).extracting((node) -> node.attempts).containsExactly(1, 1, 0);
@@ -70,11 +60,12 @@ class LateNodeTests {
 	/** Two attempts await the connection, and only the second one is still wanted. */
 	@Test
 	void claimIsReleasedOnANodeThatOnlyItsSecondAttemptReached() {
-		assertThat(attempt(CompletableFuture.completedFuture(REJECTED)).join()).isInstanceOf(Contended.class);
+		assertThat(attempt(CompletableFuture.completedFuture(ScriptedNode.REJECTED)).join())
+			.isInstanceOf(Contended.class);
 		CompletableFuture<List<Object>> response = new CompletableFuture<>();
 		CompletableFuture<AcquireResult> second = attempt(response);
 		this.connection.complete(1);
-		response.complete(GRANTED);
+		response.complete(ScriptedNode.GRANTED);
 		Acquired acquired = (Acquired) second.join();
 		assertThat(this.backend.release(acquired.grant()).toCompletableFuture().join()).isEqualTo(new Released());
 		assertThat(this.nodes).extracting((node) -> node.attempts).containsExactly(2, 2, 1);
@@ -87,7 +78,7 @@ class LateNodeTests {
 		this.connection.complete(1);
 		this.backend.verify();
 		ScriptedNode late = this.nodes.get(2);
-		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(GRANTED));
+		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
 		late.acquired = CompletableFuture.failedFuture(new TimeoutException());
 		late.released = List.of(0L);
 		assertGrantedAndReleased(this.claim);

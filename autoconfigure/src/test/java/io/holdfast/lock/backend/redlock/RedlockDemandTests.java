@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,22 +26,13 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RedlockDemandTests {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(2);
-
-	private static final List<Object> GRANTED = List.of(1L, 7L, 1_000L, 0L);
-
 	private static final List<Object> GRANTED_AND_WANTED = List.of(1L, 7L, 1_000L, 0L, 1L);
-
-	private static final List<Object> REJECTED = List.of(0L, 5_000L, 1_000L, "holder");
 
 	private static final List<Object> REJECTED_AND_DEMANDED = List.of(0L, 5_000L, 1_000L, "holder", 1L);
 
-	private final List<ScriptedNode> nodes = IntStream.range(0, 5).mapToObj(ScriptedNode::new).toList();
+	private final List<ScriptedNode> nodes = ScriptedNode.nodes(5);
 
-	private final RedlockLockBackend backend = new RedlockLockBackend(List.copyOf(this.nodes),
-			new RedlockLockOptions("test", TIMEOUT, TIMEOUT, 0.01, Duration.ofSeconds(30), true), new StoppedClock(),
-			() -> {
-			});
+	private final RedlockLockBackend backend = ScriptedNode.backend(this.nodes, new StoppedClock());
 
 	private final OwnerId owner = OwnerId.random();
 
@@ -79,7 +69,7 @@ class RedlockDemandTests {
 
 	@Test
 	void firstMessageIsADemand() {
-		respond(0, 5, GRANTED);
+		respond(0, 5, ScriptedNode.GRANTED);
 		Grant grant = granted();
 		assertThat(isDone(grant.wanted())).isFalse();
 		this.nodes.get(4).listener.accept("wanted:" + OwnerId.random());
@@ -90,7 +80,7 @@ class RedlockDemandTests {
 
 	@Test
 	void leaseIsWantedIfOthersWaitAtANodeThatRespondsLate() {
-		respond(0, 4, GRANTED);
+		respond(0, 4, ScriptedNode.GRANTED);
 		CompletableFuture<List<Object>> late = new CompletableFuture<>();
 		this.nodes.get(4).acquired = late;
 		Grant grant = granted();
@@ -101,17 +91,17 @@ class RedlockDemandTests {
 
 	@Test
 	void oneNodeOfTheMajorityDemandsTheLease() {
-		respond(0, 2, REJECTED);
+		respond(0, 2, ScriptedNode.REJECTED);
 		respond(2, 3, REJECTED_AND_DEMANDED);
 		down(3, 5);
 		assertThat(((Contended) ask(Duration.ZERO)).demanded()).isTrue();
-		respond(2, 3, REJECTED);
+		respond(2, 3, ScriptedNode.REJECTED);
 		assertThat(((Contended) ask(Duration.ZERO)).demanded()).isFalse();
 	}
 
 	@Test
 	void nodesThatGrantedAClaimBesideADemandedLeaseNeedNotNotifyIt() {
-		respond(0, 1, GRANTED);
+		respond(0, 1, ScriptedNode.GRANTED);
 		respond(1, 3, REJECTED_AND_DEMANDED);
 		down(3, 5);
 		Contended contended = (Contended) ask(Duration.ofSeconds(1));
@@ -123,8 +113,8 @@ class RedlockDemandTests {
 
 	@Test
 	void nodesThatGrantedAClaimBesideAnotherLeaseMustNotifyIt() {
-		respond(0, 1, GRANTED);
-		respond(1, 3, REJECTED);
+		respond(0, 1, ScriptedNode.GRANTED);
+		respond(1, 3, ScriptedNode.REJECTED);
 		down(3, 5);
 		Contended contended = (Contended) ask(Duration.ofSeconds(1));
 		this.nodes.get(1).listener.accept(this.owner.value());
@@ -150,13 +140,10 @@ class RedlockDemandTests {
 
 	@Test
 	void leaseIsNotStickyIfAMinorityNotifiesItsInstance() {
-		List<ScriptedNode> deaf = IntStream.range(0, 5).mapToObj(ScriptedNode::new).toList();
+		List<ScriptedNode> deaf = ScriptedNode.nodes(5);
 		deaf.subList(2, 5).forEach((node) -> node.subscribes = false);
-		deaf.forEach((node) -> node.acquired = CompletableFuture.completedFuture(GRANTED));
-		RedlockLockBackend other = new RedlockLockBackend(List.copyOf(deaf),
-				new RedlockLockOptions("test", TIMEOUT, TIMEOUT, 0.01, Duration.ofSeconds(30), true),
-				new StoppedClock(), () -> {
-				});
+		deaf.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
+		RedlockLockBackend other = ScriptedNode.backend(deaf, new StoppedClock());
 		other.verify();
 		Acquired acquired = (Acquired) other.tryAcquire(claim(Duration.ZERO)).toCompletableFuture().join();
 		assertThat(acquired.grant().sticky()).isFalse();

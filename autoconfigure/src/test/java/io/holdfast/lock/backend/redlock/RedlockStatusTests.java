@@ -5,13 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.backend.redis.RedisScript;
 import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.spi.StoreStatus.State;
 import io.holdfast.lock.support.SchedulingClock;
@@ -23,8 +20,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RedlockStatusTests {
 
-	private static final Duration NODE_TIMEOUT = Duration.ofSeconds(2);
-
 	private final Timers timers = new Timers();
 
 	@Test
@@ -34,15 +29,14 @@ class RedlockStatusTests {
 
 	@Test
 	void nodeIsSilentAfterTheNodeTimeoutAsInAnAcquisition() {
-		assertReportedAfter(Duration.ofMinutes(1), NODE_TIMEOUT);
+		assertReportedAfter(Duration.ofMinutes(1), ScriptedNode.TIMEOUT);
 	}
 
 	private void assertReportedAfter(Duration timeout, Duration expected) {
-		RedlockLockBackend backend = new RedlockLockBackend(
-				IntStream.range(0, 3).<NodeClient>mapToObj(Node::new).toList(),
-				new RedlockLockOptions("test", NODE_TIMEOUT, NODE_TIMEOUT, 0.01, Duration.ofSeconds(30), true),
-				this.timers, () -> {
-				});
+		List<ScriptedNode> nodes = ScriptedNode.nodes(3);
+		// the first one never answers
+		nodes.get(0).connected = new CompletableFuture<>();
+		RedlockLockBackend backend = ScriptedNode.backend(nodes, this.timers);
 		CompletableFuture<StoreStatus> status = backend.status(timeout).toCompletableFuture();
 		this.timers.runUpTo(expected.minusNanos(1));
 		assertThat(status).isNotDone();
@@ -51,41 +45,6 @@ class RedlockStatusTests {
 		assertThat(status.join().state()).isEqualTo(State.AVAILABLE);
 		assertThat(status.join().details()).containsEntry("nodes",
 				Map.of("node-0", "silent", "node-1", "up", "node-2", "up"));
-	}
-
-	/** The first node never answers. */
-	private record Node(int number) implements NodeClient {
-
-		@Override
-		public CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
-			return (this.number == 0) ? new CompletableFuture<>()
-					: CompletableFuture.completedFuture(List.of("run-" + this.number, "", ""));
-		}
-
-		@Override
-		public CompletionStage<List<Object>> connect(RedisScript script, List<Object> keys, Object... args) {
-			return run(script, keys, args);
-		}
-
-		@Override
-		public CompletionStage<?> subscribe(String channel, Consumer<String> listener) {
-			return CompletableFuture.completedFuture(1);
-		}
-
-		@Override
-		public boolean isOrdered() {
-			return false;
-		}
-
-		@Override
-		public String address() {
-			return "node-" + this.number;
-		}
-
-		@Override
-		public void close() {
-		}
-
 	}
 
 	/** Runs tasks when the test says so. */

@@ -1,16 +1,25 @@
 package io.holdfast.lock.backend.redlock;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 import io.holdfast.lock.backend.redis.RedisScript;
+import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * A node that responds to attempts as the test says.
  */
 final class ScriptedNode implements NodeClient {
+
+	static final Duration TIMEOUT = Duration.ofSeconds(2);
+
+	static final List<Object> GRANTED = List.of(1L, 7L, 1_000L, 0L);
+
+	static final List<Object> REJECTED = List.of(0L, 5_000L, 1_000L, "holder");
 
 	private final int number;
 
@@ -33,8 +42,18 @@ final class ScriptedNode implements NodeClient {
 	/** Completes when the client is connected. */
 	CompletionStage<?> connected = CompletableFuture.completedFuture(1);
 
-	ScriptedNode(int number) {
+	private ScriptedNode(int number) {
 		this.number = number;
+	}
+
+	static List<ScriptedNode> nodes(int count) {
+		return IntStream.range(0, count).mapToObj(ScriptedNode::new).toList();
+	}
+
+	static RedlockLockBackend backend(List<ScriptedNode> nodes, SchedulingClock clock) {
+		return new RedlockLockBackend(List.copyOf(nodes),
+				new RedlockLockOptions("test", TIMEOUT, TIMEOUT, 0.01, Duration.ofSeconds(30), true), clock, () -> {
+				});
 	}
 
 	@Override
