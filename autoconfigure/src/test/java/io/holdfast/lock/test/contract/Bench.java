@@ -57,12 +57,17 @@ final class Bench {
 	 * joins the grant.
 	 */
 	void assertRepeated(Grant again, Grant grant) {
-		if (this.contract.lacks().containsKey(Ability.UNDIVIDED_VOTE)) {
+		if (decidesByVotes()) {
 			assertThat(again.storeToken()).isGreaterThanOrEqualTo(grant.storeToken());
 		}
 		else {
 			assertThat(again.storeToken()).isEqualTo(grant.storeToken());
 		}
+	}
+
+	/** Whether a minority of the store may carry out a confirmed request later. */
+	boolean decidesByVotes() {
+		return this.contract.lacks().containsKey(Ability.UNDIVIDED_VOTE);
 	}
 
 	LockBackendContract contract() {

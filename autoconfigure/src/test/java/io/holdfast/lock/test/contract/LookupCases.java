@@ -82,9 +82,12 @@ interface LookupCases {
 		assertThat(bench.find(bench.first(), lock).waiters()).isIn(null, 2);
 		bench.abandon(bench.second(), writer);
 		bench.abandon(bench.first(), reader);
-		Awaitility.await()
-			.atMost(SHORTER_THAN_A_POSITION)
-			.untilAsserted(() -> assertThat(bench.find(bench.first(), lock).waiters()).isIn(null, 0));
+		if (bench.decidesByVotes()) {
+			Awaitility.await()
+				.atMost(SHORTER_THAN_A_POSITION)
+				.until(() -> bench.find(bench.first(), lock).waiters(), (waiters) -> waiters == 0);
+		}
+		assertThat(bench.find(bench.first(), lock).waiters()).isIn(null, 0);
 		bench.assertReleased(bench.first(), holder);
 	}
 
