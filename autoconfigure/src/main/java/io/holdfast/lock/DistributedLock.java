@@ -71,10 +71,10 @@ public @interface DistributedLock {
 	 *
 	 * <p>
 	 * A collection or an array means several locks, of which all or none are acquired. A
-	 * result that is null, blank or an empty {@code Optional} is an error, because
-	 * unrelated callers would share a lock. A result whose class has no
-	 * {@code toString()} of its own is an error, because every call would have its own
-	 * lock.
+	 * {@code byte[]} or {@code char[]} is an error. A result that is null, blank or an
+	 * empty {@code Optional} is an error, because unrelated callers would share a lock. A
+	 * result whose class has no {@code toString()} of its own is an error, because every
+	 * call would have its own lock.
 	 *
 	 * <p>
 	 * An enum constant is represented by its name, a {@code java.util.Date} or

@@ -23,6 +23,8 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Fallback;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
@@ -70,7 +72,8 @@ public final class FencingAutoConfiguration {
 	@ConditionalOnMissingBean
 	@DependsOnDatabaseInitialization
 	Fence lockFence(FencingProperties fencing, DistributedLockProperties locks, ListableBeanFactory beanFactory,
-			ObjectProvider<LockObserver> observers, ObjectProvider<EngineReference> engine) {
+			ObjectProvider<LockObserver> observers, ObjectProvider<EngineReference> engine,
+			ObjectProvider<LockSlice> slice) {
 		try {
 			TransactionFence fence = fence(fencing, locks, beanFactory,
 					LockTransactionAutoConfiguration.ownHolds(engine.getIfAvailable()),
@@ -81,15 +84,25 @@ public final class FencingAutoConfiguration {
 		catch (LockConfigurationException ex) {
 			requireOptional(fencing, ex);
 			String reason = String.valueOf(ex.getMessage());
-			if (beanFactory.getBeanNamesForType(AdvisoryLockBackend.class, false, false).length > 0) {
-				logger.warn(
-						"Transactions are not fenced, although locks in the mode 'advisory' end with their connections: "
-								+ reason);
-			}
-			else {
-				logger.info("Transactions are not fenced: " + reason);
+			if (slice.getIfAvailable() == null) {
+				report(reason, fencing, beanFactory);
 			}
 			return new Unfenced(reason);
+		}
+	}
+
+	/** Warns if the application probably expects a fence that it does not have. */
+	private static void report(String unfencedReason, FencingProperties fencing, ListableBeanFactory beanFactory) {
+		if (beanFactory.getBeanNamesForType(AdvisoryLockBackend.class, false, false).length > 0) {
+			logger
+				.warn("Transactions are not fenced, although locks in the mode 'advisory' end with their connections: "
+						+ unfencedReason);
+		}
+		else if (fencing.enabled() == null && LockDatabase.isAmbiguous(beanFactory)) {
+			logger.warn("Transactions are not fenced: " + unfencedReason);
+		}
+		else {
+			logger.info("Transactions are not fenced: " + unfencedReason);
 		}
 	}
 
@@ -176,6 +189,22 @@ public final class FencingAutoConfiguration {
 			throw new LockConfigurationException("Lock '%s' cannot be fenced, because fencing is off: %s"
 				.formatted(hold.lock(), fence.unfencedReason()));
 		};
+	}
+
+	/**
+	 * Publishes the guard of the automatic fence, for transactions that Spring does not
+	 * manage. Who injects a {@link FencingGuard} gets the other bean.
+	 */
+	@Bean
+	@Lazy
+	@Fallback
+	@ConditionalOnMissingBean
+	JdbcFencingGuard jdbcFencingGuard(Fence fence) {
+		if (fence instanceof TransactionFence transactions) {
+			return transactions.guard();
+		}
+		throw new LockConfigurationException(
+				"A JdbcFencingGuard is injected, but fencing is off: " + fence.unfencedReason());
 	}
 
 	@Bean

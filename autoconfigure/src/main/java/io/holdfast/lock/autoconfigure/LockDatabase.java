@@ -1,6 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
@@ -61,7 +62,7 @@ final class LockDatabase {
 	}
 
 	/**
-	 * Returns the named data source, or the application's own if no name is set.
+	 * Returns the named data source, or the application's own one if no name is set.
 	 * @param property the property that sets the name, for the message
 	 * @throws LockConfigurationException if there is no such bean, no data source at all,
 	 * or several without a primary one
@@ -77,11 +78,22 @@ final class LockDatabase {
 		}
 		DataSource dataSource = beanFactory.getBeanProvider(DataSource.class).getIfUnique();
 		if (dataSource == null) {
-			throw new LockConfigurationException(
-					"No unique DataSource was found: there is none, or several and none is primary. Set 'spring.datasource.*', or name one with '%s'."
+			throw new LockConfigurationException(isAmbiguous(beanFactory)
+					? "There are several DataSource beans, %s, and none of them is primary. Name one with '%s'."
+						.formatted(names(beanFactory), property)
+					: "There is no DataSource bean. Set 'spring.datasource.*', or name one with '%s'."
 						.formatted(property));
 		}
 		return dataSource;
+	}
+
+	/** Whether there are several data sources, none of which is primary. */
+	static boolean isAmbiguous(ListableBeanFactory beanFactory) {
+		return names(beanFactory).size() > 1 && beanFactory.getBeanProvider(DataSource.class).getIfUnique() == null;
+	}
+
+	private static List<String> names(ListableBeanFactory beanFactory) {
+		return List.of(beanFactory.getBeanNamesForType(DataSource.class, true, false));
 	}
 
 	/**

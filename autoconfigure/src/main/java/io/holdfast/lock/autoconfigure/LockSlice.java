@@ -10,8 +10,9 @@ import org.springframework.context.annotation.Configuration;
  */
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({ DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
-		LockInterceptorAutoConfiguration.class, LockTransactionAutoConfiguration.class, FencingAutoConfiguration.class,
-		LockWebMvcAutoConfiguration.class, LockWebFluxAutoConfiguration.class, LocksDisabledAutoConfiguration.class })
+		LockInspectorAutoConfiguration.class, LockInterceptorAutoConfiguration.class,
+		LockTransactionAutoConfiguration.class, FencingAutoConfiguration.class, LockWebMvcAutoConfiguration.class,
+		LockWebFluxAutoConfiguration.class, LocksDisabledAutoConfiguration.class })
 class LockSlice {
 
 }

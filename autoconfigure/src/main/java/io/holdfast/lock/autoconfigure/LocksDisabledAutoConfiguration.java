@@ -32,7 +32,7 @@ public final class LocksDisabledAutoConfiguration {
 			List<String> unlocked = new UnlockedBeans(beanFactory).annotated();
 			if (!unlocked.isEmpty()) {
 				logger.warn(
-						"Locks are disabled by 'distributed-lock.enabled=false', so the @DistributedLock methods of %s beans run without their locks: %s. Use 'distributed-lock.backend=local' to lock within this JVM instead."
+						"Locks are disabled by 'distributed-lock.enabled=false', so the @DistributedLock methods of %s beans run without their locks and their fences: %s. Use 'distributed-lock.backend=local' to lock within this JVM instead."
 							.formatted(unlocked.size(), unlocked));
 			}
 		};

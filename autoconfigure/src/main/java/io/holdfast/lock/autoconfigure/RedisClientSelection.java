@@ -94,13 +94,25 @@ final class RedisClientSelection {
 	}
 
 	private RedisClient fromAddress(RedisAddress address, ObjectProvider<SslBundles> bundles) {
-		RedisLogin login = (address.password() != null) ? new RedisLogin(address.username(), address.password())
-				: new RedisLogin(this.redis.username(), this.redis.password());
 		Integer database = address.database();
+		String password = address.password();
+		requireOnce("database", this.redis.database() != 0 && database != null && database != this.redis.database());
+		requireOnce("password",
+				this.redis.password() != null && password != null && !password.equals(this.redis.password()));
+		RedisLogin login = (password != null) ? new RedisLogin(address.username(), password)
+				: new RedisLogin(this.redis.username(), this.redis.password());
 		SslBundle ssl = this.redis.ssl().find(bundles, "distributed-lock.redis.ssl.bundle");
 		Settings settings = new Settings(login, (database != null) ? database : this.redis.database(), ssl,
 				"'" + ADDRESS + "'");
 		return clients().standalone(address.hostAndPort(), settings, address.tls() || ssl != null);
+	}
+
+	private static void requireOnce(String setting, boolean differs) {
+		if (differs) {
+			throw new LockConfigurationException(
+					"The properties '%s' and 'distributed-lock.redis.%s' contain different values of the %s. Remove one of them."
+						.formatted(ADDRESS, setting, setting));
+		}
 	}
 
 	/** The client stays alive until locks are released at shutdown. */

@@ -95,6 +95,11 @@ public final class TransactionFence implements Fence {
 		this.guard.verify();
 	}
 
+	/** Returns the guard that stores the tokens of these transactions. */
+	public JdbcFencingGuard guard() {
+		return this.guard;
+	}
+
 	@Override
 	public @Nullable String unfencedReason() {
 		return null;

@@ -127,7 +127,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 		if (LazyResults.isLazy(result)) {
 			LazyResults.end(result);
 			throw LockMethodSpecs.problem(spec.method(),
-					"it returned a %s, whose work runs without the lock after the method has returned. Return the value itself, or declare CompletableFuture as the return type"
+					"it returned an object of %s, whose work runs without the lock after the method has returned. Return the value itself, or declare CompletableFuture as the return type"
 						.formatted(result.getClass().getName()));
 		}
 	}

@@ -99,8 +99,12 @@ final class KeyExpressionVerifier {
 			return "uses a parameter name, but the class file contains no parameter names. Compile it with '-parameters', or use #p0 for the first parameter";
 		}
 		unknown.removeAll(Arrays.asList(this.names));
-		return unknown.isEmpty() ? null : "uses #%s, but the parameters are named %s. Use one of them"
-			.formatted(String.join(", #", unknown), Arrays.toString(this.names));
+		if (unknown.isEmpty()) {
+			return null;
+		}
+		return "uses #%s, but ".formatted(String.join(", #", unknown)) + ((this.names.length == 0)
+				? "the method has no parameters. Add one, or omit the key if all calls should share one lock"
+				: "the parameters are named %s. Use one of them".formatted(Arrays.toString(this.names)));
 	}
 
 	private boolean isPosition(String variable) {

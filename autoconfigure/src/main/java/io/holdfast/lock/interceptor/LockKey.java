@@ -87,6 +87,12 @@ final class LockKey implements KeySource {
 		if (several == null) {
 			return List.of(identifyingText(value, context));
 		}
+		if (value instanceof byte[] || value instanceof char[]) {
+			throw problem(
+					"is a %s, each element of which would be a separate lock. Use a text or number that identifies it"
+						.formatted(value.getClass().getTypeName()),
+					null);
+		}
 		if (several.isEmpty()) {
 			throw problem("is empty, so there is nothing to lock. Pass at least one value", null);
 		}

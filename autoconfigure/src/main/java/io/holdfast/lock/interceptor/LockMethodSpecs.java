@@ -98,13 +98,13 @@ final class LockMethodSpecs {
 		boolean stage = type == CompletableFuture.class || type == CompletionStage.class;
 		if (!stage && (Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type))) {
 			throw problem(method,
-					"it returns a %s, whose completion cannot be awaited without blocking. Return a CompletableFuture"
+					"it returns %s, whose completion cannot be awaited without blocking. Return a CompletableFuture"
 						.formatted(type.getSimpleName()));
 		}
 		Class<?> lazy = LazyResults.in(method, targetClass);
 		if (lazy != null) {
 			throw problem(method,
-					"it returns a %s, whose work runs without the lock after the method has returned. Return the value itself, or one CompletableFuture of it"
+					"it returns %s, whose work runs without the lock after the method has returned. Return the value itself, or one CompletableFuture of it"
 						.formatted(lazy.getSimpleName()));
 		}
 		Class<?>[] parameters = method.getParameterTypes();

@@ -228,15 +228,16 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void oneOfSeveralDataSourcesMustBeNamed() {
+	void oneOfSeveralDataSourcesMustBeNamed(CapturedOutput output) {
 		ApplicationContextRunner several = this.plain
 			.withBean("orders", DataSource.class,
 					() -> new DriverManagerDataSource("jdbc:h2:mem:orders;DB_CLOSE_DELAY=-1"))
 			.withBean("audit", DataSource.class,
 					() -> new DriverManagerDataSource("jdbc:h2:mem:audit;DB_CLOSE_DELAY=-1"));
 		several.run((context) -> assertThat(context.getBean(Fence.class).unfencedReason())
-			.contains("several and none is primary")
+			.contains("There are several DataSource beans, [orders, audit]")
 			.contains("distributed-lock.fencing.data-source"));
+		assertThat(output).containsPattern("WARN.*Transactions are not fenced");
 		several
 			.withPropertyValues("distributed-lock.fencing.data-source=orders",
 					"distributed-lock.fencing.initialize-schema=always")

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.api.RedissonClient;
 
@@ -192,6 +193,22 @@ class RedisLockAutoConfigurationTests {
 					"distributed-lock.redis.database=99")
 			.run((context) -> assertThat(context).getFailure()
 				.hasStackTraceContaining("Set an existing database in 'distributed-lock.redis.database'"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "redis://127.0.0.1:1/1,database,2", "redis://:hidden-a@127.0.0.1:1,password,hidden-b" })
+	void valueThatDiffersFromTheAddressStopsTheStart(String address, String setting, String value) {
+		this.runner
+			.withPropertyValues("distributed-lock.redis.address=" + address,
+					"distributed-lock.redis.%s=%s".formatted(setting, value))
+			.run((context) -> {
+				assertThat(context).getFailure()
+					.rootCause()
+					.hasMessageContaining(
+							"'distributed-lock.redis.address' and 'distributed-lock.redis.%s' contain different values"
+								.formatted(setting));
+				assertThat(stackTrace(context)).doesNotContain("hidden-");
+			});
 	}
 
 	@ParameterizedTest

@@ -78,6 +78,11 @@ class BadAnnotationTests {
 	}
 
 	@Test
+	void keyOfAMethodWithoutParameters() {
+		refused(NoParameter.class, "uses #id, but the method has no parameters", "or omit the key");
+	}
+
+	@Test
 	void missingPosition() {
 		refused(UnknownPosition.class, "uses #p1");
 	}
@@ -188,6 +193,14 @@ class BadAnnotationTests {
 
 		@DistributedLock(name = "stock", key = "#id +")
 		public void call(long id) {
+		}
+
+	}
+
+	static class NoParameter {
+
+		@DistributedLock(name = "stock", key = "#id")
+		public void call() {
 		}
 
 	}

@@ -120,12 +120,12 @@ class BadMethodTests {
 
 	@Test
 	void reactiveReturnType() {
-		refused(ReturnsMono.class, "it returns a Mono", "Return the value itself, or one CompletableFuture");
+		refused(ReturnsMono.class, "it returns Mono", "Return the value itself, or one CompletableFuture");
 	}
 
 	@Test
 	void futureThatCannotBeAwaited() {
-		refused(ReturnsFuture.class, "it returns a Future", "Return a CompletableFuture");
+		refused(ReturnsFuture.class, "it returns Future", "Return a CompletableFuture");
 	}
 
 	static class PrivateMethod {

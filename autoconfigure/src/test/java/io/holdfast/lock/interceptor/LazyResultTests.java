@@ -86,7 +86,7 @@ class LazyResultTests {
 		Method method = Generic.class.getMethod("get");
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> this.specs.get(method, OfStreams.class))
-			.withMessageContaining("returns a Stream");
+			.withMessageContaining("returns Stream");
 		assertThat(this.specs.get(method, OfTexts.class)).isNotNull();
 	}
 
@@ -97,7 +97,7 @@ class LazyResultTests {
 			AtomicBoolean closed = new AtomicBoolean();
 			Stream<Integer> stream = Stream.of(1).onClose(() -> closed.set(true));
 			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> bean.call(stream))
-				.withMessageContaining("Undeclared.call(Object): it returned a java.util.stream.")
+				.withMessageContaining("Undeclared.call(Object): it returned an object of java.util.stream.")
 				.withMessageContaining("Return the value itself");
 			assertThat(closed).isTrue();
 			CompletableFuture<String> future = new CompletableFuture<>();

@@ -148,6 +148,11 @@ class LockKeyTests {
 					"(?s).*(Write it outside the quotes|Write #orderId|Use a value that identifies|Use 'keys' for).*");
 	}
 
+	@Test
+	void bytesAreNotTakenForManyKeys() {
+		refused("is a byte[], each element of which would be a separate lock", "any", (Object) new byte[] { 1, 2 });
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "constant", "hash", "rootProperty", "projection", "mapIndex", "interfaceType", "chosen" })
 	void keyThatMayIdentifyDoesNot(String method) {

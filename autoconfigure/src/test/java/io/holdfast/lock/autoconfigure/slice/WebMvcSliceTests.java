@@ -8,6 +8,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 
+import io.holdfast.lock.LockInspector;
 import io.holdfast.lock.LockOperations;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,10 +26,14 @@ class WebMvcSliceTests {
 	@Autowired
 	private LockOperations locks;
 
+	@Autowired
+	private LockInspector inspector;
+
 	@Test
 	void controllerHoldsItsLock() {
 		assertThat(this.mvc.get().uri("/held")).hasStatusOk().hasBodyTextEqualTo("true");
 		assertThat(this.locks).isNotNull();
+		assertThat(this.inspector).isNotNull();
 	}
 
 	@Test

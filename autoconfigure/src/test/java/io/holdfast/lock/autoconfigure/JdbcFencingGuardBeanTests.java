@@ -1,0 +1,82 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.fencing.FencingGuard;
+import io.holdfast.lock.fencing.JdbcFencingGuard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for the {@link JdbcFencingGuard} bean, which fences transactions that Spring does
+ * not manage.
+ */
+class JdbcFencingGuardBeanTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+				LocalLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class,
+				LockTransactionAutoConfiguration.class, FencingAutoConfiguration.class,
+				DataSourceAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
+				DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class))
+		.withPropertyValues("distributed-lock.backend=local", "spring.datasource.generate-unique-name=true");
+
+	@Test
+	void ownConnectionIsFencedByTheTableOfTheApplication() {
+		this.runner.run((context) -> {
+			DataSource dataSource = context.getBean(DataSource.class);
+			JdbcFencingGuard guard = context.getBean(JdbcFencingGuard.class);
+			try (LockHandle hold = context.getBean(LockOperations.class).acquire(LockRequest.of("stock", 42))) {
+				advance(guard, dataSource, hold);
+				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+				assertThat(jdbc.queryForObject("SELECT token FROM holdfast_fence", Long.class))
+					.isEqualTo(hold.fencingToken().value());
+				jdbc.update("UPDATE holdfast_fence SET token = ?, owner = 'successor'", Long.MAX_VALUE);
+				assertThatExceptionOfType(StaleFencingTokenException.class)
+					.isThrownBy(() -> advance(guard, dataSource, hold));
+			}
+		});
+	}
+
+	private static void advance(JdbcFencingGuard guard, DataSource dataSource, LockHandle hold) throws SQLException {
+		try (Connection connection = dataSource.getConnection()) {
+			connection.setAutoCommit(false);
+			guard.on(connection).advance(hold);
+			connection.commit();
+		}
+	}
+
+	@Test
+	void injectedGuardRemainsThatOfTheTransaction() {
+		this.runner.run(
+				(context) -> assertThat(context.getBean(FencingGuard.class)).isSameAs(context.getBean("fencingGuard")));
+	}
+
+	@Test
+	void guardWithoutAFenceStopsItsUser() {
+		this.runner.withPropertyValues("distributed-lock.fencing.enabled=false").run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThatExceptionOfType(Exception.class).isThrownBy(() -> context.getBean(JdbcFencingGuard.class))
+				.withStackTraceContaining("A JdbcFencingGuard is injected, but fencing is off: ");
+		});
+	}
+
+}
