@@ -85,24 +85,22 @@ public final class FencingAutoConfiguration {
 			requireOptional(fencing, ex);
 			String reason = String.valueOf(ex.getMessage());
 			if (slice.getIfAvailable() == null) {
-				report(reason, fencing, beanFactory);
+				reportUnfenced(reason, fencing, beanFactory);
 			}
 			return new Unfenced(reason);
 		}
 	}
 
 	/** Warns if the application probably expects a fence that it does not have. */
-	private static void report(String unfencedReason, FencingProperties fencing, ListableBeanFactory beanFactory) {
-		if (beanFactory.getBeanNamesForType(AdvisoryLockBackend.class, false, false).length > 0) {
-			logger
-				.warn("Transactions are not fenced, although locks in the mode 'advisory' end with their connections: "
-						+ unfencedReason);
-		}
-		else if (fencing.enabled() == null && LockDatabase.isAmbiguous(beanFactory)) {
-			logger.warn("Transactions are not fenced: " + unfencedReason);
+	private static void reportUnfenced(String reason, FencingProperties fencing, ListableBeanFactory beanFactory) {
+		boolean advisory = beanFactory.getBeanNamesForType(AdvisoryLockBackend.class, false, false).length > 0;
+		String message = "Transactions are not fenced%s: %s"
+			.formatted(advisory ? ", although locks in the mode 'advisory' end with their connections" : "", reason);
+		if (advisory || (fencing.enabled() == null && LockDatabase.isAmbiguous(beanFactory))) {
+			logger.warn(message);
 		}
 		else {
-			logger.info("Transactions are not fenced: " + unfencedReason);
+			logger.info(message);
 		}
 	}
 

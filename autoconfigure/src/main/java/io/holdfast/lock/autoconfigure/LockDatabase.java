@@ -62,7 +62,7 @@ final class LockDatabase {
 	}
 
 	/**
-	 * Returns the named data source, or the application's own one if no name is set.
+	 * Returns the named data source, or the application's own if no name is set.
 	 * @param property the property that sets the name, for the message
 	 * @throws LockConfigurationException if there is no such bean, no data source at all,
 	 * or several without a primary one

@@ -96,9 +96,8 @@ final class RedisClientSelection {
 	private RedisClient fromAddress(RedisAddress address, ObjectProvider<SslBundles> bundles) {
 		Integer database = address.database();
 		String password = address.password();
-		requireOnce("database", this.redis.database() != 0 && database != null && database != this.redis.database());
-		requireOnce("password",
-				this.redis.password() != null && password != null && !password.equals(this.redis.password()));
+		requireOnce("database", database, (this.redis.database() != 0) ? this.redis.database() : null);
+		requireOnce("password", password, this.redis.password());
 		RedisLogin login = (password != null) ? new RedisLogin(address.username(), password)
 				: new RedisLogin(this.redis.username(), this.redis.password());
 		SslBundle ssl = this.redis.ssl().find(bundles, "distributed-lock.redis.ssl.bundle");
@@ -107,8 +106,12 @@ final class RedisClientSelection {
 		return clients().standalone(address.hostAndPort(), settings, address.tls() || ssl != null);
 	}
 
-	private static void requireOnce(String setting, boolean differs) {
-		if (differs) {
+	/**
+	 * Rejects a setting to which the address and its own property assign different
+	 * values.
+	 */
+	private static void requireOnce(String setting, @Nullable Object ofAddress, @Nullable Object ofProperty) {
+		if (ofAddress != null && ofProperty != null && !ofAddress.equals(ofProperty)) {
 			throw new LockConfigurationException(
 					"The properties '%s' and 'distributed-lock.redis.%s' contain different values of the %s. Remove one of them."
 						.formatted(ADDRESS, setting, setting));
