@@ -23,6 +23,8 @@ final class Run implements AutoCloseable {
 
 	private static final int BUYERS_PER_PROCESS = 8;
 
+	private static final int PRODUCTS = 16;
+
 	private static final long CALM_MILLIS = 600;
 
 	private final String store;
@@ -45,15 +47,16 @@ final class Run implements AutoCloseable {
 	}
 
 	private Run(TestEnvironment environment, boolean fenced, long seed) throws Exception {
-		this(environment, fenced, seed, environment::close);
+		this(environment, fenced, seed, PRODUCTS, environment::close);
 	}
 
-	private Run(TestEnvironment environment, boolean fenced, long seed, AutoCloseable end) throws Exception {
+	private Run(TestEnvironment environment, boolean fenced, long seed, int products, AutoCloseable end)
+			throws Exception {
 		this.store = environment.store().name();
 		this.fenced = fenced;
 		this.random = new Random(seed);
 		this.environment = environment;
-		this.products = environment.newProducts();
+		this.products = environment.newProducts(products);
 		this.end = end;
 	}
 
@@ -64,9 +67,22 @@ final class Run implements AutoCloseable {
 
 	/** Creates a run in processes with this defect, which end with the run. */
 	static Run of(Mutation mutation, TestEnvironment environment, boolean fenced, long seed) throws Exception {
+		return of(mutation, environment, fenced, seed, PRODUCTS);
+	}
+
+	/**
+	 * Creates a run in which all orders need the same lock. At most one order of each
+	 * process is then in its transaction, so a fault that waits for one affects no other.
+	 */
+	static Run ofOneProduct(TestEnvironment environment, boolean fenced, long seed) throws Exception {
+		return of(Mutation.NONE, environment, fenced, seed, 1);
+	}
+
+	private static Run of(Mutation mutation, TestEnvironment environment, boolean fenced, long seed, int products)
+			throws Exception {
 		environment.forgetHolders();
 		environment.mutate(mutation);
-		return new Run(environment, fenced, seed, () -> environment.mutate(Mutation.NONE));
+		return new Run(environment, fenced, seed, products, () -> environment.mutate(Mutation.NONE));
 	}
 
 	History history() {

@@ -24,8 +24,6 @@ final class TestEnvironment implements AutoCloseable {
 	/** The wait time of an order for its lock in runs of all faults. */
 	static final int WAIT_SECONDS = 4;
 
-	private static final int PRODUCTS = 16;
-
 	private final PostgresServer database = PostgresServer.started();
 
 	private final StoreKit store;
@@ -84,9 +82,9 @@ final class TestEnvironment implements AutoCloseable {
 	}
 
 	/** Creates products with stock that no order has touched. */
-	List<Long> newProducts() throws InterruptedException {
-		List<Long> products = LongStream.range(this.nextProduct, this.nextProduct + PRODUCTS).boxed().toList();
-		this.nextProduct += PRODUCTS;
+	List<Long> newProducts(int count) throws InterruptedException {
+		List<Long> products = LongStream.range(this.nextProduct, this.nextProduct + count).boxed().toList();
+		this.nextProduct += count;
 		for (long product : products) {
 			Load.setStock(this.participants.get(0).process(), product, STOCK);
 		}
