@@ -184,8 +184,7 @@ public final class FencingAutoConfiguration {
 			return transactions::advance;
 		}
 		return (hold) -> {
-			throw new LockConfigurationException("Lock '%s' cannot be fenced, because fencing is off: %s"
-				.formatted(hold.lock(), fence.unfencedReason()));
+			throw unfenced("Lock '%s' cannot be fenced".formatted(hold.lock()), fence);
 		};
 	}
 
@@ -201,8 +200,14 @@ public final class FencingAutoConfiguration {
 		if (fence instanceof TransactionFence transactions) {
 			return transactions.guard();
 		}
-		throw new LockConfigurationException(
-				"A JdbcFencingGuard is injected, but fencing is off: " + fence.unfencedReason());
+		throw unfenced("A JdbcFencingGuard cannot be injected", fence);
+	}
+
+	private static LockConfigurationException unfenced(String fact, Fence fence) {
+		String reason = fence.unfencedReason();
+		return new LockConfigurationException(fact + ((reason != null) ? ", because fencing is off: " + reason
+				: ", because the Fence is a bean of the application (%s). Declare a bean of the injected type as well."
+					.formatted(fence.getClass().getName())));
 	}
 
 	@Bean

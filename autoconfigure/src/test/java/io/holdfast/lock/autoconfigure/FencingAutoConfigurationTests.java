@@ -194,6 +194,15 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
+	void missingFenceOfATestSliceIsNotLogged(CapturedOutput output) {
+		this.plain.withUserConfiguration(LockSlice.class)
+			.withPropertyValues("distributed-lock.fencing.initialize-schema=never")
+			.run((context) -> assertThat(context.getBean(Fence.class).unfencedReason())
+				.contains("'holdfast_fence' does not exist"));
+		assertThat(output).doesNotContain("not fenced");
+	}
+
+	@Test
 	void requiredFenceWithoutATableStopsTheStart() {
 		this.runner.withPropertyValues("distributed-lock.fencing.initialize-schema=never")
 			.run((context) -> assertThat(context).getFailure()

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 
 import javax.sql.DataSource;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -15,10 +16,12 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.jdbc.core.JdbcTemplate;
 
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.fencing.Fence;
 import io.holdfast.lock.fencing.FencingGuard;
 import io.holdfast.lock.fencing.JdbcFencingGuard;
 
@@ -75,8 +78,38 @@ class JdbcFencingGuardBeanTests {
 		this.runner.withPropertyValues("distributed-lock.fencing.enabled=false").run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThatExceptionOfType(Exception.class).isThrownBy(() -> context.getBean(JdbcFencingGuard.class))
-				.withStackTraceContaining("A JdbcFencingGuard is injected, but fencing is off: ");
+				.withStackTraceContaining("A JdbcFencingGuard cannot be injected, because fencing is off: ");
 		});
+	}
+
+	@Test
+	void guardOfAnOwnFenceStopsItsUser() {
+		this.runner.withBean(Fence.class, OwnFence::new).run((context) -> {
+			assertThat(context).hasNotFailed();
+			String reason = "because the Fence is a bean of the application (" + OwnFence.class.getName() + ")";
+			assertThatExceptionOfType(Exception.class).isThrownBy(() -> context.getBean(JdbcFencingGuard.class))
+				.withStackTraceContaining("A JdbcFencingGuard cannot be injected, " + reason);
+			try (LockHandle hold = context.getBean(LockOperations.class).acquire(LockRequest.of("stock", 42))) {
+				assertThatExceptionOfType(LockConfigurationException.class)
+					.isThrownBy(() -> context.getBean(FencingGuard.class).advance(hold))
+					.withMessageContaining("Lock 'stock:42' cannot be fenced, " + reason);
+			}
+		});
+	}
+
+	/** A fence of the application. */
+	private static final class OwnFence implements Fence {
+
+		@Override
+		public void beforeBody(@Nullable String requiredBy) {
+			// admits every holder
+		}
+
+		@Override
+		public @Nullable String unfencedReason() {
+			return null;
+		}
+
 	}
 
 }
