@@ -74,8 +74,9 @@ abstract class LossState {
 		LockLostEvent lost = Objects.requireNonNull(this.event);
 		logger.warn(message(lost) + " Another owner may hold it now.");
 		List<Consumer<LockLostEvent>> notified = this.listeners;
-		threads.execute(() -> notified.forEach((listener) -> notify(listener, lost)));
+		// first: a listener may end the hold, whose outcome is then "lost"
 		this.observer.lost(lost);
+		threads.execute(() -> notified.forEach((listener) -> notify(listener, lost)));
 	}
 
 	/** Adds a listener, and notifies it immediately if the loss is already declared. */

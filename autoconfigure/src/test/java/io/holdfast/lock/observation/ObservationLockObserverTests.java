@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
 
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
@@ -123,7 +124,9 @@ class ObservationLockObserverTests {
 			.renew(false)
 			.build();
 		try (LockEngine engine = engine(observer(this.registry)); LockHandle handle = engine.acquire(shortLease)) {
-			await().until(() -> !handle.isHeld());
+			CompletableFuture<LockLostEvent> lost = new CompletableFuture<>();
+			handle.onLost(lost::complete);
+			assertThat(lost).succeedsWithin(Duration.ofSeconds(10));
 		}
 		TestObservationRegistryAssert.assertThat(this.registry)
 			.hasObservationWithNameEqualTo("distributed.lock.holding")

@@ -114,7 +114,7 @@ class ZooKeeperEnsembleFaultTests {
 		CompletionStage<?> signal = soonRefused(this.atFollower, waiting);
 		released(this.atLeader, holder);
 		awaitSignal(signal);
-		String path = this.bench.nodes().get(0);
+		String path = Awaitility.await().until(this.bench::nodes, (nodes) -> nodes.size() == 1).get(0);
 		this.ensemble.stall(this.follower);
 		awaitGone(path);
 		Grant next = soonGranted(this.atLeader, claim(LOCK));
