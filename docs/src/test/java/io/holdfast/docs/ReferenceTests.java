@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 import io.micrometer.core.instrument.Meter;
 import org.junit.jupiter.api.Test;
 
+import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.observation.LockMeterDocumentation;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -51,6 +52,19 @@ class ReferenceTests {
 			table.append(row("`" + meter.getName() + "`", type(meter), ownTags(meter), meter.description()));
 		}
 		compareOrWrite("docs/reference/meters.md", table + "\n");
+	}
+
+	@Test
+	void attributesAreThoseOfTheAnnotation() throws IOException {
+		StringBuilder table = new StringBuilder("\n" + header("attribute", "type", "default", "meaning"));
+		Path source = Page.PROJECT.resolve("autoconfigure/src/main/java")
+			.resolve(DistributedLock.class.getName().replace('.', '/') + ".java");
+		for (Attributes.Attribute attribute : Attributes.of(source)) {
+			boolean empty = List.of("\"\"", "{}").contains(attribute.defaultValue());
+			table.append(row("`" + attribute.name() + "`", attribute.type(),
+					empty ? "" : "`" + attribute.defaultValue() + "`", attribute.meaning()));
+		}
+		compareOrWrite("docs/reference/annotation.md", table + "\n");
 	}
 
 	private static String type(LockMeterDocumentation meter) {

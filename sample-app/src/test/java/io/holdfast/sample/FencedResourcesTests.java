@@ -1,7 +1,12 @@
 package io.holdfast.sample;
 
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.util.List;
+
+import javax.sql.DataSource;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -10,12 +15,14 @@ import org.springframework.http.HttpStatus;
 import org.springframework.test.web.servlet.client.StatusAssertions;
 
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.StaleFencingTokenException;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.fencing.JdbcFencingGuard;
 import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -67,11 +74,61 @@ class FencedResourcesTests {
 	}
 
 	@Test
+	void connectionOfTheApplicationRefusesALateWriter() throws SQLException {
+		try (RunningSample sample = RunningSample.start()) {
+			LockOperations locks = sample.bean(LockOperations.class);
+			StockImport stock = new StockImport(sample.bean(DataSource.class), sample.bean(JdbcFencingGuard.class));
+			LockHandle overtaken = locks.acquire(LockRequest.of("stock", 42));
+			overtaken.close();
+			try (LockHandle newer = locks.acquire(LockRequest.of("stock", 42))) {
+				stock.write(newer, 42, 7);
+			}
+			assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> stock.write(overtaken, 42, 9));
+			assertThat(sample.bean(Warehouse.class).product(42).stock()).isEqualTo(7);
+		}
+	}
+
+	@Test
 	void consumerDropsALateMessage() {
 		Deliveries deliveries = new Deliveries();
 		assertThat(deliveries.receive(new Deliveries.Message(42, 3, 20))).isTrue();
 		assertThat(deliveries.receive(new Deliveries.Message(42, 2, 10))).isFalse();
 		assertThat(deliveries.expected(42)).isEqualTo(3);
+	}
+
+	/**
+	 * Writes the stock in a transaction that Spring does not manage.
+	 *
+	 * @param dataSource the source of the connections
+	 * @param guard the guard of the application
+	 */
+	private record StockImport(DataSource dataSource, JdbcFencingGuard guard) {
+
+		// tag::connection[]
+		void write(LockHandle hold, long product, int stock) throws SQLException {
+			try (Connection connection = this.dataSource.getConnection()) {
+				connection.setAutoCommit(false);
+				try {
+					this.guard.on(connection).advance(hold);
+					update(connection, product, stock);
+					connection.commit();
+				}
+				catch (SQLException | RuntimeException ex) {
+					connection.rollback();
+					throw ex;
+				}
+			}
+		}
+		// end::connection[]
+
+		private static void update(Connection connection, long product, int stock) throws SQLException {
+			try (PreparedStatement update = connection.prepareStatement("UPDATE product SET stock = ? WHERE id = ?")) {
+				update.setInt(1, stock);
+				update.setLong(2, product);
+				update.executeUpdate();
+			}
+		}
+
 	}
 
 }

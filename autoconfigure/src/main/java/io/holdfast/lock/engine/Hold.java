@@ -199,7 +199,7 @@ final class Hold extends ClosableHold implements HeldLocks {
 		}
 		if (lost != null) {
 			throw new LockLostException(lock(), backend(), lost
-					+ " No commit was checked for it, so what this call did may overlap with another holder's work. Verify it before repeating it.");
+					+ " No commit was checked for it, so what this call read may be out of date, and what it wrote may overlap with another holder's work. Verify it before repeating it.");
 		}
 		unchanged.requireUnchanged(lock());
 	}
