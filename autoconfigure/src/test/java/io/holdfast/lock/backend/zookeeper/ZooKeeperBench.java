@@ -53,6 +53,8 @@ final class ZooKeeperBench implements AutoCloseable {
 			.sessionTimeoutMs(sessionMillis)
 			.connectionTimeoutMs(1_000)
 			.retryPolicy(retries)
+			// else it moves to other members than those of the connect string
+			.ensembleTracker(false)
 			.build();
 		this.startedAt.put(client, System.nanoTime());
 		client.start();

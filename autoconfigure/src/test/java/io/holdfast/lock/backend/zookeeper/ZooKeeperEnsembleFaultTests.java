@@ -81,6 +81,10 @@ class ZooKeeperEnsembleFaultTests {
 			.until(() -> this.bench.inspection().checkExists().forPath(path) == null);
 	}
 
+	/**
+	 * Answers after all requests of this client. One that the follower passed on to the
+	 * leader would keep the client waiting for as long as the follower is stalled.
+	 */
 	private boolean followerStillShows(String path) throws Exception {
 		return this.clientOfFollower.checkExists().forPath(path) != null;
 	}
@@ -115,6 +119,7 @@ class ZooKeeperEnsembleFaultTests {
 		released(this.atLeader, holder);
 		awaitSignal(signal);
 		String path = Awaitility.await().until(this.bench::nodes, (nodes) -> nodes.size() == 1).get(0);
+		assertThat(followerStillShows(path)).isTrue();
 		this.ensemble.stall(this.follower);
 		awaitGone(path);
 		Grant next = soonGranted(this.atLeader, claim(LOCK));
