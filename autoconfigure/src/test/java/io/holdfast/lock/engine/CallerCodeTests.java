@@ -72,8 +72,10 @@ class CallerCodeTests {
 		blockingBodies();
 		this.backend.heldByAnother(LockName.of("taken"));
 		CompletableFuture<LockHandle> waiting = acquire("taken");
-		Awaitility.await().until(() -> this.backend.called("acquire taken"));
-		this.time.advance(Duration.ofSeconds(5));
+		Awaitility.await().until(() -> {
+			this.time.advance(Duration.ofSeconds(1));
+			return waiting.isDone();
+		});
 		assertThat(waiting).failsWithin(60, TimeUnit.SECONDS)
 			.withThrowableThat()
 			.withCauseInstanceOf(LockNotAcquiredException.class);

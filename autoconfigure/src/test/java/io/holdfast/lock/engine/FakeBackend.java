@@ -138,10 +138,6 @@ final class FakeBackend implements LockBackend {
 		return this.calls.contains(call);
 	}
 
-	synchronized int batches() {
-		return this.batches.size();
-	}
-
 	synchronized boolean holds(LockName lock) {
 		return this.owners.containsKey(lock);
 	}
