@@ -188,7 +188,10 @@ final class BenchmarkProcess {
 				(waits.length > 0) ? waits[(int) (waits.length * 99L / 100)] : 0, this.exclusion.takeBreaches(), 0);
 	}
 
-	/** A thread that acquires and releases its lock until the end of the round. */
+	/**
+	 * A thread that acquires and releases its lock until the end of the round, but at
+	 * least once, also if it starts late.
+	 */
 	private final class Buyer extends Thread {
 
 		private final Work work;
@@ -217,7 +220,7 @@ final class BenchmarkProcess {
 			String onlyKey = (this.work.locks() > this.work.threads()) ? null
 					: this.work.key(this.work.lock(this.number, 0));
 			long asked = System.nanoTime();
-			while (asked < this.end) {
+			do {
 				long since = asked;
 				int lock = this.work.lock(this.number, this.count);
 				locked((onlyKey != null) ? onlyKey : this.work.key(lock), () -> {
@@ -226,6 +229,7 @@ final class BenchmarkProcess {
 				});
 				asked = System.nanoTime();
 			}
+			while (asked < this.end);
 		}
 
 		private void buy() {

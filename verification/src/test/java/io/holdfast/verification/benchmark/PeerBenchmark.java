@@ -30,19 +30,17 @@ class PeerBenchmark {
 	/** Not a workload: what many keys leave behind, each locked once. */
 	private static final String FOOTPRINT = "e";
 
+	/** The most processes of a workload. */
+	private static final int PROCESSES = 2;
+
+	/** The rounds of each workload that only warm up. */
 	private static final int WARM_UP_ROUNDS = 1;
 
-	/** The rounds before the first workload, of the code that all workloads share. */
+	/** The rounds of code that several workloads share, before the first workload. */
 	private static final int FIRST_WARM_UP_ROUNDS = 10;
 
 	/** Two threads of different processes, which pass one lock to each other. */
 	private static final Work HANDOVERS = new Work("handovers", 1, 1, 0);
-
-	/**
-	 * The rounds of handovers before those that are measured, which are too few for the
-	 * compiler.
-	 */
-	private static final int HANDOVER_WARM_UP_ROUNDS = 10;
 
 	/** How many times as long the first rounds of a store are. */
 	private static final Map<String, Integer> LONGER_WARM_UP = Map.of(
@@ -80,22 +78,12 @@ class PeerBenchmark {
 		return report;
 	}
 
-	/**
-	 * The compiler of each process first needs seconds of the code that all workloads
-	 * share. The first rounds of each workload also only warm up.
-	 */
 	private static void compare(String store, List<Workload> workloads, boolean withFootprints, int rounds, long millis,
 			String compilation, BenchmarkReport report) throws IOException, InterruptedException {
 		try (Comparison comparison = new Comparison(new Servers(store), Library.on(store),
-				Workload.D0.appliesTo(store) ? 2 : 1, compilation)) {
-			int firstRounds = FIRST_WARM_UP_ROUNDS * LONGER_WARM_UP.getOrDefault(store, 1);
-			for (Workload shared : List.of(Workload.B, Workload.A)) {
-				comparison.round(shared, 0, firstRounds * millis);
-			}
+				Workload.D0.appliesTo(store) ? PROCESSES : 1, compilation)) {
+			warmUp(comparison, workloads, LONGER_WARM_UP.getOrDefault(store, 1) * millis, millis);
 			for (Workload workload : workloads) {
-				if (workload == Workload.F) {
-					comparison.round(HANDOVERS, Workload.F.processes, 0, HANDOVER_WARM_UP_ROUNDS * millis);
-				}
 				for (int number = 0; number < WARM_UP_ROUNDS; number++) {
 					comparison.round(workload, number, millis);
 				}
@@ -106,6 +94,22 @@ class PeerBenchmark {
 			if (withFootprints) {
 				report.addFootprints(store, comparison.footprints());
 			}
+		}
+	}
+
+	/**
+	 * The compiler of each process first needs seconds of the code that all workloads
+	 * share. Workloads with a millisecond of work, and those of two processes, have too
+	 * few rounds for it.
+	 */
+	private static void warmUp(Comparison comparison, List<Workload> workloads, long sharedMillis, long millis)
+			throws IOException, InterruptedException {
+		int processes = workloads.stream().mapToInt((workload) -> workload.processes).max().orElse(1);
+		comparison.round(Workload.B.work, processes, 0, FIRST_WARM_UP_ROUNDS * sharedMillis);
+		comparison.round(Workload.A.work, 1, 0, FIRST_WARM_UP_ROUNDS * sharedMillis / 2);
+		if (processes > 1) {
+			comparison.round(HANDOVERS, processes, 0, FIRST_WARM_UP_ROUNDS * millis / 2);
+			comparison.round(Workload.D0.work, processes, 0, FIRST_WARM_UP_ROUNDS * millis);
 		}
 	}
 
