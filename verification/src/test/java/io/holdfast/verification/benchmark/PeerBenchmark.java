@@ -47,7 +47,9 @@ class PeerBenchmark {
 			// without a server to wait for, the compiler decides the figures
 			"local", 2, "h2", 2,
 			// ten requests make few pairs a second, of more code than others have
-			"redlock", 4);
+			"redlock", 4,
+			// few pairs a second as well
+			"zookeeper", 2, "etcd", 3);
 
 	private static final Path DIRECTORY = Path.of("target", "benchmark");
 
@@ -106,7 +108,7 @@ class PeerBenchmark {
 			throws IOException, InterruptedException {
 		int processes = workloads.stream().mapToInt((workload) -> workload.processes).max().orElse(1);
 		comparison.round(Workload.B.work, processes, 0, FIRST_WARM_UP_ROUNDS * sharedMillis);
-		comparison.round(Workload.A.work, 1, 0, FIRST_WARM_UP_ROUNDS * sharedMillis / 2);
+		comparison.round(Workload.A.work, 1, 0, FIRST_WARM_UP_ROUNDS * sharedMillis);
 		if (processes > 1) {
 			comparison.round(HANDOVERS, processes, 0, FIRST_WARM_UP_ROUNDS * millis / 2);
 			comparison.round(Workload.D0.work, processes, 0, FIRST_WARM_UP_ROUNDS * millis);
