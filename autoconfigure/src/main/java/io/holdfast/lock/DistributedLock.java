@@ -165,7 +165,8 @@ public @interface DistributedLock {
 	 * Whether the fencing token must guard the transaction of this method. The
 	 * application does not start if nothing can check the token, or if the transaction
 	 * belongs to a data source other than the fenced one. A call without a transaction is
-	 * rejected.
+	 * rejected. So is a method that returns a future, unless {@code @Async} runs it and
+	 * the future is complete when the method returns.
 	 * @return whether the transaction must be fenced
 	 */
 	boolean fenced() default false;

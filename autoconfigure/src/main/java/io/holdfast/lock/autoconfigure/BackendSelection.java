@@ -105,7 +105,7 @@ final class BackendSelection {
 				.toList();
 			logger.info("Using lock backend '%s', because %s%s%s".formatted(selected, reason,
 					others.isEmpty() ? "" : "; also available: " + others,
-					(selected.equals(LOCAL) && others.isEmpty()) ? ""
+					selected.equals(LOCAL) ? ""
 							: "; namespace '%s', whose locks are shared by all applications that use it"
 								.formatted(this.namespace)));
 		}

@@ -14,7 +14,8 @@ import io.holdfast.lock.transaction.WhenActive;
  *
  * @param enabled Whether Holdfast is enabled.
  * @param backend Backend of locks that do not name one. Defaults to the only store that
- * is configured or that the application has a client for, otherwise to this JVM.
+ * is configured or that the application has a client for, otherwise to this JVM. A
+ * DataSource is no such client.
  * @param namespace Prefix of all names that are written to a store.
  * @param waitTime Maximum time to wait for a lock.
  * @param leaseTime Time for which the store keeps a lock without renewal.

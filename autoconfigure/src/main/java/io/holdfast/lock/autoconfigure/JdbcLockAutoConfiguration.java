@@ -57,8 +57,10 @@ public final class JdbcLockAutoConfiguration {
 		}
 		AdvisoryLockBackend backend = new AdvisoryLockBackend(pool.dataSource(), pool.queries(),
 				new AdvisoryLockOptions(locks.namespace(), jdbc.table(), locks.responseTimeout(), pool.own()));
-		check(checks, () -> prepare(pool.dataSource(), locks, jdbc, AdvisoryLockBackend.schema(jdbc.table()),
-				backend::verify), backend::verify, backend::close);
+		check(checks,
+				() -> prepare(pool.dataSource(), locks, jdbc, AdvisoryLockBackend.schema(jdbc.table()),
+						backend::verify),
+				backend::verify, backend::close, () -> PoolWaitCheck.warn(pool.dataSource(), locks.waitTime()));
 		return backend;
 	}
 
@@ -73,20 +75,28 @@ public final class JdbcLockAutoConfiguration {
 		JdbcLockBackend backend = new JdbcLockBackend(dataSource, new JdbcLockOptions(locks.namespace(), jdbc.table(),
 				locks.responseTimeout(), jdbc.listen() && hasConnectionToSpare(dataSource, pools)));
 		check(checks, () -> prepare(dataSource, locks, jdbc, JdbcLockBackend.schema(jdbc.table()), backend::verify),
-				backend::verify, backend::close);
+				backend::verify, backend::close, () -> PoolWaitCheck.warn(dataSource, locks.waitTime()));
 		return backend;
 	}
 
-	/** StartupCheck bounds the time for the database, however long the pool waits. */
-	private static void check(StartupChecks checks, Runnable prepare, Runnable verify, Runnable close) {
+	/**
+	 * StartupCheck bounds the time for the database, however long the pool waits. A pool
+	 * that would make callers wait is only a problem if locks are in the database.
+	 */
+	private static void check(StartupChecks checks, Runnable prepare, Runnable verify, Runnable close,
+			Runnable warnOfPool) {
 		StartupCheck check = checks.of(LockStore.JDBC, "the database of the backend 'jdbc'",
 				"Start the database, or correct its DataSource ('spring.datasource.*').");
 		boolean checked = checks.run(LockStore.JDBC, (stop) -> check.run(() -> {
 			prepare.run();
 			verify.run();
+			warnOfPool.run();
 		}, stop), close);
 		if (!checked) {
 			check.runOnce(prepare);
+			if (checks.mayBeDefault(LockStore.JDBC)) {
+				warnOfPool.run();
+			}
 		}
 	}
 
@@ -111,7 +121,6 @@ public final class JdbcLockAutoConfiguration {
 			throw new LockBackendException("no connection available: " + NestedExceptionUtils.getMostSpecificCause(ex),
 					ex);
 		}
-		PoolWaitCheck.warn(dataSource, locks.waitTime());
 	}
 
 }

@@ -49,7 +49,8 @@ final class StartupChecks {
 		return StartupCheck.of(where, this.locks.startupTimeout(), all);
 	}
 
-	private boolean mayBeDefault(LockStore store) {
+	/** Whether locks that name no store may be in this one. */
+	boolean mayBeDefault(LockStore store) {
 		String named = LockStore.named(this.environment);
 		return named == null || named.equals(store.id());
 	}

@@ -114,7 +114,11 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 			LockHandle handle) throws Throwable {
 		spec.inject(handle, invocation.getArguments());
 		if (spec.asynchronous()) {
-			return proceedUntilCompletion(invocation, request);
+			CompletionStage<?> stage = proceedUntilCompletion(invocation, request);
+			if (stage != null && spec.fenced()) {
+				requireFenced(spec, stage);
+			}
+			return stage;
 		}
 		Object result = invocation.proceed();
 		if (result != null && !spec.resultIsKnown()) {
@@ -137,7 +141,8 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 	 * thread. The first hold ends when the method returns, or with the caller's
 	 * transaction.
 	 */
-	private @Nullable Object proceedUntilCompletion(MethodInvocation invocation, LockRequest request) throws Throwable {
+	private @Nullable CompletionStage<?> proceedUntilCompletion(MethodInvocation invocation, LockRequest request)
+			throws Throwable {
 		LockHandle untilCompletion = this.locks.get().acquire(request);
 		LockContext.unbind(untilCompletion);
 		CompletionStage<?> stage = null;
@@ -150,6 +155,17 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 			}
 		}
 		return (stage != null) ? LockEngine.closeAfter(stage, untilCompletion) : null;
+	}
+
+	/**
+	 * Rejects work that continues after the transaction in which its token was checked.
+	 * The lock remains held until then.
+	 */
+	private static void requireFenced(LockMethodSpec spec, CompletionStage<?> stage) {
+		if (!stage.toCompletableFuture().isDone()) {
+			throw LockMethodSpecs.problem(spec.method(),
+					"it has 'fenced = true', but its work continues after its transaction, where nothing checks the token. Complete the future before the method returns, or call FencingGuard.advance in the transaction of that work");
+		}
 	}
 
 	private static @Nullable Object without(MethodInvocation invocation, LockMethodSpec spec,

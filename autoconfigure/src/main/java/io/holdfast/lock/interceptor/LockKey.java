@@ -85,7 +85,7 @@ final class LockKey implements KeySource {
 		Object value = value(context);
 		Collection<?> several = several(value);
 		if (several == null) {
-			return List.of(identifyingText(value, context));
+			return List.of(identifyingText(value, "", context));
 		}
 		if (value instanceof byte[] || value instanceof char[]) {
 			throw problem(
@@ -97,7 +97,7 @@ final class LockKey implements KeySource {
 			throw problem("is empty, so there is nothing to lock. Pass at least one value", null);
 		}
 		requireOneType(several);
-		return several.stream().map((one) -> identifyingText(one, context)).toList();
+		return several.stream().map((one) -> identifyingText(one, "has an element that ", context)).toList();
 	}
 
 	@Override
@@ -134,7 +134,7 @@ final class LockKey implements KeySource {
 		if (several(value) != null) {
 			throw problem("has several values, but a part of a key has one. Use 'key' for several locks", null);
 		}
-		return identifyingText(value, context);
+		return identifyingText(value, "", context);
 	}
 
 	private KeyContext context(@Nullable Object target, Class<?> targetClass, @Nullable Object[] arguments) {
@@ -176,10 +176,14 @@ final class LockKey implements KeySource {
 		}
 	}
 
-	private String identifyingText(@Nullable Object value, KeyContext context) {
-		String text = text(value);
+	/**
+	 * Returns the text of a value.
+	 * @param part the beginning of a message about a part of the key, or an empty text
+	 */
+	private String identifyingText(@Nullable Object value, String part, KeyContext context) {
+		String text = text(value, part);
 		if (text.isBlank()) {
-			throw problem(KeyText.shared("blank"), null);
+			throw problem(part + KeyText.shared("blank"), null);
 		}
 		if (text.contains("null")) {
 			requireNoNull(this.expression.getAST(), context);
@@ -187,12 +191,12 @@ final class LockKey implements KeySource {
 		return text;
 	}
 
-	private String text(@Nullable Object value) {
+	private String text(@Nullable Object value, String part) {
 		try {
 			return KeyText.of(value);
 		}
 		catch (NotAKeyException ex) {
-			throw problem(String.valueOf(ex.getMessage()), null);
+			throw problem(part + ex.getMessage(), null);
 		}
 	}
 

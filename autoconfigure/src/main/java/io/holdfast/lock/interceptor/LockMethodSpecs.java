@@ -15,6 +15,8 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
@@ -71,6 +73,9 @@ final class LockMethodSpecs {
 		LockFallback fallback = annotation.fallback().isEmpty() ? null
 				: LockFallback.find(annotation.fallback(), method, targetClass);
 		requireOneReaction(method, annotation);
+		if (annotation.fenced() && asynchronous) {
+			requireAsync(method, targetClass);
+		}
 		return new LockMethodSpec(method, template(method, annotation), key(method, annotation),
 				annotation.whenNotAcquired(), fallback, asynchronous, annotation.fenced());
 	}
@@ -113,6 +118,18 @@ final class LockMethodSpecs {
 					"it is a suspend function, whose work continues without the lock after it has been suspended. Lock a function that does not suspend, or use LockOperations.acquireAsync in it");
 		}
 		return stage;
+	}
+
+	/**
+	 * The work of a future is not part of the method's transaction, unless the method
+	 * completes the future itself. It has a reason to only if {@code @Async} runs it.
+	 */
+	private static void requireAsync(Method method, Class<?> targetClass) {
+		if (!AnnotatedElementUtils.hasAnnotation(method, Async.class)
+				&& !AnnotatedElementUtils.hasAnnotation(targetClass, Async.class)) {
+			throw problem(method,
+					"it has 'fenced = true' and returns a future, but nothing checks the token in transactions of other threads. Return the value itself, or call FencingGuard.advance in the transaction of that work");
+		}
 	}
 
 	private static void requireOneReaction(Method method, DistributedLock annotation) {

@@ -74,7 +74,7 @@ class KeyExpressionTests {
 				.withMessageContaining("is empty");
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> bean.collection(Arrays.asList(1, null)))
-				.withMessageContaining("is null");
+				.withMessageContaining("has an element that is null");
 		});
 	}
 

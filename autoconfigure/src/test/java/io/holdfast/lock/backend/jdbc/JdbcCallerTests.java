@@ -52,6 +52,7 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
 import io.holdfast.lock.autoconfigure.JdbcLockAutoConfiguration;
+import io.holdfast.lock.autoconfigure.LocalLockAutoConfiguration;
 import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
 import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
 import io.holdfast.lock.test.server.MariaDbServer;
@@ -206,6 +207,9 @@ class JdbcCallerTests {
 	@ExtendWith(OutputCaptureExtension.class)
 	void poolTimeoutLongerThanTheWaitTimeIsWarnedAbout(CapturedOutput output) {
 		String property = "spring.datasource.hikari.connection-timeout=";
+		runner("postgres", 1).withConfiguration(AutoConfigurations.of(LocalLockAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.wait-time=5s", property + "30000", "distributed-lock.backend=local")
+			.run((context) -> assertThat(context).hasNotFailed());
 		runner("postgres", 1).withPropertyValues("distributed-lock.wait-time=5s", property + "5000")
 			.run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output).doesNotContain("The connection pool");
