@@ -172,8 +172,10 @@ public @interface DistributedLock {
 	boolean fenced() default false;
 
 	/**
-	 * Whether claims are granted strictly in order of arrival. The application does not
-	 * start if the store does not support this.
+	 * Whether claims are granted strictly in order of arrival, also those of other
+	 * instances. Applies among callers that all request it. Each of them sends requests
+	 * to the store while it waits. The application does not start if the store does not
+	 * support this.
 	 * @return whether the order is strict
 	 */
 	boolean fair() default false;

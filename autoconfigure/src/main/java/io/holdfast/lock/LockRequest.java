@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * applies. If the application stops earlier, the store keeps the lock for the remaining
  * time; ZooKeeper cannot do this. Without renewal, the time ends with the lease at the
  * latest
- * @param fair whether claims are granted strictly in order of arrival; {@code false} by
- * default
+ * @param fair whether claims are granted strictly in order of arrival, also those of
+ * other instances, among callers that all request it; {@code false} by default
  * @param interruptOnLoss whether the acquiring thread is interrupted when the hold is
  * lost; {@code null}: the property {@code distributed-lock.interrupt-on-loss}
  * @param backend the name of the backend; {@code null}: the application's default backend

@@ -18,7 +18,7 @@ import io.holdfast.lock.support.SchedulingClock;
  * next, without waking another one. Once the first waiter has waited for
  * {@value #AGE_MILLIS} ms, the queue admits it directly. Strict order would wake a thread
  * for each admission, and unlimited overtaking could starve a waiter; aging bounds the
- * wait at almost no cost. A fair waiter is never overtaken.
+ * wait at almost no cost.
  *
  * <p>
  * The admitted caller may leave its lease behind, idle. The next admitted caller gets it.
@@ -82,7 +82,7 @@ final class LocalWaitQueue {
 	}
 
 	private State stateOf(Ticket ticket) {
-		if (this.admitted == null && mayOvertake(ticket)) {
+		if (this.admitted == null && mayBeNext()) {
 			admit(ticket);
 			return State.ADMITTED;
 		}
@@ -115,13 +115,13 @@ final class LocalWaitQueue {
 		}
 	}
 
-	private boolean mayOvertake(Ticket ticket) {
+	private boolean mayBeNext() {
 		Ticket first = first();
-		return first == null || !(ticket.request.fair() || mustBeNext(first));
+		return first == null || !mustBeNext(first);
 	}
 
 	private boolean mustBeNext(Ticket first) {
-		return first.request.fair() || this.time.nanos() - first.startedAt >= AGE_NANOS;
+		return this.time.nanos() - first.startedAt >= AGE_NANOS;
 	}
 
 	/** Takes the lease that came with the admission of a caller, once. */

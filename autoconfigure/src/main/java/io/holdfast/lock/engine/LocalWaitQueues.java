@@ -14,7 +14,8 @@ import io.holdfast.lock.support.StripedMap;
 /**
  * Wait queues for the callers of this JVM, one for each lock and mode. The admitted
  * caller of a queue requests the lock from the store and then holds it, so only one of
- * many callers that want a lock puts load on the store.
+ * many callers that want a lock puts load on the store. A fair caller has a queue of its
+ * own: it asks the store at once, which alone knows the order of arrival in all JVMs.
  *
  * <p>
  * A queue exists only while a caller is admitted or waits, or while a sticky lease stays
@@ -105,7 +106,8 @@ final class LocalWaitQueues {
 			super(queues.time, startedAt, wait.toNanos(), executor);
 			this.queues = queues;
 			this.request = request;
-			this.queueKey = new QueueKey(request.backend().name(), request.lock(), request.mode());
+			this.queueKey = new QueueKey(request.backend().name(), request.lock(), request.mode(),
+					request.fair() ? this : null);
 		}
 
 		/** Spreads tickets at less cost than the identity of an object. */
@@ -282,13 +284,15 @@ final class LocalWaitQueues {
 
 	/**
 	 * Identifies a wait queue.
+	 *
+	 * @param only the only caller of the queue, which is fair; {@code null}: any caller
 	 */
-	private record QueueKey(String backend, LockName lock, LockMode mode) {
+	private record QueueKey(String backend, LockName lock, LockMode mode, @Nullable Ticket only) {
 
-		/** The other components hardly ever differ. */
+		/** The backend and the mode hardly ever differ. */
 		@Override
 		public int hashCode() {
-			return this.lock.hashCode();
+			return this.lock.hashCode() + ((this.only != null) ? this.only.hashCode() : 0);
 		}
 
 	}

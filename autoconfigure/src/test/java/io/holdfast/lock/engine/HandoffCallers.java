@@ -70,8 +70,6 @@ abstract class HandoffCallers {
 	/** A request that must not share a lease with others. */
 	enum Unsuited {
 
-		FAIR((request) -> request.fair(true)),
-
 		NOT_RENEWED((request) -> request.renew(false)),
 
 		OTHER_LEASE((request) -> request.leaseTime(LEASE.plusSeconds(1)));

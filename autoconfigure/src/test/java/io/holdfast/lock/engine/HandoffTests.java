@@ -157,6 +157,22 @@ class HandoffTests extends HandoffCallers {
 		assertNothingLeft();
 	}
 
+	/** It has its place in the order of the store, before callers that come later. */
+	@Test
+	void fairCallerAsksTheStoreAtOnce() {
+		CompletableFuture<LockHandle> first = acquire();
+		CompletableFuture<LockHandle> second = acquire(EngineFixture.request().fair(true));
+		assertThat(calls()).containsExactly("acquire stock:42", "acquire stock:42");
+		close(first);
+		this.fixture.time.advance(Duration.ofSeconds(2));
+		runSteps();
+		assertThat(second).isCompleted();
+		close(second);
+		assertThat(calls()).containsExactly("acquire stock:42", "acquire stock:42", "release stock:42",
+				"acquire stock:42", "release stock:42");
+		assertNothingLeft();
+	}
+
 	@Test
 	void sharedHoldersPassNothingOn() {
 		CompletableFuture<LockHandle> reader = acquire(LockRequest.forLock(LOCK).mode(LockMode.SHARED));

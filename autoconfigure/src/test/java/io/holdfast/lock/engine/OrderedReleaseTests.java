@@ -52,8 +52,8 @@ class OrderedReleaseTests {
 
 	@Test
 	void waiterDoesNotAwaitTheResponse() {
-		LockHandle first = this.fixture.acquired(request().fair(true));
-		CompletableFuture<LockHandle> second = this.fixture.acquire(request().fair(true));
+		LockHandle first = this.fixture.acquired(request().renew(false));
+		CompletableFuture<LockHandle> second = this.fixture.acquire(request().renew(false));
 		assertThat(second).isNotDone();
 		assertFollowsAtOnce(first, second);
 	}

@@ -14,6 +14,7 @@ import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.backend.FairEngineCases;
 import io.holdfast.lock.backend.StickyEngineCases;
 import io.holdfast.lock.backend.StickyInstance;
 import io.holdfast.lock.test.server.TcpProxy;
@@ -26,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests sticky leases of two engines at one etcd server.
  */
-class EtcdStickyTests extends OneEtcdServer implements StickyEngineCases {
+class EtcdStickyTests extends OneEtcdServer implements StickyEngineCases, FairEngineCases {
 
 	private final TcpProxy wire = TcpProxy.to(server.port());
 

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.backend.FairEngineCases;
 import io.holdfast.lock.backend.StickyEngineCases;
 import io.holdfast.lock.backend.StickyInstance;
 
@@ -18,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests sticky leases of two engines at one Redis server.
  */
-class RedisStickyTests extends OneRedisServer implements StickyEngineCases {
+class RedisStickyTests extends OneRedisServer implements StickyEngineCases, FairEngineCases {
 
 	private static final Pattern SCRIPT_CALLS = Pattern.compile("cmdstat_eval(?:sha)?:calls=(\\d+)");
 

@@ -24,6 +24,7 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.backend.FairEngineCases;
 import io.holdfast.lock.backend.StickyEngineCases;
 import io.holdfast.lock.backend.StickyInstance;
 import io.holdfast.lock.test.server.TcpProxy;
@@ -38,7 +39,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Tests sticky leases of two engines at one ZooKeeper server.
  */
-class ZooKeeperStickyTests implements StickyEngineCases {
+class ZooKeeperStickyTests implements StickyEngineCases, FairEngineCases {
 
 	/** Longer than a test waits, so a lock that changes its engine was released. */
 	private static final int LONG_SESSION = 60_000;
