@@ -80,8 +80,9 @@ public final class JdbcLockAutoConfiguration {
 	}
 
 	/**
-	 * StartupCheck bounds the time for the database, however long the pool waits. A pool
-	 * that would make callers wait is only a problem if locks are in the database.
+	 * StartupCheck bounds the time for the database, however long the pool waits. That
+	 * includes the warning, which asks the database whether it is embedded. A pool that
+	 * would make callers wait is only a problem if locks are in the database.
 	 */
 	private static void check(StartupChecks checks, Runnable prepare, Runnable verify, Runnable close,
 			Runnable warnOfPool) {
@@ -93,10 +94,12 @@ public final class JdbcLockAutoConfiguration {
 			warnOfPool.run();
 		}, stop), close);
 		if (!checked) {
-			check.runOnce(prepare);
-			if (checks.mayBeDefault(LockStore.JDBC)) {
-				warnOfPool.run();
-			}
+			check.runOnce(() -> {
+				prepare.run();
+				if (checks.mayBeDefault(LockStore.JDBC)) {
+					warnOfPool.run();
+				}
+			});
 		}
 	}
 
