@@ -82,7 +82,7 @@ final class LocalWaitQueue {
 	}
 
 	private State stateOf(Ticket ticket) {
-		if (this.admitted == null && mayBeNext()) {
+		if (this.admitted == null && mayOvertake()) {
 			admit(ticket);
 			return State.ADMITTED;
 		}
@@ -115,7 +115,7 @@ final class LocalWaitQueue {
 		}
 	}
 
-	private boolean mayBeNext() {
+	private boolean mayOvertake() {
 		Ticket first = first();
 		return first == null || !mustBeNext(first);
 	}

@@ -114,11 +114,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 			LockHandle handle) throws Throwable {
 		spec.inject(handle, invocation.getArguments());
 		if (spec.asynchronous()) {
-			CompletionStage<?> stage = proceedUntilCompletion(invocation, request);
-			if (stage != null && spec.fenced()) {
-				requireFenced(spec, stage);
-			}
-			return stage;
+			return proceedUntilCompletion(invocation, spec, request);
 		}
 		Object result = invocation.proceed();
 		if (result != null && !spec.resultIsKnown()) {
@@ -141,8 +137,8 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 	 * thread. The first hold ends when the method returns, or with the caller's
 	 * transaction.
 	 */
-	private @Nullable CompletionStage<?> proceedUntilCompletion(MethodInvocation invocation, LockRequest request)
-			throws Throwable {
+	private @Nullable Object proceedUntilCompletion(MethodInvocation invocation, LockMethodSpec spec,
+			LockRequest request) throws Throwable {
 		LockHandle untilCompletion = this.locks.get().acquire(request);
 		LockContext.unbind(untilCompletion);
 		CompletionStage<?> stage = null;
@@ -154,12 +150,19 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 				untilCompletion.close();
 			}
 		}
-		return (stage != null) ? LockEngine.closeAfter(stage, untilCompletion) : null;
+		if (stage == null) {
+			return null;
+		}
+		CompletableFuture<?> result = LockEngine.closeAfter(stage, untilCompletion);
+		if (spec.fenced()) {
+			requireFenced(spec, stage);
+		}
+		return result;
 	}
 
 	/**
 	 * Rejects work that continues after the transaction in which its token was checked.
-	 * The lock remains held until then.
+	 * The lock remains held until that work has completed.
 	 */
 	private static void requireFenced(LockMethodSpec spec, CompletionStage<?> stage) {
 		if (!stage.toCompletableFuture().isDone()) {

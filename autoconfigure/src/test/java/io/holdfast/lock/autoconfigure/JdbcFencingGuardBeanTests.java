@@ -8,12 +8,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -22,6 +17,7 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.StaleFencingTokenException;
 import io.holdfast.lock.fencing.Fence;
+import io.holdfast.lock.fencing.FencedApplication;
 import io.holdfast.lock.fencing.FencingGuard;
 import io.holdfast.lock.fencing.JdbcFencingGuard;
 
@@ -34,13 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class JdbcFencingGuardBeanTests {
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
-				LocalLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class,
-				LockTransactionAutoConfiguration.class, FencingAutoConfiguration.class,
-				DataSourceAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
-				DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class))
-		.withPropertyValues("distributed-lock.backend=local", "spring.datasource.generate-unique-name=true");
+	private final ApplicationContextRunner runner = FencedApplication.runner();
 
 	@Test
 	void ownConnectionIsFencedByTheTableOfTheApplication() {

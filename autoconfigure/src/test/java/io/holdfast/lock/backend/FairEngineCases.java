@@ -2,10 +2,10 @@ package io.holdfast.lock.backend;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockHandle;
@@ -52,9 +52,8 @@ public interface FairEngineCases {
 		assertThat(order).isSorted();
 	}
 
-	private Integer waiters() {
-		CompletionStage<Integer> waiters = first().backend().find(LOCK).thenApply((state) -> state.waiters());
-		return waiters.toCompletableFuture().join();
+	private @Nullable Integer waiters() {
+		return first().backend().find(LOCK).toCompletableFuture().join().waiters();
 	}
 
 }

@@ -1,6 +1,5 @@
 package io.holdfast.lock.engine;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -30,30 +29,24 @@ public class LocalWaitQueuesModel {
 	 * A waiter that has aged is admitted in the same atomic step in which the caller
 	 * before it leaves.
 	 */
-	private static final Duration AGE = Duration.ofMillis(1);
+	private static final long AGED = -TimeUnit.MILLISECONDS.toNanos(1);
 
 	private static final boolean THOROUGH = Boolean.getBoolean("thorough");
 
 	private static final int THREADS = 8;
 
 	/** One stripe: all callers want the same lock, and more stripes only take time. */
-	private final LocalWaitQueues queues = new LocalWaitQueues(later(), new StripedMap<>(1));
+	private final LocalWaitQueues queues = new LocalWaitQueues(new ManualTime(), new StripedMap<>(1));
 
 	/** Tickets of the threads. Each element is accessed by its own thread only. */
 	private final LocalWaitQueues.Ticket[] tickets = new LocalWaitQueues.Ticket[THREADS];
-
-	private static ManualTime later() {
-		ManualTime time = new ManualTime();
-		time.pause(AGE);
-		return time;
-	}
 
 	@Operation
 	public String enter(@Param(gen = ThreadIdGen.class) int thread) {
 		if (this.tickets[thread] != null) {
 			return "present";
 		}
-		this.tickets[thread] = new FakeTicket(this.queues, REQUEST, 0, Runnable::run, () -> {
+		this.tickets[thread] = new FakeTicket(this.queues, REQUEST, AGED, Runnable::run, () -> {
 		});
 		return this.tickets[thread].enter().name();
 	}
@@ -72,7 +65,7 @@ public class LocalWaitQueuesModel {
 
 	@Operation
 	public boolean isHolderLeaving() {
-		return new FakeTicket(this.queues, REQUEST, 0, Runnable::run, () -> {
+		return new FakeTicket(this.queues, REQUEST, AGED, Runnable::run, () -> {
 		}).isHolderLeaving();
 	}
 

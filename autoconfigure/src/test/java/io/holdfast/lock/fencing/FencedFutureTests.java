@@ -5,12 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.scheduling.annotation.Async;
@@ -22,11 +17,6 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
-import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
-import io.holdfast.lock.autoconfigure.FencingAutoConfiguration;
-import io.holdfast.lock.autoconfigure.LocalLockAutoConfiguration;
-import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
-import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -35,14 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class FencedFutureTests {
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
-				LocalLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class,
-				LockTransactionAutoConfiguration.class, FencingAutoConfiguration.class,
-				DataSourceAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
-				DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class))
-		.withUserConfiguration(Asynchronous.class)
-		.withPropertyValues("distributed-lock.backend=local", "spring.datasource.generate-unique-name=true");
+	private final ApplicationContextRunner runner = FencedApplication.runner()
+		.withUserConfiguration(Asynchronous.class);
 
 	@Test
 	void methodThatReturnsAFutureIsRejected() {
