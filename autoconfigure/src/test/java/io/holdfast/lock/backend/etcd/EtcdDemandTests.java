@@ -57,7 +57,7 @@ class EtcdDemandTests extends LateEtcdBackend {
 	void claimThatDoesNotWaitDemandsTheLeaseOnce() throws Exception {
 		Grant idle = granted(this.backend, sticky());
 		assertThat(isWanted(idle)).isFalse();
-		assertThat(this.client.queueWatches()).hasSize(1);
+		this.client.awaitQueueWatch();
 		assertThat(((Contended) ask(this.other, withoutWait())).demanded()).isTrue();
 		assertThat(keys("locks/")).hasSize(1);
 		awaitSignal(idle.wanted());
@@ -88,6 +88,7 @@ class EtcdDemandTests extends LateEtcdBackend {
 	@Test
 	void sharedClaimDemandsTheLease() throws Exception {
 		Grant idle = granted(this.backend, sticky());
+		this.client.awaitQueueWatch();
 		Claim reader = new Claim(LOCK, OwnerId.random(), LockMode.SHARED, Duration.ofSeconds(30), true, Duration.ZERO,
 				false);
 		assertThat(((Contended) ask(this.backend, reader)).demanded()).isTrue();

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
@@ -15,6 +16,7 @@ import io.grpc.Status;
 import org.jspecify.annotations.Nullable;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Sends requests to a real etcd and holds some of them back, as a slow member does. The
@@ -35,6 +37,8 @@ final class LateClient implements EtcdClient {
 	private final Queue<Supplier<CompletableFuture<?>>> heldBack = new ArrayDeque<>();
 
 	private final List<WatchListener> queueWatches = new CopyOnWriteArrayList<>();
+
+	private final Semaphore established = new Semaphore(0);
 
 	private boolean holdsBackQueueWatches;
 
@@ -74,6 +78,11 @@ final class LateClient implements EtcdClient {
 	/** Returns the listeners of the watches of wait queues that have not ended. */
 	List<WatchListener> queueWatches() {
 		return this.queueWatches;
+	}
+
+	/** Waits until etcd has established one more watch of a wait queue. */
+	void awaitQueueWatch() throws InterruptedException {
+		assertThat(this.established.tryAcquire(BOUND.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
 	}
 
 	/** Sets whether each later request fails. */
@@ -154,7 +163,7 @@ final class LateClient implements EtcdClient {
 			this.heldBack.add(() -> CompletableFuture.completedFuture(this.client.watchAll(prefix, listener)));
 			return end;
 		}
-		Runnable cancel = this.client.watchAll(prefix, listener);
+		Runnable cancel = this.client.watchAll(prefix, new Announced(listener, this.established));
 		return () -> {
 			end.run();
 			cancel.run();
@@ -164,6 +173,37 @@ final class LateClient implements EtcdClient {
 	@Override
 	public void close() {
 		this.client.close();
+	}
+
+	/**
+	 * A listener that announces its watch once it is established.
+	 *
+	 * @param listener notified of the events
+	 * @param established gets a permit
+	 */
+	private record Announced(WatchListener listener, Semaphore established) implements WatchListener {
+
+		@Override
+		public void created(long revision) {
+			this.listener.created(revision);
+			this.established.release();
+		}
+
+		@Override
+		public void written(String key, long revision) {
+			this.listener.written(key, revision);
+		}
+
+		@Override
+		public void deleted(String key, long revision) {
+			this.listener.deleted(key, revision);
+		}
+
+		@Override
+		public void broken() {
+			this.listener.broken();
+		}
+
 	}
 
 }
