@@ -105,7 +105,9 @@ class AllStoresTests {
 				.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
 						LocalLockAutoConfiguration.class, LockInterceptorAutoConfiguration.class,
 						SslAutoConfiguration.class, AopAutoConfiguration.class))
-				.withPropertyValues("distributed-lock.backend=local", "distributed-lock.lease-time=5s"));
+				// a busy machine may be slower than the default allows
+				.withPropertyValues("distributed-lock.backend=local", "distributed-lock.lease-time=5s",
+						"distributed-lock.response-timeout=4s"));
 	}
 
 	private static <T extends AutoCloseable> T started(T server) {
