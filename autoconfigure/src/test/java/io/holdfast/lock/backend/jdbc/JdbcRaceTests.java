@@ -110,7 +110,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 	void serializableIsolationFailsNoAttempt(Database database) throws Exception {
 		HikariDataSource pool = opened(database, 20);
 		pool.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
-		LockBackend store = JdbcContract.backend(pool);
+		LockBackend store = withLongTimeout(pool);
 		LockName lock = newLock();
 		Grant earlier = granted(store, nonWaiting(lock, LockMode.EXCLUSIVE));
 		released(store, earlier);
@@ -125,7 +125,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 
 	@Test
 	void firstWritersAndReadersLeaveNoErrorInTheLogOfPostgres() throws Exception {
-		LockBackend store = JdbcContract.backend(opened(Database.POSTGRESQL, 20));
+		LockBackend store = withLongTimeout(opened(Database.POSTGRESQL, 20));
 		long before = errorsInTheLog();
 		race(store, newLock(), LockMode.EXCLUSIVE);
 		race(store, newLock(), LockMode.SHARED);
@@ -144,7 +144,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 	@ParameterizedTest
 	@EnumSource
 	void oneCallerWinsAtTheEndOfALeaseAndTokensGrow(Database database) throws Exception {
-		LockBackend store = JdbcContract.backend(opened(database, 3));
+		LockBackend store = withLongTimeout(opened(database, 3));
 		LockName lock = newLock();
 		ExecutorService threads = Executors.newFixedThreadPool(2);
 		try {
