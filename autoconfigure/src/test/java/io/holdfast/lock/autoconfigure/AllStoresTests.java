@@ -81,7 +81,7 @@ class AllStoresTests {
 					// otherwise new nodes vote only after the longest lease
 					.withPropertyValues("distributed-lock.redlock.nodes=" + nodes,
 							"distributed-lock.redlock.restart-quarantine=false",
-							"distributed-lock.redlock.node-timeout=500ms"));
+							"distributed-lock.redlock.node-timeout=1s"));
 		STORES.put("zookeeper",
 				(runner) -> runner.withConfiguration(AutoConfigurations.of(ZooKeeperLockAutoConfiguration.class))
 					.withBean(CuratorFramework.class,
@@ -107,7 +107,7 @@ class AllStoresTests {
 						SslAutoConfiguration.class, AopAutoConfiguration.class))
 				// a busy machine may be slower than the default allows
 				.withPropertyValues("distributed-lock.backend=local", "distributed-lock.lease-time=5s",
-						"distributed-lock.response-timeout=4s"));
+						"distributed-lock.response-timeout=20s"));
 	}
 
 	private static <T extends AutoCloseable> T started(T server) {
