@@ -2,6 +2,7 @@ package io.holdfast.lock.backend.redis;
 
 import java.util.List;
 
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.Grant;
 
@@ -25,6 +26,11 @@ record RedisKeys(String lock, String token, String waiters, String readers) {
 
 	List<Object> asList() {
 		return List.of(this.lock, this.token, this.waiters, this.readers);
+	}
+
+	/** Returns the key that holds the grants of a mode. */
+	String of(LockMode mode) {
+		return (mode == LockMode.SHARED) ? this.readers : this.lock;
 	}
 
 	/**

@@ -66,8 +66,10 @@ final class RedisRenewals {
 
 	private List<CompletionStage<Replicated>> sendRenewals(List<Grant> grants) {
 		List<Call> calls = grants.stream()
-			.map((grant) -> new Call(RedisKeys.of(this.options.namespace(), grant.claim().lock()).asList(),
-					RedisKeys.value(grant), RedisTimes.millis(RedisTimes.lease(grant.claim()))))
+			.map((grant) -> new Call(
+					List.of(RedisKeys.of(this.options.namespace(), grant.claim().lock()).of(grant.claim().mode())),
+					RedisKeys.value(grant), RedisTimes.millis(RedisTimes.lease(grant.claim())),
+					grant.claim().mode().name()))
 			.toList();
 		if (this.options.waitReplicas() > 0) {
 			// A pipeline has one count of confirming replicas, but each lock needs its

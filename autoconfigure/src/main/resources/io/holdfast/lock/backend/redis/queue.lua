@@ -18,8 +18,8 @@ local function exclusive()
 end
 
 -- Whether the grant, owner:token, belongs to a reader whose lease has not expired.
-local function reads(grant)
-  local ends = redis.call('ZSCORE', KEYS[4], grant)
+local function reads(readers, grant)
+  local ends = redis.call('ZSCORE', readers, grant)
   return ends and tonumber(ends) > now
 end
 

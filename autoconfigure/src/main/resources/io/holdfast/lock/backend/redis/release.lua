@@ -2,7 +2,7 @@
 -- release-exclusive.lua, which describes arguments and result, queue.lua and notify.lua.
 
 if not released then
-  if not reads(ARGV[1]) then
+  if not reads(KEYS[4], ARGV[1]) then
     return {0}
   end
   remove(KEYS[4], ARGV[1])

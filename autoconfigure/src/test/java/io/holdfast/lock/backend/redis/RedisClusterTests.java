@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
@@ -150,26 +151,35 @@ class RedisClusterTests {
 		assertThat(get(second.release(next))).isInstanceOf(ReleaseResult.Released.class);
 	}
 
+	/** An operator may take hours to end a move that was interrupted. */
 	@Test
-	void lockThatIsBeingMovedHasAnUnknownOutcome() throws Exception {
+	void lockThatIsBeingMovedIsRenewed() throws Exception {
 		String key = this.library + "-2";
-		Grant grant = granted(first, claim("moving", key));
-		Runnable move = cluster.beginToMoveSlotOf("test:{moving:" + key + "}:lock");
-		assertThat(get(first.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Indeterminate.class);
+		Grant writer = granted(first, claim("moving", key));
+		Grant reader = granted(first, claim("moving", key + "-read", LockMode.SHARED));
+		List<Grant> grants = List.of(writer, reader);
+		List<RedisCluster.Move> moves = Stream.of(key, key + "-read")
+			.map((moving) -> cluster.beginToMoveSlotOf("test:{moving:" + moving + "}:lock"))
+			.toList();
+		assertThat(get(first.renew(grants))).hasOnlyElementsOfType(RenewResult.Renewed.class);
 		assertThat(get(second.tryAcquire(claim("moving", key)))).isInstanceOf(AcquireResult.Indeterminate.class);
-		move.run();
-		assertThat(get(first.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Renewed.class);
+		moves.forEach(RedisCluster.Move::moveKeys);
+		assertThat(get(first.renew(grants))).hasOnlyElementsOfType(RenewResult.Renewed.class);
+		moves.forEach(RedisCluster.Move::end);
+		assertThat(get(first.renew(grants))).hasOnlyElementsOfType(RenewResult.Renewed.class);
 		assertThat(get(second.tryAcquire(claim("moving", key)))).isInstanceOf(Contended.class);
-		assertThat(get(first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
+		for (Grant grant : grants) {
+			assertThat(get(first.release(grant))).isInstanceOf(ReleaseResult.Released.class);
+		}
 	}
 
 	@Test
 	void unusedLockIsGrantedWhenItsSlotHasMoved() throws Exception {
 		String key = this.library + "-3";
-		Runnable move = cluster.beginToMoveSlotOf("test:{moving:" + key + "}:lock");
+		RedisCluster.Move move = cluster.beginToMoveSlotOf("test:{moving:" + key + "}:lock");
 		Claim claim = claim("moving", key);
 		assertThat(get(second.tryAcquire(claim))).isInstanceOf(AcquireResult.Indeterminate.class);
-		move.run();
+		move.end();
 		Grant grant = granted(second, claim);
 		assertThat(get(first.tryAcquire(claim("moving", key)))).isInstanceOf(Contended.class);
 		assertThat(get(second.release(grant))).isInstanceOf(ReleaseResult.Released.class);
@@ -231,8 +241,12 @@ class RedisClusterTests {
 	}
 
 	private static Claim claim(String name, String key) {
-		return new Claim(LockName.of(name, key), OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), false,
-				Duration.ZERO, false);
+		return claim(name, key, LockMode.EXCLUSIVE);
+	}
+
+	private static Claim claim(String name, String key, LockMode mode) {
+		return new Claim(LockName.of(name, key), OwnerId.random(), mode, Duration.ofSeconds(30), false, Duration.ZERO,
+				false);
 	}
 
 }

@@ -46,7 +46,8 @@ final class RedisModel {
 	}
 
 	Collection<String> leftovers() {
-		return this.locks.keySet().stream().filter((key) -> lock(key).isUsed()).toList();
+		this.locks.values().forEach((lock) -> lock.tidy(millis()));
+		return this.locks.keySet().stream().filter((key) -> this.locks.get(key).isUsed()).toList();
 	}
 
 	/**
@@ -66,7 +67,7 @@ final class RedisModel {
 			return acquire(lock, texts);
 		}
 		if (sha1.equals(RedisScript.RENEW.sha1())) {
-			return List.of(renew(lock, texts.get(0), Long.parseLong(texts.get(1))) ? 1L : 0L);
+			return List.of(renew(lock, texts) ? 1L : 0L);
 		}
 		if (sha1.equals(RedisScript.RELEASE.sha1())) {
 			return List.of(release(lock, texts.get(0), texts.get(1)) ? 1L : 0L);
@@ -77,8 +78,9 @@ final class RedisModel {
 		return List.of("");
 	}
 
+	/** Returns the lock of one of its keys. */
 	private Lock lock(String key) {
-		Lock lock = this.locks.computeIfAbsent(key, (name) -> new Lock());
+		Lock lock = this.locks.computeIfAbsent(key.substring(0, key.lastIndexOf(':')), (name) -> new Lock());
 		lock.tidy(millis());
 		return lock;
 	}
@@ -147,10 +149,11 @@ final class RedisModel {
 		return Math.max(this.clockMicros.getAsLong(), last + 1);
 	}
 
-	private boolean renew(Lock lock, String value, long lease) {
+	private boolean renew(Lock lock, List<String> args) {
+		boolean shared = args.get(2).equals("SHARED");
 		for (Grant grant : lock.grants) {
-			if (grant.value.equals(value)) {
-				grant.ends = millis() + lease;
+			if (grant.value.equals(args.get(0)) && grant.shared == shared) {
+				grant.ends = millis() + Long.parseLong(args.get(1));
 				return true;
 			}
 		}

@@ -95,10 +95,10 @@ class RedisModelTests {
 			}
 			Request request = request(random);
 			history.add(request.toString());
-			List<Object> real = this.redis.run(request.script(), this.keys, request.args())
+			List<Object> real = this.redis.run(request.script(), request.keys(), request.args())
 				.toCompletableFuture()
 				.get(10, TimeUnit.SECONDS);
-			List<Object> modelled = model.run(request.script().sha1(), this.keys.asList(), request.args());
+			List<Object> modelled = model.run(request.script().sha1(), request.keys(), request.args());
 			assertNear(modelled, real, "the last of %s (seed %d)".formatted(history, seed));
 		}
 	}
@@ -116,35 +116,44 @@ class RedisModelTests {
 		return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now().plus(this.passed));
 	}
 
-	private static Request request(Random random) {
+	private Request request(Random random) {
 		String owner = "owner-" + random.nextInt(4);
 		String grant = owner + ":" + (FIRST_TOKEN + 1 + random.nextInt(8));
 		long lease = UNIT * (1 + random.nextInt(3));
+		List<Object> all = this.keys.asList();
 		return switch (random.nextInt(8)) {
-			case 0 -> new Request("renew", RedisScript.RENEW, grant, lease);
-			case 1, 2 ->
-				new Request("release", RedisScript.RELEASE, grant, CHANNELS, RedisTimes.IDLE_TOKEN_MILLIS, LISTENS);
-			case 3 -> new Request("abandon", RedisScript.ABANDON, owner, CHANNELS, RedisTimes.IDLE_TOKEN_MILLIS);
+			case 0 -> renewal(grant, lease, mode(random));
+			case 1, 2 -> new Request("release", RedisScript.RELEASE, all, grant, CHANNELS, RedisTimes.IDLE_TOKEN_MILLIS,
+					LISTENS);
+			case 3 -> new Request("abandon", RedisScript.ABANDON, all, owner, CHANNELS, RedisTimes.IDLE_TOKEN_MILLIS);
 			default -> acquire(random, owner, lease);
 		};
 	}
 
-	private static Request acquire(Random random, String owner, long lease) {
+	private static LockMode mode(Random random) {
+		return LockMode.values()[random.nextInt(2)];
+	}
+
+	private Request renewal(String grant, long lease, LockMode mode) {
+		return new Request("renew", RedisScript.RENEW, List.of(this.keys.of(mode)), grant, lease, mode.name());
+	}
+
+	private Request acquire(Random random, String owner, long lease) {
 		String instance = random.nextBoolean() ? LISTENS : "is gone";
-		LockMode mode = LockMode.values()[random.nextInt(2)];
+		LockMode mode = mode(random);
 		List<Object> args = new ArrayList<>(List.of(owner, lease, UNIT * random.nextInt(4), instance,
 				RedisTimes.IDLE_TOKEN_MILLIS, mode.name(), bit(random), bit(random)));
 		if (mode == LockMode.EXCLUSIVE && random.nextBoolean()) {
 			args.add(CHANNELS + instance);
 		}
-		return new Request("acquire", RedisScript.ACQUIRE, args.toArray());
+		return new Request("acquire", RedisScript.ACQUIRE, this.keys.asList(), args.toArray());
 	}
 
 	private static String bit(Random random) {
 		return random.nextBoolean() ? "1" : "0";
 	}
 
-	private record Request(String name, RedisScript script, Object... args) {
+	private record Request(String name, RedisScript script, List<Object> keys, Object... args) {
 
 		@Override
 		public String toString() {

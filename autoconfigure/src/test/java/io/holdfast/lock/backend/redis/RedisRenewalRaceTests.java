@@ -51,8 +51,8 @@ class RedisRenewalRaceTests {
 	private static final Pattern RELEASE = Pattern
 		.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"[^\"]*[a-z][^\"]*\" \"\\d+\" \"[0-9a-f-]{36}\"$");
 
-	/** Matches the arguments of a renewal: the grant and milliseconds. */
-	private static final Pattern RENEWAL = Pattern.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"\\d+\"$");
+	/** Matches the arguments of a renewal: the grant, milliseconds, and the mode. */
+	private static final Pattern RENEWAL = Pattern.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"\\d+\" \"EXCLUSIVE\"$");
 
 	@Test
 	void nothingIsRenewedAfterItsRelease() throws Exception {

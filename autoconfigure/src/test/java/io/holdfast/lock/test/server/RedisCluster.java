@@ -82,16 +82,16 @@ public final class RedisCluster implements AutoCloseable {
 	 * @param key the key
 	 */
 	public void moveSlotOf(String key) {
-		beginToMoveSlotOf(key).run();
+		beginToMoveSlotOf(key).end();
 	}
 
 	/**
 	 * Starts to move the slot of a key. Both masters are aware of the migration, but no
 	 * key has been moved.
 	 * @param key the key
-	 * @return the task that completes the move
+	 * @return the move
 	 */
-	public Runnable beginToMoveSlotOf(String key) {
+	public Move beginToMoveSlotOf(String key) {
 		String slot = this.nodes.get(0).ask("cluster", "keyslot", key);
 		int owner = Integer.parseInt(slot) * 3 / SLOTS;
 		RedisServer from = this.nodes.get(owner);
@@ -99,22 +99,47 @@ public final class RedisCluster implements AutoCloseable {
 		String fromId = from.ask("cluster", "myid");
 		to.ask("cluster", "setslot", slot, "importing", fromId);
 		from.ask("cluster", "setslot", slot, "migrating", to.ask("cluster", "myid"));
-		return () -> endMove(from, to, slot);
-	}
-
-	private void endMove(RedisServer from, RedisServer to, String slot) {
-		List<String> keys = from.ask("cluster", "getkeysinslot", slot, "1000").lines().toList();
-		for (String moved : keys) {
-			from.ask("migrate", ServerProcess.HOST, Integer.toString(to.port()), moved, "0", "5000");
-		}
-		for (RedisServer node : this.nodes) {
-			node.ask("cluster", "setslot", slot, "node", to.ask("cluster", "myid"));
-		}
+		return new Move(from, to, slot);
 	}
 
 	@Override
 	public void close() {
 		this.nodes.forEach(RedisServer::close);
+	}
+
+	/**
+	 * A slot that is being moved.
+	 */
+	public final class Move {
+
+		private final RedisServer from;
+
+		private final RedisServer to;
+
+		private final String slot;
+
+		private Move(RedisServer from, RedisServer to, String slot) {
+			this.from = from;
+			this.to = to;
+			this.slot = slot;
+		}
+
+		/** Moves all keys. The slot still belongs to the former master. */
+		public void moveKeys() {
+			List<String> keys = this.from.ask("cluster", "getkeysinslot", this.slot, "1000").lines().toList();
+			for (String moved : keys) {
+				this.from.ask("migrate", ServerProcess.HOST, Integer.toString(this.to.port()), moved, "0", "5000");
+			}
+		}
+
+		/** Moves the keys that are left, and assigns the slot. */
+		public void end() {
+			moveKeys();
+			for (RedisServer node : RedisCluster.this.nodes) {
+				node.ask("cluster", "setslot", this.slot, "node", this.to.ask("cluster", "myid"));
+			}
+		}
+
 	}
 
 }
