@@ -75,8 +75,9 @@ public interface LockOperations {
 	/**
 	 * Acquires a lock without blocking the caller. Rejected inside a transaction, which
 	 * could not keep the lock until it has completed, unless
-	 * {@code distributed-lock.transaction.when-active} is {@code allow}. The same applies
-	 * to the other asynchronous methods.
+	 * {@code distributed-lock.transaction.when-active} is {@code allow}. A reactive
+	 * transaction is not noticed: begin it under the lock. The same applies to the other
+	 * asynchronous methods.
 	 * @param request the lock and its settings
 	 * @return a stage that completes with the hold, or fails as {@link #acquire} does. To
 	 * withdraw the claim, complete its {@link CompletionStage#toCompletableFuture()

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockInspector;
@@ -46,6 +47,14 @@ class ReactiveStockTests {
 	}
 
 	@Test
+	void actionSeesTheContextOfItsChain() {
+		ReactiveStock stock = new ReactiveStock(sample.bean(LockOperations.class));
+		stock.items.put(44L, 1);
+		stock.sell(44, 1).contextWrite(Context.of("buyer", "Ada")).block(Duration.ofMinutes(1));
+		assertThat(stock.buyers).containsEntry(44L, "Ada");
+	}
+
+	@Test
 	void cancelledChainLeavesTheQueue() {
 		LockOperations locks = sample.bean(LockOperations.class);
 		LockInspector inspector = sample.bean(LockInspector.class);
@@ -65,6 +74,8 @@ class ReactiveStockTests {
 
 		private final Map<Long, Integer> items = new ConcurrentHashMap<>();
 
+		private final Map<Long, String> buyers = new ConcurrentHashMap<>();
+
 		private final LockOperations locks;
 
 		ReactiveStock(LockOperations locks) {
@@ -76,14 +87,17 @@ class ReactiveStockTests {
 			LockRequest request = LockRequest.forLock(LockName.of("stock", productId))
 				.waitTime(Duration.ofMinutes(1))
 				.build();
-			return Mono.fromCompletionStage(
-					() -> this.locks.executeAsync(request, (handle) -> take(productId, quantity).toFuture()));
+			return Mono.deferContextual((context) -> Mono.fromCompletionStage(() -> this.locks.executeAsync(request,
+					(handle) -> take(productId, quantity).contextWrite(context).toFuture())));
 		}
 		// end::sell[]
 
 		/** Reads, and writes a moment later, so that sales without a lock overlap. */
 		private Mono<Integer> take(long productId, int quantity) {
-			return Mono.fromSupplier(() -> this.items.get(productId))
+			return Mono.deferContextual((context) -> {
+				this.buyers.put(productId, context.getOrDefault("buyer", "unknown"));
+				return Mono.fromSupplier(() -> this.items.get(productId));
+			})
 				.delayElement(Duration.ofMillis(5))
 				.map((stock) -> stock - quantity)
 				.doOnNext((left) -> this.items.put(productId, left));

@@ -26,8 +26,8 @@ import io.holdfast.lock.transaction.WhenActive;
  * @param shutdownTimeout Maximum time to wait for running bodies at shutdown.
  * @param failFast Whether the application fails to start if a store is unreachable.
  * @param startupTimeout How long to retry a store at startup.
- * @param watchLockOrder Whether to report nested acquisitions in contradictory orders.
- * Intended for development.
+ * @param watchLockOrder Whether to report nested acquisitions in contradictory orders
+ * within this application. Intended for development.
  * @param lockDelay Time for which a lost lock stays locked. Protects resources that
  * cannot be fenced.
  * @param handoff Handoff of leases between callers of this application.
