@@ -1,9 +1,12 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockException;
+import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.support.DurationText;
@@ -25,7 +28,7 @@ final class AcquisitionFailures {
 	}
 
 	/**
-	 * Creates the exception for a wait that has timed out.
+	 * Creates the exception for a wait that has timed out, on the thread of the caller.
 	 * @param holderLeaving whether a caller in this JVM only awaited its release
 	 */
 	static LockNotAcquiredException refused(ResolvedRequest request, boolean holderLeaving, int attempts,
@@ -33,10 +36,19 @@ final class AcquisitionFailures {
 		Duration waited = request.waited(waitedNanos);
 		return new LockNotAcquiredException(request.lock(), request.backend().name(), waited,
 				LockNotAcquiredException.Reason.HELD,
-				"Lock '%s' was not acquired within %s: %s (%s%s). Increase 'waitTime' or 'distributed-lock.wait-time', or %s."
+				"Lock '%s' was not acquired within %s: %s (%s%s). Increase 'waitTime' or 'distributed-lock.wait-time', or %s.%s"
 					.formatted(request.lock(), DurationText.of(waited), obstacle(holderLeaving, attempts), request,
 							attempts(attempts), (holderLeaving && attempts == 0) ? "check that the store is reachable"
-									: "shorten the holder's work"));
+									: "shorten the holder's work",
+							ofPossibleDeadlock()));
+	}
+
+	/** Two callers that each hold what the other waits for fail like any others. */
+	private static String ofPossibleDeadlock() {
+		List<LockHandle> held = LockContext.handles();
+		return held.isEmpty() ? ""
+				: " This thread holds '%s'. If the other holder waits for that lock, request both in the same order everywhere, or with one call."
+					.formatted(held.get(0).lock());
 	}
 
 	/**

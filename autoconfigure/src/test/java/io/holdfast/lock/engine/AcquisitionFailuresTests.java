@@ -17,6 +17,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link AcquisitionFailures}.
@@ -147,6 +148,22 @@ class AcquisitionFailuresTests {
 		failure(waiting).hasMessageContaining("another caller in this JVM kept it");
 		assertThat(this.backend.owners).containsKey(LOCK);
 		handle.close();
+		this.fixture.assertNothingLeft();
+	}
+
+	/** Another thread may hold that lock and wait for the lock of this one. */
+	@Test
+	void messageNamesTheLockThatTheThreadHolds() {
+		this.backend.heldByAnother(FIRST);
+		LockRequest refused = LockRequest.forLock(FIRST).waitTime(Duration.ZERO).build();
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.fixture.engine.acquire(refused))
+			.satisfies((failure) -> assertThat(failure.getMessage()).endsWith("or shorten the holder's work."));
+		try (LockHandle held = this.fixture.engine.acquire(request().build())) {
+			assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> this.fixture.engine.acquire(refused))
+				.withMessageContaining("This thread holds '%s'.", held.lock());
+		}
+		this.backend.freedByAnother(FIRST);
 		this.fixture.assertNothingLeft();
 	}
 
