@@ -56,6 +56,9 @@ final class Retries {
 	/** Whether a warning was logged that the store rejects requests. */
 	private boolean warned;
 
+	/** Whether a warning was logged that a request was never confirmed. */
+	private boolean warnedOfEnd;
+
 	private long pause = FIRST_PAUSE;
 
 	private boolean closed;
@@ -100,6 +103,7 @@ final class Retries {
 			if (answer == null) {
 				this.pause = FIRST_PAUSE;
 				this.warned = false;
+				this.warnedOfEnd = false;
 			}
 			else if (!this.closed) {
 				repeatLater(request, answer);
@@ -197,13 +201,25 @@ final class Retries {
 					return next;
 				}
 				next.over();
-				logger.warn("The %s was never confirmed by backend %s. Any remaining lock has expired with its lease."
-					.formatted(next, this.backend));
+				logEnd(next);
 			}
 			return null;
 		}
 		finally {
 			this.lock.unlock();
+		}
+	}
+
+	/** In an outage, each failed acquisition of an application ends here. */
+	private void logEnd(Request request) {
+		String message = "The %s was never confirmed by backend %s. Any remaining lock has expired with its lease."
+			.formatted(request, this.backend);
+		if (!this.warnedOfEnd) {
+			this.warnedOfEnd = true;
+			logger.warn(message + " Until the backend confirms a retry, further ones are logged at DEBUG.");
+		}
+		else {
+			logger.debug(message);
 		}
 	}
 

@@ -179,6 +179,26 @@ class ReleaseRetrierTests {
 				"The release of lock 'stock:42' was not confirmed by backend fake (TimeoutException: No response within 1s) and is retried.");
 	}
 
+	/** Each failed call of a busy application would log a warning in an outage. */
+	@Test
+	void firstReleaseOfAnOutageThatWasNeverConfirmedIsAWarning(CapturedOutput output) {
+		for (int outages = 1; outages <= 2; outages++) {
+			List<LockHandle> handles = List.of(this.fixture.acquired(LockRequest.forLock(stock(1))),
+					this.fixture.acquired(LockRequest.forLock(stock(2))));
+			outage(1_000);
+			handles.forEach(LockHandle::close);
+			this.time.advance(LEASE.multipliedBy(2));
+			assertThat(output.getAll().lines().filter((line) -> line.contains("never confirmed"))).hasSize(outages)
+				.allSatisfy((line) -> assertThat(line).contains("WARN", "backend fake"));
+			this.backend.owners.clear();
+			this.backend.releases.clear();
+			outage(1);
+			this.fixture.acquired(request()).close();
+			this.time.advance(Duration.ofSeconds(3));
+		}
+		this.fixture.assertNothingLeft();
+	}
+
 	@Test
 	void releaseAtALeaseStoreIsNotRetriedAfterExpiry() {
 		LockHandle handle = this.fixture.acquired(request());
