@@ -71,7 +71,7 @@ class SeveralLocksTests {
 		try {
 			Future<LockHandle> both = caller
 				.submit(() -> bounded.engine.acquire(LockRequest.forLocks(List.of(A, B)).build()));
-			Awaitility.await().until(() -> bounded.engine.context().queues().size() == 1);
+			Awaitility.await().until(() -> bounded.backend.called("release stock:b"));
 			assertThat(bounded.backend.owners).doesNotContainKey(B);
 			bounded.backend.freedByAnother(A);
 			assertThat(both.get(10, TimeUnit.SECONDS).isHeld()).isTrue();
