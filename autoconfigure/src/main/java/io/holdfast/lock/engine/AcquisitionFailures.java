@@ -40,11 +40,11 @@ final class AcquisitionFailures {
 					.formatted(request.lock(), DurationText.of(waited), obstacle(holderLeaving, attempts), request,
 							attempts(attempts), (holderLeaving && attempts == 0) ? "check that the store is reachable"
 									: "shorten the holder's work",
-							ofPossibleDeadlock()));
+							hintAtDeadlock()));
 	}
 
 	/** Two callers that each hold what the other waits for fail like any others. */
-	private static String ofPossibleDeadlock() {
+	private static String hintAtDeadlock() {
 		List<LockHandle> held = LockContext.handles();
 		return held.isEmpty() ? ""
 				: " This thread holds '%s'. If the other holder waits for that lock, request both in the same order everywhere, or with one call."

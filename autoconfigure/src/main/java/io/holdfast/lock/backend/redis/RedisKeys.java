@@ -29,7 +29,7 @@ record RedisKeys(String lock, String token, String waiters, String readers) {
 	}
 
 	/** Returns the key that holds the grants of a mode. */
-	String of(LockMode mode) {
+	String grants(LockMode mode) {
 		return (mode == LockMode.SHARED) ? this.readers : this.lock;
 	}
 

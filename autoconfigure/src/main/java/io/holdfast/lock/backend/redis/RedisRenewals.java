@@ -67,7 +67,7 @@ final class RedisRenewals {
 	private List<CompletionStage<Replicated>> sendRenewals(List<Grant> grants) {
 		List<Call> calls = grants.stream()
 			.map((grant) -> new Call(
-					List.of(RedisKeys.of(this.options.namespace(), grant.claim().lock()).of(grant.claim().mode())),
+					List.of(RedisKeys.of(this.options.namespace(), grant.claim().lock()).grants(grant.claim().mode())),
 					RedisKeys.value(grant), RedisTimes.millis(RedisTimes.lease(grant.claim())),
 					grant.claim().mode().name()))
 			.toList();

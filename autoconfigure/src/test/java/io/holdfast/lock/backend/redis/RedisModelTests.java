@@ -135,7 +135,7 @@ class RedisModelTests {
 	}
 
 	private Request renewal(String grant, long lease, LockMode mode) {
-		return new Request("renew", RedisScript.RENEW, List.of(this.keys.of(mode)), grant, lease, mode.name());
+		return new Request("renew", RedisScript.RENEW, List.of(this.keys.grants(mode)), grant, lease, mode.name());
 	}
 
 	private Request acquire(Random random, String owner, long lease) {
