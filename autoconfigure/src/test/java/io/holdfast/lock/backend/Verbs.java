@@ -92,6 +92,11 @@ public final class Verbs {
 		Awaitility.await("a signal").atMost(BOUND).until(() -> signal.toCompletableFuture().isDone());
 	}
 
+	/** Whether another claim has demanded the lease. */
+	public static boolean isWanted(Grant grant) {
+		return grant.wanted().toCompletableFuture().isDone();
+	}
+
 	public static RenewResult renewed(LockBackend store, Grant grant) throws Exception {
 		return answer(store.renew(List.of(grant))).get(0);
 	}

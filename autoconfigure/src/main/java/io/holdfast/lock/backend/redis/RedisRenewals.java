@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.ScriptClient.Call;
 import io.holdfast.lock.backend.redis.ScriptClient.Replicated;
+import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SchedulingClock;
@@ -65,12 +66,7 @@ final class RedisRenewals {
 	}
 
 	private List<CompletionStage<Replicated>> sendRenewals(List<Grant> grants) {
-		List<Call> calls = grants.stream()
-			.map((grant) -> new Call(
-					List.of(RedisKeys.of(this.options.namespace(), grant.claim().lock()).grants(grant.claim().mode())),
-					RedisKeys.value(grant), RedisTimes.millis(RedisTimes.lease(grant.claim())),
-					grant.claim().mode().name()))
-			.toList();
+		List<Call> calls = grants.stream().map(this::call).toList();
 		if (this.options.waitReplicas() > 0) {
 			// A pipeline has one count of confirming replicas, but each lock needs its
 			// own
@@ -80,6 +76,13 @@ final class RedisRenewals {
 			.stream()
 			.map((stage) -> stage.thenApply((value) -> new Replicated(value, 0, null)))
 			.toList();
+	}
+
+	private Call call(Grant grant) {
+		Claim claim = grant.claim();
+		RedisKeys keys = RedisKeys.of(this.options.namespace(), claim.lock());
+		return new Call(List.of(keys.grants(claim.mode())), RedisKeys.value(grant),
+				RedisTimes.millis(RedisTimes.lease(claim)), claim.mode().name());
 	}
 
 	private RenewResult renewed(Grant grant, @Nullable Replicated answer, @Nullable Throwable failure) {

@@ -23,6 +23,7 @@ import static io.holdfast.lock.backend.Verbs.ask;
 import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.isWanted;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -43,10 +44,6 @@ class EtcdDemandTests extends LateEtcdBackend {
 
 	private static Claim withoutWait() {
 		return claim(LOCK).withRemainingWait(Duration.ZERO);
-	}
-
-	private static boolean isWanted(Grant grant) {
-		return grant.wanted().toCompletableFuture().isDone();
 	}
 
 	private void assertNothingIsWatched() {

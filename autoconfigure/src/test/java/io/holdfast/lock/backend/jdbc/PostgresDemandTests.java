@@ -27,6 +27,7 @@ import io.holdfast.lock.test.server.TcpProxy;
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.isWanted;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
@@ -59,10 +60,6 @@ class PostgresDemandTests extends PostgresStickyFixture {
 		assertThat(grant.sticky()).isTrue();
 		assertThat(isWanted(grant)).isFalse();
 		return grant;
-	}
-
-	private static boolean isWanted(Grant grant) {
-		return grant.wanted().toCompletableFuture().isDone();
 	}
 
 	@Test

@@ -20,6 +20,7 @@ import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.isWanted;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -50,10 +51,6 @@ class ZooKeeperDemandTests {
 
 	private static Claim sharedWithoutWait() {
 		return new Claim(LOCK, OwnerId.random(), LockMode.SHARED, Duration.ofSeconds(30), true, Duration.ZERO, false);
-	}
-
-	private static boolean isWanted(Grant grant) {
-		return grant.wanted().toCompletableFuture().isDone();
 	}
 
 	private long watchedReads() {
