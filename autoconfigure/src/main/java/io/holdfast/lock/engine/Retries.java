@@ -56,7 +56,7 @@ final class Retries {
 	/** Whether a warning was logged that the store rejects requests. */
 	private boolean warned;
 
-	/** Whether a warning was logged that a request was never confirmed. */
+	/** Whether a warning was logged in this outage that a request was never confirmed. */
 	private boolean warnedOfEnd;
 
 	private long pause = FIRST_PAUSE;
@@ -77,6 +77,9 @@ final class Retries {
 				return;
 			}
 			first = this.waiting.isEmpty() && this.underWay == 0;
+			if (first) {
+				this.warnedOfEnd = false;
+			}
 			repeatLater(request, answer);
 		}
 		finally {
@@ -103,7 +106,6 @@ final class Retries {
 			if (answer == null) {
 				this.pause = FIRST_PAUSE;
 				this.warned = false;
-				this.warnedOfEnd = false;
 			}
 			else if (!this.closed) {
 				repeatLater(request, answer);
@@ -216,7 +218,7 @@ final class Retries {
 			.formatted(request, this.backend);
 		if (!this.warnedOfEnd) {
 			this.warnedOfEnd = true;
-			logger.warn(message + " Until the backend confirms a retry, further ones are logged at DEBUG.");
+			logger.warn(message + " Further ones of this outage are logged at DEBUG.");
 		}
 		else {
 			logger.debug(message);

@@ -192,9 +192,6 @@ class ReleaseRetrierTests {
 				.allSatisfy((line) -> assertThat(line).contains("WARN", "backend fake"));
 			this.backend.owners.clear();
 			this.backend.releases.clear();
-			outage(1);
-			this.fixture.acquired(request()).close();
-			this.time.advance(Duration.ofSeconds(3));
 		}
 		this.fixture.assertNothingLeft();
 	}
