@@ -21,12 +21,17 @@ import io.holdfast.lock.spi.KeptLock;
  * @param sticky whether the server knows the channel for a demand: an earlier attempt,
  * made without a subscription, has none
  */
-record ReleaseNotice(String owner, long token, long micros, long keptMillis, boolean sticky) {
+public record ReleaseNotice(String owner, long token, long micros, long keptMillis, boolean sticky) {
 
 	/** The message to a claim for which the lock is kept. */
 	private static final Pattern KEPT = Pattern.compile("([^|]+)\\|(\\d{1,18})\\|(\\d{1,18})\\|(\\d{1,18})\\|([01])");
 
-	static ReleaseNotice parse(String message) {
+	/**
+	 * Reads a message.
+	 * @param message the owner id, or the text that {@code notify.lua} builds
+	 * @return the notice
+	 */
+	public static ReleaseNotice parse(String message) {
 		Matcher kept = KEPT.matcher(message);
 		return kept.matches()
 				? new ReleaseNotice(kept.group(1), Long.parseLong(kept.group(2)), Long.parseLong(kept.group(3)),
@@ -35,12 +40,15 @@ record ReleaseNotice(String owner, long token, long micros, long keptMillis, boo
 	}
 
 	/**
-	 * Returns the lock that is kept for a claim, or {@code null} if there is none.
+	 * Returns the lock that is kept for a claim.
+	 * @param claim the claim
 	 * @param wanted signals the demand for the lease, if it is sticky
 	 * @param latestToken the latest token at the latest rejection
 	 * @param rejectedMicros the time of the server at the latest rejection
+	 * @return the lock, or {@code null} if there is none
 	 */
-	@Nullable KeptLock keptFor(Claim claim, @Nullable CompletionStage<?> wanted, long latestToken, long rejectedMicros) {
+	public @Nullable KeptLock keptFor(Claim claim, @Nullable CompletionStage<?> wanted, long latestToken,
+			long rejectedMicros) {
 		if (this.token == 0) {
 			return null;
 		}

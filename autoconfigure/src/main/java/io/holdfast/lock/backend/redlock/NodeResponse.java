@@ -25,8 +25,14 @@ record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Th
 
 	private static final long NO_VOTE = -1;
 
-	/** The element of the response to an attempt that only sticky leases have. */
+	/**
+	 * The element of the response to an attempt that says whether a lease is demanded.
+	 */
 	private static final int DEMAND = 4;
+
+	private static final int REJECTED_AT = 5;
+
+	private static final int LATEST_TOKEN = 6;
 
 	static boolean isNoVote(List<Object> value) {
 		return (Long) value.get(0) == NO_VOTE;
@@ -50,7 +56,19 @@ record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Th
 	 * that the node has granted, or that the node has demanded the one that blocks it.
 	 */
 	boolean demands() {
-		return this.value != null && this.value.size() > DEMAND;
+		return this.value != null && this.value.size() > DEMAND && number(DEMAND) == 1;
+	}
+
+	/** Returns when the node rejected the attempt, in microseconds of its clock. */
+	long rejectedAtMicros() {
+		return number(REJECTED_AT);
+	}
+
+	/**
+	 * Returns the latest token of the lock when the node rejected the attempt, or zero.
+	 */
+	long latestToken() {
+		return number(LATEST_TOKEN);
 	}
 
 	/** Whether the request was not sent, so that it has no effect. */

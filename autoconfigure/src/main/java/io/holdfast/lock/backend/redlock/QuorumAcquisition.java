@@ -50,8 +50,8 @@ final class QuorumAcquisition {
 
 	private final NotifiedTokens notified;
 
-	/** Completes when a majority reserves the lock for the claim, or {@code null}. */
-	private final @Nullable CompletionStage<?> signal;
+	/** The claim as it waits for a retry, or {@code null} if it will not. */
+	private final @Nullable WaitingClaim waiting;
 
 	private final DemandPaths demandPaths;
 
@@ -82,11 +82,9 @@ final class QuorumAcquisition {
 		this.ended = (before != null) ? before.ended : new AtomicBoolean();
 		this.underWay = underWay;
 		this.first = before == null && !nodes.notifications().isWaiting(claim.owner());
-		this.signal = RedlockTimes.waits(claim) ? nodes.expectNotification(claim.owner()) : null;
-		if (this.signal == null) {
-			nodes.notifications().forget(claim.owner());
-		}
-		this.finalBefore = (before != null && !RedlockTimes.waits(before.claim) && this.signal != null) ? before : null;
+		this.waiting = nodes.expectNotification(claim);
+		this.finalBefore = (before != null && !RedlockTimes.waits(before.claim) && this.waiting != null) ? before
+				: null;
 		this.demandPaths = DemandPaths.of(claim, nodes);
 	}
 
@@ -138,7 +136,8 @@ final class QuorumAcquisition {
 		ReleaseNotifications notifications = this.nodes.notifications();
 		List<Object> arguments = new ArrayList<>(List.of(this.claim.owner().value(), this.lease.toMillis(), this.number,
 				RedlockTimes.IDLE_TOKEN_MILLIS, this.claim.mode().name(), position().toMillis(),
-				notifications.waited(this.claim.owner()).toMillis(), notifications.instance()));
+				notifications.waited(this.claim.owner()).toMillis(), notifications.instance(),
+				RedlockTimes.kept(this.claim, this.options).toMillis()));
 		if (this.demandPaths.nodes().contains(node)) {
 			arguments.add(notifications.channels() + notifications.instance());
 		}
@@ -146,7 +145,7 @@ final class QuorumAcquisition {
 	}
 
 	private void answered(NodeResponse response) {
-		this.nodes.note(response, this.claim);
+		this.nodes.note(response, this.claim, this.waiting);
 		if (this.first && response.isNotSent()) {
 			this.underWay.ifLast(this.claim.owner(), this, () -> response.node().missed().neverSent(this.claim));
 		}
@@ -250,7 +249,7 @@ final class QuorumAcquisition {
 	private CompletionStage<AcquireResult> refused(Votes votes) {
 		if (votes.isContended(votes.no(), this.nodes)) {
 			undo(votes.isSplit(this.nodes));
-			if (this.signal == null) {
+			if (this.waiting == null) {
 				this.nodes.notifications().forgetAll(this.claim.owner());
 			}
 			return CompletableFuture.completedStage(contended(votes));
@@ -273,8 +272,9 @@ final class QuorumAcquisition {
 			this.nodes.notifications().noteFree(this.claim.owner(), votes.those(NodeResponse::isYes));
 		}
 		Duration retryAfter = RedlockTimes.retryAfter(this.nodes, votes);
-		AcquireResult.Contended polled = AcquireResult.Contended.polled(retryAfter);
-		return new AcquireResult.Contended((this.signal != null) ? this.signal : polled.signal(), retryAfter, demanded);
+		CompletionStage<?> signal = (this.waiting != null) ? this.waiting.signal()
+				: AcquireResult.Contended.polled(retryAfter).signal();
+		return new AcquireResult.Contended(signal, retryAfter, demanded);
 	}
 
 	/**

@@ -44,7 +44,7 @@ final class RedlockNodes {
 		this.clock = clock;
 		this.quarantineLog = new QuarantineLog((nodes.size() - 1) / 2);
 		this.keys = new RedlockKeys(options.namespace());
-		this.notifications = new ReleaseNotifications(options.namespace(), nodes.size() / 2 + 1, clock);
+		this.notifications = new ReleaseNotifications(options, nodes.size() / 2 + 1, clock);
 		Map<String, RedlockNode> identities = new ConcurrentHashMap<>();
 		this.all = nodes.stream()
 			.map((node) -> new RedlockNode(node, this.keys, identities,
@@ -87,11 +87,16 @@ final class RedlockNodes {
 	}
 
 	/**
-	 * Returns the signal for the next attempt of a claim that waits.
+	 * Records that a claim waits after its next attempt, or no longer does.
+	 * @return the claim as it waits, or {@code null} if it will not
 	 */
-	CompletionStage<?> expectNotification(OwnerId owner) {
+	@Nullable WaitingClaim expectNotification(Claim claim) {
+		if (!RedlockTimes.waits(claim)) {
+			this.notifications.forget(claim.owner());
+			return null;
+		}
 		this.all.forEach(RedlockNode::listen);
-		return this.notifications.expect(owner);
+		return this.notifications.expect(claim);
 	}
 
 	/**
@@ -139,9 +144,7 @@ final class RedlockNodes {
 	 */
 	CompletionStage<List<Object>> vote(RedlockNode node, BooleanSupplier wanted, RedisScript script, List<Object> keys,
 			Object... args) {
-		Object[] all = Stream
-			.concat(Stream.of(RedlockKeys.random(), this.options.restartQuarantine() ? "1" : "0"), Stream.of(args))
-			.toArray();
+		Object[] all = withMemory(args);
 		return node.runIf(wanted, script, keys, all).thenCompose((answer) -> {
 			if (!NodeResponse.isNoVote(answer)) {
 				node.quarantine().voted();
@@ -169,8 +172,11 @@ final class RedlockNodes {
 		});
 	}
 
-	/** Notes what the response to an attempt says besides the vote. */
-	void note(NodeResponse response, Claim claim) {
+	/**
+	 * Notes what the response to an attempt says besides the vote.
+	 * @param waiting the claim as it waits after this attempt, or {@code null}
+	 */
+	void note(NodeResponse response, Claim claim, @Nullable WaitingClaim waiting) {
 		RedlockNode node = response.node();
 		if (response.isMissing()) {
 			node.missed().unanswered(claim);
@@ -179,6 +185,9 @@ final class RedlockNodes {
 			this.notifications.demand(claim.owner());
 		}
 		else if (response.isNo()) {
+			if (waiting != null) {
+				waiting.rejected(response);
+			}
 			node.missed().blocking(claim.lock(), response.text(3)).forEach((ended) -> release(node, ended));
 		}
 	}
@@ -190,10 +199,18 @@ final class RedlockNodes {
 	 * @param notify whether the node notifies the first waiter if the lock is free
 	 */
 	CompletionStage<List<Object>> undo(RedlockNode node, Claim claim, long attempt, Duration position, boolean notify) {
-		return node.run(RedlockScripts.RELEASE, this.keys.parts(claim.lock()), claim.owner().value(), attempt,
-				claim.mode().name(), position.toMillis(), this.notifications.waited(claim.owner()).toMillis(),
-				this.notifications.instance(), this.notifications.channels(),
-				notify ? RedlockTimes.reservation(this.options).toMillis() : 0);
+		return node.run(RedlockScripts.RELEASE, this.keys.of(claim.lock()),
+				withMemory(claim.owner().value(), attempt, claim.mode().name(), position.toMillis(),
+						this.notifications.waited(claim.owner()).toMillis(), this.notifications.instance(),
+						this.notifications.channels(), notify ? RedlockTimes.reservation(this.options).toMillis() : 0,
+						RedlockTimes.IDLE_TOKEN_MILLIS));
+	}
+
+	/** Prepends the arguments of scripts that grant a lock. */
+	private Object[] withMemory(Object... args) {
+		return Stream
+			.concat(Stream.of(RedlockKeys.random(), this.options.restartQuarantine() ? "1" : "0"), Stream.of(args))
+			.toArray();
 	}
 
 	private CompletionStage<Boolean> admitIfOver(RedlockNode node, String memory) {

@@ -9,13 +9,13 @@ import io.holdfast.lock.backend.redis.RedisScript;
  */
 final class RedlockScripts {
 
-	static final RedisScript ACQUIRE = loadWithSets("acquire");
+	static final RedisScript ACQUIRE = loadWithSets("token", "acquire");
 
 	static final RedisScript AGREE = loadWithSets("agree");
 
 	static final RedisScript RENEW = loadWithSets("renew");
 
-	static final RedisScript RELEASE = loadWithSets("notify", "release");
+	static final RedisScript RELEASE = loadWithSets("token", "notify", "release");
 
 	static final RedisScript FIND = loadWithSets("find");
 

@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.redlock;
 import java.time.Duration;
 import java.util.List;
 
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.support.SchedulingClock;
 
@@ -28,6 +29,9 @@ final class RedlockTimes {
 	 * Longest life of a position: a waiter that has not retried after this time is gone.
 	 */
 	private static final Duration LONGEST_POSITION = Duration.ofSeconds(3);
+
+	/** How long a release keeps the lock for a waiter, until the first renewal. */
+	private static final Duration KEPT = Duration.ofSeconds(1);
 
 	private RedlockTimes() {
 	}
@@ -59,6 +63,18 @@ final class RedlockTimes {
 	 */
 	static Duration reservation(RedlockLockOptions options) {
 		return options.nodeTimeout().multipliedBy(2);
+	}
+
+	/**
+	 * Returns for how long a release may keep the lock for a claim; zero if the claim has
+	 * to ask for it.
+	 */
+	static Duration kept(Claim claim, RedlockLockOptions options) {
+		if (claim.mode() == LockMode.SHARED || claim.sticky()) {
+			return Duration.ZERO;
+		}
+		Duration kept = (KEPT.compareTo(reservation(options)) > 0) ? KEPT : reservation(options);
+		return (kept.compareTo(lease(claim)) < 0) ? kept : lease(claim);
 	}
 
 	/**

@@ -1,27 +1,65 @@
--- Loaded after sets.lua, before release.lua.
+-- Loaded after sets.lua and token.lua, before release.lua, and uses its KEYS and the
+-- first two of its ARGV.
 --
 -- Notifies the next waiters if the lock is free: the writer at the head of the wait
--- queue, or all readers before the next writer. The lock is reserved for them for some
--- milliseconds. A waiter whose JVM is not subscribed loses its position.
+-- queue, or all readers before the next writer. A waiter whose JVM is not subscribed
+-- loses its position.
+--
+-- This node keeps the lock for the writer if it may: the writer becomes the owner here,
+-- as if its latest attempt were granted now, for a short time and with the next token. It
+-- holds the lock if a majority has granted it the same token. Otherwise it retries, and
+-- so do readers: the lock is reserved for them for some milliseconds.
+--
+-- The message is the owner, or owner|token|time of the server (us)|how long the lock is
+-- kept (ms)|0, because no lease that is kept is sticky.
 
-local function notify(lock, readers, waiting, channels, millis)
-  if holder(lock) then
+local function free_lock_for(waiter)
+  local node = redis.call('HMGET', KEYS[3], 'longest', 'highest', 'floor')
+  local token = next_token(tonumber(redis.call('GET', KEYS[2]) or ''), node[2], node[3])
+  return {token = token, millis = math.min(waiter.ends - now, waiter.kept), longest = node[1], highest = node[2]}
+end
+
+local function keep(waiter, grant, lifetime)
+  raise(KEYS[3], 'longest', grant.longest, grant.millis)
+  remember(KEYS[2], KEYS[3], grant.highest, grant.token, lifetime)
+  hold(KEYS[1], waiter.owner, waiter.attempt, grant.token, grant.millis)
+end
+
+local function reserve(waiter, millis)
+  waiter.kept = 0
+  queue_up(KEYS[5], 0, waiter, math.min(waiter.ends, now + millis))
+end
+
+-- Returns whether the waiter's JVM is subscribed.
+local function tell(waiter, channels, millis, lifetime)
+  local votes = waiter.kept > 0 and not (ARGV[2] == '1' and unproven(KEYS[3], ARGV[1]))
+  local grant = votes and free_lock_for(waiter)
+  local message = waiter.owner
+  if grant then
+    message = string.format('%s|%.0f|%.0f|%.0f|0', message, grant.token, micros, grant.millis)
+  end
+  remove(KEYS[5], waiter.member)
+  if redis.call('PUBLISH', channels .. waiter.instance, message) == 0 then
+    return false
+  end
+  if grant then
+    keep(waiter, grant, lifetime)
+  else
+    reserve(waiter, millis)
+  end
+  return true
+end
+
+local function notify(channels, millis, lifetime)
+  if holder(KEYS[1]) then
     return
   end
-  local _, reading = reader(readers, '')
-  for _, waiter in ipairs(queue(waiting)) do
+  local _, reading = reader(KEYS[4], '')
+  for _, waiter in ipairs(queue(KEYS[5])) do
     if not waiter.shared and (reading or waiter.number == 0) then
       return
     end
-    local present = waiter.number == 0
-    if not present then
-      remove(waiting, waiter.member)
-      if redis.call('PUBLISH', channels .. waiter.instance, waiter.owner) > 0 then
-        put(waiting, table.concat({'0', waiter.mode, waiter.instance, waiter.owner}, '|'),
-          math.min(waiter.ends, now + millis))
-        present = true
-      end
-    end
+    local present = waiter.number == 0 or tell(waiter, channels, millis, lifetime)
     if present and not waiter.shared then
       return
     end

@@ -19,7 +19,7 @@ redis.call('DEL', KEYS[2])
 share(KEYS[4], nil, ARGV[1], 0, 0, now + 1000)
 local mine = reader(KEYS[4], ARGV[1])
 remove(KEYS[4], mine.member)
-enqueue(KEYS[5], nil, ARGV[1], 'SHARED', '', 0, 1000)
+enqueue(KEYS[5], nil, {owner = ARGV[1], mode = 'SHARED', attempt = 0, kept = 0, instance = ''}, 0, 1000)
 remove(KEYS[5], queue(KEYS[5])[1].member)
 redis.call('PUBLISH', ARGV[2], '')
 

@@ -2,8 +2,9 @@
 -- redis) and node.lua, before the scripts that use them.
 --
 -- readers  owner:attempt:token of each shared holder, scored by the end of its lease (ms)
--- waiters  number|mode|instance|owner of each claim that will retry, scored by the expiry
---          of its position (ms)
+-- waiters  number|mode|attempt|kept|instance|owner of each claim that will retry, scored
+--          by the expiry of its position (ms): the number of its latest attempt, and how
+--          long a release may keep the lock for it (ms)
 --
 -- The number is the time since which the claim waits, by this node's clock, in steps. All
 -- nodes must agree on the order, or no claim gets a majority, so the owner ids order the
@@ -39,10 +40,11 @@ end
 local function queue(key)
   local members, waiters = living(key), {}
   for i = 1, #members, 2 do
-    local number, mode, instance, owner = string.match(members[i], '^(%d+)|(%a+)|([^|]*)|(.*)$')
+    local number, mode, attempt, kept, instance, owner = string.match(members[i],
+      '^(%d+)|(%a+)|(%d+)|(%d+)|([^|]*)|(.*)$')
     waiters[#waiters + 1] = {
       member = members[i], ends = tonumber(members[i + 1]), number = tonumber(number), shared = mode == 'SHARED',
-      mode = mode, instance = instance, owner = owner
+      mode = mode, attempt = tonumber(attempt), kept = tonumber(kept), instance = instance, owner = owner
     }
   end
   table.sort(waiters, function(a, b)
@@ -70,14 +72,21 @@ local function position(waiters, owner, shared)
   return nil, blocker
 end
 
+-- Adds a position as a member of the wait queue.
+local function queue_up(key, number, claim, ends)
+  put(key, string.format('%.0f|%s|%.0f|%.0f|%s|%s', number, claim.mode, claim.attempt, claim.kept, claim.instance,
+    claim.owner), ends)
+end
+
 -- Adds a position, or extends it. Of several numbers of a claim, the smallest is the most
 -- precise: it was late by the shortest travel of a request.
-local function enqueue(key, present, owner, mode, instance, waited, millis)
+local function enqueue(key, present, claim, waited, millis)
   local number = math.max(1, math.floor((now - waited) / STEP_MILLIS))
   if present then
     number = present.number > 0 and math.min(number, present.number) or number
+    claim.attempt = math.max(claim.attempt, present.attempt)
     redis.call('ZREM', key, present.member)
   end
-  put(key, string.format('%.0f|%s|%s|%s', number, mode, instance, owner), now + millis)
+  queue_up(key, number, claim, now + millis)
 end
 

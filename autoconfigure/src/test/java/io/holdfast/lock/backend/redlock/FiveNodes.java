@@ -141,8 +141,9 @@ abstract class FiveNodes {
 	/** Runs {@link RedlockScripts#RELEASE} with the arguments that undo an attempt. */
 	String undo(Claim claim, String attempt) {
 		return nodes.get(0)
-			.ask("eval", RedlockScripts.RELEASE.text(), "3", key("part"), key("part-readers"), key("part-waiters"),
-					claim.owner().value(), attempt, claim.mode().name(), "0", "0", "", "", "0");
+			.ask("eval", RedlockScripts.RELEASE.text(), "5", key("part"), key("part-token"), "test:redlock",
+					key("part-readers"), key("part-waiters"), "r", "1", claim.owner().value(), attempt,
+					claim.mode().name(), "0", "0", "", "", "0", "60000");
 	}
 
 	Claim claim() {

@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * One client of a {@link TokenModel}, which acts as {@link QuorumAcquisition} and
@@ -16,13 +17,17 @@ final class ModelClient {
 
 	private enum State {
 
-		IDLE, ASKS, AGREES, RENEWS, HOLDS, PAUSED
+		IDLE, ASKS, WAITS, AGREES, RENEWS, HOLDS, PAUSED
 
 	}
 
 	private final TokenModel world;
 
 	private final Map<ModelNode, ModelNode.Vote> votes = new HashMap<>();
+
+	private final Map<ModelNode, ModelNode.Vote> rejections = new HashMap<>();
+
+	private final Map<ModelNode, ModelNode.Notice> notices = new HashMap<>();
 
 	private final Set<ModelNode> confirmed = new HashSet<>();
 
@@ -73,6 +78,7 @@ final class ModelClient {
 		switch (this.state) {
 			case IDLE -> start();
 			case ASKS -> ask();
+			case WAITS -> await();
 			case AGREES -> agree();
 			case RENEWS -> renew();
 			case HOLDS -> hold();
@@ -92,6 +98,8 @@ final class ModelClient {
 		this.attempt++;
 		this.mustExceed = this.world.greatestBut(this.owner);
 		this.votes.clear();
+		this.rejections.clear();
+		this.notices.clear();
 		enter(State.ASKS);
 	}
 
@@ -109,15 +117,67 @@ final class ModelClient {
 			vote();
 		}
 		else if (this.toAsk.isEmpty()) {
-			undo();
+			if (!this.world.keepsLocks() || this.rejections.isEmpty() || this.world.chance(4)) {
+				undo();
+			}
+			else {
+				undoAndWait();
+			}
 		}
 		else {
 			ModelNode node = this.toAsk.remove(0);
 			ModelNode.Vote vote = this.world.arrives() ? node.acquire(this.owner, this.shared, this.attempt) : null;
 			if (vote != null && this.world.arrives()) {
-				this.votes.put(node, vote);
+				(vote.rejectedAt() > 0 ? this.rejections : this.votes).put(node, vote);
 			}
 		}
+	}
+
+	/** Waits for notices. Nodes that rejected the claim have nothing to undo. */
+	private void undoAndWait() {
+		forget();
+		sendRelease(this.attempt, (node) -> !this.rejections.containsKey(node));
+		this.state = State.WAITS;
+	}
+
+	void notified(ModelNode node, ModelNode.Notice notice) {
+		this.notices.put(node, notice);
+	}
+
+	/** Counts the notices as {@link WaitingClaim} does. */
+	private void await() {
+		List<ModelNode> valid = this.notices.keySet().stream().filter(this::isOfThisAttempt).toList();
+		boolean same = this.world.rules().sameKeptToken();
+		long token = valid.stream().mapToLong(this::keptToken).max().orElse(0);
+		List<ModelNode> agreed = valid.stream().filter((node) -> !same || keptToken(node) == token).toList();
+		if (agreed.size() >= this.world.quorum()) {
+			long until = agreed.stream().mapToLong(this::keptUntil).min().orElseThrow();
+			this.world.kept();
+			held(token, until);
+		}
+		else if (this.world.chance(20)) {
+			retryOrEnd();
+		}
+	}
+
+	private long keptToken(ModelNode node) {
+		return this.notices.get(node).token();
+	}
+
+	private boolean isOfThisAttempt(ModelNode node) {
+		ModelNode.Notice notice = this.notices.get(node);
+		ModelNode.Vote rejection = this.rejections.get(node);
+		return !this.world.rules().noticeAfterRejection()
+				|| (rejection != null && notice.token() > rejection.token() && notice.since() > rejection.rejectedAt());
+	}
+
+	private long keptUntil(ModelNode node) {
+		ModelNode.Vote rejection = this.rejections.get(node);
+		if (!this.world.rules().keptTimeOfTheNode()) {
+			return this.world.now() + TokenModel.KEPT;
+		}
+		long after = (rejection != null) ? this.notices.get(node).since() - rejection.rejectedAt() : 0;
+		return this.askedAt + after + TokenModel.KEPT;
 	}
 
 	private void vote() {
@@ -174,7 +234,10 @@ final class ModelClient {
 	}
 
 	private void held(long token) {
-		long until = this.askedAt + TokenModel.LEASE;
+		held(token, this.askedAt + TokenModel.LEASE);
+	}
+
+	private void held(long token, long until) {
 		if (this.world.now() >= until) {
 			undo();
 			return;
@@ -239,11 +302,19 @@ final class ModelClient {
 
 	/** Undoes the attempt. The owner may retry before the release has arrived. */
 	private void undo() {
+		forget();
+		sendRelease(this.attempt, (node) -> true);
+		retryOrEnd();
+	}
+
+	private void forget() {
 		this.validUntil = 0;
 		if (this.world.rules().memoryEndsWithTheLease()) {
 			this.heldToken = 0;
 		}
-		sendRelease(this.attempt);
+	}
+
+	private void retryOrEnd() {
 		if (this.world.chance(2)) {
 			attempt();
 		}
@@ -254,13 +325,13 @@ final class ModelClient {
 
 	private void end() {
 		this.heldToken = 0;
-		sendRelease(-1);
+		sendRelease(-1, (node) -> true);
 		this.state = State.IDLE;
 	}
 
-	private void sendRelease(int last) {
+	private void sendRelease(int last, Predicate<ModelNode> which) {
 		int releasedOwner = this.owner;
-		for (ModelNode node : this.world.shuffled()) {
+		for (ModelNode node : this.world.shuffled().stream().filter(which).toList()) {
 			this.world.send(() -> node.release(releasedOwner, last));
 		}
 	}

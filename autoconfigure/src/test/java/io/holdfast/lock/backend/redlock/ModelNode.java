@@ -1,7 +1,9 @@
 package io.holdfast.lock.backend.redlock;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +17,9 @@ final class ModelNode {
 	private final int skew;
 
 	private final Map<Integer, Part> parts = new HashMap<>();
+
+	/** The latest attempts of the claims that wait, by their owners. */
+	private final Map<Integer, Integer> waiting = new TreeMap<>();
 
 	private long counter = -1;
 
@@ -38,6 +43,10 @@ final class ModelNode {
 	void injectFault() {
 		if (this.world.chance(25)) {
 			this.parts.clear();
+			if (this.world.chance(2)) {
+				// otherwise the wait queue comes from a disk
+				this.waiting.clear();
+			}
 			this.counter = -1;
 			this.highest = 0;
 			this.floor = 0;
@@ -73,14 +82,18 @@ final class ModelNode {
 			long token = (shared && followed && this.world.rules().newTokenWhereOthersFollowed()) ? nextToken()
 					: mine.token();
 			this.parts.put(owner, part(shared, Math.max(mine.attempt(), attempt), token));
-			return new Vote(token, true);
+			return new Vote(token, true, 0);
 		}
 		if (this.parts.values().stream().anyMatch((part) -> conflicts(part, shared))) {
-			return null;
+			if (!shared && this.world.keepsLocks()) {
+				this.waiting.merge(owner, attempt, Math::max);
+			}
+			return new Vote(this.counter, false, clock());
 		}
+		this.waiting.remove(owner);
 		long token = nextToken();
 		this.parts.put(owner, part(shared, attempt, token));
-		return new Vote(token, false);
+		return new Vote(token, false, 0);
 	}
 
 	private boolean conflicts(Part other, boolean shared) {
@@ -143,6 +156,26 @@ final class ModelNode {
 		if (mine != null && (last < 0 || mine.attempt() <= last || !this.world.rules().attempts())) {
 			this.parts.remove(owner);
 		}
+		if (last < 0) {
+			this.waiting.remove(owner);
+		}
+		keepForAWaiter();
+	}
+
+	/** Grants the free lock to a waiter, and notifies it, as {@code notify.lua} does. */
+	private void keepForAWaiter() {
+		removeExpired();
+		if (!this.votes || !this.parts.isEmpty() || this.waiting.isEmpty()) {
+			return;
+		}
+		List<Integer> owners = List.copyOf(this.waiting.keySet());
+		// mostly the same waiter on all nodes, and rather one that has not ended
+		// unnoticed
+		int owner = owners.get(this.world.chance(4) ? this.world.upTo(owners.size()) : 0);
+		int attempt = this.waiting.remove(owner);
+		Notice notice = new Notice(nextToken(), clock());
+		this.parts.put(owner, new Part(false, attempt, notice.token(), this.world.now() + TokenModel.KEPT));
+		this.world.send(() -> this.world.notify(owner, this, notice));
 	}
 
 	/**
@@ -152,12 +185,22 @@ final class ModelNode {
 	}
 
 	/**
-	 * The vote of a node that grants its part of a lock.
+	 * The vote of a node.
 	 *
-	 * @param token the token of the node
+	 * @param token the token of the node, or its latest one if it rejects the claim
 	 * @param before whether the owner held the part before
+	 * @param rejectedAt when the node has rejected the claim, on its clock, or zero
 	 */
-	record Vote(long token, boolean before) {
+	record Vote(long token, boolean before, long rejectedAt) {
+	}
+
+	/**
+	 * The notice of a node that keeps the lock for a waiter.
+	 *
+	 * @param token the token that it has granted
+	 * @param since since when, on its clock
+	 */
+	record Notice(long token, long since) {
 	}
 
 }

@@ -28,7 +28,7 @@ class RedlockDemandTests {
 
 	private static final List<Object> GRANTED_AND_WANTED = List.of(1L, 7L, 1_000L, 0L, 1L);
 
-	private static final List<Object> REJECTED_AND_DEMANDED = List.of(0L, 5_000L, 1_000L, "holder", 1L);
+	private static final List<Object> REJECTED_AND_DEMANDED = List.of(0L, 5_000L, 1_000L, "holder", 1L, 1L, 1L);
 
 	private final List<ScriptedNode> nodes = ScriptedNode.nodes(5);
 
@@ -147,7 +147,7 @@ class RedlockDemandTests {
 		other.verify();
 		Acquired acquired = (Acquired) other.tryAcquire(claim(Duration.ZERO)).toCompletableFuture().join();
 		assertThat(acquired.grant().sticky()).isFalse();
-		assertThat(deaf).extracting((node) -> node.arguments).containsExactly(11, 11, 10, 10, 10);
+		assertThat(deaf).extracting((node) -> node.arguments).containsExactly(12, 12, 11, 11, 11);
 	}
 
 }

@@ -79,17 +79,20 @@ final class RedlockLockModel {
 
 	/**
 	 * Keeps, appends or removes the owner's position in the wait queue.
+	 * @param attempt the number of its attempt
+	 * @param kept how long a release may keep the lock for it
 	 * @param claim its mode, how long it keeps the position, how long it has waited, and
 	 * its instance
 	 */
-	void updatePosition(String owner, long now, List<String> claim) {
+	void updatePosition(String owner, long now, long attempt, long kept, List<String> claim) {
 		QueuePosition present = this.positions.remove(owner);
 		long millis = Long.parseLong(claim.get(1));
 		if (millis > 0) {
 			long number = Math.max(1, (now - Long.parseLong(claim.get(2))) / STEP_MILLIS);
 			boolean keeps = present != null && present.number() > 0;
 			this.positions.put(owner, new QueuePosition(keeps ? Math.min(present.number(), number) : number,
-					claim.get(0).equals("SHARED"), claim.get(3), now + millis));
+					claim.get(0).equals("SHARED"), (present != null) ? Math.max(present.attempt(), attempt) : attempt,
+					kept, claim.get(3), now + millis));
 		}
 	}
 
@@ -115,8 +118,15 @@ final class RedlockLockModel {
 	 * A position in the wait queue.
 	 *
 	 * @param number orders the waiters; zero if the waiter was notified
+	 * @param attempt the number of the latest attempt
+	 * @param kept how long a release may keep the lock for the waiter
 	 */
-	record QueuePosition(long number, boolean shared, String instance, long ends) {
+	record QueuePosition(long number, boolean shared, long attempt, long kept, String instance, long ends) {
+
+		QueuePosition notified(long ends) {
+			return new QueuePosition(0, this.shared, this.attempt, 0, this.instance, ends);
+		}
+
 	}
 
 }

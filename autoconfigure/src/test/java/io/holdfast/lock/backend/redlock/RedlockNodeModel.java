@@ -143,7 +143,7 @@ final class RedlockNodeModel {
 		boolean shared = args.get(6).equals("SHARED");
 		long known = Math.max(this.longest, lease);
 		RedlockLockModel lock = lock(stem);
-		String channel = (args.size() > 10) ? args.get(10) : null;
+		String channel = (args.size() > 11) ? args.get(11) : null;
 		boolean wanted = channel != null && lock.hasOtherWaiter(owner);
 		Part mine = lock.parts.get(owner);
 		if (mine != null) {
@@ -156,8 +156,8 @@ final class RedlockNodeModel {
 		String blocker = lock.blocker(owner, shared);
 		if (blocker != null) {
 			boolean demanded = demand(blocker, lock.parts.get(blocker), "");
-			lock.updatePosition(owner, millis(), args.subList(6, 10));
-			return answer(demanded, 0L, lock.rest(shared, millis()), known, blocker);
+			lock.updatePosition(owner, millis(), attempt, Long.parseLong(args.get(10)), args.subList(6, 10));
+			return List.of(0L, lock.rest(shared, millis()), known, blocker, demanded ? 1L : 0L, micros(), lock.token);
 		}
 		lock.positions.remove(owner);
 		this.longest = known;
@@ -185,10 +185,14 @@ final class RedlockNodeModel {
 	}
 
 	private long nextToken(RedlockLockModel lock) {
-		long token = (lock.token > 0) ? lock.token + 1 : Math.max(micros(), this.highest + 1);
-		lock.token = Math.max(token, this.floor);
+		lock.token = tokenAfter(lock);
 		this.highest = Math.max(this.highest, lock.token);
 		return lock.token;
+	}
+
+	private long tokenAfter(RedlockLockModel lock) {
+		long token = (lock.token > 0) ? lock.token + 1 : Math.max(micros(), this.highest + 1);
+		return Math.max(token, this.floor);
 	}
 
 	private List<Object> agree(String stem, List<String> args) {
@@ -235,26 +239,26 @@ final class RedlockNodeModel {
 	}
 
 	private List<Object> release(String stem, List<String> args) {
-		String owner = args.get(0);
-		long last = Long.parseLong(args.get(1));
-		long position = Long.parseLong(args.get(3));
+		String owner = args.get(2);
+		long last = Long.parseLong(args.get(3));
+		long position = Long.parseLong(args.get(5));
 		RedlockLockModel lock = lock(stem);
 		Part mine = lock.parts.get(owner);
 		boolean found = mine != null && (last < 0 || mine.attempt() <= last);
 		if (found) {
 			lock.parts.remove(owner);
-			demand(owner, mine, args.get(6) + args.get(5));
+			demand(owner, mine, args.get(8) + args.get(7));
 		}
 		if (position == 0 || found) {
-			lock.updatePosition(owner, millis(), args.subList(2, 6));
+			lock.updatePosition(owner, millis(), Math.max(last, 0), 0, args.subList(4, 8));
 		}
-		if (!args.get(7).equals("0")) {
-			notify(lock, args.get(6), Long.parseLong(args.get(7)));
+		if (!args.get(9).equals("0")) {
+			notify(lock, args.get(8), Long.parseLong(args.get(9)), noVote(args) == null);
 		}
 		return List.of(found ? 1L : 0L);
 	}
 
-	private void notify(RedlockLockModel lock, String channels, long millis) {
+	private void notify(RedlockLockModel lock, String channels, long millis, boolean votes) {
 		if (lock.parts.values().stream().anyMatch((part) -> !part.shared())) {
 			return;
 		}
@@ -265,19 +269,33 @@ final class RedlockNodeModel {
 				return;
 			}
 			boolean subscribed = position.number() == 0
-					|| this.publisher.test(channels + position.instance(), waiter.getKey());
+					|| ((votes && position.kept() > 0) ? keep(lock, waiter.getKey(), position, channels)
+							: this.publisher.test(channels + position.instance(), waiter.getKey()));
 			if (!subscribed) {
 				lock.positions.remove(waiter.getKey());
 			}
-			else if (position.number() > 0) {
-				lock.positions.put(waiter.getKey(), new QueuePosition(0, position.shared(), position.instance(),
-						Math.min(position.ends(), millis() + millis)));
+			else if (position.number() > 0 && lock.positions.containsKey(waiter.getKey())) {
+				lock.positions.put(waiter.getKey(), position.notified(Math.min(position.ends(), millis() + millis)));
 			}
 			if (subscribed && !position.shared()) {
 				return;
 			}
 			reading = reading || subscribed;
 		}
+	}
+
+	/** Makes a waiter the owner, unless its instance has not subscribed. */
+	private boolean keep(RedlockLockModel lock, String owner, QueuePosition position, String channels) {
+		long token = tokenAfter(lock);
+		long kept = Math.min(position.ends() - millis(), position.kept());
+		String message = "%s|%d|%d|%d|0".formatted(owner, token, micros(), kept);
+		if (!this.publisher.test(channels + position.instance(), message)) {
+			return false;
+		}
+		this.longest = Math.max(this.longest, kept);
+		lock.parts.put(owner, new Part(false, position.attempt(), nextToken(lock), millis() + kept, null));
+		lock.positions.remove(owner);
+		return true;
 	}
 
 	private List<Object> admit(List<String> args) {

@@ -43,6 +43,13 @@ class RedlockSimulationTests {
 		assertThat(mutant.find(StickyRedlockStore.class, SEEDS, "idle")).isPositive();
 	}
 
+	/** The mutant counts a token that only a minority has given to a waiter. */
+	@Test
+	void keptLockWithTheTokenOfAMinorityIsFound() {
+		Mutant mutant = new Mutant().answer("backend.redlock.WaitingClaim#isMajority", true);
+		assertThat(mutant.find(RedlockStore.class, SEEDS, "tokens")).isPositive();
+	}
+
 	/** The mutant keeps the signal of a sticky lease that has ended. */
 	@Test
 	void demandThatIsNotForgottenIsFound() {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.Collectors;
@@ -21,6 +22,9 @@ import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.KeptLock;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.server.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -59,6 +63,63 @@ class RedlockWaitQueueTests extends FiveNodes {
 		get(next.signal());
 		get(this.first.release(granted(this.first, late)));
 		awaitNothingLeft(0, 1, 2, 3, 4);
+	}
+
+	/** The nodes have the same latest token. */
+	@Test
+	void releaseGrantsTheLockToTheFirstWaiter() throws Exception {
+		setToken();
+		Grant holder = granted(this.first);
+		Contended waiting = waits(this.second, waiter("1", LockMode.EXCLUSIVE));
+		get(this.first.release(holder));
+		KeptLock kept = (KeptLock) get(waiting.signal());
+		assertThat(kept.grant().storeToken()).isGreaterThan(holder.storeToken());
+		assertThat(kept.after()).isPositive();
+		assertThat(kept.time()).isBetween(Duration.ofMillis(900), Duration.ofSeconds(1));
+		refused(this.first, claim());
+		assertThat(get(this.second.renew(List.of(kept.grant())))).hasOnlyElementsOfType(RenewResult.Renewed.class);
+		assertThat(get(this.second.release(kept.grant()))).isInstanceOf(ReleaseResult.Released.class);
+		assertThat(soonGranted(this.first, claim()).storeToken()).isGreaterThan(kept.grant().storeToken());
+		assertThat(this.second.waiting()).isZero();
+	}
+
+	@Test
+	void releaseGrantsTheLockWhileTwoNodesAreDown() throws Exception {
+		setToken();
+		kill(1, 3);
+		Grant holder = granted(this.first);
+		Contended waiting = waits(this.second, waiter("1", LockMode.EXCLUSIVE));
+		get(this.first.release(holder));
+		assertThat(get(waiting.signal())).isInstanceOf(KeptLock.class);
+	}
+
+	private void setToken() {
+		nodes.each((node) -> node.ask("set", key("part-token"), "4000000000000000"));
+	}
+
+	/** It asks all nodes, which then agree on a token. */
+	@Test
+	void waiterToWhichTheNodesGrantUnequalTokensRetries() throws Exception {
+		Grant holder = granted(this.first);
+		for (int i = 0; i < 3; i++) {
+			nodes.get(i).ask("incrby", key("part-token"), Integer.toString(10 * (i + 1)));
+		}
+		Claim claim = waiter("1", LockMode.EXCLUSIVE);
+		Contended waiting = waits(this.second, claim);
+		get(this.first.release(holder));
+		assertThat(waiting.signal().toCompletableFuture().get(10, TimeUnit.SECONDS)).isNull();
+		assertThat(granted(this.second, claim).storeToken()).isGreaterThan(holder.storeToken());
+	}
+
+	/** A node without its memory grants nothing, however it got the wait queue. */
+	@Test
+	void nodesThatDoNotVoteGrantNothing() throws Exception {
+		Grant holder = granted(this.first);
+		Contended waiting = waits(this.second, waiter("1", LockMode.EXCLUSIVE));
+		nodes.each((node) -> node.ask("hdel", "test:redlock", "admitted"));
+		get(this.first.release(holder));
+		assertThat(waiting.signal().toCompletableFuture().get(10, TimeUnit.SECONDS)).isNull();
+		assertThat(nodes.all()).allMatch((node) -> node.keys(key("part")).isEmpty());
 	}
 
 	@Test
@@ -169,13 +230,14 @@ class RedlockWaitQueueTests extends FiveNodes {
 	private String acquire(RedisServer node, String owner, long waited) {
 		return node.ask("eval", RedlockScripts.ACQUIRE.text(), "5", key("part"), key("part-token"), "test:redlock",
 				key("part-readers"), key("part-waiters"), "r", "1", owner, "60000", "1", "60000", "EXCLUSIVE", "60000",
-				Long.toString(waited), this.second.instance());
+				Long.toString(waited), this.second.instance(), "0");
 	}
 
 	/** Releases what a claim has on a node. The claim waits again. */
 	private void undo(RedisServer node, String owner, long waited) {
-		node.ask("eval", RedlockScripts.RELEASE.text(), "3", key("part"), key("part-readers"), key("part-waiters"),
-				owner, "1", "EXCLUSIVE", "60000", Long.toString(waited), this.second.instance(), "test:wake:", "60000");
+		node.ask("eval", RedlockScripts.RELEASE.text(), "5", key("part"), key("part-token"), "test:redlock",
+				key("part-readers"), key("part-waiters"), "r", "1", owner, "1", "EXCLUSIVE", "60000",
+				Long.toString(waited), this.second.instance(), "test:wake:", "60000", "60000");
 	}
 
 	private Stream<String> waiters(RedisServer node) {

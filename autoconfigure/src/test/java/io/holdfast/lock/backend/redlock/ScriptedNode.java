@@ -19,7 +19,7 @@ final class ScriptedNode implements NodeClient {
 
 	static final List<Object> GRANTED = List.of(1L, 7L, 1_000L, 0L);
 
-	static final List<Object> REJECTED = List.of(0L, 5_000L, 1_000L, "holder");
+	static final List<Object> REJECTED = List.of(0L, 5_000L, 1_000L, "holder", 0L, 1L, 1L);
 
 	private final int number;
 

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * For half of the seeds, parts of a lock also end at any moment, so that the nodes grant
  * as many tokens as possible. For the other half, parts last as long as their leases. The
  * model then checks after every acquisition that no other client still believes that it
- * holds the lock. It always checks the tokens.
+ * holds the lock. It always checks the tokens. For half of each, claims wait for a node
+ * to keep the lock for them.
  */
 final class TokenModel {
 
@@ -26,6 +27,9 @@ final class TokenModel {
 	static final int SKEW = 40;
 
 	static final int LEASE = 240;
+
+	/** How long a node keeps a free lock for a waiter. */
+	static final int KEPT = 200;
 
 	private static final int CLIENTS = 3;
 
@@ -38,6 +42,8 @@ final class TokenModel {
 	private final int quorum;
 
 	private final boolean leasesLast;
+
+	private final boolean keepsLocks;
 
 	private final List<ModelNode> nodes = new ArrayList<>();
 
@@ -59,6 +65,8 @@ final class TokenModel {
 
 	private int sharedGrants;
 
+	private int keptLocks;
+
 	private @Nullable String violation;
 
 	TokenModel(long seed, int nodes, Rules rules) {
@@ -66,6 +74,7 @@ final class TokenModel {
 		this.random = new Random(seed);
 		this.quorum = nodes / 2 + 1;
 		this.leasesLast = this.random.nextBoolean();
+		this.keepsLocks = this.random.nextBoolean();
 		for (int i = 0; i < nodes; i++) {
 			this.nodes.add(new ModelNode(this, this.random.nextInt(SKEW)));
 		}
@@ -104,6 +113,22 @@ final class TokenModel {
 		return this.sharedGrants;
 	}
 
+	/** Returns how often a claim held the lock without another attempt. */
+	int keptLocks() {
+		return this.keptLocks;
+	}
+
+	void kept() {
+		this.keptLocks++;
+	}
+
+	/** Delivers the notice of a node to the client, if it still has the claim. */
+	void notify(int owner, ModelNode node, ModelNode.Notice notice) {
+		this.clients.stream()
+			.filter((client) -> client.owner() == owner)
+			.forEach((client) -> client.notified(node, notice));
+	}
+
 	Rules rules() {
 		return this.rules;
 	}
@@ -118,6 +143,10 @@ final class TokenModel {
 
 	boolean leasesLast() {
 		return this.leasesLast;
+	}
+
+	boolean keepsLocks() {
+		return this.keepsLocks;
 	}
 
 	int newOwner() {
@@ -222,20 +251,26 @@ final class TokenModel {
 	 * @param readersKeepWritersOut a writer needs a majority without readers
 	 * @param memoryEndsWithTheLease a client whose lease has expired remembers no token
 	 * when it retries
+	 * @param sameKeptToken a waiter holds the lock only if a majority keeps it with the
+	 * same token
+	 * @param noticeAfterRejection a notice counts only if its node has rejected the
+	 * latest attempt before
+	 * @param keptTimeOfTheNode the validity begins when the node begins to keep the lock
 	 */
 	record Rules(boolean writeBack, boolean floor, boolean refusesSmallerToken, boolean refusesTokenOfAnother,
 			boolean newTokenWhereOthersFollowed, boolean quarantine, boolean attempts, boolean readersKeepWritersOut,
-			boolean memoryEndsWithTheLease) {
+			boolean memoryEndsWithTheLease, boolean sameKeptToken, boolean noticeAfterRejection,
+			boolean keptTimeOfTheNode) {
 
-		static final Rules ALL = new Rules(true, true, true, true, true, true, true, true, true);
+		static final Rules ALL = new Rules(true, true, true, true, true, true, true, true, true, true, true, true);
 
 		/** Returns all rules but one. */
 		static Rules without(int index) {
-			boolean[] on = new boolean[9];
+			boolean[] on = new boolean[12];
 			for (int i = 0; i < on.length; i++) {
 				on[i] = i != index;
 			}
-			return new Rules(on[0], on[1], on[2], on[3], on[4], on[5], on[6], on[7], on[8]);
+			return new Rules(on[0], on[1], on[2], on[3], on[4], on[5], on[6], on[7], on[8], on[9], on[10], on[11]);
 		}
 
 	}

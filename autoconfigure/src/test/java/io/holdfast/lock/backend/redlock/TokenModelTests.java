@@ -23,14 +23,17 @@ class TokenModelTests {
 	void tokensStrictlyIncreaseAndWritersHoldAlone(int nodes) {
 		long exclusiveGrants = 0;
 		long sharedGrants = 0;
+		long keptLocks = 0;
 		for (long seed = 0; seed < SOUND_WORLDS; seed++) {
 			TokenModel world = new TokenModel(seed, nodes, Rules.ALL);
 			assertThat(world.run(STEPS)).as("seed %d", seed).isNull();
 			exclusiveGrants += world.exclusiveGrants();
 			sharedGrants += world.sharedGrants();
+			keptLocks += world.keptLocks();
 		}
 		assertThat(exclusiveGrants).as("grants to one alone").isGreaterThan(5L * SOUND_WORLDS);
 		assertThat(sharedGrants).as("grants to a reader beside another").isGreaterThan(5L * SOUND_WORLDS);
+		assertThat(keptLocks).as("locks that were kept for a waiter").isGreaterThan(SOUND_WORLDS / 4);
 	}
 
 	@ParameterizedTest
@@ -84,6 +87,24 @@ class TokenModelTests {
 	@ValueSource(ints = { 3, 5 })
 	void tokensFallIfARememberedTokenOutlivesItsLease(int nodes) {
 		assertThat(firstViolation(nodes, Rules.without(8))).contains("given again after");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 3, 5 })
+	void tokensRepeatIfAWaiterCountsUnequalOnes(int nodes) {
+		assertThat(firstViolation(nodes, Rules.without(9))).contains("token");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 3, 5 })
+	void twoHoldIfANoticeOfAnEarlierAttemptCounts(int nodes) {
+		assertThat(firstViolation(nodes, Rules.without(10))).isNotNull();
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 3, 5 })
+	void twoHoldIfAKeptLockIsValidFromTheNoticeOn(int nodes) {
+		assertThat(firstViolation(nodes, Rules.without(11))).isEqualTo("held twice");
 	}
 
 	private static @Nullable String firstViolation(int nodes, Rules rules) {
