@@ -196,8 +196,10 @@ abstract class FiveNodes {
 	}
 
 	/** Asserts that the lock is refused at the first attempt with a known outcome. */
-	static void refused(RedlockLockBackend backend, Claim claim) throws Exception {
-		assertThat(knownOutcome(backend, claim)).isInstanceOf(Contended.class);
+	static Contended refused(RedlockLockBackend backend, Claim claim) throws Exception {
+		AcquireResult result = knownOutcome(backend, claim);
+		assertThat(result).isInstanceOf(Contended.class);
+		return (Contended) result;
 	}
 
 	Grant granted(RedlockLockBackend backend) throws Exception {

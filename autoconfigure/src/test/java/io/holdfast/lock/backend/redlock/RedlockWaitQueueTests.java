@@ -17,8 +17,6 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.engine.LockEngine;
-import io.holdfast.lock.spi.AcquireResult;
-import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
@@ -315,10 +313,9 @@ class RedlockWaitQueueTests extends FiveNodes {
 
 	/** Makes an attempt that is refused, and waits until all nodes know of it. */
 	private static Contended waits(RedlockLockBackend backend, Claim claim) throws Exception {
-		AcquireResult result = get(backend.tryAcquire(claim));
-		assertThat(result).isInstanceOf(Contended.class);
+		Contended result = refused(backend, claim);
 		Awaitility.await().until(() -> backend.underWay() == 0);
-		return (Contended) result;
+		return result;
 	}
 
 }
