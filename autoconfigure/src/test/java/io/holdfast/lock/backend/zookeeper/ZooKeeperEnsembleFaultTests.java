@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.CountDownLatch;
 
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.api.CuratorEvent;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -89,6 +90,7 @@ class ZooKeeperEnsembleFaultTests {
 	 */
 	private void stallFollower(String path) {
 		Awaitility.await("a follower that answers alone").atMost(LONG).until(() -> {
+			awaitRequestsAfterEvents(path);
 			this.ensemble.stall(this.follower);
 			CompletableFuture<Boolean> shows = CompletableFuture.supplyAsync(() -> followerStillShows(path))
 				.completeOnTimeout(false, SHORTLY.toMillis(), TimeUnit.MILLISECONDS);
@@ -97,6 +99,13 @@ class ZooKeeperEnsembleFaultTests {
 			}
 			return shows.join();
 		});
+	}
+
+	/** The response arrives on the thread that handles the events before it. */
+	private void awaitRequestsAfterEvents(String path) throws Exception {
+		CompletableFuture<CuratorEvent> response = new CompletableFuture<>();
+		this.clientOfFollower.checkExists().inBackground((client, event) -> response.complete(event)).forPath(path);
+		answer(response);
 	}
 
 	private boolean followerStillShows(String path) {
