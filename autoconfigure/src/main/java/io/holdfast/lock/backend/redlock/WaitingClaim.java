@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -38,6 +39,8 @@ final class WaitingClaim {
 
 	/** The latest notice of each node that has notified the claim since its attempt. */
 	private final Map<RedlockNode, ReleaseNotice> notices = new ConcurrentHashMap<>();
+
+	private final AtomicBoolean retryScheduled = new AtomicBoolean();
 
 	/** The nodes whose notification it does not need. */
 	private final Set<RedlockNode> free = ConcurrentHashMap.newKeySet();
@@ -91,7 +94,8 @@ final class WaitingClaim {
 	 * nodes order the waiters differently, it retries, too, which corrects the order.
 	 */
 	void notified(RedlockNode node, ReleaseNotice notice) {
-		if (this.notices.put(node, notice) == null && this.notices.size() == 1) {
+		this.notices.put(node, notice);
+		if (this.retryScheduled.compareAndSet(false, true)) {
 			Runnable cancel = this.clock.after(RedlockTimes.retryAfterNotification(this.clock).toNanos(),
 					() -> this.signal.complete(null));
 			this.signal.whenComplete((news, failure) -> cancel.run());

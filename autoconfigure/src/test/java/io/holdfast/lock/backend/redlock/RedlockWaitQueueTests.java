@@ -271,6 +271,7 @@ class RedlockWaitQueueTests extends FiveNodes {
 	@Test
 	void twoClientsTakeTurns() throws Exception {
 		int all = 50 * 64;
+		Grant holder = granted(this.first);
 		AtomicInteger left = new AtomicInteger(all);
 		AtomicIntegerArray holds = new AtomicIntegerArray(2);
 		try (LockEngine one = engine(this.first); LockEngine two = engine(this.second)) {
@@ -286,6 +287,9 @@ class RedlockWaitQueueTests extends FiveNodes {
 				}));
 			}
 			threads.forEach(Thread::start);
+			Awaitility.await("a waiter of each client")
+				.until(() -> this.first.waiting() == 1 && this.second.waiting() == 1);
+			get(this.first.release(holder));
 			for (Thread thread : threads) {
 				thread.join(60_000);
 			}
