@@ -33,6 +33,10 @@ record Load(long product, int orders, int buyersPerProcess, int thinkMillis, Str
 	/** The status of an order without a response, which may have been placed. */
 	static final int NO_ANSWER = 0;
 
+	private static final int UNAVAILABLE = 503;
+
+	private static final int MOST_REPETITIONS = 20;
+
 	/**
 	 * Places the orders.
 	 * @param processes the processes that serve them
@@ -93,15 +97,20 @@ record Load(long product, int orders, int buyersPerProcess, int thinkMillis, Str
 	}
 
 	/**
-	 * Sends a request that has no content.
+	 * Sends a request that has no content and may be repeated. On a busy machine, its
+	 * lock may be lost.
 	 * @param process the process that receives the request
 	 * @param path the path and query
 	 */
 	static void put(SampleProcess process, String path) throws InterruptedException {
-		int status = send(HttpRequest.newBuilder(process.url(path))
+		HttpRequest request = HttpRequest.newBuilder(process.url(path))
 			.timeout(Duration.ofSeconds(60))
 			.PUT(HttpRequest.BodyPublishers.noBody())
-			.build());
+			.build();
+		int status = send(request);
+		for (int i = 0; i < MOST_REPETITIONS && status == UNAVAILABLE; i++) {
+			status = send(request);
+		}
 		if (status != 200) {
 			throw new IllegalStateException("PUT %s was answered %d".formatted(path, status));
 		}
