@@ -31,7 +31,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 
 	private final AcquisitionObserver observer;
 
-	private final Attempts attempts;
+	final Attempts attempts;
 
 	private final CompletableFuture<Outcome<Lease>> outcome = new CompletableFuture<>();
 
@@ -193,7 +193,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		this.observer.granted(this.refused, at);
 		nextPhase();
 		Lease lease = granted.start(this.request, this, at, this.observer);
-		this.outcome.complete(AcquisitionFailures.unlessLost(lease));
+		this.outcome.complete(this.attempts.outcome(lease));
 	}
 
 	private void contended(AcquireResult.Contended contended, Attempts.Attempt attempt) {
@@ -265,7 +265,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		giveUp(AcquireOutcome.ERROR, AcquisitionFailures.failed(this.request, failure));
 	}
 
-	private void giveUp(AcquireOutcome how, LockException failure) {
+	void giveUp(AcquireOutcome how, LockException failure) {
 		giveUp(how, new Outcome.Failed<>(failure));
 	}
 

@@ -86,6 +86,13 @@ final class AcquisitionFailures {
 					.formatted(request.lock(), request));
 	}
 
+	/** Creates the exception for a grant that was revoked before it was known here. */
+	static LockException forcedOut(ResolvedRequest request) {
+		return new LockLostException(request.lock(), request.backend().name(),
+				"Lock '%s' was released by force when backend %s granted it (%s). The call did not start. Repeat it."
+					.formatted(request.lock(), request.backend().name(), request));
+	}
+
 	/**
 	 * Returns a new lease, or fails and ends it if it was lost before its body started.
 	 */

@@ -8,13 +8,16 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockException;
+import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
 
 /**
  * The attempts of one acquisition at the store: what they may have left there, and why
- * their outcome is unknown. Only steps of the acquisition use it.
+ * their outcome is unknown. Only steps of the acquisition use it, unless a method says
+ * otherwise.
  */
 final class Attempts {
 
@@ -25,7 +28,10 @@ final class Attempts {
 	private final Acquisition acquisition;
 
 	/** Created for the first attempt: a lease that is taken over needs none. */
-	private @Nullable Claim claim;
+	private volatile @Nullable Claim claim;
+
+	/** Whether an operator has released the lock that the claim was granted. */
+	private volatile boolean forcedOut;
 
 	private int made;
 
@@ -147,6 +153,31 @@ final class Attempts {
 			this.mayHaveLeftClaim = attempt.mayHaveLeftClaimBefore;
 		}
 		return this.mayHaveLeftClaim;
+	}
+
+	/** Whether the claim has this owner id. Any thread may call this. */
+	boolean haveOwner(String ownerId) {
+		Claim sent = this.claim;
+		return sent != null && sent.owner().value().equals(ownerId);
+	}
+
+	/**
+	 * Ends the acquisition, because an operator releases the lock that the store has just
+	 * granted it. If its lease starts at this moment, either {@link #outcome} loses it,
+	 * or the caller finds it. Any thread may call this.
+	 */
+	void forceOut() {
+		this.forcedOut = true;
+		this.acquisition.run(() -> this.acquisition.giveUp(AcquireOutcome.INTERRUPTED,
+				AcquisitionFailures.forcedOut(this.acquisition.request)));
+	}
+
+	/** Returns the outcome of the acquisition whose lease has started. */
+	Outcome<Lease> outcome(Lease lease) {
+		if (this.forcedOut) {
+			lease.lose(LossCause.FORCED);
+		}
+		return AcquisitionFailures.unlessLost(lease);
 	}
 
 	/**

@@ -3,6 +3,7 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -126,8 +127,15 @@ final class ForcedReleases {
 			present = present(target, holder.ownerId());
 			LockState.Holder named = (present != null) ? withToken(holder, present.token()) : holder;
 			boolean accepted = onlyIf.test(named);
-			if (!accepted || present == null || present == last) {
+			if (!accepted || (present != null && present == last)) {
 				return new Eviction(named, accepted, false);
+			}
+			if (present == null) {
+				boolean refused = refuse(target, holder.ownerId());
+				if (refused || present(target, holder.ownerId()) == null) {
+					return new Eviction(named, true, refused);
+				}
+				continue;
 			}
 			present.lose(LossCause.FORCED);
 			if (present.lost()) {
@@ -138,6 +146,25 @@ final class ForcedReleases {
 				return new Eviction(named, true, true);
 			}
 		}
+	}
+
+	/**
+	 * Ends the acquisition that the store has granted the lock, but whose lease has not
+	 * started. A lease that starts at this moment is lost.
+	 * @return whether there is such an acquisition
+	 */
+	private boolean refuse(LockAtBackend target, String owner) {
+		Optional<Acquisition> granted = this.context.registry()
+			.waiting()
+			.stream()
+			.filter((waiting) -> LockAtBackend.of(waiting.request).equals(target) && waiting.attempts.haveOwner(owner))
+			.findFirst();
+		granted.ifPresent((acquisition) -> acquisition.attempts.forceOut());
+		Lease started = granted.isPresent() ? present(target, owner) : null;
+		if (started != null) {
+			started.lose(LossCause.FORCED);
+		}
+		return granted.isPresent();
 	}
 
 	private @Nullable Lease present(LockAtBackend target, String owner) {

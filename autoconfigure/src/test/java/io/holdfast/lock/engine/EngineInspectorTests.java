@@ -1,9 +1,12 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Test;
 
@@ -13,12 +16,14 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockForceReleasedEvent;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
+import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.WaitingAcquisition;
+import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.PoorLockBackend;
@@ -170,6 +175,66 @@ class EngineInspectorTests {
 		next.close();
 		evicted.close();
 		this.fixture.assertNothingLeft();
+	}
+
+	/** The store names a holder that does not know yet that it is one. */
+	@Test
+	void forcedReleaseEvictsTheCallerWhoseGrantIsUnderWay() {
+		CompletableFuture<AcquireResult> response = new CompletableFuture<>();
+		AtomicReference<AcquireResult> grant = new AtomicReference<>();
+		this.fixture.backend.acquires.add((claim) -> {
+			grant.set(this.fixture.backend.answer(claim));
+			return response;
+		});
+		CompletableFuture<LockHandle> acquiring = this.fixture.acquire(request().waitTime(Duration.ofSeconds(60)));
+		assertThat(this.inspector.forceRelease(LOCK)).hasSize(1);
+		assertThat(this.events).hasSize(1);
+		assertThat(acquiring).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.havingRootCause()
+			.isInstanceOf(LockLostException.class)
+			.withMessageContaining("was released by force when backend fake granted it");
+		LockHandle next = this.fixture.acquired(request());
+		response.complete(grant.get());
+		assertThat(next.isHeld()).isTrue();
+		assertThat(this.fixture.backend.holds(LOCK)).isTrue();
+		next.close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void forcedReleaseEvictsTheCallerWhoseHoldIsAboutToStart() {
+		Queue<Runnable> steps = new ArrayDeque<>();
+		EngineFixture slow = new EngineFixture(settings().responseTimeout(Duration.ofSeconds(10)).build(),
+				TransactionBoundary.NONE, steps::add);
+		CompletableFuture<AcquireResult> response = new CompletableFuture<>();
+		AtomicReference<AcquireResult> grant = new AtomicReference<>();
+		slow.backend.acquires.add((claim) -> {
+			grant.set(slow.backend.answer(claim));
+			return response;
+		});
+		CompletableFuture<LockHandle> acquiring = slow.acquire(request());
+		steps.remove().run();
+		response.complete(grant.get());
+		assertThat(inspector(slow).forceRelease(LOCK)).hasSize(1);
+		while (!steps.isEmpty()) {
+			steps.remove().run();
+		}
+		assertThat(acquiring).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.havingRootCause()
+			.isInstanceOf(LockLostException.class)
+			.withMessageContaining("was lost: it was released by force");
+		slow.assertNothingLeft();
+	}
+
+	@Test
+	void callerThatWaitsForTheHolderIsNotEvictedWithIt() {
+		LockHandle evicted = this.fixture.acquired(request());
+		CompletableFuture<LockHandle> waiter = this.fixture.acquire(request().waitTime(Duration.ofSeconds(60)));
+		assertThat(this.inspector.forceRelease(LOCK)).hasSize(1);
+		assertThat(evicted.isHeld()).isFalse();
+		assertThat(waiter.join().isHeld()).isTrue();
 	}
 
 	@Test

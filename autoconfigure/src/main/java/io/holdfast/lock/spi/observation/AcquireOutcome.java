@@ -25,7 +25,7 @@ public enum AcquireOutcome {
 
 	/**
 	 * Abandoned because the waiting thread was interrupted, the waiting future cancelled,
-	 * or the application is stopping.
+	 * the lock released by force when it was granted, or the application is stopping.
 	 */
 	INTERRUPTED,
 
