@@ -3,11 +3,8 @@ package io.holdfast.lock.backend.redlock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
-
-import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
@@ -20,6 +17,7 @@ import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.StoreStatus;
@@ -69,6 +67,8 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	private final RedlockRenewals renewals;
 
+	private final RedlockReleases releases;
+
 	private final RedlockLookup lookup;
 
 	private final BackendCapabilities capabilities;
@@ -105,6 +105,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 		this.nodes = new RedlockNodes(nodes, options, clock);
 		this.errors = new RedlockErrors(this.nodes, options);
 		this.renewals = new RedlockRenewals(this.nodes, options, this.errors, this.notified);
+		this.releases = new RedlockReleases(this.nodes, this.errors, this.notified, this.underWay);
 		this.lookup = new RedlockLookup(this.nodes, options, this.errors);
 		this.capabilities = nodes.stream().allMatch(NodeClient::isOrdered) ? ORDERED : CAPABILITIES;
 	}
@@ -177,49 +178,23 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
-		return Stages.attempt(() -> release(grant.claim()).thenApply((votes) -> {
-			if (votes.yes() >= this.nodes.quorum()) {
-				return new ReleaseResult.Released();
-			}
-			if (votes.no() > this.nodes.tolerated()) {
-				return new ReleaseResult.NotHeld();
-			}
-			LockBackendException cause = this.errors.noMajority("could not be released", grant.claim().lock(), votes);
-			if (this.errors.isDefinite(votes)) {
-				throw cause;
-			}
-			return new ReleaseResult.Indeterminate(cause);
-		}));
+		return Stages.attempt(() -> this.releases.release(grant.claim()));
 	}
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		return Stages.attempt(() -> release(claim).thenAccept((votes) -> {
-			if (votes.yes() + votes.no() < this.nodes.quorum()) {
-				throw this.errors.noMajority("could not be withdrawn", claim.lock(), votes);
-			}
-		}));
+		return Stages.attempt(() -> this.releases.withdraw(claim));
 	}
 
 	/**
-	 * Releases the claim on every node, including those that rejected it or did not
-	 * answer. If an attempt is under way at a node, the release follows its response.
+	 * Waits for all nodes, and fails if this call has ended the lease only on a minority
+	 * of them, because another one has ended it on others.
 	 */
-	private CompletableFuture<Votes> release(Claim claim) {
-		this.notified.remove(claim.owner());
-		this.nodes.notifications().forgetAll(claim.owner());
-		QuorumAcquisition attempt = this.underWay.of(claim.owner());
-		if (attempt == null) {
-			return this.nodes.ask(this::confirmed, (node) -> this.nodes.release(node, claim));
-		}
-		attempt.end();
-		return this.nodes.ask(this::confirmed, (node) -> node.releaseAfter(attempt.response(node), claim.lock(),
-				() -> this.nodes.release(node, claim)));
-	}
-
-	private @Nullable Votes confirmed(Votes votes) {
-		boolean known = votes.yes() >= this.nodes.quorum() || votes.no() > this.nodes.tolerated();
-		return (known || votes.pending() == 0) ? votes : null;
+	@Override
+	public CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
+		Claim claim = new Claim(lock, new OwnerId(holder.ownerId()), holder.mode(), this.capabilities.shortestLease(),
+				false, Duration.ZERO, false);
+		return Stages.attempt(() -> this.releases.revoke(claim));
 	}
 
 	@Override

@@ -2,6 +2,7 @@ package io.holdfast.lock.backend.redlock;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -98,6 +99,36 @@ class RedlockLookupTests extends FiveNodes {
 			.withThrowableThat()
 			.withCauseInstanceOf(LockBackendException.class)
 			.withMessageContaining("could not be looked up");
+	}
+
+	@Test
+	void revocationByAMajorityOfTheNodesIsKnown() throws Exception {
+		LockState.Holder holder = holderReleasedBySomeoneElseOn(0, 1);
+		assertThat(answer(this.first.revoke(this.lock, holder))).isTrue();
+		assertThat(answer(this.first.revoke(this.lock, holder))).isFalse();
+	}
+
+	/**
+	 * If each of three operators ends the lease on a minority, one of them must be told.
+	 */
+	@Test
+	void revocationByAMinorityOfTheNodesIsUnknown() throws Exception {
+		LockState.Holder holder = holderReleasedBySomeoneElseOn(0, 1, 2);
+		assertThat(this.first.revoke(this.lock, holder).toCompletableFuture()).failsWithin(BOUND)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBackendException.class)
+			.withMessageContaining("could not be released by force");
+		awaitNothingLeft(0, 1, 2, 3, 4);
+	}
+
+	private LockState.Holder holderReleasedBySomeoneElseOn(int... which) throws Exception {
+		soonGranted(this.first, claim());
+		Awaitility.await()
+			.atMost(BOUND)
+			.until(() -> nodes.all().stream().allMatch((node) -> !node.keys(key("part")).isEmpty()));
+		LockState.Holder holder = answer(this.first.find(this.lock)).holders().get(0);
+		IntStream.of(which).forEach((i) -> nodes.get(i).ask("del", key("part")));
+		return holder;
 	}
 
 }
