@@ -54,6 +54,11 @@ final class LockKey implements KeySource {
 	 * @throws LockConfigurationException if it can never be evaluated
 	 */
 	LockKey(String expression, Method method, @Nullable KeyBeans beans) {
+		if (expression.isBlank()) {
+			throw LockMethodSpecs.problem(method,
+					"its key, or a part of it, is blank. Write a SpEL expression, or omit 'key' for one lock for all calls",
+					null);
+		}
 		this.method = method;
 		this.beans = beans;
 		this.variables = new KeyVariables(method, NAMES.getParameterNames(method), beans);

@@ -109,7 +109,7 @@ final class LockMethodSpecs {
 		Class<?> lazy = LazyResults.in(method, targetClass);
 		if (lazy != null) {
 			throw problem(method,
-					"it returns %s, whose work runs without the lock after the method has returned. Return the value itself, or one CompletableFuture of it"
+					"it returns %s, whose work runs without the lock after the method has returned. Return the value itself, or one CompletableFuture of it; in a reactive chain, use 'LockOperations.executeAsync'"
 						.formatted(lazy.getSimpleName()));
 		}
 		Class<?>[] parameters = method.getParameterTypes();

@@ -43,11 +43,21 @@ final class LockMethodVerifier {
 		}
 		requireInterceptable(method, Modifier.isPrivate(method.getModifiers()), "private");
 		requireInterceptable(method, Modifier.isStatic(method.getModifiers()), "static");
+		requireInterceptable(method, isHidden(method, type),
+				"package-private in another package than the class of the bean");
 		requireInterceptable(method, Modifier.isFinal(method.getModifiers()), "final");
 		requireInterceptable(method,
 				Modifier.isFinal(type.getModifiers()) && ClassUtils.getAllInterfacesForClass(type).length == 0,
 				"in a final class");
 		return this.specs.get(method, type);
+	}
+
+	/** Whether a subclass in the package of the bean's class cannot override a method. */
+	private static boolean isHidden(Method method, Class<?> type) {
+		int visible = Modifier.PUBLIC | Modifier.PROTECTED | Modifier.PRIVATE;
+		Class<?> declaring = method.getDeclaringClass();
+		return (method.getModifiers() & visible) == 0 && (!declaring.getPackageName().equals(type.getPackageName())
+				|| declaring.getClassLoader() != type.getClassLoader());
 	}
 
 	/**

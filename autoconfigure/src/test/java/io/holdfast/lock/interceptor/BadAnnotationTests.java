@@ -70,6 +70,8 @@ class BadAnnotationTests {
 	@Test
 	void keyThatIsNoExpression() {
 		refused(BadSpel.class, "is not a valid SpEL expression");
+		refused(BlankKey.class, "its key, or a part of it, is blank");
+		refused(EmptyPart.class, "its key, or a part of it, is blank");
 	}
 
 	@Test
@@ -185,6 +187,22 @@ class BadAnnotationTests {
 
 		@DistributedLock(name = "stock", leaseTime = "0s")
 		public void call() {
+		}
+
+	}
+
+	static class BlankKey {
+
+		@DistributedLock(name = "stock", key = "${none: }")
+		public void call() {
+		}
+
+	}
+
+	static class EmptyPart {
+
+		@DistributedLock(name = "stock", keys = { "#id", "" })
+		public void call(long id) {
 		}
 
 	}

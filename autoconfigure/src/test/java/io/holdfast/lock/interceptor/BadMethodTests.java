@@ -20,6 +20,7 @@ import io.holdfast.lock.Unlocked;
 import io.holdfast.lock.WhenNotAcquired;
 import io.holdfast.lock.autoconfigure.FencingAutoConfiguration;
 import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
+import io.holdfast.lock.interceptor.other.PackagePrivateMethod;
 
 import static io.holdfast.lock.interceptor.LocalLocks.plainRunner;
 import static io.holdfast.lock.interceptor.RefusedBeans.failure;
@@ -35,6 +36,15 @@ class BadMethodTests {
 	@Test
 	void privateMethod() {
 		refused(PrivateMethod.class, "the method is private", "run without", "Make it an overridable method");
+	}
+
+	/** No proxy in the package of the bean's class can override it. */
+	@Test
+	void packagePrivateMethodOfAnotherPackage() {
+		LocalLocks.plainRunner()
+			.withBean(OfAnotherPackage.class)
+			.run((context) -> assertThat(failure(context)).hasMessageContaining("package-private in another package")
+				.hasMessageContaining("it would run without its lock"));
 	}
 
 	@Test
@@ -134,6 +144,10 @@ class BadMethodTests {
 		@SuppressWarnings("unused")
 		private void call() {
 		}
+
+	}
+
+	static class OfAnotherPackage extends PackagePrivateMethod {
 
 	}
 

@@ -1,0 +1,7 @@
+/**
+ * Classes in another package than the beans of tests.
+ */
+@NullMarked
+package io.holdfast.lock.interceptor.other;
+
+import org.jspecify.annotations.NullMarked;
