@@ -43,13 +43,13 @@ final class LettuceOfApplication {
 	}
 
 	/**
-	 * Returns the application's Lettuce, or {@code null} if it has none, or several, or
-	 * one whose master locks cannot find.
+	 * Returns the application's Lettuce, or {@code null} if it has none, or one whose
+	 * master locks cannot find.
 	 * @param beanFactory the beans
 	 * @param dependent the name of the bean that must be destroyed before this client
 	 */
 	static @Nullable LettuceOfApplication find(ConfigurableListableBeanFactory beanFactory, String dependent) {
-		RedisConnectionFactory bean = beanFactory.getBeanProvider(RedisConnectionFactory.class).getIfUnique();
+		RedisConnectionFactory bean = RedisClientSelection.theOne(beanFactory, RedisConnectionFactory.class);
 		if (!(bean instanceof LettuceConnectionFactory factory) || isMasterReplica(factory)) {
 			return null;
 		}

@@ -5,6 +5,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.ssl.SslBundle;
@@ -120,7 +122,7 @@ final class RedisClientSelection {
 
 	/** The client stays alive until locks are released at shutdown. */
 	private @Nullable RedisClient redissonOfApplication() {
-		RedissonClient bean = this.beanFactory.getBeanProvider(RedissonClient.class).getIfAvailable();
+		RedissonClient bean = theOne(this.beanFactory, RedissonClient.class);
 		if (bean == null) {
 			return null;
 		}
@@ -129,6 +131,22 @@ final class RedisClientSelection {
 		}
 		return new RedisClient(new RedissonScriptClient(bean, false, this.locks.responseTimeout()),
 				"the RedissonClient bean's address", "your RedissonClient bean");
+	}
+
+	/**
+	 * Returns the bean of a type, or {@code null} if there is none.
+	 * @throws LockConfigurationException if there are several without a primary one. Any
+	 * other choice would connect the application's instances to servers that no one named
+	 */
+	static <T> @Nullable T theOne(BeanFactory beanFactory, Class<T> type) {
+		try {
+			return beanFactory.getBeanProvider(type).getIfAvailable();
+		}
+		catch (NoUniqueBeanDefinitionException ex) {
+			throw new LockConfigurationException(
+					"There are several %s beans, %s, and none of them is primary. Mark one with @Primary, or set '%s'."
+						.formatted(type.getSimpleName(), ex.getBeanNamesFound(), ADDRESS));
+		}
 	}
 
 	private @Nullable RedisClient lettuceOfApplication() {

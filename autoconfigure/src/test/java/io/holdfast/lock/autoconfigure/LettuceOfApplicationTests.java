@@ -64,6 +64,23 @@ class LettuceOfApplicationTests {
 		});
 	}
 
+	/** Locks must not go to a server that no one named. */
+	@Test
+	void severalFactoriesAreAmbiguous() {
+		this.runner.withBean("one", LettuceConnectionFactory.class, () -> factory(server.port()))
+			.withBean("two", LettuceConnectionFactory.class, () -> factory(ServerProcess.freePort()))
+			.withClassLoader(new FilteredClassLoader("org.springframework.data.redis.core.RedisTemplate"))
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("There are several RedisConnectionFactory beans, [one, two]")
+				.hasMessageContaining("Mark one with @Primary, or set 'distributed-lock.redis.address'"));
+	}
+
+	private static LettuceConnectionFactory factory(int port) {
+		return new LettuceConnectionFactory("127.0.0.1", port);
+	}
+
 	@Test
 	void ownAddressSufficesWithoutRedisson() {
 		this.runner.withClassLoader(new FilteredClassLoader("org.redisson", "org.springframework.data.redis"))
