@@ -129,7 +129,7 @@ final class Buyers implements AutoCloseable {
 		if (status == 201) {
 			return Answer.PLACED;
 		}
-		if (status != 503) {
+		if (status != Load.UNAVAILABLE) {
 			return Answer.ERROR;
 		}
 		if (body.contains("the fence has seen")) {

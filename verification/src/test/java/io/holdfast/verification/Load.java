@@ -33,7 +33,8 @@ record Load(long product, int orders, int buyersPerProcess, int thinkMillis, Str
 	/** The status of an order without a response, which may have been placed. */
 	static final int NO_ANSWER = 0;
 
-	private static final int UNAVAILABLE = 503;
+	/** The status of a request whose lock was not acquired or was lost. */
+	static final int UNAVAILABLE = 503;
 
 	private static final int MOST_REPETITIONS = 20;
 

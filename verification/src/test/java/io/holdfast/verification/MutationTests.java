@@ -2,7 +2,7 @@ package io.holdfast.verification;
 
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
@@ -39,7 +39,7 @@ class MutationTests {
 			assertThat(slow.doubled()).isZero();
 			assertThat(slow.bothPass()).isZero();
 			assertThat(run.inject(Fault.PAUSED_IN_BODY, 2).lost()).isZero();
-			assertThat(injectUntil((result) -> result.lost() > 0, run, Fault.PAUSED_BEFORE_COMMIT).lost()).isPositive();
+			assertThat(injectUntil(RunResult::lost, run, Fault.PAUSED_BEFORE_COMMIT).lost()).isPositive();
 		}
 	}
 
@@ -66,14 +66,14 @@ class MutationTests {
 	@Test
 	void withoutACheckBeforeTheCommitAPauseInTheBodyLosesUpdates() throws Exception {
 		try (Run run = unfenced(Mutation.NO_COMMIT_CHECK)) {
-			assertThat(injectUntil((result) -> result.lost() > 0, run, Fault.PAUSED_IN_BODY).lost()).isPositive();
+			assertThat(injectUntil(RunResult::lost, run, Fault.PAUSED_IN_BODY).lost()).isPositive();
 		}
 	}
 
 	@Test
 	void releaseBeforeTheCommitCausesTwoHoldersAndLostUpdates() throws Exception {
 		try (Run run = unfenced(Mutation.RELEASE_BEFORE_COMMIT)) {
-			RunResult broken = injectUntil((result) -> result.bothPass() > 0, run, Fault.COMMIT_SLOW);
+			RunResult broken = injectUntil(RunResult::bothPass, run, Fault.COMMIT_SLOW);
 			assertThat(broken.lost()).isPositive();
 			assertThat(broken.doubled()).isPositive();
 			assertThat(broken.bothPass()).isPositive();
@@ -83,7 +83,7 @@ class MutationTests {
 	@Test
 	void repeatedTokensAreRecorded() throws Exception {
 		try (Run run = unfenced(Mutation.REPEATED_TOKEN)) {
-			assertThat(injectUntil((result) -> result.outOfOrder() > 0, run, Fault.WIRE_CUT).outOfOrder()).isPositive();
+			assertThat(injectUntil(RunResult::outOfOrder, run, Fault.WIRE_CUT).outOfOrder()).isPositive();
 		}
 	}
 
@@ -91,9 +91,9 @@ class MutationTests {
 	 * Repeats a fault until its effect shows: on a busy machine, orders of two processes
 	 * may miss each other.
 	 */
-	private static RunResult injectUntil(Predicate<RunResult> shows, Run run, Fault fault) throws Exception {
+	private static RunResult injectUntil(ToIntFunction<RunResult> effect, Run run, Fault fault) throws Exception {
 		RunResult result = run.inject(fault, 2);
-		for (int i = 0; i < MOST_REPETITIONS && !shows.test(result); i++) {
+		for (int i = 0; i < MOST_REPETITIONS && effect.applyAsInt(result) == 0; i++) {
 			result = run.inject(fault, 2);
 		}
 		return result;

@@ -3,7 +3,6 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -154,17 +153,21 @@ final class ForcedReleases {
 	 * @return whether there is such an acquisition
 	 */
 	private boolean refuse(LockAtBackend target, String owner) {
-		Optional<Acquisition> granted = this.context.registry()
+		Acquisition granted = this.context.registry()
 			.waiting()
 			.stream()
 			.filter((waiting) -> LockAtBackend.of(waiting.request).equals(target) && waiting.attempts.haveOwner(owner))
-			.findFirst();
-		granted.ifPresent((acquisition) -> acquisition.attempts.forceOut());
-		Lease started = granted.isPresent() ? present(target, owner) : null;
+			.findFirst()
+			.orElse(null);
+		if (granted == null) {
+			return false;
+		}
+		granted.attempts.forceOut();
+		Lease started = present(target, owner);
 		if (started != null) {
 			started.lose(LossCause.FORCED);
 		}
-		return granted.isPresent();
+		return true;
 	}
 
 	private @Nullable Lease present(LockAtBackend target, String owner) {

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Test;
 
@@ -180,12 +179,7 @@ class EngineInspectorTests {
 	/** The store names a holder that does not know yet that it is one. */
 	@Test
 	void forcedReleaseEvictsTheCallerWhoseGrantIsUnderWay() {
-		CompletableFuture<AcquireResult> response = new CompletableFuture<>();
-		AtomicReference<AcquireResult> grant = new AtomicReference<>();
-		this.fixture.backend.acquires.add((claim) -> {
-			grant.set(this.fixture.backend.answer(claim));
-			return response;
-		});
+		CompletableFuture<Void> response = nextGrantArrivesWith(this.fixture.backend);
 		CompletableFuture<LockHandle> acquiring = this.fixture.acquire(request().waitTime(Duration.ofSeconds(60)));
 		assertThat(this.inspector.forceRelease(LOCK)).hasSize(1);
 		assertThat(this.events).hasSize(1);
@@ -195,11 +189,21 @@ class EngineInspectorTests {
 			.isInstanceOf(LockLostException.class)
 			.withMessageContaining("was released by force when backend fake granted it");
 		LockHandle next = this.fixture.acquired(request());
-		response.complete(grant.get());
+		response.complete(null);
 		assertThat(next.isHeld()).isTrue();
 		assertThat(this.fixture.backend.holds(LOCK)).isTrue();
 		next.close();
 		this.fixture.assertNothingLeft();
+	}
+
+	/** Returns what delivers the response to the next claim, which the store grants. */
+	private static CompletableFuture<Void> nextGrantArrivesWith(FakeBackend backend) {
+		CompletableFuture<Void> response = new CompletableFuture<>();
+		backend.acquires.add((claim) -> {
+			AcquireResult granted = backend.answer(claim);
+			return response.thenApply((now) -> granted);
+		});
+		return response;
 	}
 
 	@Test
@@ -207,15 +211,10 @@ class EngineInspectorTests {
 		Queue<Runnable> steps = new ArrayDeque<>();
 		EngineFixture slow = new EngineFixture(settings().responseTimeout(Duration.ofSeconds(10)).build(),
 				TransactionBoundary.NONE, steps::add);
-		CompletableFuture<AcquireResult> response = new CompletableFuture<>();
-		AtomicReference<AcquireResult> grant = new AtomicReference<>();
-		slow.backend.acquires.add((claim) -> {
-			grant.set(slow.backend.answer(claim));
-			return response;
-		});
+		CompletableFuture<Void> response = nextGrantArrivesWith(slow.backend);
 		CompletableFuture<LockHandle> acquiring = slow.acquire(request());
 		steps.remove().run();
-		response.complete(grant.get());
+		response.complete(null);
 		assertThat(inspector(slow).forceRelease(LOCK)).hasSize(1);
 		while (!steps.isEmpty()) {
 			steps.remove().run();

@@ -41,8 +41,7 @@ class BadMethodTests {
 	/** No proxy in the package of the bean's class can override it. */
 	@Test
 	void packagePrivateMethodOfAnotherPackage() {
-		LocalLocks.plainRunner()
-			.withBean(OfAnotherPackage.class)
+		plainRunner().withBean(OfAnotherPackage.class)
 			.run((context) -> assertThat(failure(context)).hasMessageContaining("package-private in another package")
 				.hasMessageContaining("it would run without its lock"));
 	}
