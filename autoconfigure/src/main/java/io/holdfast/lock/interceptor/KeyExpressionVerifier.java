@@ -17,6 +17,7 @@ import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.InlineMap;
+import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
@@ -24,6 +25,7 @@ import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.VariableReference;
 
 import io.holdfast.lock.support.KeyText;
+import io.holdfast.lock.support.KeyText.NotAKeyException;
 
 /**
  * Verifies a key expression before the first call. The method must declare the names that
@@ -64,6 +66,7 @@ final class KeyExpressionVerifier {
 		problem = (problem != null) ? problem : textThatIsAName(expression);
 		problem = (problem != null) ? problem : variableInText();
 		problem = (problem != null) ? problem : unknownProperty();
+		problem = (problem != null) ? problem : constantWithoutIdentity(expression);
 		return (problem != null) ? problem : valueWithoutIdentity(expression);
 	}
 
@@ -146,6 +149,18 @@ final class KeyExpressionVerifier {
 			}
 		}
 		return null;
+	}
+
+	private static @Nullable String constantWithoutIdentity(SpelNode expression) {
+		if (!(expression instanceof Literal constant)) {
+			return null;
+		}
+		try {
+			return KeyText.of(constant.getLiteralValue().getValue()).isBlank() ? KeyText.shared("blank") : null;
+		}
+		catch (NotAKeyException ex) {
+			return ex.getMessage();
+		}
 	}
 
 	/**

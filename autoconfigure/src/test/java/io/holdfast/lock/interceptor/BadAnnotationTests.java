@@ -75,6 +75,12 @@ class BadAnnotationTests {
 	}
 
 	@Test
+	void keyThatIsTheSameForAllCallsAndIdentifiesNothing() {
+		refused(NullKey.class, "its key \"null\" is null, so unrelated calls would share one lock");
+		refused(EmptyText.class, "its key \"''\" is blank, so unrelated calls would share one lock");
+	}
+
+	@Test
 	void keyThatNamesNoParameter() {
 		refused(UnknownVariable.class, "uses #ident", "the parameters are named [id]");
 	}
@@ -195,6 +201,22 @@ class BadAnnotationTests {
 
 		@DistributedLock(name = "stock", key = "${none: }")
 		public void call() {
+		}
+
+	}
+
+	static class NullKey {
+
+		@DistributedLock(name = "stock", key = "null")
+		public void call() {
+		}
+
+	}
+
+	static class EmptyText {
+
+		@DistributedLock(name = "stock", keys = { "#id", "''" })
+		public void call(long id) {
 		}
 
 	}
