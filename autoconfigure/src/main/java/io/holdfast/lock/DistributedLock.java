@@ -100,8 +100,10 @@ public @interface DistributedLock {
 	LockMode mode() default LockMode.EXCLUSIVE;
 
 	/**
-	 * The longest time to wait for the lock. {@code 0s} makes one attempt. Empty:
-	 * {@code distributed-lock.wait-time}, or no wait with {@link WhenNotAcquired#SKIP}.
+	 * The longest time to wait for the lock. {@code 0s} makes one attempt. If the store
+	 * does not respond, the first attempt takes {@code distributed-lock.response-timeout}
+	 * even if the wait is shorter. Empty: {@code distributed-lock.wait-time}, or no wait
+	 * with {@link WhenNotAcquired#SKIP}.
 	 * @return the duration
 	 */
 	String waitTime() default "";
