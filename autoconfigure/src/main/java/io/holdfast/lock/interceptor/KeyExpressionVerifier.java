@@ -1,12 +1,16 @@
 package io.holdfast.lock.interceptor;
 
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -66,6 +70,7 @@ final class KeyExpressionVerifier {
 		problem = (problem != null) ? problem : textThatIsAName(expression);
 		problem = (problem != null) ? problem : variableInText();
 		problem = (problem != null) ? problem : unknownProperty();
+		problem = (problem != null) ? problem : unknownPropertyOfAParameter(expression);
 		problem = (problem != null) ? problem : constantWithoutIdentity(expression);
 		return (problem != null) ? problem : valueWithoutIdentity(expression);
 	}
@@ -149,6 +154,40 @@ final class KeyExpressionVerifier {
 			}
 		}
 		return null;
+	}
+
+	/**
+	 * If the type of a parameter is final, every value has the same properties.
+	 */
+	private @Nullable String unknownPropertyOfAParameter(SpelNode node) {
+		if (node instanceof CompoundExpression && node.getChild(0) instanceof VariableReference variable
+				&& node.getChild(1) instanceof PropertyOrFieldReference property) {
+			int index = indexOf(variable.toStringAST().substring(1));
+			Class<?> type = (index >= 0) ? ResolvableType.forMethodParameter(this.method, index).toClass()
+					: Object.class;
+			if (isKnownCompletely(type) && !hasProperty(type, property.getName())) {
+				return "refers to '%s', which the type %s does not have. Correct the name".formatted(property.getName(),
+						type.getSimpleName());
+			}
+		}
+		String problem = null;
+		for (int i = 0; i < node.getChildCount() && problem == null; i++) {
+			problem = unknownPropertyOfAParameter(node.getChild(i));
+		}
+		return problem;
+	}
+
+	/** SpEL reads the length of an array, and may read the content of an Optional. */
+	private static boolean isKnownCompletely(Class<?> type) {
+		return Modifier.isFinal(type.getModifiers()) && !type.isArray() && !type.isPrimitive()
+				&& type != Optional.class;
+	}
+
+	private static boolean hasProperty(Class<?> type, String name) {
+		Stream<String> members = Stream.concat(Arrays.stream(type.getMethods()).map(Method::getName),
+				Arrays.stream(type.getFields()).map(Field::getName));
+		return members.anyMatch((member) -> member.equals(name) || member.equalsIgnoreCase("get" + name)
+				|| member.equalsIgnoreCase("is" + name));
 	}
 
 	private static @Nullable String constantWithoutIdentity(SpelNode expression) {

@@ -1,6 +1,7 @@
 package io.holdfast.lock.interceptor;
 
 import java.util.List;
+import java.util.Optional;
 
 import org.junit.jupiter.api.Test;
 
@@ -81,6 +82,12 @@ class BadAnnotationTests {
 	}
 
 	@Test
+	void keyThatNamesNoPropertyOfARecord() {
+		refused(UnknownProperty.class, "refers to 'custmer', which the type Order does not have");
+		plainRunner().withBean(KnownProperties.class).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
 	void keyThatNamesNoParameter() {
 		refused(UnknownVariable.class, "uses #ident", "the parameters are named [id]");
 	}
@@ -152,7 +159,6 @@ class BadAnnotationTests {
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				assertThatExceptionOfType(Exception.class).isThrownBy(() -> context.getBean(UnknownStore.class))
-
 					.withMessageContaining("names the lock backend 'paper'");
 			});
 	}
@@ -201,6 +207,31 @@ class BadAnnotationTests {
 
 		@DistributedLock(name = "stock", key = "${none: }")
 		public void call() {
+		}
+
+	}
+
+	record Order(long customer, Optional<String> note) {
+
+		public boolean isPaid() {
+			return false;
+		}
+
+	}
+
+	static class UnknownProperty {
+
+		@DistributedLock(name = "stock", key = "'order-' + #order.custmer")
+		public void call(Order order) {
+		}
+
+	}
+
+	static class KnownProperties {
+
+		@DistributedLock(name = "stock", keys = { "#order.customer", "#order?.note", "#order.paid", "#name.length",
+				"#name.empty", "#ids.length", "#next.customer", "#previous?.customer" })
+		public void call(Order order, String name, long[] ids, Object next, Optional<Order> previous) {
 		}
 
 	}
