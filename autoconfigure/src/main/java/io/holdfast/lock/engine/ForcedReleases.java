@@ -120,31 +120,51 @@ final class ForcedReleases {
 	 */
 	private Eviction loseHere(LockAtBackend target, LockState.Holder holder,
 			Predicate<? super LockState.Holder> onlyIf) {
-		Lease present = null;
 		while (true) {
-			Lease last = present;
-			present = present(target, holder.ownerId());
+			Lease present = present(target, holder.ownerId());
 			LockState.Holder named = (present != null) ? withToken(holder, present.token()) : holder;
-			boolean accepted = onlyIf.test(named);
-			if (!accepted || (present != null && present == last)) {
-				return new Eviction(named, accepted, false);
+			if (!onlyIf.test(named)) {
+				return new Eviction(named, false, false);
 			}
-			if (present == null) {
-				boolean refused = refuse(target, holder.ownerId());
-				if (refused || present(target, holder.ownerId()) == null) {
-					return new Eviction(named, true, refused);
+			if (present != null) {
+				boolean lost = lose(present);
+				if (present.store.holder() == present) {
+					return new Eviction(named, true, lost);
 				}
 				continue;
 			}
-			present.lose(LossCause.FORCED);
-			if (present.lost()) {
-				return new Eviction(named, true, true);
-			}
-			// its holder has released it, and no caller has taken it over yet
-			if (present.store.endIfIdleByForce()) {
-				return new Eviction(named, true, true);
+			boolean refused = refuse(target, holder.ownerId());
+			if (refused || present(target, holder.ownerId()) == null) {
+				return new Eviction(named, true, refused);
 			}
 		}
+	}
+
+	/**
+	 * Declares a lease lost. If its holder is just ending its hold, this first awaits
+	 * whether the lease is released or idle: another caller may still take it over. That
+	 * takes a few steps of the holder's thread.
+	 * @return whether this call has taken the lease from its holder or from its instance
+	 */
+	private boolean lose(Lease present) {
+		StoreLease store = present.store;
+		long deadline = this.context.time().nanos() + this.context.settings().responseTimeout().toNanos();
+		while (store.holder() == present) {
+			present.lose(LossCause.FORCED);
+			if (present.lost() || store.endIfIdleByForce()) {
+				return true;
+			}
+			if (store.hasEnded() || !present.keepsLock()) {
+				return false;
+			}
+			if (this.context.time().nanos() > deadline) {
+				// whoever takes it over from now on loses it
+				store.lose(LossCause.FORCED);
+				return false;
+			}
+			Thread.yield();
+		}
+		return false;
 	}
 
 	/**

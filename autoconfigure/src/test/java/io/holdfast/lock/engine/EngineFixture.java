@@ -110,6 +110,10 @@ final class EngineFixture {
 
 		int handoffs;
 
+		/** Runs while the lease is neither released nor passed on yet. */
+		volatile Runnable whenHoldHasEnded = () -> {
+		};
+
 		/** Thrown at the next handoff, like an error in the middle of it. */
 		@Nullable Error failure;
 
@@ -134,6 +138,7 @@ final class EngineFixture {
 				@Override
 				public void released(Duration held) {
 					follow("released");
+					Record.this.whenHoldHasEnded.run();
 				}
 			};
 		}
