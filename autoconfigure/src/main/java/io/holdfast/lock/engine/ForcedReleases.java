@@ -158,7 +158,7 @@ final class ForcedReleases {
 				return false;
 			}
 			if (this.context.time().nanos() > deadline) {
-				// whoever takes it over from now on loses it
+				// the next caller that takes it over loses it
 				store.lose(LossCause.FORCED);
 				return false;
 			}
