@@ -14,6 +14,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperLockBackend;
@@ -103,7 +104,8 @@ class ZooKeeperLockAutoConfigurationTests {
 					late.start();
 					Awaitility.await()
 						.atMost(Duration.ofSeconds(30))
-						.ignoreException(LockBackendException.class)
+						.ignoreExceptionsMatching(
+								(ex) -> ex instanceof LockBackendException || ex instanceof LockNotAcquiredException)
 						.until(() -> locks.execute(LockRequest.of("stock", 42), LockHandle::isHeld));
 				});
 		}
