@@ -5,9 +5,11 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -38,7 +40,8 @@ import io.holdfast.lock.support.KeyText.NotAKeyException;
  */
 final class KeyExpressionVerifier {
 
-	private static final Pattern POSITIONAL = Pattern.compile("[pa](\\d+)");
+	/** A method has at most 255 parameters. */
+	private static final Pattern POSITIONAL = Pattern.compile("[pa](0|[1-9]\\d{0,2})");
 
 	private static final Pattern VARIABLE_IN_TEXT = Pattern.compile("#(\\w+)");
 
@@ -66,13 +69,14 @@ final class KeyExpressionVerifier {
 	 */
 	@Nullable String problem(SpelNode expression) {
 		collect(expression, true);
-		String problem = unknownVariable();
-		problem = (problem != null) ? problem : textThatIsAName(expression);
-		problem = (problem != null) ? problem : variableInText();
-		problem = (problem != null) ? problem : unknownProperty();
-		problem = (problem != null) ? problem : unknownPropertyOfAParameter(expression);
-		problem = (problem != null) ? problem : constantWithoutIdentity(expression);
-		return (problem != null) ? problem : valueWithoutIdentity(expression);
+		return Stream
+			.<Supplier<@Nullable String>>of(this::unknownVariable, () -> textThatIsAName(expression),
+					this::variableInText, this::unknownProperty, () -> unknownPropertyOfAParameter(expression),
+					() -> constantWithoutIdentity(expression), () -> valueWithoutIdentity(expression))
+			.map(Supplier::get)
+			.filter(Objects::nonNull)
+			.findFirst()
+			.orElse(null);
 	}
 
 	private void collect(SpelNode node, boolean ofTheRoot) {

@@ -99,7 +99,7 @@ class BadAnnotationTests {
 
 	@Test
 	void missingPosition() {
-		refused(UnknownPosition.class, "uses #p1");
+		refused(UnknownPosition.class, "uses #p00, #p1, #p12345678901, but");
 	}
 
 	@Test
@@ -286,7 +286,7 @@ class BadAnnotationTests {
 
 	static class UnknownPosition {
 
-		@DistributedLock(name = "stock", key = "#p1")
+		@DistributedLock(name = "stock", key = "#p0 + #p1 + #p00 + #p12345678901")
 		public void call(long id) {
 		}
 
