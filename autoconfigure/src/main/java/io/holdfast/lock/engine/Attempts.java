@@ -137,8 +137,13 @@ final class Attempts {
 		if (unknown != null) {
 			return AcquisitionFailures.unknown(request, this.made, unknown);
 		}
-		return (this.made == 0 && this.acquisition.isStoreSilent())
-				? AcquisitionFailures.silent(request, this.acquisition.elapsed()) : null;
+		if (this.made > 0 || !this.acquisition.isStoreSilent()) {
+			return null;
+		}
+		LockException silent = AcquisitionFailures.silent(request, this.acquisition.elapsed());
+		// the callers behind this one fail for the same reason
+		this.acquisition.lastUnknown = silent;
+		return silent;
 	}
 
 	/**

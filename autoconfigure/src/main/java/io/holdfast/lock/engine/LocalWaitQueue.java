@@ -50,6 +50,9 @@ final class LocalWaitQueue {
 
 	private boolean leaving;
 
+	/** Whether the store has not answered the last caller that left. */
+	private boolean silentBefore;
+
 	LocalWaitQueue(SchedulingClock time) {
 		this.time = time;
 	}
@@ -69,9 +72,17 @@ final class LocalWaitQueue {
 		return ticket.isAdmitted();
 	}
 
-	/** Whether the store has not answered the claim of the admitted caller in time. */
-	boolean isStoreSilent() {
-		return this.admitted != null && this.admitted.lease == null && this.admitted.lastUnknown != null;
+	/**
+	 * Whether the store has not answered the claim of the admitted caller in time, or of
+	 * the one before if this caller itself comes next.
+	 */
+	boolean isStoreSilent(Ticket ticket) {
+		Ticket asked = this.admitted;
+		return (asked == null || asked == ticket) ? this.silentBefore : isUnanswered(asked);
+	}
+
+	private static boolean isUnanswered(Ticket ticket) {
+		return ticket.lease == null && ticket.lastUnknown != null;
 	}
 
 	State enter(Ticket ticket) {
@@ -176,6 +187,7 @@ final class LocalWaitQueue {
 	}
 
 	private @Nullable Runnable free(Ticket ticket) {
+		this.silentBefore = isUnanswered(ticket);
 		this.leaving = false;
 		this.admitted = null;
 		this.idleLease = ticket.idleLease;

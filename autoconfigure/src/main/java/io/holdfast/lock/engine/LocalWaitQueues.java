@@ -184,11 +184,11 @@ final class LocalWaitQueues {
 		}
 
 		/**
-		 * Whether the store has not answered the admitted caller of the queue in time.
-		 * Any other caller would not get a response either.
+		 * Whether the store has not answered the caller before this one in time. This one
+		 * would not get a response either.
 		 */
 		boolean isStoreSilent() {
-			return visit((queue, ticket) -> queue.isStoreSilent());
+			return visit(LocalWaitQueue::isStoreSilent);
 		}
 
 		/** Whether the admitted caller of the queue only awaits the store's response. */

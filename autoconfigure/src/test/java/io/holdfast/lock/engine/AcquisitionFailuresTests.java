@@ -114,6 +114,21 @@ class AcquisitionFailuresTests {
 		this.fixture.assertNothingLeft();
 	}
 
+	/** Each leaves before the next one, which is admitted without time. */
+	@Test
+	void callersThatTimeOutTogetherWithTheOneInFrontFailAsItDoes() {
+		this.backend.acquires.add((claim) -> new CompletableFuture<>());
+		CompletableFuture<LockHandle> front = this.fixture.acquire(request().waitTime(WAIT));
+		CompletableFuture<LockHandle> next = this.fixture.acquire(request().waitTime(WAIT));
+		CompletableFuture<LockHandle> last = this.fixture.acquire(request().waitTime(WAIT));
+		this.fixture.time.pause(WAIT);
+		this.fixture.time.advance(WAIT);
+		failure(front).isInstanceOf(LockBackendException.class);
+		failure(next).isInstanceOf(LockBackendException.class).hasMessageContaining("has not answered");
+		failure(last).isInstanceOf(LockBackendException.class).hasMessageContaining("has not answered");
+		this.fixture.assertNothingLeft();
+	}
+
 	@Test
 	void callersBehindAClaimThatIsAnsweredAgainAreRefused() {
 		this.backend.acquires.add((claim) -> new CompletableFuture<>());
