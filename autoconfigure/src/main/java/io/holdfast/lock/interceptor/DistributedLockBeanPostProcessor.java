@@ -143,6 +143,7 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 		Set<String> seen = this.processed;
 		if (this.unlocked != null && seen != null) {
 			this.unlocked.requireNone(seen);
+			this.unlocked.requireNoneInParents();
 		}
 		this.processed = null;
 		if (this.operations != null && this.locks != null && this.operations.getIfUnique() != null) {

@@ -1,7 +1,9 @@
 package io.holdfast.lock.interceptor;
 
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.List;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
@@ -10,6 +12,9 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ReflectionUtils;
 
 import io.holdfast.lock.DistributedLock;
@@ -51,7 +56,47 @@ final class LockAnnotations {
 				|| Modifier.isStatic(specific.getModifiers()) || isUnlocked(specific) || isUnlocked(method)) {
 			return own;
 		}
-		return AnnotatedElementUtils.findMergedAnnotation(targetClass, DistributedLock.class);
+		return nearest(targetClass);
+	}
+
+	/**
+	 * Returns the annotations of one element, or of unrelated types, of which only one
+	 * would apply to a method. Otherwise, the annotation of a subtype overrides those of
+	 * its supertypes.
+	 * @return the two, or nothing
+	 */
+	static List<MergedAnnotation<DistributedLock>> rivals(Method method, Class<?> targetClass) {
+		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+		List<MergedAnnotation<DistributedLock>> all = all(specific);
+		all = all.isEmpty() ? all(method) : all;
+		all = all.isEmpty() ? all(targetClass) : all;
+		for (MergedAnnotation<DistributedLock> other : all) {
+			MergedAnnotation<DistributedLock> first = all.get(0);
+			if (!overrides(first.getSource(), other.getSource()) && !first.synthesize().equals(other.synthesize())) {
+				return List.of(first, other);
+			}
+		}
+		return List.of();
+	}
+
+	private static boolean overrides(@Nullable Object element, @Nullable Object other) {
+		Class<?> type = typeOf(element);
+		Class<?> otherType = typeOf(other);
+		return type != otherType && type != null && otherType != null && otherType.isAssignableFrom(type);
+	}
+
+	private static @Nullable Class<?> typeOf(@Nullable Object element) {
+		return (element instanceof Method method) ? method.getDeclaringClass() : (Class<?>) element;
+	}
+
+	/** Returns the annotations of an element, and after them those of its supertypes. */
+	private static List<MergedAnnotation<DistributedLock>> all(AnnotatedElement element) {
+		return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).stream(DistributedLock.class).toList();
+	}
+
+	private static @Nullable DistributedLock nearest(AnnotatedElement element) {
+		List<MergedAnnotation<DistributedLock>> all = all(element);
+		return all.isEmpty() ? null : all.get(0).synthesize();
 	}
 
 	static boolean isUnlocked(Method method) {
@@ -59,11 +104,8 @@ final class LockAnnotations {
 	}
 
 	private static @Nullable DistributedLock onMethod(Method specific, Method called) {
-		DistributedLock annotation = AnnotatedElementUtils.findMergedAnnotation(specific, DistributedLock.class);
-		if (annotation == null && specific != called) {
-			annotation = AnnotatedElementUtils.findMergedAnnotation(called, DistributedLock.class);
-		}
-		return annotation;
+		DistributedLock annotation = nearest(specific);
+		return (annotation == null && specific != called) ? nearest(called) : annotation;
 	}
 
 }

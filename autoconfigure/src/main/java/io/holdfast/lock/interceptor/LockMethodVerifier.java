@@ -5,12 +5,15 @@ import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopConfigException;
+import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.util.ClassUtils;
 
+import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
@@ -41,6 +44,7 @@ final class LockMethodVerifier {
 		if (LockAnnotations.isUnlocked(method)) {
 			throw LockMethodSpecs.problem(method, "it is also @Unlocked. Remove one of the annotations");
 		}
+		requireOne(method, LockAnnotations.rivals(method, type));
 		requireInterceptable(method, Modifier.isPrivate(method.getModifiers()), "private");
 		requireInterceptable(method, Modifier.isStatic(method.getModifiers()), "static");
 		requireInterceptable(method, isHidden(method, type),
@@ -50,6 +54,23 @@ final class LockMethodVerifier {
 				Modifier.isFinal(type.getModifiers()) && ClassUtils.getAllInterfacesForClass(type).length == 0,
 				"in a final class");
 		return this.specs.get(method, type);
+	}
+
+	private static void requireOne(Method method, List<MergedAnnotation<DistributedLock>> rivals) {
+		if (!rivals.isEmpty()) {
+			throw LockMethodSpecs.problem(method,
+					"it has several lock annotations, %s, of which only one would apply. Keep one of them, with a list in 'key' if the method needs several locks of one name, or request the others in the method with LockOperations"
+						.formatted(rivals.stream()
+							.map(LockMethodVerifier::describe)
+							.collect(Collectors.joining(" and "))));
+		}
+	}
+
+	private static String describe(MergedAnnotation<DistributedLock> annotation) {
+		String element = (annotation.getSource() instanceof Method method)
+				? method.getDeclaringClass().getSimpleName() + "." + method.getName() + "()"
+				: String.valueOf(annotation.getSource());
+		return "@%s on %s".formatted(annotation.getRoot().getType().getSimpleName(), element);
 	}
 
 	/** Whether a subclass in the package of the bean's class cannot override a method. */

@@ -12,6 +12,7 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
@@ -72,18 +73,38 @@ public final class UnlockedBeans {
 	}
 
 	/**
+	 * Verifies the parent contexts that add no locks to their beans.
+	 * @throws LockConfigurationException if a bean runs without its lock, or would do so
+	 */
+	void requireNoneInParents() {
+		BeanFactory parent = this.beanFactory.getParentBeanFactory();
+		while (parent instanceof ConfigurableListableBeanFactory beans) {
+			if (beans.getBeanNamesForType(DistributedLockBeanPostProcessor.class, false, false).length == 0) {
+				new UnlockedBeans(beans).requireNone("in a parent context without lock support",
+						"Define the bean in the child context, or add @EnableAutoConfiguration to the parent context");
+			}
+			parent = beans.getParentBeanFactory();
+		}
+	}
+
+	/**
 	 * Verifies a child context that adds no locks to its beans. Creates none of them.
 	 * @throws LockConfigurationException if a bean runs without its lock, or would do so
 	 */
 	void requireNoneInChild() {
+		requireNone("in a child context without lock support",
+				"Add @EnableAutoConfiguration to the child context, or @ImportAutoConfiguration with LockInterceptorAutoConfiguration, LockTransactionAutoConfiguration and FencingAutoConfiguration, or define the bean in the parent context");
+	}
+
+	private void requireNone(String place, String remedy) {
 		Set<String> names = new LinkedHashSet<>(List.of(this.beanFactory.getBeanDefinitionNames()));
 		names.addAll(List.of(this.beanFactory.getSingletonNames()));
 		for (String name : names) {
 			Method unlocked = unlockedMethod(name);
 			if (unlocked != null) {
 				throw LockMethodSpecs.problem(unlocked,
-						"the bean '%s' is in a child context without lock support, so the method would run without its lock. Add @EnableAutoConfiguration to the child context, or @ImportAutoConfiguration with LockInterceptorAutoConfiguration, LockTransactionAutoConfiguration and FencingAutoConfiguration, or define the bean in the parent context"
-							.formatted(name));
+						"the bean '%s' is %s, so the method would run without its lock. %s".formatted(name, place,
+								remedy));
 			}
 		}
 	}

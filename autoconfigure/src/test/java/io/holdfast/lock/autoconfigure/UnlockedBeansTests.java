@@ -126,6 +126,18 @@ class UnlockedBeansTests {
 		});
 	}
 
+	@ParameterizedTest
+	@ValueSource(classes = { LateShop.class, LazyShop.class, PrototypeShop.class, FactoryShop.class })
+	void beanOfAParentContextWithoutLockSupportStopsTheStart(Class<?> configuration) {
+		new ApplicationContextRunner().withUserConfiguration(configuration)
+			.run((parent) -> this.runner.withParent(parent)
+				.run((child) -> assertThat(child).getFailure()
+					.isInstanceOf(LockConfigurationException.class)
+					.message()
+					.contains("UnlockedBeansTests$Shop.sell(): the bean 'shop' is in a parent context",
+							"@EnableAutoConfiguration to the parent context")));
+	}
+
 	@Test
 	void childContextWithLockSupportLocks() {
 		this.runner.run((parent) -> new ApplicationContextRunner().withParent(parent)
